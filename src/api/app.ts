@@ -1,0 +1,77 @@
+import Router from '@koa/router';
+import Koa, { type Context, type Next } from 'koa';
+import { databaseProblem } from '../commands/database-problem.js';
+import { Problem, problem } from '../kernel/problem.js';
+import type { Platform } from '../platform/platform.js';
+import type { Operation } from '../schemas/operation.js';
+import { operations } from '../schemas/index.js';
+import { handlers } from './handlers/index.js';
+import { stringifyJson } from './json.js';
+import { mount, requestIdOf, type RequestState } from './mount.js';
+import { mountPages } from './pages.js';
+import { familyOfPath, presentProblem } from './presenters/problem.js';
+
+/** More specific paths first: `/accounts/by-external-id/{id}` before `/accounts/{id}`. */
+const bySpecificity = (a: Operation, b: Operation): number =>
+  a.path.replace(/\{\w+\}/g, '~').localeCompare(b.path.replace(/\{\w+\}/g, '~'), 'en') ||
+  a.method.localeCompare(b.method);
+
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  // @koa/router and Koa refuse malformed percent-encoding with a URIError or status 400.
+  if (error instanceof URIError || (error as { status?: number }).status === 400) {
+    return problem.validation('The address is not valid.');
+  }
+  return databaseProblem(error) ?? new Problem('internal', 'Something went wrong on our side.');
+}
+
+const retryAfterSeconds = '5';
+
+function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
+  const state = ctx.state as RequestState;
+  const failure = problemOf(error);
+  const family = state.operation?.family ?? familyOfPath(ctx.path);
+  if (failure.status >= 500) {
+    platform.log.error(
+      { err: error, requestId: state.requestId, path: ctx.path },
+      'request failed',
+    );
+  }
+  ctx.status = failure.status;
+  ctx.type = 'application/json; charset=utf-8';
+  if (failure.kind === 'unauthorized') ctx.set('WWW-Authenticate', 'Bearer');
+  if (failure.kind === 'unavailable') ctx.set('Retry-After', retryAfterSeconds);
+  ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
+}
+
+/** The Koa application on an open platform. */
+export function createApp(platform: Platform): Koa {
+  const app = new Koa();
+  const router = new Router();
+  const declared = Object.entries(operations).flatMap(([resource, declarations]) =>
+    Object.entries(declarations).map(([name, operation]) => ({ resource, name, operation })),
+  );
+  declared.sort((a, b) => bySpecificity(a.operation, b.operation));
+  for (const { resource, name, operation } of declared) {
+    const ofResource: object = handlers[resource as keyof typeof handlers];
+    mount(router, platform, operation, ofResource[name as keyof typeof ofResource]);
+  }
+  mountPages(router, platform);
+  app.use(async (ctx: Context, next: Next) => {
+    const requestId = requestIdOf(ctx);
+    (ctx.state as RequestState).requestId = requestId;
+    ctx.set('X-Request-Id', requestId);
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    try {
+      await next();
+      if (ctx.status === 404 && ctx.body === undefined) {
+        throw problem.notFound(`There is no ${ctx.method} ${ctx.path}.`);
+      }
+    } catch (error) {
+      answerProblem(ctx, error, platform);
+    }
+  });
+  app.use(router.routes());
+  app.on('error', (error: unknown) => platform.log.error({ err: error }, 'response failed'));
+  return app;
+}

@@ -1,0 +1,54 @@
+import koaBody from 'koa-body';
+import type { Context } from 'koa';
+import { Problem, problem } from '../kernel/problem.js';
+import type { Operation } from '../schemas/operation.js';
+import { parseJson, refuseUnstorableText } from './json.js';
+
+const limit = 1024 * 1024;
+
+/** Reads the body as text, whatever its type: JSON is parsed by `parseJson`, without floats. */
+const readText = koaBody({
+  json: false,
+  urlencoded: false,
+  text: true,
+  textTypes: ['*/*'],
+  textLimit: limit,
+});
+
+function bodyProblem(error: unknown): Problem {
+  const { type, code } = error as { type?: string; code?: string };
+  if (type === 'entity.too.large') {
+    return problem.tooLarge('The request body is larger than 1 MiB.');
+  }
+  if (type === 'request.aborted' || type === 'request.size.invalid') {
+    return problem.validation('The request body ended too early.');
+  }
+  // Compressed bodies fail in zlib (Z_DATA_ERROR, Z_BUF_ERROR) or name an unknown encoding.
+  if (code?.startsWith('Z_') === true || type === 'encoding.unsupported') {
+    return problem.validation('The compressed request body cannot be read.');
+  }
+  return problem.validation('The request body cannot be read.');
+}
+
+/** The text of the body; throws a problem when it is too large or cannot be read. */
+export async function readBodyText(ctx: Context): Promise<string> {
+  try {
+    await readText(ctx, () => Promise.resolve());
+  } catch (error) {
+    throw bodyProblem(error);
+  }
+  const body: unknown = ctx.request.body;
+  return typeof body === 'string' ? body : '';
+}
+
+/** The body of an operation as JSON. */
+export async function readBody(ctx: Context, operation: Operation): Promise<unknown> {
+  const text = await readBodyText(ctx);
+  if (text.trim() === '') throw problem.validation('A JSON body is required.');
+  if (ctx.is('json', '+json') === false) {
+    throw problem.validation('The Content-Type must be application/json.');
+  }
+  const body = parseJson(text);
+  if (operation.family !== 'ingestion') refuseUnstorableText(text, body);
+  return body;
+}

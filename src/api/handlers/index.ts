@@ -1,0 +1,7 @@
+import type { Operations } from '../../schemas/index.js';
+import type { Handlers } from '../mount.js';
+import { accountHandlers } from './account.js';
+
+export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
+  account: accountHandlers,
+};

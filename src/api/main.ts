@@ -1,0 +1,32 @@
+import { createServer } from 'node:http';
+import type { Platform } from '../platform/platform.js';
+import { loadReferenceData } from '../queries/reference-data.js';
+import { createApp } from './app.js';
+
+export interface RunningApi {
+  readonly url: string;
+  /** Stops accepting, finishes what is under way. */
+  close(): Promise<void>;
+}
+
+/** Serves the API; rejects with EADDRINUSE when the port is taken. */
+export async function startApi(platform: Platform): Promise<RunningApi> {
+  await loadReferenceData(platform.database.platform);
+  const { host, port } = platform.config;
+  const handle = createApp(platform).callback();
+  const server = createServer((request, response) => void handle(request, response));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, resolve);
+  });
+  const address = server.address();
+  const boundPort = typeof address === 'object' && address ? address.port : port;
+  return {
+    url: `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${boundPort}`,
+    close: () =>
+      new Promise((resolve, reject) => {
+        server.close((error) => (error ? reject(error) : resolve()));
+        server.closeIdleConnections();
+      }),
+  };
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { isUuid } from '../kernel/id.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { Identity } from '../platform/identity.js';
+import type { Platform } from '../platform/platform.js';
+import type { Operation, OperationInput, OperationResult } from '../schemas/operation.js';
+import { validate } from '../schemas/validator.js';
+import { readBody } from './body.js';
+import { stringifyJson } from './json.js';
+import { presentReply } from './presenters/reply.js';
+
+/** One query, one command or one flow start; branches go below. */
+export type Handler<O extends Operation> = (
+  input: OperationInput<O>,
+  scope: Scope,
+  platform: Platform,
+) => Promise<OperationResult<O>>;
+
+/** The handlers of a resource: a missing one does not compile. */
+export type Handlers<Os extends Readonly<Record<string, Operation>>> = {
+  readonly [K in keyof Os]: Handler<Os[K]>;
+};
+
+type AnyHandler = (input: object, scope: Scope, platform: Platform) => Promise<unknown>;
+
+/** Set by the first middleware for all that follow. */
+export interface RequestState {
+  requestId: string;
+  /** The operation that was matched: errors are rendered in its family. */
+  operation?: Operation;
+}
+
+const bearerForm = /^Bearer +([^\s]+)$/i;
+
+async function identify(ctx: Context, platform: Platform): Promise<Identity> {
+  const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
+  if (bearer === undefined) {
+    throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
+  }
+  return platform.authenticate(bearer);
+}
+
+const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
+
+function scopeOf(identity: Identity, requestId: string, platform: Platform): Scope {
+  const { tenantId, orgId, roles, subject } = identity;
+  const trail = { actor: subject, requestId };
+  return {
+    ...{ tenantId, orgId, roles, requestId, actor: subject },
+    db: platform.database.forTenant(tenantId, trail),
+    now: () => new Date(),
+  };
+}
+
+/** What `{accountId}` is called in "There is no account '…'." */
+const resourceName = (param: string): string =>
+  param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
+  for (const [name, value] of Object.entries(params)) {
+    const isText = !name.endsWith('Id') || operation.textParams?.includes(name) === true;
+    if (isText ? value.includes('\0') : !isUuid(value)) {
+      throw problem.notFound(`There is no ${resourceName(name)} '${value.replaceAll('\0', '?')}'.`);
+    }
+  }
+  return params;
+}
+
+/** Query parameters as one text each; a repeated one is refused where one is expected. */
+function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
+  if (!operation.query) return {};
+  const known = new Set(Object.keys(operation.query.properties));
+  const given = Object.entries(query).filter(([name]) => known.has(name));
+  for (const [name, value] of given) {
+    if (String(value).includes('\0')) {
+      throw problem.validation(`'${name}' contains a character that cannot be stored`, {
+        field: name,
+      });
+    }
+  }
+  return validate(operation.query, Object.fromEntries(given)) as Record<string, unknown>;
+}
+
+async function answer(
+  operation: Operation,
+  handler: AnyHandler,
+  ctx: Context,
+  platform: Platform,
+): Promise<void> {
+  const state = ctx.state as RequestState;
+  state.operation = operation;
+  const access = operation.access ?? 'admin';
+  const identity = access === 'public' ? anonymous : await identify(ctx, platform);
+  if (access === 'admin' && !identity.roles.includes('ADMIN')) {
+    throw problem.forbidden('The role ADMIN is required.');
+  }
+  const params = readParams(
+    operation,
+    (ctx as unknown as { params: Record<string, string> }).params,
+  );
+  const query = readQuery(operation, ctx.query);
+  const body = operation.body
+    ? validate(operation.body, await readBody(ctx, operation))
+    : undefined;
+  const scope = scopeOf(identity, state.requestId, platform);
+  const result = await handler({ params, query, body }, scope, platform);
+  const { success } = operation;
+  ctx.status = success.status;
+  if (success.kind === 'empty') return;
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = stringifyJson(presentReply(success, result, { requestId: state.requestId, query }));
+}
+
+/** Registers an operation under its path. */
+export function mount(
+  router: Router,
+  platform: Platform,
+  operation: Operation,
+  handler: AnyHandler,
+): void {
+  const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
+  router.register(path, [operation.method.toLowerCase()], (ctx: Context) =>
+    answer(operation, handler, ctx, platform),
+  );
+}
+
+const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** The request's id: the caller's own where it is a sane token (0-decisions.md section 1). */
+export function requestIdOf(ctx: Context): string {
+  const given = ctx.get('x-request-id');
+  return requestIdForm.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,37 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Platform } from '../platform/platform.js';
+
+/** Whether a part answers, within two seconds. */
+async function answers(ping: () => Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, 2_000, false).unref());
+  return Promise.race([
+    ping().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}
+
+/** What is no operation: health and public keys. */
+export function mountPages(router: Router, platform: Platform): void {
+  router.get('/healthz', (ctx: Context) => {
+    ctx.body = { status: 'alive' };
+  });
+  router.get('/readyz', async (ctx: Context) => {
+    const [database, temporal, broker] = await Promise.all([
+      answers(() => platform.database.ping()),
+      answers(() => platform.temporal.ping()),
+      answers(() => platform.broker.waiting()),
+    ]);
+    const worker = platform.health.areWorkersRunning ?? true;
+    const isReady = database && temporal && broker && worker;
+    ctx.status = isReady ? 200 : 503;
+    ctx.body = { status: isReady ? 'ready' : 'not ready', database, temporal, worker, broker };
+  });
+  router.get('/.well-known/jwks.json', (ctx: Context) => {
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = platform.tokens.jwks;
+  });
+}

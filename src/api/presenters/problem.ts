@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { Problem, ProblemKind } from '../../kernel/problem.js';
+import type { ErrorFamily } from '../../schemas/operation.js';
+
+const labels: Readonly<Record<ProblemKind, string>> = {
+  validation: 'Validation Error',
+  unauthorized: 'Unauthorized',
+  forbidden: 'Forbidden',
+  notFound: 'Not Found',
+  conflict: 'Conflict',
+  tooLarge: 'Payload Too Large',
+  rateLimited: 'Too Many Requests',
+  internal: 'Internal Server Error',
+  badGateway: 'Bad Gateway',
+  unavailable: 'Service Unavailable',
+  timeout: 'Gateway Timeout',
+};
+
+const codes: Readonly<Record<ProblemKind, string>> = {
+  validation: 'VALIDATION_ERROR',
+  unauthorized: 'UNAUTHORIZED',
+  forbidden: 'FORBIDDEN',
+  notFound: 'NOT_FOUND',
+  conflict: 'CONFLICT',
+  tooLarge: 'PAYLOAD_TOO_LARGE',
+  rateLimited: 'RATE_LIMITED',
+  internal: 'INTERNAL_ERROR',
+  badGateway: 'BAD_GATEWAY',
+  unavailable: 'UNAVAILABLE',
+  timeout: 'TIMEOUT',
+};
+
+/** Details that an error body may carry at its top level, such as the id of a failed execution. */
+const topLevelDetails = ['flowExecutionId'];
+
+type Renderer = (failure: Problem, path: string) => object;
+
+/** Document 1, section 7. */
+const renderBilling: Renderer = (failure, path) => ({
+  status: failure.status,
+  error: labels[failure.kind],
+  message: failure.message,
+  path: `uri=${path}`,
+  ...Object.fromEntries(
+    Object.entries(failure.details).filter(([name]) => topLevelDetails.includes(name)),
+  ),
+});
+
+/** Document 2, section 7 (family C). */
+const renderRecords: Renderer = (failure) => ({
+  error: {
+    code: codes[failure.kind],
+    message: failure.message,
+    details: failure.details,
+    timestamp: new Date().toISOString(),
+  },
+});
+
+/** Document 3, section 2, "Gateway error body", ingestion. */
+const renderIngestion: Renderer = (failure) => ({
+  is_gateway_error: false,
+  status_code: failure.status,
+  error: { message: failure.message },
+  extra_fields: {},
+});
+
+/** Document 3, section 2, "Gateway error body". */
+const renderGateway: Renderer = (failure) => {
+  const eventId = randomUUID();
+  const code = failure.details['code'] ?? codes[failure.kind].toLowerCase();
+  const param = failure.details['field'] ?? null;
+  return {
+    event_id: eventId,
+    type: 'error',
+    is_gateway_error: true,
+    status_code: failure.status,
+    error: { type: labels[failure.kind], code, message: failure.message, param, event_id: eventId },
+    extra_fields: { provider: null, model_requested: null, request_type: null },
+  };
+};
+
+const renderers: Readonly<Record<ErrorFamily, Renderer>> = {
+  billing: renderBilling,
+  records: renderRecords,
+  ingestion: renderIngestion,
+  gateway: renderGateway,
+};
+
+/** The error body of a family. */
+export function presentProblem(family: ErrorFamily, failure: Problem, path: string): object {
+  return renderers[family](failure, path);
+}
+
+/** The family of a path that belongs to no operation. */
+export function familyOfPath(path: string): ErrorFamily {
+  if (path.startsWith('/v1/ingest/')) return 'ingestion';
+  if (path.startsWith('/v1/')) return 'records';
+  return path.startsWith('/api/oauth/') ? 'gateway' : 'billing';
+}

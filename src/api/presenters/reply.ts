@@ -1,0 +1,88 @@
+import type { Listed, Reply } from '../../schemas/operation.js';
+import type { RowSpec } from '../../schemas/row.js';
+import { toRow } from './row.js';
+
+/** What a presenter needs to know of the request. */
+export interface ReplyContext {
+  readonly requestId: string;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+type AnyRecord = Readonly<Record<string, unknown>>;
+
+const envelope = (requestId: string, status: number, data: unknown) => ({
+  requestId,
+  success: true,
+  status,
+  errors: [],
+  data,
+});
+
+const unsorted = { empty: true, sorted: false, unsorted: true };
+
+/** The page inside an envelope (document 1, section 2.1). */
+function envelopePage(content: readonly unknown[], total: number, page: number, size: number) {
+  const totalPages = Math.ceil(total / size);
+  return {
+    content,
+    totalElements: total,
+    totalPages,
+    size,
+    number: page,
+    numberOfElements: content.length,
+    first: page === 0,
+    last: page >= totalPages - 1,
+    empty: content.length === 0,
+    sort: unsorted,
+    pageable: {
+      pageNumber: page,
+      pageSize: size,
+      sort: unsorted,
+      offset: page * size,
+      paged: true,
+      unpaged: false,
+    },
+  };
+}
+
+function presentRows(spec: RowSpec, listed: Listed<AnyRecord>, context: ReplyContext) {
+  const { page, size } = context.query as { page: number; size: number };
+  const rows = listed.items.map((item) => toRow(spec, item));
+  return envelope(context.requestId, 200, envelopePage(rows, listed.total, page, size));
+}
+
+/** The body of a successful answer, from what the handler returned. */
+export function presentReply(reply: Reply, result: unknown, context: ReplyContext): unknown {
+  switch (reply.kind) {
+    case 'empty':
+      return undefined;
+    case 'dto':
+      return reply.row && context.query['view'] === 'row'
+        ? envelope(context.requestId, reply.status, toRow(reply.row, result as AnyRecord))
+        : result;
+    case 'row':
+      return envelope(context.requestId, reply.status, toRow(reply.row, result as AnyRecord));
+    case 'rowPage':
+      return presentRows(reply.row, result as Listed<AnyRecord>, context);
+    case 'page': {
+      const listed = result as Listed<AnyRecord>;
+      if (reply.row && context.query['view'] === 'row') {
+        return presentRows(reply.row, listed, context);
+      }
+      const { page, size } = context.query as { page: number; size: number };
+      return {
+        content: listed.items,
+        page,
+        size,
+        totalElements: listed.total,
+        totalPages: Math.ceil(listed.total / size),
+      };
+    }
+    case 'offsetPage': {
+      const { items, total } = result as Listed<AnyRecord>;
+      const { limit, offset } = context.query as { limit: number; offset: number };
+      const hasMore = offset + items.length < total;
+      return { data: items, pagination: { total, limit, offset, hasMore } };
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import { registerStart } from './start.js';
+
+// Each register function only describes its command; what the command needs is imported when it
+// runs, so that --help is quick.
+const commands = [registerStart];
+
+const program = new Command('durabill')
+  .description('Usage-based billing on durable execution.')
+  .option('--debug', 'show the stack of an error')
+  .showHelpAfterError('(durabill --help lists the commands)')
+  .configureHelp({ sortSubcommands: true });
+for (const register of commands) register(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const isDebug = program.opts<{ debug?: true }>().debug === true;
+  const text = error instanceof Error ? (isDebug ? error.stack : error.message) : String(error);
+  process.stderr.write(`durabill: ${(text ?? '').trim() || 'failed without a reason'}\n`);
+  // What the failed command opened must not keep the process.
+  process.exit(1);
+}

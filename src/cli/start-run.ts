@@ -1,0 +1,245 @@
+import { createServer } from 'node:net';
+import closeWithGrace from 'close-with-grace';
+import { startApi } from '../api/main.js';
+import type { Config } from '../platform/config.js';
+import { StartupError, errorCode, firstLine } from '../platform/embedded/startup-error.js';
+import { migrateDatabase } from '../platform/migrations.js';
+import { openPlatform, type Platform } from '../platform/platform.js';
+import { occupy, type TemporalServer, type Tenure } from '../platform/servers.js';
+import { ensureTenant } from '../platform/tenants.js';
+import { startWorkers } from '../worker/main.js';
+import { banner } from './start-banner.js';
+import { runSteps, type Step, type Tell } from './start-steps.js';
+
+const DRAIN_LIMIT_MS = 20_000;
+const TOKEN_SECONDS = 24 * 60 * 60;
+
+/** What has been opened so far, to be closed in the reverse order. */
+interface Run {
+  config: Config;
+  abort: AbortController;
+  closers: (() => Promise<void>)[];
+  tenure: Tenure | undefined;
+  warn: (text: string) => void;
+}
+
+/** Starts everything, prints the banner and returns; from then on a signal ends the process. */
+export async function runStart(config: Config): Promise<void> {
+  const run: Run = {
+    config,
+    abort: new AbortController(),
+    closers: [],
+    tenure: undefined,
+    warn: (text) => process.stderr.write(`${text}\n`),
+  };
+  // Whoever read our output may leave (npm start | head); the work goes on.
+  process.stdout.on('error', () => undefined);
+  const starting = start(run);
+  const grace = closeOnSignal(run, starting);
+  try {
+    await starting;
+  } catch (error) {
+    // A signal that came meanwhile is answered by closeOnSignal, which also ends the process.
+    if (run.abort.signal.aborted) return;
+    await close(run);
+    grace.uninstall();
+    throw error;
+  }
+  if (config.isNpmScript) endWithParent(grace.close);
+}
+
+async function start(run: Run): Promise<void> {
+  const { config, closers, abort } = run;
+  const since = performance.now();
+  const tenure = await occupy(config, { abort: abort.signal, onProgress: run.warn });
+  run.tenure = tenure;
+  closers.push(tenure.stop);
+  if (config.role !== 'worker') await refuseOccupiedPort(config);
+
+  const opened: { databaseUrl?: string; temporal?: TemporalServer; apiUrl?: string } = {};
+  await runSteps([
+    [databaseStep(run, tenure, opened), migrationStep(opened)],
+    [temporalStep(run, tenure, opened)],
+  ]);
+  abort.signal.throwIfAborted();
+  const { databaseUrl, temporal } = opened;
+  if (databaseUrl === undefined || temporal === undefined) throw new Error('A step was left out.');
+
+  const secret = Buffer.from(tenure.secretKey, 'base64');
+  const platform = await openPlatform({ ...config, secret }, { databaseUrl, temporal }).catch(
+    (error: unknown) => {
+      throw unreachable(error, temporal);
+    },
+  );
+  closers.push(() => platform.close());
+  run.warn = (text) => platform.log.warn(text);
+  await runSteps([[workerStep(run, platform)]]);
+  if (config.role !== 'worker') await runSteps([[apiStep(run, platform, opened)]]);
+  abort.signal.throwIfAborted();
+
+  const apiUrl = opened.apiUrl ?? null;
+  await tenure.announce(apiUrl);
+  const { uiUrl: temporalUiUrl } = temporal;
+  const token = apiUrl !== null && tenure.isOwner ? await makeToken(platform) : null;
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  process.stdout.write(
+    `${banner({ apiUrl, temporalUiUrl, dataDir: config.dataDir, token, seconds })}\n`,
+  );
+}
+
+function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }): Step {
+  return {
+    title: 'PostgreSQL',
+    work: async (tell) => {
+      opened.databaseUrl = await tenure.openDatabase(progressOf(run, tell));
+      const { hostname, port } = new URL(opened.databaseUrl);
+      return `${hostname}:${port || '5432'}`;
+    },
+  };
+}
+
+function migrationStep(opened: { databaseUrl?: string }): Step {
+  return {
+    title: 'Migrations',
+    work: async (tell) => {
+      const { databaseUrl = '' } = opened;
+      const names = await migrateDatabase(databaseUrl, tell).catch((error: unknown) => {
+        if (!/^E[A-Z]+$/.test(errorCode(error))) throw error;
+        const { host } = new URL(databaseUrl);
+        throw new StartupError(`Cannot reach PostgreSQL at ${host}: ${firstLine(error)}.`);
+      });
+      return names.length === 0 ? 'up to date' : `${names.length} applied`;
+    },
+  };
+}
+
+function temporalStep(run: Run, tenure: Tenure, opened: { temporal?: TemporalServer }): Step {
+  return {
+    title: 'Temporal',
+    work: async (tell) => {
+      opened.temporal = await tenure.openTemporal(progressOf(run, tell));
+      return opened.temporal.address;
+    },
+  };
+}
+
+function workerStep(run: Run, platform: Platform): Step {
+  return {
+    title: 'Worker',
+    work: async (tell) => {
+      tell('bundling the workflows');
+      const workers = await startWorkers(platform);
+      run.closers.push(() => workers.drain());
+      return 'polls';
+    },
+  };
+}
+
+function apiStep(run: Run, platform: Platform, opened: { apiUrl?: string }): Step {
+  return {
+    title: 'API',
+    work: async () => {
+      const api = await startApi(platform).catch((error: unknown) => {
+        throw cannotListen(run.config, error);
+      });
+      run.closers.push(() => api.close());
+      opened.apiUrl = api.url;
+      return api.url;
+    },
+  };
+}
+
+function progressOf(run: Run, tell: Tell) {
+  return {
+    onProgress: tell,
+    onWarning: (text: string) => run.warn(text),
+    abort: run.abort.signal,
+  };
+}
+
+async function makeToken(platform: Platform): Promise<string> {
+  await ensureTenant(platform.database.platform, 'default');
+  return platform.tokens.issue({
+    tenantId: 'default',
+    orgId: 'default',
+    roles: ['ADMIN'],
+    subject: 'npm-start',
+    expiresInSeconds: TOKEN_SECONDS,
+  });
+}
+
+/** Before the servers are started, so that this common mistake is told at once. */
+async function refuseOccupiedPort(config: Config): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(cannotListen(config, error)));
+    probe.listen({ port: config.port, host: config.host }, () => probe.close(() => resolve()));
+  });
+}
+
+function cannotListen({ host, port }: Config, error: unknown): unknown {
+  const way: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set PORT.`,
+    EACCES: `Port ${port} on ${host} is not allowed for this user: set PORT to one above 1023.`,
+    EADDRNOTAVAIL: `HOST is "${host}": this machine has no such address.`,
+    ENOTFOUND: `HOST is "${host}": this machine has no such address.`,
+  };
+  const text = way[errorCode(error)];
+  return text === undefined ? error : new StartupError(text);
+}
+
+function unreachable(error: unknown, { address }: TemporalServer): unknown {
+  const isTransport = error instanceof Error && error.name === 'TransportError';
+  const text = `Cannot reach Temporal at ${address}: ${firstLine(error)}`;
+  return isTransport ? new StartupError(text) : error;
+}
+
+/**
+ * The first signal drains: no new requests, those under way finish, workers shut down, connections
+ * close, embedded servers stop. A second signal, or the time limit, ends the process at once.
+ */
+function closeOnSignal(run: Run, starting: Promise<void>) {
+  const abandon = (): void => run.tenure?.abandon();
+  return closeWithGrace(
+    {
+      delay: DRAIN_LIMIT_MS,
+      logger: false,
+      skip: ['beforeExit'],
+      onSecondSignal: abandon,
+      onSecondError: abandon,
+      onTimeout: () => {
+        run.warn(`not finished within ${DRAIN_LIMIT_MS / 1000} s; ending now`);
+        abandon();
+      },
+    },
+    async ({ err, signal }) => {
+      if (err !== undefined)
+        run.warn(`ending after an error that nobody caught: ${err.stack ?? ''}`);
+      else run.warn(`${signal ?? 'The parent process has ended'}: finishing what is under way`);
+      run.abort.abort();
+      await starting.catch(() => undefined);
+      await close(run);
+    },
+  );
+}
+
+async function close({ closers, tenure, warn }: Run): Promise<void> {
+  await tenure?.announceEnd().catch(() => undefined);
+  for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+    await closer().catch((error: unknown) => warn(`while stopping: ${firstLine(error)}`));
+  }
+}
+
+/**
+ * npm that is killed takes nothing with it: without this, an instance that nobody can see any more
+ * would go on and hold the port.
+ */
+function endWithParent(end: () => void): void {
+  const parent = process.ppid;
+  const ticker = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(ticker);
+    end();
+  }, 250);
+  ticker.unref();
+}

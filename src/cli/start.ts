@@ -1,0 +1,33 @@
+import { Option, type Command } from 'commander';
+
+interface StartOptions {
+  port?: string;
+  host?: string;
+  dataDir?: string;
+  role?: string;
+}
+
+export function registerStart(program: Command): void {
+  program
+    .command('start')
+    .description('Start Durabill, with PostgreSQL and Temporal embedded where none is configured')
+    .option('-p, --port <port>', 'port of the API (PORT, 3000)')
+    .option('--host <address>', 'address to listen on (HOST, 127.0.0.1)')
+    .option('-d, --data-dir <folder>', 'folder of the embedded servers (DATA_DIR, ./.durabill)')
+    .addOption(
+      new Option('--role <role>', 'what this process does (ROLE, all): all, api or worker'),
+    )
+    .addHelpText(
+      'after',
+      `
+Further settings are read from the environment and .env: DATABASE_URL, TEMPORAL_ADDRESS,
+TEMPORAL_NAMESPACE, TEMPORAL_TLS, TEMPORAL_API_KEY, PUBLIC_URL, INGEST_TIMEOUT_MS,
+DATABASE_POOL_MAX, LOG_LEVEL, SECRET_KEY.`,
+    )
+    .action(async ({ port, host, dataDir, role }: StartOptions) => {
+      const { loadConfig } = await import('../platform/config.js');
+      const config = loadConfig({ PORT: port, HOST: host, DATA_DIR: dataDir, ROLE: role });
+      const { runStart } = await import('./start-run.js');
+      await runStart(config);
+    });
+}

@@ -1,0 +1,51 @@
+import { Problem, problem } from '../kernel/problem.js';
+
+type Make = () => Problem;
+
+/** What the violation of a named constraint means to a caller. */
+const byConstraint: Readonly<Record<string, Make>> = {
+  account_external_id: () => problem.conflict('An account with this externalId exists already.'),
+  account_number: () => problem.conflict('An account with this number exists already.'),
+  service_name: () => problem.conflict('A service with this name exists already.'),
+  attribute_service_name: () =>
+    problem.conflict('The service has an attribute of this name already.'),
+  attribute_line_name: () =>
+    problem.conflict('The contract service has an attribute of this name already.'),
+  rate_card_service_current: () =>
+    problem.conflict('The service has a current rate card of this currency already.'),
+  rate_card_line_current: () =>
+    problem.conflict('The contract service has an exception card of this currency already.'),
+  contract_number: () => problem.conflict('A contract with this number exists already.'),
+};
+
+const textNotStorable: Make = () =>
+  problem.validation('A text contains a character that cannot be stored.');
+const numberTooLarge: Make = () => problem.validation('A number is too large.');
+
+/** SQLSTATEs that bad input can cause even after validation. */
+const byCode: Readonly<Record<string, Make>> = {
+  '22021': textNotStorable,
+  '22P05': textNotStorable,
+  '22003': numberTooLarge,
+};
+
+/** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
+const unavailable =
+  /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
+const unavailableMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Timeout acquiring a connection|Client has encountered a connection error/i;
+
+/**
+ * The problem that an error of the database stands for; undefined when it is none that a caller
+ * could mend or wait for.
+ */
+export function databaseProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, constraint } = error as { code?: string; constraint?: string };
+  const known = byConstraint[constraint ?? ''] ?? byCode[code ?? ''];
+  if (known) return known();
+  if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {
+    return problem.unavailable('The database does not answer at the moment; try again shortly.');
+  }
+  return undefined;
+}

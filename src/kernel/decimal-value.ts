@@ -1,0 +1,18 @@
+import { Type, type TUnsafe } from 'typebox';
+import type { Decimal } from './money.js';
+
+export interface DecimalRule {
+  /** Smallest allowed value, as decimal text. */
+  readonly minimum?: string;
+}
+
+/**
+ * An exact decimal: a JSON number on the wire, a `Decimal` after validation
+ * (0-decisions.md section 1, "Money and quantities"). The keyword `decimal` is defined by
+ * `schemas/validator.ts`; the OpenAPI document shows `type: number`.
+ */
+export function DecimalValue(options: { description: string } & DecimalRule): TUnsafe<Decimal> {
+  const { minimum, ...annotations } = options;
+  const rule: DecimalRule = minimum === undefined ? {} : { minimum };
+  return Type.Unsafe<Decimal>({ ...annotations, decimal: rule });
+}

@@ -1,0 +1,70 @@
+/** What went wrong, independent of the API family that renders it. */
+export type ProblemKind =
+  | 'validation'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'notFound'
+  | 'conflict'
+  | 'tooLarge'
+  | 'rateLimited'
+  | 'internal'
+  | 'badGateway'
+  | 'unavailable'
+  | 'timeout';
+
+/** HTTP status of each kind; the same in every API family. */
+export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
+  validation: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  notFound: 404,
+  conflict: 409,
+  tooLarge: 413,
+  rateLimited: 429,
+  internal: 500,
+  badGateway: 502,
+  unavailable: 503,
+  timeout: 504,
+};
+
+/**
+ * A failure that the caller is meant to see: thrown anywhere, rendered once, by family
+ * (document 1 section 7, document 2 section 7, document 3 section 7).
+ * `details` names the field and value at fault where there is one.
+ */
+export class Problem extends Error {
+  readonly kind: ProblemKind;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(kind: ProblemKind, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = 'Problem';
+    this.kind = kind;
+    this.details = details;
+  }
+
+  get status(): number {
+    return statusOfKind[this.kind];
+  }
+}
+
+type Make = (message: string, details?: Readonly<Record<string, unknown>>) => Problem;
+
+const make =
+  (kind: ProblemKind): Make =>
+  (message, details) =>
+    new Problem(kind, message, details);
+
+/** `throw problem.conflict('…')`. */
+export const problem = {
+  validation: make('validation'),
+  unauthorized: make('unauthorized'),
+  forbidden: make('forbidden'),
+  notFound: make('notFound'),
+  conflict: make('conflict'),
+  tooLarge: make('tooLarge'),
+  rateLimited: make('rateLimited'),
+  badGateway: make('badGateway'),
+  unavailable: make('unavailable'),
+  timeout: make('timeout'),
+};

@@ -1,0 +1,111 @@
+/** The picklists of 0-decisions.md section 1. Their values are data: see the table `picklist_value`. */
+export const picklistNames = [
+  'serviceType',
+  'serviceStatus',
+  'approvalStatus',
+  'accountStatus',
+  'customerType',
+  'netTerm',
+  'paymentMethod',
+  'paymentType',
+  'paymentStatus',
+  'balanceStatus',
+  'paymentGlStatus',
+  'chargeFrequency',
+  'billingFrequency',
+  'meterResetFrequency',
+  'invoiceStatus',
+  'invoicePaymentStatus',
+  'invoiceType',
+  'usageType',
+  'chargeType',
+  'dimensionDataType',
+] as const;
+
+export type PicklistName = (typeof picklistNames)[number];
+
+export interface PicklistValue {
+  readonly id: string;
+  readonly picklist: string;
+  readonly name: string;
+}
+
+export interface Currency {
+  readonly id: string;
+  readonly code: string;
+  readonly name: string;
+  readonly symbol: string;
+  /** Digits after the point of an invoiced amount: 2 for USD, 0 for JPY, 3 for KWD. */
+  readonly minorDigits: number;
+}
+
+export interface Country {
+  readonly id: string;
+  readonly name: string;
+  readonly code: string;
+  readonly alpha2Code: string;
+  readonly alpha3Code: string;
+}
+
+export interface ReferenceRows {
+  readonly picklistValues: readonly PicklistValue[];
+  readonly currencies: readonly Currency[];
+  readonly countries: readonly Country[];
+}
+
+/**
+ * Picklists, currencies and countries by any name that a caller may use. The tables are shared by
+ * all tenants and change only with a migration, so each process reads them once when it starts.
+ */
+export class ReferenceData {
+  readonly #picklists = new Map<string, Map<string, PicklistValue>>();
+  readonly #currencies = new Map<string, Currency>();
+  readonly #countries = new Map<string, Country>();
+
+  /** Replaces what is known by the rows of the database. */
+  load(rows: ReferenceRows): void {
+    this.#picklists.clear();
+    this.#currencies.clear();
+    this.#countries.clear();
+    for (const value of rows.picklistValues) {
+      const values = this.#picklists.get(value.picklist) ?? new Map<string, PicklistValue>();
+      values.set(fold(value.name), value);
+      this.#picklists.set(value.picklist, values);
+    }
+    for (const currency of rows.currencies) {
+      this.#currencies.set(fold(currency.name), currency);
+    }
+    // Codes last: were a name ever equal to another currency's code, the code would win.
+    for (const currency of rows.currencies) this.#currencies.set(fold(currency.code), currency);
+    for (const country of rows.countries) {
+      for (const key of [country.name, country.alpha2Code, country.alpha3Code]) {
+        this.#countries.set(fold(key), country);
+      }
+    }
+  }
+
+  /** The value of that name, in any letter case. */
+  picklistValue(picklist: string, name: string): PicklistValue | undefined {
+    return this.#picklists.get(picklist)?.get(fold(name));
+  }
+
+  /** The allowed names, in their order, for messages and documentation. */
+  picklistValueNames(picklist: string): string[] {
+    return [...(this.#picklists.get(picklist)?.values() ?? [])].map((value) => value.name);
+  }
+
+  /** By ISO 4217 code or by name, in any letter case. */
+  currency(codeOrName: string): Currency | undefined {
+    return this.#currencies.get(fold(codeOrName));
+  }
+
+  /** By name, alpha-2 or alpha-3 code, in any letter case. */
+  country(nameOrCode: string): Country | undefined {
+    return this.#countries.get(fold(nameOrCode));
+  }
+}
+
+const fold = (text: string): string => text.trim().toLowerCase();
+
+/** The one registry of this process. */
+export const referenceData = new ReferenceData();

@@ -1,0 +1,27 @@
+import type { Knex } from 'knex';
+
+/**
+ * A tenant's way to the database. Every connection that it hands out carries the tenant's id for
+ * row-level security; it can reach no other tenant's rows.
+ */
+export interface TenantDatabase {
+  readonly tenantId: string;
+  /** For reads outside a transaction. */
+  readonly read: Knex;
+  /** Runs the function in one transaction; the actor and the request are recorded by the audit. */
+  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Who asks, for which tenant, and with what: handed to every command and query. */
+export interface Scope {
+  readonly tenantId: string;
+  /** The organization (`morgId`) of the caller's token, if it has one. */
+  readonly orgId: string | null;
+  /** Who is written into the audit: the token's subject or the access key's id. */
+  readonly actor: string;
+  readonly roles: readonly string[];
+  readonly requestId: string;
+  readonly db: TenantDatabase;
+  /** The present instant; injected, so that tests can move the clock. */
+  readonly now: () => Date;
+}

@@ -1,0 +1,50 @@
+import { Model, raw } from 'objection';
+import type { Knex } from 'knex';
+import { Address } from './address.js';
+import { BillingRecord } from './tenant-model.js';
+
+export class Account extends BillingRecord {
+  static override tableName = 'account';
+  static override jsonAttributes = ['contactInfoList', 'accountPaymentProfileList'];
+  static override relationMappings = {
+    addresses: {
+      relation: Model.HasManyRelation,
+      modelClass: Address,
+      join: { from: 'account.id', to: 'address.accountId' },
+      modify: (builder: { existing(): { orderBy(column: string): void } }) =>
+        builder.existing().orderBy('position'),
+    },
+  };
+
+  declare name: string;
+  declare number: string | null;
+  declare externalId: string | null;
+  declare billingDay: number | null;
+  declare isMaster: boolean;
+  declare netTerm: string | null;
+  declare defaultCurrency: string | null;
+  declare status: string;
+  declare approvalStatus: string;
+  declare gst: string | null;
+  declare pan: string | null;
+  declare cin: string | null;
+  declare contactInfoList: object[];
+  declare accountPaymentProfileList: object[];
+  declare ratingVersion: string;
+  declare addresses?: Address[];
+
+  /**
+   * Tells rating that something of these accounts changed: a caller of this holds the rows until
+   * its transaction ends, so that a version never names two states.
+   */
+  static async raiseRatingVersion(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<void> {
+    await Account.query(trx)
+      .forTenant(tenantId)
+      .whereIn('id', [...ids])
+      .patch({ ratingVersion: raw('rating_version + 1') as unknown as string });
+  }
+}

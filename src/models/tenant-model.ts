@@ -1,0 +1,80 @@
+import { Model, QueryBuilder, type Page, type Pojo, type QueryContext } from 'objection';
+import { newId } from '../kernel/id.js';
+import { Decimal, decimalText } from '../kernel/money.js';
+
+interface TenantContext {
+  readonly tenantId?: string;
+}
+
+const tenantOf = (context: QueryContext | undefined): string | undefined =>
+  (context as TenantContext | undefined)?.tenantId;
+
+/**
+ * A query that knows its tenant: one that names none throws before it reaches the database. The
+ * queries that load relations inherit the tenant. Row-level security repeats the check.
+ */
+export class TenantQueryBuilder<M extends Model, R = M[]> extends QueryBuilder<M, R> {
+  declare ArrayQueryBuilderType: TenantQueryBuilder<M>;
+  declare SingleQueryBuilderType: TenantQueryBuilder<M, M>;
+  declare MaybeSingleQueryBuilderType: TenantQueryBuilder<M, M | undefined>;
+  declare NumberQueryBuilderType: TenantQueryBuilder<M, number>;
+  declare PageQueryBuilderType: TenantQueryBuilder<M, Page<M>>;
+
+  constructor(...args: unknown[]) {
+    // Objection creates builders with the model class, which its types do not show.
+    super(...(args as []));
+    void this.onBuild((builder) => {
+      const tenantId = tenantOf(builder.context());
+      const table = builder.tableRefFor(builder.modelClass());
+      if (tenantId === undefined) throw new Error(`A query on ${table} names no tenant.`);
+      if (!builder.isInsert()) void builder.where(`${table}.tenantId`, tenantId);
+    });
+  }
+
+  forTenant(tenantId: string): this {
+    // An empty scope must select nothing, never everything.
+    if (tenantId === '') throw new Error('A query was given an empty tenant id.');
+    return this.context({ tenantId });
+  }
+
+  /** Only rows that were not deleted. */
+  existing(): this {
+    return this.whereNull(`${this.tableRefFor(this.modelClass())}.deletedAt`);
+  }
+}
+
+/** The base of every record that belongs to a tenant. */
+export class TenantModel extends Model {
+  declare tenantId: string;
+  declare id: string;
+
+  declare QueryBuilderType: TenantQueryBuilder<this>;
+  static override QueryBuilder = TenantQueryBuilder;
+  static override useLimitInFirst = true;
+
+  override $beforeInsert(context: QueryContext): void {
+    const tenantId = tenantOf(context);
+    if (tenantId === undefined) {
+      throw new Error(
+        `An insert into ${(this.constructor as typeof Model).tableName} names no tenant.`,
+      );
+    }
+    this.tenantId = tenantId;
+    this.id ??= newId();
+  }
+
+  /** Decimals go to the database as plain text, inside JSON columns too. */
+  override $formatDatabaseJson(json: Pojo): Pojo {
+    for (const [name, value] of Object.entries(json)) {
+      if (value instanceof Decimal) json[name] = decimalText(value);
+    }
+    return super.$formatDatabaseJson(json);
+  }
+}
+
+/** A record that has its own times and is deleted softly. */
+export class BillingRecord extends TenantModel {
+  declare createdAt: Date;
+  declare updatedAt: Date;
+  declare deletedAt: Date | null;
+}

@@ -1,0 +1,52 @@
+/** Partitions of a tenant's usage topic; one account's events stay in one, in order. */
+export const partitionCount = 8;
+
+/** The topic of a tenant (0-decisions.md section 2.3). */
+export const usageTopic = (tenantId: string): string => `usage.${tenantId}`;
+
+export interface UsageMessage {
+  readonly tenantId: string;
+  /** Chooses the partition: the account reference, or what stands in for it. */
+  readonly partitionKey: string;
+  readonly key: string | null;
+  /** The event and its organization as JSON text, with every digit as it came. */
+  readonly message: string;
+}
+
+/** Where the broker put a message; `offset` grows by one per partition. */
+export interface Published {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface UsageRecord {
+  readonly offset: number;
+  readonly key: string | null;
+  readonly message: string;
+  readonly receivedAt: Date;
+}
+
+/** A partition that holds events which nobody has rated yet, from `offset` up to `end`. */
+export interface WaitingPartition {
+  readonly tenantId: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** The offset after the last record. */
+  readonly end: number;
+}
+
+/** The port to the log that usage events stream through. */
+export interface UsageBroker {
+  /** Resolves when the message is durable. Throws a problem (502, 504) when it cannot be. */
+  publish(message: UsageMessage): Promise<Published>;
+  /** All or none; in the order given. */
+  publishAll(messages: readonly UsageMessage[]): Promise<Published[]>;
+  /** The records from `offset` on, at most `count`, in order. */
+  read(tenantId: string, partition: number, offset: number, count: number): Promise<UsageRecord[]>;
+  /** What waits for a consumer, of all tenants. */
+  waiting(): Promise<WaitingPartition[]>;
+  /** Calls back soon after something was published by any process; it may also miss one. */
+  onPublished(listener: () => void): () => void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,213 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { parse } from 'dotenv';
+import { Type, type Static } from 'typebox';
+import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
+
+/** `description` completes the sentence "PORT is ... It must be <description>." */
+const Environment = Type.Object({
+  PORT: Type.Integer({
+    minimum: 1,
+    maximum: 65535,
+    default: 3000,
+    description: 'a whole number from 1 to 65535',
+  }),
+  // Loopback, because the start prints an administrator's token and the embedded servers are for
+  // one machine. Containers set 0.0.0.0.
+  HOST: Type.String({
+    pattern: '^[A-Za-z0-9.:_-]+$',
+    default: '127.0.0.1',
+    description: 'a host name or IP address to listen on, such as 127.0.0.1 or 0.0.0.0',
+  }),
+  DATA_DIR: Type.String({ default: './.durabill', description: 'a folder' }),
+  DATABASE_URL: Type.Optional(
+    Type.String({
+      format: 'postgres-url',
+      description: 'an address such as postgres://user:password@host:5432/database',
+    }),
+  ),
+  DATABASE_POOL_MAX: Type.Integer({
+    minimum: 2,
+    maximum: 1000,
+    default: 20,
+    description: 'a whole number of connections from 2 to 1000',
+  }),
+  TEMPORAL_ADDRESS: Type.Optional(
+    Type.String({ format: 'host-port', description: 'host:port, such as temporal.example:7233' }),
+  ),
+  TEMPORAL_NAMESPACE: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$',
+    default: 'default',
+    description: 'the name of a Temporal namespace (letters, digits, dots, dashes)',
+  }),
+  TEMPORAL_TLS: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  TEMPORAL_API_KEY: Type.Optional(
+    Type.String({ pattern: '^\\S+$', description: 'an API key without spaces' }),
+  ),
+  KAFKA_BROKERS: Type.Optional(Type.String({ description: 'host:port, several with commas' })),
+  ROLE: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')], {
+    default: 'all',
+    description: 'all, api or worker',
+  }),
+  PUBLIC_URL: Type.Optional(
+    Type.String({
+      format: 'http-url',
+      description: 'an address such as https://billing.example without query or fragment',
+    }),
+  ),
+  INGEST_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    maximum: 600_000,
+    default: 10_000,
+    description: 'a whole number of milliseconds from 1 to 600000',
+  }),
+  LOG_LEVEL: Type.Union(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
+      Type.Literal(level),
+    ),
+    { default: 'info', description: 'fatal, error, warn, info, debug, trace or silent' },
+  ),
+  SECRET_KEY: Type.Optional(
+    Type.String({
+      format: 'key-of-32-bytes',
+      description: '32 random bytes in base64 (openssl rand -base64 32)',
+    }),
+  ),
+});
+
+type Environment = Static<typeof Environment>;
+export type VariableName = keyof Environment;
+
+/** What process.env is: any name, any text, perhaps nothing. */
+export type RawEnvironment = Readonly<Record<string, string | undefined>>;
+export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | undefined>>>;
+export type Config = Readonly<ReturnType<typeof readConfig>>;
+
+const SECRET = new Set<string>(['DATABASE_URL', 'TEMPORAL_API_KEY', 'SECRET_KEY']);
+
+const ajv = new Ajv2020({ allErrors: true, useDefaults: true });
+ajv.addFormat('postgres-url', (text) => hasProtocol(text, ['postgres:', 'postgresql:']));
+ajv.addFormat('http-url', (text) => {
+  return hasProtocol(text, ['http:', 'https:']) && !/[?#]/.test(text);
+});
+ajv.addFormat('host-port', (text) => {
+  const port = Number(
+    /^[^\s/:@]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(text)?.[0].split(':').at(-1),
+  );
+  return port >= 1 && port <= 65535;
+});
+ajv.addFormat('key-of-32-bytes', (text) => {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text) && Buffer.from(text, 'base64').length === 32;
+});
+const isEnvironment = ajv.compile<Environment>(Environment);
+
+/**
+ * The configuration that these variables ask for. Pure: it reads no file and no environment of its
+ * own, so that a table can test it. `overrides` are the options of the command line, which win.
+ * A set but empty variable counts as missing (docker compose sets `X: ${X:-}` that way).
+ */
+export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {}) {
+  const given: Record<string, unknown> = {};
+  for (const name of Object.keys(Environment.properties)) {
+    const text = textOf(overrides[name as VariableName]) ?? textOf(env[name]);
+    if (text !== undefined) given[name] = valueOf(name, text);
+  }
+  const values = checked(given);
+  refuseContradictions(values);
+  const home = textOf(env['HOME']) ?? homedir();
+  return {
+    role: values.ROLE,
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: (values.PUBLIC_URL ?? `http://localhost:${values.PORT}`).replace(/\/+$/, ''),
+    dataDir: resolve(values.DATA_DIR),
+    /** Where downloaded or built programs stay, shared by every data folder of this person. */
+    cacheDir: resolve(textOf(env['XDG_CACHE_HOME']) ?? join(home, '.cache'), 'durabill'),
+    databaseUrl: values.DATABASE_URL,
+    databasePoolMax: values.DATABASE_POOL_MAX,
+    temporal: {
+      address: values.TEMPORAL_ADDRESS,
+      namespace: values.TEMPORAL_NAMESPACE,
+      tls: values.TEMPORAL_TLS ?? values.TEMPORAL_API_KEY !== undefined,
+      apiKey: values.TEMPORAL_API_KEY,
+    },
+    ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
+    logLevel: values.LOG_LEVEL,
+    /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
+    secretKey: values.SECRET_KEY,
+    searchPath: env['PATH'] ?? '',
+    isNpmScript: env['npm_lifecycle_event'] !== undefined,
+  };
+}
+
+/** The configuration of this process: `.env` of the working directory, then the environment. */
+export function loadConfig(overrides: ConfigOverrides = {}): Config {
+  return readConfig({ ...readDotEnv('.env'), ...process.env }, overrides);
+}
+
+/** The environment for a program that we start. TEMPORAL_ and PG variables would steer it. */
+export function childEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(TEMPORAL_|PG)/.test(name));
+  return { ...Object.fromEntries(inherited), ...extra };
+}
+
+function readDotEnv(path: string): RawEnvironment {
+  try {
+    return parse(readFileSync(path));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return {};
+    throw new StartupError(`Cannot read ${resolve(path)}: ${firstLine(error)}`);
+  }
+}
+
+function textOf(value: string | undefined): string | undefined {
+  const text = value?.trim();
+  return text === '' ? undefined : text;
+}
+
+/** Numbers and booleans as such, where the text is one; any other text fails the schema. */
+function valueOf(name: string, text: string): unknown {
+  const schema: object | undefined = Environment.properties[name as VariableName];
+  const type = schema !== undefined && 'type' in schema ? schema.type : undefined;
+  if (type === 'integer' && /^\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && /^(true|1)$/i.test(text)) return true;
+  if (type === 'boolean' && /^(false|0)$/i.test(text)) return false;
+  return text;
+}
+
+/** One line for each wrong variable, in the order in which they are declared above. */
+function checked(given: Record<string, unknown>): Environment {
+  const copy: unknown = { ...given };
+  if (isEnvironment(copy)) return copy;
+  const wrong = new Set(isEnvironment.errors?.map(({ instancePath }) => instancePath.slice(1)));
+  const lines = Object.entries(Environment.properties)
+    .filter(([name]) => wrong.has(name))
+    .map(([name, schema]) => {
+      const shown = SECRET.has(name) ? 'not valid' : JSON.stringify(String(given[name]));
+      const allowed = 'description' in schema ? String(schema.description) : 'of another form';
+      return `${name} is ${shown}: it must be ${allowed}.`;
+    });
+  throw new StartupError(lines.join('\n'));
+}
+
+function refuseContradictions(values: Environment): void {
+  if (values.KAFKA_BROKERS !== undefined) {
+    throw new StartupError(
+      `KAFKA_BROKERS is ${JSON.stringify(values.KAFKA_BROKERS)}: the broker of this version is ` +
+        'PostgreSQL, so it must not be set.',
+    );
+  }
+  for (const name of ['TEMPORAL_TLS', 'TEMPORAL_API_KEY'] as const) {
+    if (values[name] !== undefined && values.TEMPORAL_ADDRESS === undefined) {
+      throw new StartupError(
+        `${name} is set, but TEMPORAL_ADDRESS is not: set the address it belongs to, or unset it.`,
+      );
+    }
+  }
+}
+
+function hasProtocol(text: string, protocols: readonly string[]): boolean {
+  return URL.canParse(text) && protocols.includes(new URL(text).protocol);
+}

@@ -1,0 +1,146 @@
+import knex, { type Knex } from 'knex';
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import { knexSnakeCaseMappers } from 'objection';
+import { LRUCache } from 'lru-cache';
+import pg from 'pg';
+import type { TenantDatabase } from '../kernel/scope.js';
+
+/** OIDs whose values must not become floats or shift with the time zone of this machine. */
+const textTypes = new Set([
+  pg.types.builtins.NUMERIC,
+  pg.types.builtins.INT8,
+  pg.types.builtins.DATE,
+]);
+
+const types = {
+  getTypeParser: (oid: number, format?: string): unknown =>
+    textTypes.has(oid) ? (text: string) => text : pg.types.getTypeParser(oid, format as 'text'),
+};
+
+/** The tenant that platform work runs as where it serves all tenants; see the first migration. */
+const everyTenant = '*';
+
+interface PooledConnection {
+  readonly query: (sql: string, values?: unknown[]) => Promise<unknown>;
+  tenantId?: string;
+}
+
+/**
+ * A knex client on the shared pool whose connections carry one tenant's id in the session, set when
+ * a connection is taken and only when it differs: a query costs no extra round trip as long as the
+ * same tenant uses the connection (docs/decisions/0001-tenant-at-checkout.md).
+ */
+function tenantClient(tenantId: string): typeof knex.Client {
+  return class TenantClient extends PostgresClient {
+    override async acquireConnection(): Promise<PooledConnection> {
+      const connection = (await super.acquireConnection()) as PooledConnection;
+      if (connection.tenantId === tenantId) return connection;
+      try {
+        await connection.query(`select set_config('app.tenant_id', $1, false)`, [tenantId]);
+        connection.tenantId = tenantId;
+        return connection;
+      } catch (error) {
+        await this.releaseConnection(connection);
+        throw error;
+      }
+    }
+  };
+}
+
+/** Roles above row-level security become `durabill_app` for the rest of the session. */
+async function leaveSuperuser(connection: PooledConnection): Promise<void> {
+  const result = (await connection.query(
+    `select rolsuper or rolbypassrls as "bypasses" from pg_roles where rolname = current_user`,
+  )) as { rows: { bypasses: boolean }[] };
+  if (result.rows[0]?.bypasses) await connection.query('set role durabill_app');
+}
+
+/** Deadlocks and failed serializations: the transaction had no effect and may run again. */
+const retryableCodes = new Set(['40P01', '40001']);
+const attemptsMax = 4;
+
+interface Trail {
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+async function runTransaction<T>(
+  handle: Knex,
+  trail: Trail,
+  work: (trx: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await handle.transaction(async (trx) => {
+        await trx.raw(
+          `select set_config('app.actor', ?, true), set_config('app.request_id', ?, true)`,
+          [trail.actor, trail.requestId],
+        );
+        return work(trx);
+      });
+    } catch (error) {
+      const code = (error as { code?: string }).code ?? '';
+      if (!retryableCodes.has(code) || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+/** The connections of this process to PostgreSQL. */
+export interface Database {
+  /** For work that serves all tenants: keys, the usage log, waiting partitions. */
+  readonly platform: Knex;
+  /** The way of one tenant; `trail` is who the audit names. */
+  forTenant(tenantId: string, trail: Trail): TenantDatabase;
+  /** Throws unless the database answers. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
+export function openDatabase(url: string, poolMax: number): Database {
+  const options = { ...knexSnakeCaseMappers() };
+  const base = knex({
+    client: 'pg',
+    connection: { connectionString: url, types, keepAlive: true, connectionTimeoutMillis: 5_000 },
+    pool: {
+      min: 0,
+      max: poolMax,
+      acquireTimeoutMillis: 10_000,
+      afterCreate: (
+        connection: PooledConnection,
+        done: (error: Error | null, connection: PooledConnection) => void,
+      ) => {
+        leaveSuperuser(connection).then(
+          () => done(null, connection),
+          (error: unknown) => done(error as Error, connection),
+        );
+      },
+    },
+    ...options,
+  });
+  const { pool: connectionPool } = base.client as {
+    pool: NonNullable<Knex.Config['connectionPool']>;
+  };
+  const handles = new LRUCache<string, Knex>({ max: 5_000 });
+  const handleOf = (tenantId: string): Knex => {
+    const known = handles.get(tenantId);
+    if (known) return known;
+    const handle = knex({ client: tenantClient(tenantId), connectionPool, ...options });
+    handles.set(tenantId, handle);
+    return handle;
+  };
+  const platform = handleOf(everyTenant);
+  return {
+    platform,
+    forTenant(tenantId, trail) {
+      const read = handleOf(tenantId);
+      return { tenantId, read, transaction: (work) => runTransaction(read, trail, work) };
+    },
+    async ping() {
+      await platform.raw('select 1');
+    },
+    async close() {
+      await base.destroy();
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { fileURLToPath } from 'node:url';
+import knex, { type Knex } from 'knex';
+
+/** What knex offers and its types leave out. */
+interface MigrationHooks {
+  lifecycle: { beforeAll: (db: unknown, pending: { file: string }[]) => Promise<void> };
+}
+
+/** Thrown when the database was written by a newer version of Durabill. */
+export class NewerDatabaseError extends Error {
+  constructor(migration: string) {
+    super(
+      `The database was migrated by a newer version of Durabill (${migration}); start that version, or restore an older backup.`,
+    );
+    this.name = 'NewerDatabaseError';
+  }
+}
+
+/**
+ * Brings the schema up to this version; safe to call from several processes at once, because knex
+ * locks its table of migrations. Returns the names of the migrations that ran.
+ */
+export async function migrateDatabase(
+  databaseUrl: string,
+  onStep: (name: string) => void = () => undefined,
+): Promise<string[]> {
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
+  try {
+    const options: Knex.MigratorConfig & MigrationHooks = {
+      directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
+      loadExtensions: ['.js'],
+      lifecycle: {
+        // eslint-disable-next-line @typescript-eslint/require-await -- knex wants a promise here.
+        beforeAll: async (_db, pending) => {
+          for (const migration of pending) onStep(migration.file);
+        },
+      },
+    };
+    const [, names] = (await db.migrate.latest(options)) as [number, string[]];
+    return names;
+  } catch (error) {
+    const missing = /migration directory is corrupt.*missing: (.*)/s.exec(String(error));
+    if (missing?.[1]) throw new NewerDatabaseError(missing[1]);
+    throw error;
+  } finally {
+    await db.destroy();
+  }
+}

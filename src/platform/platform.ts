@@ -1,0 +1,71 @@
+import { openAuthenticator, type Authenticate } from './identity.js';
+import type { UsageBroker } from './broker.js';
+import { openDatabase, type Database } from './database.js';
+import { openLog, type Logger } from './log.js';
+import { openPostgresBroker } from './postgres-broker.js';
+import { secretBox } from './secret-box.js';
+import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
+import { openTokenKeys, type TokenKeys } from './tokens.js';
+
+/** What `openPlatform` needs to know; `Config` has it all. */
+export interface PlatformConfig {
+  readonly databasePoolMax: number;
+  readonly ingestTimeoutMs: number;
+  readonly logLevel: string;
+  readonly publicUrl: string;
+  readonly host: string;
+  readonly port: number;
+  /** 32 bytes that seal secrets in the database. */
+  readonly secret: Buffer;
+  /** Temporal's task queue; tests give each database its own. */
+  readonly taskQueue?: string;
+}
+
+export interface PlatformServers {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalAddress;
+}
+
+/** The connections of one process, opened once in a `main.ts` and passed down. */
+export interface Platform {
+  readonly config: PlatformConfig;
+  readonly log: Logger;
+  readonly database: Database;
+  readonly temporal: Temporal;
+  readonly broker: UsageBroker;
+  readonly tokens: TokenKeys;
+  readonly authenticate: Authenticate;
+  /** Whether the workers of this process run; null where it has none. */
+  readonly health: { areWorkersRunning: boolean | null };
+  close(): Promise<void>;
+}
+
+/** Connects to the database, Temporal and the broker. */
+export async function openPlatform(
+  config: PlatformConfig,
+  servers: PlatformServers,
+): Promise<Platform> {
+  const log = openLog(config.logLevel);
+  const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
+  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? 'durabill');
+  const broker = await openPostgresBroker(database, servers.databaseUrl, {
+    timeoutMs: config.ingestTimeoutMs,
+    log,
+  });
+  const tokens = await openTokenKeys(database.platform, secretBox(config.secret), config.publicUrl);
+  return {
+    config,
+    log,
+    database,
+    temporal,
+    broker,
+    tokens,
+    authenticate: openAuthenticator(database.platform, tokens),
+    health: { areWorkersRunning: null },
+    async close() {
+      await broker.close();
+      await temporal.close();
+      await database.close();
+    },
+  };
+}

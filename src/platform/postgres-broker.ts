@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import type { Knex } from 'knex';
+import pg from 'pg';
+import { Problem, problem } from '../kernel/problem.js';
+import {
+  partitionCount,
+  usageTopic,
+  type Published,
+  type UsageBroker,
+  type UsageMessage,
+  type UsageRecord,
+  type WaitingPartition,
+} from './broker.js';
+import type { Database } from './database.js';
+import type { Logger } from './log.js';
+
+interface BrokerOptions {
+  /** How long a publish may take (document 3, section 7: 504). */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+const channel = 'usage_published';
+
+/** What one statement may carry: beyond it the next group starts. */
+const groupMessagesMax = 2_000;
+
+/**
+ * Takes offsets and writes the records in one statement, so that offsets have no gaps and become
+ * visible in order: the row of a partition stays locked until its records are committed.
+ */
+const publishSql = `
+  with input as (
+    select * from unnest(?::text[], ?::int[], ?::text[], ?::text[])
+      with ordinality as input (tenant_id, partition, key, message, position)
+  ), counted as (
+    select tenant_id, partition, count(*) as records from input
+    group by tenant_id, partition order by tenant_id, partition
+  ), taken as (
+    insert into broker_partition (tenant_id, partition, next_offset)
+    select tenant_id, partition, records from counted
+    on conflict (tenant_id, partition)
+      do update set next_offset = broker_partition.next_offset + excluded.next_offset
+    returning tenant_id, partition, next_offset
+  ), written as (
+    insert into broker_record (tenant_id, partition, "offset", key, message)
+    select tenant_id, partition,
+      taken.next_offset - counted.records - 1 + row_number() over (
+        partition by tenant_id, partition order by input.position),
+      input.key, input.message
+    from input join counted using (tenant_id, partition) join taken using (tenant_id, partition)
+  )
+  select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
+
+interface Waiting {
+  readonly messages: readonly UsageMessage[];
+  readonly resolve: (published: Published[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const partitionOf = (key: string): number =>
+  createHash('md5').update(key).digest().readUInt32BE(0) % partitionCount;
+
+async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
+  const partitions = messages.map((message) => partitionOf(message.partitionKey));
+  const columns = [
+    messages.map((message) => message.tenantId),
+    partitions,
+    messages.map((message) => message.key),
+    messages.map((message) => message.message),
+  ];
+  const { rows } = await db.raw<{
+    rows: { tenant_id: string; partition: number; next_offset: string }[];
+  }>(publishSql, columns as unknown as Knex.Value[]);
+  const next = new Map(
+    rows.map((row) => [`${row.partition}/${row.tenant_id}`, Number(row.next_offset)]),
+  );
+  const published = new Array<Published>(messages.length);
+  for (let index = messages.length - 1; index >= 0; index -= 1) {
+    const { tenantId } = messages[index] as UsageMessage;
+    const partition = partitions[index] as number;
+    const slot = `${partition}/${tenantId}`;
+    const offset = (next.get(slot) ?? 0) - 1;
+    next.set(slot, offset);
+    published[index] = { topic: usageTopic(tenantId), partition, offset };
+  }
+  return published;
+}
+
+/** Groups concurrent publishes: while one statement is under way, the next one fills. */
+function grouper(db: Knex) {
+  let queue: Waiting[] = [];
+  let isRunning = false;
+  const takeGroup = (): Waiting[] => {
+    let count = 0;
+    const index = queue.findIndex(
+      (waiting) => (count += waiting.messages.length) > groupMessagesMax,
+    );
+    return queue.splice(0, index === -1 ? queue.length : Math.max(index, 1));
+  };
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    while (queue.length > 0) {
+      const group = takeGroup();
+      try {
+        const published = await publishGroup(
+          db,
+          group.flatMap((waiting) => waiting.messages),
+        );
+        let from = 0;
+        for (const { messages, resolve } of group) {
+          resolve(published.slice(from, (from += messages.length)));
+        }
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    isRunning = false;
+  };
+  return (messages: readonly UsageMessage[]): Promise<Published[]> =>
+    new Promise((resolve, reject) => {
+      queue.push({ messages, resolve, reject });
+      if (!isRunning) void run();
+    });
+}
+
+/** Calls back when any process published; reconnects for as long as it is not closed. */
+async function listen(
+  url: string,
+  onNotice: () => void,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  const connect = async (): Promise<void> => {
+    const next = new pg.Client({ connectionString: url, keepAlive: true });
+    const reconnect = (error?: Error): void => {
+      next.removeAllListeners('end');
+      if (isClosed) return;
+      log.warn({ err: error }, 'lost the connection that listens for usage; connecting again');
+      setTimeout(() => void connect().catch(reconnect), 1_000).unref();
+    };
+    next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
+    next.on('notification', onNotice);
+    await next.connect();
+    next.on('end', () => reconnect());
+    await next.query(`listen ${channel}`);
+    client = next;
+    // Whatever was published while nobody listened.
+    onNotice();
+  };
+  await connect();
+  return async () => {
+    isClosed = true;
+    await client?.end();
+  };
+}
+
+/** The usage log in PostgreSQL: tables `broker_partition` and `broker_record`. */
+export async function openPostgresBroker(
+  database: Database,
+  databaseUrl: string,
+  { timeoutMs, log }: BrokerOptions,
+): Promise<UsageBroker> {
+  const db = database.platform;
+  const events = new EventEmitter().setMaxListeners(0);
+  const publishGrouped = grouper(db);
+  const stopListening = await listen(databaseUrl, () => events.emit(channel), log);
+
+  const publishAll = async (messages: readonly UsageMessage[]): Promise<Published[]> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(
+        () => reject(problem.timeout(`Publishing took longer than ${timeoutMs} ms.`)),
+        timeoutMs,
+      );
+    });
+    try {
+      return await Promise.race([publishGrouped(messages), late]);
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      log.error({ err: error }, 'publishing usage failed');
+      throw problem.badGateway('The event could not be published to the broker; send it again.');
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    publishAll,
+    async publish(message) {
+      const [published] = await publishAll([message]);
+      return published as Published;
+    },
+    async read(tenantId, partition, offset, count) {
+      const rows = await db('brokerRecord')
+        .select<(Omit<UsageRecord, 'offset'> & { offset: string })[]>(
+          ...['offset', 'key', 'message', 'receivedAt'],
+        )
+        .where({ tenantId, partition })
+        .andWhere('offset', '>=', offset)
+        .orderBy('offset')
+        .limit(count);
+      return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
+    },
+    async waiting() {
+      const rows = await db('brokerPartition as log')
+        .leftJoin('usageConsumer as consumer', (join) =>
+          join.on('consumer.tenantId', 'log.tenantId').andOn('consumer.partition', 'log.partition'),
+        )
+        .whereRaw('log.next_offset > coalesce(consumer.next_offset, 0)')
+        .select<(Record<keyof WaitingPartition, string> & { partition: number })[]>(
+          'log.tenantId',
+          'log.partition',
+          'log.nextOffset as end',
+          db.raw('coalesce(consumer.next_offset, 0) as "offset"'),
+        );
+      return rows.map((row) => ({
+        tenantId: row.tenantId,
+        partition: row.partition,
+        offset: Number(row.offset),
+        end: Number(row.end),
+      }));
+    },
+    onPublished(listener) {
+      events.on(channel, listener);
+      return () => events.off(channel, listener);
+    },
+    close: stopListening,
+  };
+}

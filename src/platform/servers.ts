@@ -1,0 +1,223 @@
+import type { Config } from './config.js';
+import { dataFile, prepareDataFolder, readOrCreateSecret } from './embedded/data-folder.js';
+import {
+  acquireInstanceLock,
+  alreadyRunning,
+  readInstance,
+  refuseNewerFormat,
+  updateInstance,
+  type InstanceLock,
+} from './embedded/instance-lock.js';
+import { startEmbeddedPostgres } from './embedded/postgres.js';
+import { StartupError } from './embedded/startup-error.js';
+import type { SupervisedServer } from './embedded/supervise.js';
+import { findTemporal } from './embedded/temporal-program.js';
+import { startEmbeddedTemporal } from './embedded/temporal.js';
+
+export interface TemporalServer {
+  address: string;
+  namespace: string;
+  uiUrl: string | null;
+  tls: boolean;
+  apiKey: string | undefined;
+}
+
+export interface Servers {
+  databaseUrl: string;
+  temporal: TemporalServer;
+  stop: () => Promise<void>;
+}
+
+export interface Progress {
+  onProgress?: (text: string) => void;
+  /** An embedded server died and is started again. */
+  onWarning?: (text: string) => void;
+  abort?: AbortSignal;
+}
+
+/** What this process has to do with the embedded servers of its data folder. */
+export interface Tenure {
+  /** False for a process that uses the servers of another one, or none. */
+  isOwner: boolean;
+  /** Base64 of 32 bytes: SECRET_KEY, or the one kept in the data folder. */
+  secretKey: string;
+  openDatabase: (progress?: Progress) => Promise<string>;
+  openTemporal: (progress?: Progress) => Promise<TemporalServer>;
+  /** Tells other processes and commands where the API is, and that all is ready. */
+  announce: (apiUrl: string | null) => Promise<void>;
+  /** Tells a start that comes now that this process will be gone soon. */
+  announceEnd: () => Promise<void>;
+  /** Stops what was embedded and lets go of the folder. */
+  stop: () => Promise<void>;
+  /** Asks what was embedded to end, at the last moment of this process. */
+  abandon: () => void;
+}
+
+/** Database and Temporal for this configuration, embedded or external, each on its own. */
+export async function openServers(config: Config, progress: Progress = {}): Promise<Servers> {
+  const tenure = await occupy(config, progress);
+  try {
+    const [databaseUrl, temporal] = await settleAll([
+      tenure.openDatabase(progress),
+      tenure.openTemporal(progress),
+    ]);
+    await tenure.announce(null);
+    return { databaseUrl, temporal, stop: tenure.stop };
+  } catch (error) {
+    await tenure.stop();
+    throw error;
+  }
+}
+
+/** Like Promise.all, but fails only when all have ended: then nothing is still being started. */
+async function settleAll<A, B>(promises: [Promise<A>, Promise<B>]): Promise<[A, B]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+/**
+ * Takes the data folder. The first process on it owns the embedded servers; while it runs, more
+ * processes of role api or worker join them, and a second one of role all is refused.
+ */
+export async function occupy(config: Config, progress: Progress = {}): Promise<Tenure> {
+  const { dataDir } = config;
+  const isEmbedded = config.databaseUrl === undefined || config.temporal.address === undefined;
+  if (!isEmbedded && config.secretKey !== undefined) return external(config, config.secretKey);
+
+  await prepareDataFolder(dataDir);
+  await refuseNewerFormat(dataDir);
+  const secretKey = config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(dataDir)));
+  if (!isEmbedded) return external(config, secretKey);
+  const lock = await acquireInstanceLock(dataDir, progress.onProgress);
+  if (lock !== undefined) return owner(config, secretKey, lock);
+  if (config.role === 'all') throw await alreadyRunning(dataDir);
+  return joiner(config, secretKey);
+}
+
+async function owner(config: Config, secretKey: string, lock: InstanceLock): Promise<Tenure> {
+  const { dataDir, cacheDir } = config;
+  const started: SupervisedServer[] = [];
+  await updateInstance(dataDir, () => ({
+    ...{ state: 'starting', apiUrl: null, databaseUrl: null },
+    ...{ temporalAddress: null, temporalNamespace: null, temporalUiUrl: null },
+  }));
+  return {
+    isOwner: true,
+    secretKey,
+    async openDatabase(progress = {}) {
+      let databaseUrl = config.databaseUrl;
+      if (databaseUrl === undefined) {
+        const server = await startEmbeddedPostgres({ dataDir, cacheDir, ...progress });
+        started.push(server);
+        databaseUrl = server.url;
+      }
+      await updateInstance(dataDir, () => ({ databaseUrl }));
+      return databaseUrl;
+    },
+    async openTemporal(progress = {}) {
+      let temporal = externalTemporal(config);
+      if (temporal === undefined) {
+        const { namespace } = config.temporal;
+        const { searchPath } = config;
+        const binary = await findTemporal({ cacheDir, searchPath, ...progress });
+        const server = await startEmbeddedTemporal({ dataDir, binary, namespace, ...progress });
+        started.push(server);
+        const { address, uiUrl } = server;
+        temporal = { address, namespace, uiUrl, tls: false, apiKey: undefined };
+      }
+      const { address: temporalAddress, namespace: temporalNamespace, uiUrl } = temporal;
+      await updateInstance(dataDir, () => ({
+        ...{ temporalAddress, temporalNamespace, temporalUiUrl: uiUrl },
+      }));
+      return temporal;
+    },
+    async announce(apiUrl) {
+      await updateInstance(dataDir, () => ({ apiUrl, state: 'ready' }));
+    },
+    async announceEnd() {
+      await updateInstance(dataDir, () => ({ state: 'stopping' }));
+    },
+    async stop() {
+      await updateInstance(dataDir, () => ({ state: 'stopping' }));
+      await Promise.all(started.map(async (server) => server.stop()));
+      await updateInstance(dataDir, () => ({ state: 'stopped' }));
+      await lock.release();
+    },
+    abandon() {
+      for (const server of started) server.abandon();
+    },
+  };
+}
+
+/** A process of role api or worker beside the one that owns the folder's servers. */
+function joiner(config: Config, secretKey: string): Tenure {
+  const { dataDir } = config;
+  return {
+    ...external(config, secretKey),
+    async openDatabase(progress = {}) {
+      if (config.databaseUrl !== undefined) return config.databaseUrl;
+      return until(dataDir, 'databaseUrl', progress);
+    },
+    async openTemporal(progress = {}) {
+      const given = externalTemporal(config);
+      if (given !== undefined) return given;
+      const address = await until(dataDir, 'temporalAddress', progress);
+      const instance = await readInstance(dataDir);
+      return {
+        address,
+        namespace: instance?.temporalNamespace ?? config.temporal.namespace,
+        uiUrl: instance?.temporalUiUrl ?? null,
+        tls: false,
+        apiKey: undefined,
+      };
+    },
+    async announce(apiUrl) {
+      if (apiUrl === null) return;
+      await updateInstance(dataDir, (kept) => ({ apiUrl: kept.apiUrl ?? apiUrl }));
+    },
+  };
+}
+
+/** Waits for the owner, which may be starting just now. */
+async function until(
+  dataDir: string,
+  what: 'databaseUrl' | 'temporalAddress',
+  { onProgress, abort }: Progress,
+): Promise<string> {
+  for (;;) {
+    const instance = await readInstance(dataDir);
+    const value = instance?.[what];
+    if (instance?.isRunning !== true || abort?.aborted === true) {
+      throw new StartupError(
+        `The process that owns the servers of ${dataDir} has ended: start this one again.`,
+      );
+    }
+    if (typeof value === 'string') return value;
+    onProgress?.('waiting for the process that owns the embedded servers');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** Nothing is embedded, or nothing of it is ours. */
+function external(config: Config, secretKey: string): Tenure {
+  return {
+    isOwner: false,
+    secretKey,
+    openDatabase: () => Promise.resolve(config.databaseUrl ?? ''),
+    openTemporal: () => {
+      const temporal = externalTemporal(config);
+      return temporal === undefined
+        ? Promise.reject(new Error('TEMPORAL_ADDRESS is not set'))
+        : Promise.resolve(temporal);
+    },
+    announce: () => Promise.resolve(),
+    announceEnd: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    abandon: () => undefined,
+  };
+}
+
+function externalTemporal({ temporal }: Config): TemporalServer | undefined {
+  const { address, namespace, tls, apiKey } = temporal;
+  return address === undefined ? undefined : { address, namespace, uiUrl: null, tls, apiKey };
+}

@@ -1,0 +1,73 @@
+import { Client, Connection } from '@temporalio/client';
+
+import { NativeConnection } from '@temporalio/worker';
+
+/** Where the Temporal server is; the shape of `Servers.temporal`. */
+export interface TemporalAddress {
+  readonly address: string;
+  readonly namespace: string;
+  readonly uiUrl: string | null;
+  readonly tls: boolean;
+  readonly apiKey: string | undefined;
+}
+
+/** The connections of this process to Temporal. */
+export interface Temporal {
+  readonly namespace: string;
+  readonly uiUrl: string | null;
+  readonly taskQueue: string;
+  /** Shared by the workers and `starter`: eager starts need the same connection. */
+  readonly native: NativeConnection;
+  /** Starts workflows, eagerly where a worker of this process can take them. */
+  readonly starter: Client;
+  /** Waits for results: deadlines do not hold on the native connection. */
+  readonly waiter: Client;
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Keyword search attributes of every workflow (DESIGN.md, section 3). */
+const searchAttributes = ['TenantId', 'Flow', 'EntityType', 'EntityId', 'Actor'];
+
+const alreadyExists = 6;
+
+async function registerSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const known = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = searchAttributes.filter((name) => !(name in (known.customAttributes ?? {})));
+  if (missing.length === 0) return;
+  try {
+    await connection.operatorService.addSearchAttributes({
+      namespace,
+      // 2 is INDEXED_VALUE_TYPE_KEYWORD of the Temporal API.
+      searchAttributes: Object.fromEntries(missing.map((name) => [name, 2])),
+    });
+  } catch (error) {
+    if ((error as { code?: number }).code !== alreadyExists) throw error;
+  }
+}
+
+/** Connects to the server and registers what the workflows index. */
+export async function openTemporal(server: TemporalAddress, taskQueue: string): Promise<Temporal> {
+  const { address, namespace, uiUrl, tls, apiKey } = server;
+  const options = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
+  const native = await NativeConnection.connect(options);
+  const connection = await Connection.connect(options);
+  await registerSearchAttributes(connection, namespace);
+  return {
+    namespace,
+    uiUrl,
+    taskQueue,
+    native,
+    starter: new Client({ connection: native, namespace }),
+    waiter: new Client({ connection, namespace }),
+    async ping() {
+      await connection.withDeadline(Date.now() + 2_000, () =>
+        connection.workflowService.getSystemInfo({}),
+      );
+    },
+    async close() {
+      await connection.close();
+      await native.close();
+    },
+  };
+}

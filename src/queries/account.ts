@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { isUuid } from '../kernel/id.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { Account } from '../models/account.js';
+import type { Address } from '../models/address.js';
+import type * as schema from '../schemas/account.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import { listPage, search } from './listing.js';
+
+type AccountSummaryDto = Static<typeof schema.AccountSummary>;
+type AccountDto = Static<typeof schema.Account>;
+type AddressDto = Static<typeof schema.Address>;
+
+export function presentAddress(address: Address): AddressDto {
+  const { id, accountId, line1, line2, city, state, zipCode, country, taxId } = address;
+  return { id, accountId, line1, line2, city, state, zipCode, country, taxId };
+}
+
+function presentAccountSummary(account: Account): AccountSummaryDto {
+  const { id, name, number, externalId, billingDay, isMaster, netTerm, defaultCurrency } = account;
+  const { status, approvalStatus, gst, pan, cin } = account;
+  return {
+    ...{ id, name, number, externalId, billingDay, isMaster, netTerm, defaultCurrency },
+    ...{ status, approvalStatus, gst, pan, cin },
+  };
+}
+
+function presentAccount(account: Account): AccountDto {
+  return {
+    ...presentAccountSummary(account),
+    contactInfoList: account.contactInfoList as AccountDto['contactInfoList'],
+    accountPaymentProfileList:
+      account.accountPaymentProfileList as AccountDto['accountPaymentProfileList'],
+    addresses: (account.addresses ?? []).map(presentAddress),
+  };
+}
+
+const missing = (key: string) => problem.notFound(`There is no account '${key}'.`);
+
+export async function listAccounts(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Listed<AccountSummaryDto>> {
+  const accounts = Account.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .orderBy([{ column: 'name' }, { column: 'id' }]);
+  const found = search(accounts, ['name', 'number', 'externalId'], q);
+  return listPage(found, page, presentAccountSummary);
+}
+
+/** The account as a row shows it, by id. */
+export async function getAccountSummary(scope: Scope, id: string): Promise<AccountSummaryDto> {
+  const account = isUuid(id)
+    ? await Account.query(scope.db.read).forTenant(scope.tenantId).existing().findById(id)
+    : undefined;
+  if (!account) throw missing(id);
+  return presentAccountSummary(account);
+}
+
+export async function getAccountByExternalId(
+  scope: Scope,
+  externalId: string,
+): Promise<AccountSummaryDto> {
+  const account = await Account.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ externalId });
+  if (!account) throw missing(externalId);
+  return presentAccountSummary(account);
+}
+
+/** The whole account with its addresses, inside the transaction that wrote it. */
+export async function getAccount(trx: Knex, tenantId: string, id: string): Promise<AccountDto> {
+  const account = await Account.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .withGraphFetched('addresses');
+  if (!account) throw missing(id);
+  return presentAccount(account);
+}

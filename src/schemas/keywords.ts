@@ -1,0 +1,96 @@
+import type { SchemaValidateFunction } from 'ajv';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
+import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import type { DecimalRule } from '../kernel/decimal-value.js';
+import { Decimal } from '../kernel/money.js';
+import { referenceData } from '../kernel/reference-data.js';
+
+/** What a keyword makes of a value: the value to put in its place, or why it is not one. */
+type Reading = { readonly value: unknown } | { readonly fault: string };
+
+/**
+ * A keyword that checks a value and puts the canonical one in its place. Null passes where the
+ * schema says `orNull`.
+ */
+function readingKeyword(name: string, read: (rule: unknown, data: unknown) => Reading) {
+  const check: SchemaValidateFunction = (
+    rule: unknown,
+    data: unknown,
+    parentSchema?: Record<string, unknown>,
+    context?: DataValidationCxt,
+  ) => {
+    if (data === null && parentSchema?.['orNull'] === true) return true;
+    const reading = read(rule, data);
+    if ('fault' in reading) {
+      check.errors = [{ keyword: name, message: reading.fault, params: {} }];
+      return false;
+    }
+    if (context?.parentData) context.parentData[context.parentDataProperty] = reading.value;
+    return true;
+  };
+  return { keyword: name, modifying: true, errors: true, validate: check } as const;
+}
+
+/** Integer digits, and digits after the point, that a decimal field accepts. */
+const integerDigitsMax = 20;
+const scaleMax = 18;
+
+function readDecimalValue(rule: unknown, data: unknown): Reading {
+  if (typeof data !== 'number' && !(data instanceof Decimal)) return { fault: 'must be a number' };
+  const value = new Decimal(data);
+  if (value.decimalPlaces() > scaleMax || value.abs().gte(Decimal.pow(10, integerDigitsMax))) {
+    return {
+      fault: `must have at most ${integerDigitsMax} digits before and ${scaleMax} after the point`,
+    };
+  }
+  const { minimum } = rule as DecimalRule;
+  if (minimum !== undefined && value.lt(minimum)) return { fault: `must be >= ${minimum}` };
+  return { value };
+}
+
+function readPicklistValue(rule: unknown, data: unknown): Reading {
+  const picklist = String(rule);
+  const value = typeof data === 'string' ? referenceData.picklistValue(picklist, data) : undefined;
+  if (value) return { value: value.name };
+  const allowed = referenceData.picklistValueNames(picklist).join(', ');
+  return { fault: `must be one of: ${allowed}` };
+}
+
+function readCurrency(_rule: unknown, data: unknown): Reading {
+  const currency = typeof data === 'string' ? referenceData.currency(data) : undefined;
+  return currency
+    ? { value: currency.code }
+    : { fault: 'must be a currency code or name; see /api/v1/external/currencies' };
+}
+
+function readCountry(_rule: unknown, data: unknown): Reading {
+  const country = typeof data === 'string' ? referenceData.country(data) : undefined;
+  return country
+    ? { value: country.name }
+    : { fault: 'must be a country name, alpha-2 or alpha-3 code; see /api/v1/external/countries' };
+}
+
+function readWholeNumber(rule: unknown, data: unknown): Reading {
+  const { minimum, cap } = rule as { minimum: number; cap?: number };
+  if (typeof data === 'number') return { value: data };
+  if (typeof data !== 'string' || !/^\d{1,12}$/.test(data) || Number(data) < minimum) {
+    return { fault: `must be a whole number >= ${minimum}` };
+  }
+  return { value: cap === undefined ? Number(data) : Math.min(Number(data), cap) };
+}
+
+function readFlag(_rule: unknown, data: unknown): Reading {
+  if (typeof data === 'boolean') return { value: data };
+  if (data === 'true' || data === 'false') return { value: data === 'true' };
+  return { fault: 'must be true or false' };
+}
+
+/** Defines what TypeBox has no word for: see `DecimalValue`, `Picklist` and `CurrencyCode`. */
+export function defineKeywords(ajv: Ajv2020): void {
+  ajv.addKeyword(readingKeyword('decimal', readDecimalValue));
+  ajv.addKeyword(readingKeyword('picklist', readPicklistValue));
+  ajv.addKeyword(readingKeyword('currency', readCurrency));
+  ajv.addKeyword(readingKeyword('country', readCountry));
+  ajv.addKeyword(readingKeyword('wholeNumber', readWholeNumber));
+  ajv.addKeyword(readingKeyword('flag', readFlag));
+}

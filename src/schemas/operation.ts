@@ -1,0 +1,153 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { RowSpec } from './row.js';
+
+/** Which error body an operation answers with (document 1 §7, document 2 §7, document 3 §7). */
+export type ErrorFamily = 'billing' | 'records' | 'ingestion' | 'gateway';
+
+/** `admin`: token with the role ADMIN. `token`: any valid token. `public`: none. */
+export type Access = 'admin' | 'token' | 'public';
+
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 502 | 503 | 504;
+
+/** A camelCase object without envelope; with `row`, `?view=row` answers with the envelope row. */
+interface DtoReply<S extends TSchema = TSchema> {
+  readonly kind: 'dto';
+  readonly status: 200 | 201 | 503;
+  readonly schema: S;
+  readonly row: RowSpec | null;
+}
+/** The envelope around one PascalCase row. */
+interface RowReply<S extends TSchema = TSchema> {
+  readonly kind: 'row';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec;
+}
+/** The envelope around a page of PascalCase rows. */
+interface RowPageReply<S extends TSchema = TSchema> {
+  readonly kind: 'rowPage';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec;
+}
+/** A `PageResponse` without envelope; with `row`, `?view=row` answers with envelope rows. */
+interface PageReply<S extends TSchema = TSchema> {
+  readonly kind: 'page';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec | null;
+}
+/** `{data, pagination}` of document 2, section 2. */
+interface OffsetPageReply<S extends TSchema = TSchema> {
+  readonly kind: 'offsetPage';
+  readonly status: 200;
+  readonly schema: S;
+}
+interface EmptyReply {
+  readonly kind: 'empty';
+  readonly status: 204;
+}
+
+export type Reply = DtoReply | RowReply | RowPageReply | PageReply | OffsetPageReply | EmptyReply;
+
+/** The answers that the documents know (document 1, section 2.1). */
+export const reply = {
+  dto: <S extends TSchema>(schema: S, row: RowSpec | null = null): DtoReply<S> => ({
+    kind: 'dto',
+    status: 200,
+    schema,
+    row,
+  }),
+  created: <S extends TSchema>(schema: S): DtoReply<S> => ({
+    kind: 'dto',
+    status: 201,
+    schema,
+    row: null,
+  }),
+  row: <S extends TObject>(row: RowSpec<S>): RowReply<S> => ({
+    kind: 'row',
+    status: 200,
+    schema: row.source,
+    row,
+  }),
+  rowPage: <S extends TObject>(row: RowSpec<S>): RowPageReply<S> => ({
+    kind: 'rowPage',
+    status: 200,
+    schema: row.source,
+    row,
+  }),
+  page: <S extends TSchema>(schema: S, row: RowSpec | null = null): PageReply<S> => ({
+    kind: 'page',
+    status: 200,
+    schema,
+    row,
+  }),
+  offsetPage: <S extends TSchema>(schema: S): OffsetPageReply<S> => ({
+    kind: 'offsetPage',
+    status: 200,
+    schema,
+  }),
+  empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
+};
+
+/** One HTTP operation: validation, types, routes, OpenAPI and tests derive from it. */
+export interface Operation {
+  /** OpenAPI operationId, unique. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The whole path, parameters in braces. */
+  readonly path: string;
+  /** Heading in the documentation. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly family?: ErrorFamily;
+  readonly access?: Access;
+  /** Path parameters ending in Id that are no UUIDs: keys of the caller. */
+  readonly textParams?: readonly string[];
+  readonly query?: TObject;
+  readonly body?: TSchema;
+  readonly success: Reply;
+  /** What can go wrong beyond 401 and 403, which every protected operation has. */
+  readonly errors: readonly ErrorStatus[];
+}
+
+export function operation<const O extends Operation>(declaration: O): O {
+  return declaration;
+}
+
+/** The prefix of the resource API (document 1). */
+export const external = <const P extends string>(path: P): `/api/v1/external${P}` =>
+  `/api/v1/external${path}`;
+
+/** The names in braces of a path, as an object type of strings. */
+export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Record<Name, string> & PathParams<Rest>
+  : unknown;
+
+/** A list as queries return it: one page of items, and how many there are in all. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
+  ? Static<Q>
+  : Record<string, never>;
+type BodyOf<O extends Operation> = O extends { readonly body: infer B extends TSchema }
+  ? Static<B>
+  : undefined;
+
+export interface OperationInput<O extends Operation> {
+  readonly params: PathParams<O['path']>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+}
+
+export type OperationResult<O extends Operation> = O['success'] extends EmptyReply
+  ? void
+  : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+    ? Listed<Static<S>>
+    : O['success'] extends DtoReply<infer S> | RowReply<infer S>
+      ? Static<S>
+      : never;

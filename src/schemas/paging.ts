@@ -1,0 +1,70 @@
+import { Type, type TUnsafe } from 'typebox';
+import { Text } from './field.js';
+
+interface WholeNumberRule {
+  readonly minimum: number;
+  /** A larger value counts as this one. */
+  readonly cap?: number;
+}
+
+/** A whole number in a query string. */
+export const WholeNumber = (
+  options: { description: string; default: number } & WholeNumberRule,
+): TUnsafe<number> => {
+  const { minimum, cap, ...annotations } = options;
+  return Type.Unsafe<number>({
+    ...annotations,
+    wholeNumber: cap === undefined ? { minimum } : { minimum, cap },
+  });
+};
+
+/** `true` or `false` in a query string. */
+export const Flag = (description: string): TUnsafe<boolean> =>
+  Type.Unsafe<boolean>({ description, flag: true, default: false });
+
+const pageProperties = (sizeDefault: number) => ({
+  page: WholeNumber({ description: 'Page, counted from 0.', minimum: 0, default: 0 }),
+  size: WholeNumber({
+    description: `Rows a page, at most ${sizeDefault}.`,
+    minimum: 1,
+    cap: sizeDefault,
+    default: sizeDefault,
+  }),
+});
+
+/** `page` and `size` of billing lists (document 1, section 8). */
+export const pageQuery = pageProperties(20);
+/** `page` and `size` of the countries and currencies. */
+export const referencePageQuery = pageProperties(100);
+
+export const viewQuery = {
+  view: Type.Optional(
+    Type.Literal('row', { description: 'Answer with the envelope and the PascalCase row.' }),
+  ),
+};
+
+export const searchQuery = (fields: string) => ({
+  q: Type.Optional(Text(`Part of ${fields}, in any letter case.`)),
+});
+
+/** `limit` and `offset` of document 2, section 8. */
+export const offsetQuery = {
+  limit: WholeNumber({
+    description: 'Items a page, at most 1000.',
+    minimum: 1,
+    cap: 1000,
+    default: 50,
+  }),
+  offset: WholeNumber({ description: 'Items to skip.', minimum: 0, default: 0 }),
+};
+
+/** The part of a query that a list needs: both pagings as one. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export const pageRequest = (query: { page: number; size: number }): PageRequest => ({
+  limit: query.size,
+  offset: query.page * query.size,
+});

@@ -1,0 +1,151 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Static, TSchema } from 'typebox';
+import { isCalendarDate } from '../kernel/date.js';
+import { problem, type Problem } from '../kernel/problem.js';
+import { defineKeywords } from './keywords.js';
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  discriminator: true,
+  strict: false,
+  useDefaults: true,
+  verbose: true,
+});
+addFormats.default(ajv, ['uuid', 'date-time', 'uri']);
+ajv.addFormat('calendar-date', isCalendarDate);
+defineKeywords(ajv);
+
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+function validatorOf(schema: TSchema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const validate = ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate;
+}
+
+/** At most this many faults are told at once: a body of 10,000 bad rows needs no longer answer. */
+const faultsMax = 10;
+
+/**
+ * Checks a value against its declaration and returns it with exact decimals, canonical picklist
+ * names and currency codes in place; the value itself is changed. Throws a validation problem that
+ * names every field at fault (first ten).
+ */
+export function validate<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  const check = validatorOf(schema);
+  // Keywords write into the parent of a value, so the root needs one too.
+  const holder = { value };
+  if (!check(holder.value)) {
+    const faults = (check.errors ?? []).filter((error) => !dropIgnored(error, value));
+    if (faults.length > 0) throw validationProblem(faults);
+  }
+  return holder.value as Static<S>;
+}
+
+/** Removes a response-only property that a client sent back; see `writeBody`. */
+function dropIgnored(error: ErrorObject, root: unknown): boolean {
+  if (error.keyword !== 'additionalProperties') return false;
+  const name = String(error.params['additionalProperty']);
+  const ignored = (error.parentSchema as { ignored?: readonly string[] }).ignored ?? [];
+  if (!ignored.includes(name)) return false;
+  const owner = atPointer(root, error.instancePath);
+  if (typeof owner === 'object' && owner !== null) Reflect.deleteProperty(owner, name);
+  return true;
+}
+
+function atPointer(root: unknown, pointer: string): unknown {
+  return pointerParts(pointer).reduce<unknown>(
+    (value, part) => (value as Record<string, unknown> | undefined)?.[part],
+    root,
+  );
+}
+
+const pointerParts = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** `/rateCards/0/rows/1` becomes `rateCards[0].rows[1]`. */
+function fieldName(pointer: string, child?: string): string {
+  const parts = pointerParts(pointer);
+  if (child !== undefined) parts.push(child);
+  return parts.reduce(
+    (name, part) =>
+      /^\d+$/.test(part) ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`,
+    '',
+  );
+}
+
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+  readonly value?: unknown;
+}
+
+function validationProblem(errors: readonly ErrorObject[]): Problem {
+  // A failed variant also fails its `oneOf`; the inner error says more.
+  const telling = errors.filter((error) => error.keyword !== 'oneOf' && error.keyword !== 'if');
+  const faults = telling.slice(0, faultsMax).map(faultOf);
+  const first = faults[0] ?? { field: '', message: 'The request is not valid.' };
+  return problem.validation(faults.map((fault) => fault.message).join('; '), {
+    field: first.field,
+    ...(isShort(first.value) ? { value: first.value } : {}),
+    errors: faults.map(({ field, message }) => ({ field, message })),
+  });
+}
+
+const isShort = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean'
+    ? true
+    : typeof value === 'string' && value.length <= 200;
+
+function faultOf(error: ErrorObject): Fault {
+  const field = fieldName(error.instancePath);
+  switch (error.keyword) {
+    case 'required': {
+      const missing = fieldName(error.instancePath, String(error.params['missingProperty']));
+      return { field: missing, message: `'${missing}' is required` };
+    }
+    case 'additionalProperties': {
+      const extra = fieldName(error.instancePath, String(error.params['additionalProperty']));
+      return { field: extra, message: `'${extra.slice(0, 200)}' is not a known property` };
+    }
+    case 'discriminator': {
+      const tag = fieldName(error.instancePath, String(error.params['tag']));
+      return { field: tag, message: `'${tag}' must be one of: ${variantNames(error).join(', ')}` };
+    }
+    case 'const':
+    case 'enum': {
+      const allowed = (error.params['allowedValues'] ?? [
+        error.params['allowedValue'],
+      ]) as unknown[];
+      return { field, value: error.data, message: `'${field}' must be ${allowed.join(', ')}` };
+    }
+    case 'pattern':
+      return { field, value: error.data, message: `'${field}' ${patternMessage(error)}` };
+    default:
+      return {
+        field,
+        value: error.data,
+        message:
+          field === '' ? `The body ${error.message ?? ''}` : `'${field}' ${error.message ?? ''}`,
+      };
+  }
+}
+
+const patternMessage = (error: ErrorObject): string =>
+  error.params['pattern'] === '\\S' ? 'must not be blank' : (error.message ?? 'is not valid');
+
+function variantNames(error: ErrorObject): string[] {
+  const schema = error.parentSchema as {
+    discriminator: { propertyName: string };
+    oneOf: { properties: Record<string, { const?: string }> }[];
+  };
+  return schema.oneOf.map(
+    (variant) => variant.properties[schema.discriminator.propertyName]?.const ?? '',
+  );
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import request from 'supertest';
+import { startApi } from '../../src/api/main.js';
+import type { Scope } from '../../src/kernel/scope.js';
+import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import { ensureTenant } from '../../src/platform/tenants.js';
+import { startWorkers } from '../../src/worker/main.js';
+import { createTestDatabase, testServers } from './servers.js';
+
+/** A tenant of a test with a client that speaks for it. */
+export interface TestTenant {
+  readonly id: string;
+  readonly token: string;
+  readonly scope: Scope;
+  get(path: string): request.Test;
+  post(path: string, body?: unknown): request.Test;
+  put(path: string, body?: unknown): request.Test;
+  delete(path: string): request.Test;
+}
+
+export interface TestInstance {
+  readonly platform: Platform;
+  readonly url: string;
+  readonly databaseUrl: string;
+  /** A new tenant with a token of these roles. */
+  tenant(roles?: readonly string[]): Promise<TestTenant>;
+  /** A token for an existing or imagined tenant. */
+  token(tenantId: string, roles?: readonly string[], orgId?: string | null): Promise<string>;
+  close(): Promise<void>;
+}
+
+export const external = '/api/v1/external';
+
+interface InstanceOptions {
+  /** Whether usage is consumed and rated; off, it stays in the log. */
+  readonly withWorkers?: boolean;
+  readonly ingestTimeoutMs?: number;
+}
+
+const json = (test: request.Test, body: unknown): request.Test =>
+  typeof body === 'string'
+    ? test.set('Content-Type', 'application/json').send(body)
+    : body === undefined
+      ? test
+      : test.send(body as object);
+
+function tenantClient(url: string, id: string, token: string, scope: Scope): TestTenant {
+  const agent = request(url);
+  const authorized = (test: request.Test) => test.set('Authorization', `Bearer ${token}`);
+  return {
+    ...{ id, token, scope },
+    get: (path) => authorized(agent.get(path)),
+    post: (path, body) => json(authorized(agent.post(path)), body),
+    put: (path, body) => json(authorized(agent.put(path)), body),
+    delete: (path) => authorized(agent.delete(path)),
+  };
+}
+
+/** The whole product on a database of its own: API over HTTP and, if asked, the workers. */
+export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
+  const servers = await testServers();
+  const databaseUrl = await createTestDatabase();
+  const unique = randomBytes(4).toString('hex');
+  const platform = await openPlatform(
+    {
+      databasePoolMax: 10,
+      ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
+      logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      publicUrl: 'http://localhost',
+      host: '127.0.0.1',
+      port: 0,
+      secret: randomBytes(32),
+      taskQueue: `test-${unique}`,
+    },
+    { databaseUrl, temporal: servers.temporal },
+  );
+  const workers = options.withWorkers === true ? await startWorkers(platform) : undefined;
+  const api = await startApi(platform);
+  let count = 0;
+  const issue = (
+    tenantId: string,
+    roles: readonly string[] = ['ADMIN'],
+    orgId: string | null = 'org',
+  ) => platform.tokens.issue({ tenantId, orgId, roles, subject: 'tester', expiresInSeconds: 3600 });
+  return {
+    ...{ platform, databaseUrl },
+    url: api.url,
+    token: issue,
+    async tenant(roles) {
+      count += 1;
+      const id = `t${unique}-${count}`;
+      await ensureTenant(platform.database.platform, id);
+      const trail = { actor: 'tester', requestId: 'test' };
+      const scope: Scope = {
+        ...{ tenantId: id, orgId: 'org', roles: ['ADMIN'], ...trail },
+        db: platform.database.forTenant(id, trail),
+        now: () => new Date(),
+      };
+      return tenantClient(api.url, id, await issue(id, roles), scope);
+    },
+    async close() {
+      await api.close();
+      await workers?.drain();
+      await platform.close();
+    },
+  };
+}
