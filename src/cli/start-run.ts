@@ -177,7 +177,7 @@ async function refuseOccupiedPort(config: Config): Promise<void> {
   });
 }
 
-function cannotListen({ host, port }: Config, error: unknown): unknown {
+function cannotListen({ host, port }: Config, error: unknown): Error {
   const way: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set PORT.`,
     EACCES: `Port ${port} on ${host} is not allowed for this user: set PORT to one above 1023.`,
@@ -185,7 +185,8 @@ function cannotListen({ host, port }: Config, error: unknown): unknown {
     ENOTFOUND: `HOST is "${host}": this machine has no such address.`,
   };
   const text = way[errorCode(error)];
-  return text === undefined ? error : new StartupError(text);
+  if (text !== undefined) return new StartupError(text);
+  return error instanceof Error ? error : new Error(firstLine(error));
 }
 
 function unreachable(error: unknown, { address }: TemporalServer): unknown {

@@ -17,13 +17,13 @@ const PLAIN_INTERVAL_MS = 10_000;
  * the first failure, but only when every line has ended, so that nothing is still being started.
  */
 export async function runSteps(lines: readonly (readonly Step[])[]): Promise<void> {
-  const isPlain = !process.stdout.isTTY || process.env['TERM'] === 'dumb';
+  const isPlain = !process.stdout.isTTY;
   const failures: unknown[] = [];
   const tasks = lines.map((steps): ListrTask => {
     const own = steps.map((step) => toTask(step, isPlain, failures));
     const [first] = own;
     if (own.length === 1 && first !== undefined) return first;
-    return { task: (_context, task) => task.newListr(own, { exitOnError: true }) };
+    return { task: (_context, task) => task.newListr(own, { concurrent: false, exitOnError: true }) };
   });
   const list = new Listr(tasks, {
     concurrent: true,

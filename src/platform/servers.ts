@@ -96,7 +96,13 @@ export async function occupy(config: Config, progress: Progress = {}): Promise<T
 
 async function owner(config: Config, secretKey: string, lock: InstanceLock): Promise<Tenure> {
   const { dataDir, cacheDir } = config;
+  const starting: Promise<SupervisedServer>[] = [];
   const started: SupervisedServer[] = [];
+  const keep = async <T extends SupervisedServer>(server: Promise<T>): Promise<T> => {
+    starting.push(server);
+    started.push(await server);
+    return server;
+  };
   await updateInstance(dataDir, () => ({
     ...{ state: 'starting', apiUrl: null, databaseUrl: null },
     ...{ temporalAddress: null, temporalNamespace: null, temporalUiUrl: null },
@@ -105,26 +111,14 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
     isOwner: true,
     secretKey,
     async openDatabase(progress = {}) {
-      let databaseUrl = config.databaseUrl;
-      if (databaseUrl === undefined) {
-        const server = await startEmbeddedPostgres({ dataDir, cacheDir, ...progress });
-        started.push(server);
-        databaseUrl = server.url;
-      }
+      const databaseUrl =
+        config.databaseUrl ??
+        (await keep(startEmbeddedPostgres({ dataDir, cacheDir, ...progress }))).url;
       await updateInstance(dataDir, () => ({ databaseUrl }));
       return databaseUrl;
     },
     async openTemporal(progress = {}) {
-      let temporal = externalTemporal(config);
-      if (temporal === undefined) {
-        const { namespace } = config.temporal;
-        const { searchPath } = config;
-        const binary = await findTemporal({ cacheDir, searchPath, ...progress });
-        const server = await startEmbeddedTemporal({ dataDir, binary, namespace, ...progress });
-        started.push(server);
-        const { address, uiUrl } = server;
-        temporal = { address, namespace, uiUrl, tls: false, apiKey: undefined };
-      }
+      const temporal = externalTemporal(config) ?? (await embeddedTemporal(config, progress, keep));
       const { address: temporalAddress, namespace: temporalNamespace, uiUrl } = temporal;
       await updateInstance(dataDir, () => ({
         ...{ temporalAddress, temporalNamespace, temporalUiUrl: uiUrl },
@@ -139,6 +133,8 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
     },
     async stop() {
       await updateInstance(dataDir, () => ({ state: 'stopping' }));
+      // One that is still being started would live on as nobody's.
+      await Promise.allSettled(starting);
       await Promise.all(started.map(async (server) => server.stop()));
       await updateInstance(dataDir, () => ({ state: 'stopped' }));
       await lock.release();
@@ -147,6 +143,17 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
       for (const server of started) server.abandon();
     },
   };
+}
+
+async function embeddedTemporal(
+  { dataDir, cacheDir, searchPath, temporal: { namespace } }: Config,
+  progress: Progress,
+  keep: <T extends SupervisedServer>(server: Promise<T>) => Promise<T>,
+): Promise<TemporalServer> {
+  const binary = await findTemporal({ cacheDir, searchPath, ...progress });
+  const starting = startEmbeddedTemporal({ dataDir, binary, namespace, ...progress });
+  const { address, uiUrl } = await keep(starting);
+  return { address, namespace, uiUrl, tls: false, apiKey: undefined };
 }
 
 /** A process of role api or worker beside the one that owns the folder's servers. */
