@@ -1,0 +1,143 @@
+import { decimalText, ZERO, type Decimal } from '../kernel/money.js';
+import type { CompiledLogic, CompiledRow } from './compile-plan.js';
+import { FormulaError, evaluateFormula, type FormulaValue } from './formula/evaluate-formula.js';
+import { EventScope } from './event-scope.js';
+import type { Prepared, Quantity, SelectedRow } from './prepare.js';
+import type { PriceResult } from './price-methods/price-method.js';
+import { Rejection } from './rejection.js';
+import type { CounterChange, CounterReader } from './types.js';
+
+/** One row priced once: what a rated dimension and its explanation are made of. */
+export interface Pricing {
+  readonly row: CompiledRow;
+  readonly quantity: Quantity;
+  readonly counter: CounterChange | null;
+  readonly price: PriceResult;
+  /** The step of pricing logic that asked for it. */
+  readonly step: string | null;
+}
+
+/** One pricing logic that ran, with the value of every step in order. */
+export interface LogicRun {
+  readonly logic: CompiledLogic;
+  readonly values: readonly FormulaValue[];
+  readonly output: Decimal;
+  readonly pricings: readonly Pricing[];
+}
+
+/** The price with everything that led to it. Rating and explanation are two readings of this. */
+export type Computation = (
+  | { readonly kind: 'rows'; readonly pricings: readonly Pricing[] }
+  | { readonly kind: 'logic'; readonly runs: readonly LogicRun[] }
+) & { readonly counterChanges: readonly CounterChange[] };
+
+/** Prices what was prepared; throws a `Rejection`. */
+export function compute(prepared: Prepared, counters: CounterReader): Computation {
+  const { logics } = prepared.compiled;
+  if (logics.length === 0) {
+    const meter = new Meter(counters);
+    const pricings = [...prepared.selected.values()].map((selected) =>
+      priceRow(selected, selected.quantity, meter, null),
+    );
+    return { kind: 'rows', pricings, counterChanges: meter.changes() };
+  }
+  // Each logic is a price of the same usage, so each begins at the counters before the event; the
+  // counters then stand where the furthest of them came (docs/decisions/0012).
+  const meters = logics.map(() => new Meter(counters));
+  const runs = logics.map((logic, index) => {
+    return runLogic(logic, prepared, meters[index] ?? new Meter(counters));
+  });
+  return { kind: 'logic', runs, counterChanges: furthest(meters) };
+}
+
+/** The counters as one price sees them: each priced quantity moves them for the next. */
+class Meter {
+  readonly #start: CounterReader;
+  readonly #moved = new Map<string, CounterChange>();
+
+  constructor(start: CounterReader) {
+    this.#start = start;
+  }
+
+  /** Adds a quantity, and tells where the counter stood before and stands now. */
+  move(counter: NonNullable<SelectedRow['counter']>, quantity: Decimal): CounterChange {
+    const { key, text: keyText } = counter;
+    const moved = this.#moved.get(keyText);
+    const before = moved?.after ?? this.#start.get(keyText) ?? ZERO;
+    const after = before.plus(quantity);
+    this.#moved.set(keyText, { key, keyText, before: moved?.before ?? before, after });
+    return { key, keyText, before, after };
+  }
+
+  /** For each counter that moved: from before the event to now. */
+  changes(): CounterChange[] {
+    return [...this.#moved.values()];
+  }
+}
+
+function furthest(meters: readonly Meter[]): CounterChange[] {
+  const changes = new Map<string, CounterChange>();
+  for (const change of meters.flatMap((meter) => meter.changes())) {
+    const known = changes.get(change.keyText);
+    if (!known || change.after.greaterThan(known.after)) changes.set(change.keyText, change);
+  }
+  return [...changes.values()];
+}
+
+function priceRow(
+  { row, counter: selectedCounter, attributeName }: SelectedRow,
+  quantity: Quantity,
+  meter: Meter,
+  step: string | null,
+): Pricing {
+  const counter = selectedCounter && meter.move(selectedCounter, quantity.value);
+  const answer = row.price?.({ quantity: quantity.value, counterBefore: counter?.before ?? ZERO });
+  if (!answer) throw new Error(`Row ${row.facts.id} was selected although it cannot price`);
+  if (!answer.ok) {
+    throw new Rejection(
+      'VOLUME_ABOVE_TIERS',
+      `The volume ${decimalText(answer.volume)} of '${attributeName}' is above the last tier of row ` +
+        `'${row.facts.label}', which ends at ${decimalText(answer.volumeMax)}`,
+    );
+  }
+  return { row, quantity, counter, price: answer, step };
+}
+
+function runLogic(logic: CompiledLogic, prepared: Prepared, meter: Meter): LogicRun {
+  const pricings: Pricing[] = [];
+  let step = '';
+  const scope = new EventScope(prepared, (attribute, value) => {
+    const selected = prepared.selected.get(attribute);
+    if (!selected) throw new FormulaError(`'${attribute}' has no row to price`);
+    const pricing = priceRow(selected, { value, source: 'formula' }, meter, step);
+    pricings.push(pricing);
+    return pricing.price.amount;
+  });
+  const values: FormulaValue[] = [];
+  let output: FormulaValue = '';
+  for (const { name, formula } of logic.steps) {
+    step = name;
+    const value = evaluateStep(logic, name, () => evaluateFormula(formula.expression, scope));
+    scope.addStep(name, value);
+    values.push(value);
+    if (name === logic.facts.priceOutput) output = value;
+  }
+  if (typeof output === 'string') {
+    const { name, priceOutput } = logic.facts;
+    throw new Rejection(
+      'FORMULA_ERROR',
+      `Pricing logic '${name}': its output '${priceOutput}' is a text, not a number`,
+    );
+  }
+  return { logic, values, output, pricings };
+}
+
+function evaluateStep(logic: CompiledLogic, step: string, run: () => FormulaValue): FormulaValue {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof FormulaError)) throw error;
+    const where = `Pricing logic '${logic.facts.name}', step '${step}'`;
+    throw new Rejection('FORMULA_ERROR', `${where}: ${error.message}`);
+  }
+}

@@ -1,0 +1,164 @@
+import { Decimal, decimalText } from '../kernel/money.js';
+import type { LogicRun, Pricing } from './compute.js';
+import type { Prepared, QuantitySource } from './prepare.js';
+import { rateWithOrigin, type TransactionWithOrigin } from './rate.js';
+import { orRejected } from './rejection.js';
+import type {
+  AttributeValue,
+  CounterKey,
+  CounterReader,
+  PlanCard,
+  PlanLine,
+  Rated,
+  Rejected,
+  UsageType,
+} from './types.js';
+
+/** How one rated transaction came about. JSON-safe: decimals are exact decimal text. */
+export interface Explanation {
+  readonly date: string;
+  readonly service: { readonly id: string; readonly name: string; readonly code: string | null };
+  readonly contractLine: PlanLine | null;
+  readonly card: Omit<PlanCard, 'rows'> & { readonly currency: string };
+  readonly usageType: UsageType;
+  readonly billedAccountId: string;
+  readonly rows: readonly ExplainedRow[];
+  /** Every formula step in the order in which it ran; empty without pricing logic. */
+  readonly steps: readonly ExplainedStep[];
+  readonly total: ExplainedTotal;
+}
+
+export interface ExplainedRow {
+  readonly row: {
+    readonly id: string;
+    readonly label: string;
+    readonly attributeName: string;
+    readonly priceMethod: string;
+    readonly rates: unknown;
+  };
+  /** The attribute values of the row, all of which the event has. */
+  readonly matched: readonly AttributeValue[];
+  readonly quantity: string;
+  readonly quantityFrom: QuantitySource;
+  /** The formula step that asked for this price. */
+  readonly step: string | null;
+  readonly counter: ExplainedCounter | null;
+  /** The stretches (from, to] of the volume that each tier priced; empty for other methods. */
+  readonly tiers: readonly ExplainedTier[];
+  readonly rate: string;
+  /** Exact, before any rounding. */
+  readonly amount: string;
+}
+
+export interface ExplainedCounter extends CounterKey {
+  readonly before: string;
+  readonly after: string;
+}
+
+export interface ExplainedTier {
+  readonly tierNum: number;
+  readonly from: string;
+  readonly to: string;
+  readonly volume: string;
+  readonly unitRate: string;
+  readonly isFlat: boolean;
+  readonly amount: string;
+}
+
+export interface ExplainedStep {
+  readonly logic: string;
+  readonly name: string;
+  readonly label: string | null;
+  readonly formula: string;
+  readonly value: string;
+}
+
+/** `amount` is the sum of the parts, rounded to 10 places half away from zero. */
+export interface ExplainedTotal {
+  readonly method: 'sum of rows' | 'sum of pricing logic';
+  /** Row labels, or `<logic>: <output step>`, with their exact amounts. */
+  readonly parts: readonly { readonly name: string; readonly amount: string }[];
+  readonly amount: string;
+  readonly currency: string;
+}
+
+export interface Explained extends Rated {
+  /** One per transaction, in their order. */
+  readonly explanations: readonly Explanation[];
+}
+
+/** The rating of `ratePrepared`, and how it came about: another reading of the same computation. */
+export function explain(prepared: Prepared, counters: CounterReader): Explained | Rejected {
+  return orRejected(() => {
+    const { rated, origins } = rateWithOrigin(prepared, counters);
+    return { ...rated, explanations: origins.map((origin) => explainOrigin(prepared, origin)) };
+  });
+}
+
+function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin): Explanation {
+  const { event, plan, owner } = prepared;
+  const { id, source, versionNo, fromDate } = plan.card;
+  return {
+    date: event.date,
+    service: plan.service,
+    contractLine: owner.line,
+    card: { id, source, currency: plan.currency, versionNo, fromDate },
+    usageType: origin.transaction.usageType,
+    billedAccountId: origin.transaction.billedAccountId,
+    rows: origin.pricings.map(explainRow),
+    steps: origin.runs.flatMap(explainSteps),
+    total: explainTotal(origin),
+  };
+}
+
+function explainRow({ row, quantity, counter, price, step }: Pricing): ExplainedRow {
+  const { id, label, attributeName, priceMethod, rates, attributeValues } = row.facts;
+  return {
+    row: { id, label, attributeName, priceMethod, rates },
+    matched: attributeValues,
+    quantity: decimalText(quantity.value),
+    quantityFrom: quantity.source,
+    step,
+    counter: counter && {
+      ...counter.key,
+      before: decimalText(counter.before),
+      after: decimalText(counter.after),
+    },
+    tiers: (price.tiers ?? []).map(({ tierNum, from, to, volume, unitRate, isFlat, amount }) => ({
+      tierNum,
+      from: decimalText(from),
+      to: decimalText(to),
+      volume: decimalText(volume),
+      unitRate: decimalText(unitRate),
+      isFlat,
+      amount: decimalText(amount),
+    })),
+    rate: decimalText(price.rate),
+    amount: decimalText(price.amount),
+  };
+}
+
+function explainSteps({ logic, values }: LogicRun): ExplainedStep[] {
+  return logic.facts.steps.map(({ name, label, formula }, index) => {
+    const value = values[index] ?? '';
+    const text = Decimal.isDecimal(value) ? decimalText(value) : value;
+    return { logic: logic.facts.name, name, label, formula, value: text };
+  });
+}
+
+function explainTotal({ transaction, pricings, runs }: TransactionWithOrigin): ExplainedTotal {
+  const ofRows = pricings.map(({ row, price }) => ({
+    name: row.facts.label,
+    amount: decimalText(price.amount),
+  }));
+  const ofLogics = runs.map(({ logic, output }) => ({
+    name: `${logic.facts.name}: ${logic.facts.priceOutput}`,
+    amount: decimalText(output),
+  }));
+  return {
+    method: runs.length > 0 ? 'sum of pricing logic' : 'sum of rows',
+    parts: runs.length > 0 ? ofLogics : ofRows,
+    amount: decimalText(transaction.amount),
+    currency: transaction.currency,
+  };
+}

@@ -1,0 +1,102 @@
+import type { Resolved } from './resolve-context.js';
+import type {
+  AttributeFacts,
+  CardFacts,
+  ChargeType,
+  LineFacts,
+  PlanAttribute,
+  RatingPlan,
+  ServiceFacts,
+} from './types.js';
+
+type PlansByDifference = Map<string, RatingPlan>;
+
+const plansByService = new WeakMap<ServiceFacts, WeakMap<CardFacts, PlansByDifference>>();
+const differencesByService = new WeakMap<ServiceFacts, WeakMap<LineFacts, LineDifference>>();
+
+/** What a line's attributes change in those of its service; most lines change nothing. */
+interface LineDifference {
+  readonly key: string;
+  readonly attributes: readonly PlanAttribute[];
+}
+
+/**
+ * The plan for what was resolved: the same object for the same service, card and effective
+ * attributes, so that thousands of lines with copied attributes share one plan, one compiled form
+ * and one stored row.
+ */
+export function planFor(
+  { service, line, card, cardSource }: Resolved,
+  charge: ChargeType,
+): RatingPlan {
+  const difference = line && line.attributes.length > 0 ? differenceOf(service, line) : null;
+  const plans = getOrMake(
+    getOrMake(plansByService, service, () => new WeakMap<CardFacts, PlansByDifference>()),
+    card,
+    (): PlansByDifference => new Map(),
+  );
+  const key = difference === null ? charge : `${charge}${difference.key}`;
+  return getOrMake(plans, key, () => ({
+    service: { id: service.id, name: service.name, code: service.code },
+    charge,
+    currency: card.currency,
+    attributes: mergeAttributes(service, difference?.attributes ?? []),
+    card: {
+      id: card.id,
+      source: cardSource,
+      versionNo: card.versionNo,
+      fromDate: card.fromDate,
+      rows: card.rows,
+    },
+    logics: service.logics,
+  }));
+}
+
+function differenceOf(service: ServiceFacts, line: LineFacts): LineDifference {
+  const byLine = getOrMake(
+    differencesByService,
+    service,
+    () => new WeakMap<LineFacts, LineDifference>(),
+  );
+  return getOrMake(byLine, line, () => {
+    const ofService = new Map(
+      service.attributes.map((attribute) => [
+        attribute.name,
+        JSON.stringify(facts(attribute, true)),
+      ]),
+    );
+    const attributes = line.attributes
+      .map((attribute) => facts(attribute, ofService.has(attribute.name)))
+      .filter((attribute) => ofService.get(attribute.name) !== JSON.stringify(attribute));
+    return { key: attributes.length === 0 ? '' : JSON.stringify(attributes), attributes };
+  });
+}
+
+function mergeAttributes(
+  service: ServiceFacts,
+  ofLine: readonly PlanAttribute[],
+): readonly PlanAttribute[] {
+  const byName = new Map<string, PlanAttribute>();
+  for (const attribute of service.attributes) byName.set(attribute.name, facts(attribute, true));
+  for (const attribute of ofLine) byName.set(attribute.name, attribute);
+  return [...byName.values()];
+}
+
+/** Without the id, which differs between the copies of one attribute. */
+function facts(attribute: AttributeFacts, isOfService: boolean): PlanAttribute {
+  const { name, kind, dataType, isMeter, resetFrequency } = attribute;
+  return { name, kind, dataType, isMeter, resetFrequency, isOfService };
+}
+
+interface Cache<Key, Value> {
+  get(key: Key): Value | undefined;
+  set(key: Key, value: Value): unknown;
+}
+
+function getOrMake<Key, Value>(cache: Cache<Key, Value>, key: Key, make: () => Value): Value {
+  const known = cache.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  cache.set(key, made);
+  return made;
+}

@@ -1,0 +1,25 @@
+import type { Rejected, RejectionCode } from './types.js';
+
+/** Thrown inside the pipeline, turned into a `Rejected` value at its edge: callers never catch. */
+export class Rejection extends Error {
+  readonly code: RejectionCode;
+
+  constructor(code: RejectionCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function rejected(code: RejectionCode, message: string): Rejected {
+  return { ok: false, code, message };
+}
+
+/** Runs a part of the pipeline; a `Rejection` becomes its value, any other error is a fault of ours. */
+export function orRejected<T>(run: () => T): T | Rejected {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Rejection) return rejected(error.code, error.message);
+    throw error;
+  }
+}
