@@ -109,7 +109,9 @@ export async function up(knex) {
     create index rated_transaction_date on rated_transaction (tenant_id, transaction_date, id);
     create index rated_transaction_account
       on rated_transaction (tenant_id, account_id, transaction_date, id);
-    create unique index rated_transaction_event on rated_transaction (tenant_id, usage_event_id);
+    -- One for each event, usage type and billed account (0-decisions.md section 2, rule 12).
+    create unique index rated_transaction_event
+      on rated_transaction (tenant_id, usage_event_id, usage_type, account_id);
     select protect_tenant_rows('rated_transaction');
 
     create table rated_dimension (
