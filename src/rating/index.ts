@@ -16,4 +16,5 @@ export { findPriceMethod, priceMethods, type PriceMethodName } from './price-met
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './rate.js';
 export { readUsageEvent } from './usage-event.js';
+export { rejectionCodes } from './types.js';
 export type * from './types.js';

@@ -225,8 +225,8 @@ describe('rating/dimensions, quantities, rows', () => {
     });
 
     it('the calcAmounts of a transaction sum to its amount, which is rounded once', () => {
-      // 10 * 0.00000000005 = 5e-10, no rest. 4 * 0.0000000000125 = 5e-11.
-      // 3 * 1.7e-11 = 5.1e-11; 4 * 1.3e-11 = 5.2e-11; together 1.03e-10, so 1e-10: to the larger.
+      // 3 * 1.7e-11 = 5.1e-11; 4 * 1.3e-11 = 5.2e-11; together 1.03e-10, so 1e-10,
+      // where each alone would round up to 1e-10. It goes to the larger remainder.
       const rows = [
         aRow('api_calls', 'QUANTITY', { unitRate: '0.000000000017' }),
         aRow('storage', 'QUANTITY', { unitRate: '0.000000000013' }),

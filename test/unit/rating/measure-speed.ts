@@ -2,7 +2,7 @@
  * Events per second of one core, from the parsed message to the rated transaction:
  * npx tsx test/unit/rating/measure-speed.ts
  */
-import { Decimal } from '../../../src/kernel/money.js';
+import type { Decimal } from '../../../src/kernel/money.js';
 import { counterKey, prepare, ratePrepared, readUsageEvent } from '../../../src/rating/index.js';
 import type { RatingContext } from '../../../src/rating/index.js';
 import {
