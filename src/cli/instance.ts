@@ -28,7 +28,8 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
   const config = loadConfig();
   const databaseUrl = config.databaseUrl ?? (await runningInstance(config))?.databaseUrl;
   if (databaseUrl === undefined || databaseUrl === null) throw notRunning(config.dataDir);
-  const secretKey = config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));
+  const secretKey =
+    config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));
   const database = openDatabase(databaseUrl, 2);
   try {
     const box = secretBox(Buffer.from(secretKey, 'base64'));
@@ -45,13 +46,18 @@ function explain(error: unknown): unknown {
   const { code } = error as { code?: string };
   if (code === 'ECONNREFUSED') return new StartupError('The database does not answer.');
   if (code === '42P01') {
-    return new StartupError("The database has no tables yet: start Durabill once with 'npm start'.");
+    return new StartupError(
+      "The database has no tables yet: start Durabill once with 'npm start'.",
+    );
   }
   return error;
 }
 
 /** Addresses of the running instance, for links and requests. */
-export async function instanceAddresses(): Promise<{ apiUrl: string; temporalUiUrl: string | null }> {
+export async function instanceAddresses(): Promise<{
+  apiUrl: string;
+  temporalUiUrl: string | null;
+}> {
   const config = loadConfig();
   const instance = await runningInstance(config);
   const apiUrl = instance?.apiUrl ?? (config.databaseUrl === undefined ? null : config.publicUrl);

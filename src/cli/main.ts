@@ -1,9 +1,12 @@
 import { Command } from 'commander';
+import { registerAccessKey } from './access-key.js';
 import { registerStart } from './start.js';
+import { registerTenant } from './tenant.js';
+import { registerToken } from './token.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.
-const commands = [registerStart];
+const commands = [registerStart, registerToken, registerAccessKey, registerTenant];
 
 const program = new Command('durabill')
   .description('Usage-based billing on durable execution.')

@@ -47,10 +47,7 @@ export function registerTenant(program: Command): void {
     .argument('<id>', "letters, digits, '.', '_' and '-'")
     .option('--name <text>', 'its name for people')
     .action(createTenant);
-  group
-    .command('list')
-    .description('List the tenants: id, name, plan.')
-    .action(printTenants);
+  group.command('list').description('List the tenants: id, name, plan.').action(printTenants);
   group
     .command('plan')
     .description('Set the plan that rate limits follow.')
