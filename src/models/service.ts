@@ -1,0 +1,66 @@
+import { Model, raw } from 'objection';
+import type { Knex } from 'knex';
+import { Attribute } from './attribute.js';
+import { PricingLogic } from './pricing-logic.js';
+import { RateCard } from './rate-card.js';
+import { BillingRecord } from './tenant-model.js';
+
+interface Existing {
+  existing(): { orderBy(columns: string[]): void };
+}
+
+/** A catalog product; its rate cards are the list price. */
+export class Service extends BillingRecord {
+  static override tableName = 'service';
+  static override relationMappings = {
+    attributes: {
+      relation: Model.HasManyRelation,
+      modelClass: Attribute,
+      join: { from: 'service.id', to: 'attribute.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['position', 'id']),
+    },
+    /** Every version of every currency that was not deleted. */
+    rateCards: {
+      relation: Model.HasManyRelation,
+      modelClass: RateCard,
+      join: { from: 'service.id', to: 'rate_card.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['currency', 'versionNo']),
+    },
+    pricingLogic: {
+      relation: Model.HasManyRelation,
+      modelClass: PricingLogic,
+      join: { from: 'service.id', to: 'pricing_logic.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['seqNo', 'id']),
+    },
+  };
+
+  declare name: string;
+  declare label: string | null;
+  declare code: string | null;
+  declare description: string | null;
+  declare currency: string | null;
+  declare serviceType: string;
+  declare serviceStatus: string;
+  declare approvalStatus: string;
+  declare chargeFrequency: string | null;
+  declare billingFrequency: string | null;
+  declare ratingVersion: string;
+  declare attributes?: Attribute[];
+  declare rateCards?: RateCard[];
+  declare pricingLogic?: PricingLogic[];
+
+  /**
+   * Tells rating that something of these services changed: a caller of this holds the rows until
+   * its transaction ends, so that a version never names two states.
+   */
+  static async raiseRatingVersion(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<void> {
+    await Service.query(trx)
+      .forTenant(tenantId)
+      .whereIn('id', [...ids])
+      .patch({ ratingVersion: raw('rating_version + 1') as unknown as string });
+  }
+}
