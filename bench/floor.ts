@@ -1,0 +1,61 @@
+/** The floors in a process of their own: the least that any implementation in Koa must do. */
+import { createServer } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import koaBody from 'koa-body';
+import pg from 'pg';
+import { openAuthenticator } from '../src/platform/identity.js';
+import { openDatabase } from '../src/platform/database.js';
+import { secretBox } from '../src/platform/secret-box.js';
+import { openTokenKeys } from '../src/platform/tokens.js';
+import { serve } from './processes.js';
+
+interface FloorSetup {
+  readonly databaseUrl: string;
+  readonly secret: string;
+  readonly port: number;
+  readonly tenantId: string;
+}
+
+const setup = JSON.parse(process.env['BENCH_SETUP'] ?? '{}') as FloorSetup;
+const database = openDatabase(setup.databaseUrl, 2);
+const keys = await openTokenKeys(
+  database.platform,
+  secretBox(Buffer.from(setup.secret, 'base64')),
+  'http://localhost',
+);
+const authenticate = openAuthenticator(database.platform, keys);
+const pool = new pg.Pool({ connectionString: setup.databaseUrl, max: 20 });
+
+// The statements that the product runs for the same two reads.
+const byId = `select account.* from account
+  where deleted_at is null and account.id = $1 and account.tenant_id = $2 limit 1`;
+const pageOf20 = `select account.* from account
+  where deleted_at is null and account.tenant_id = $1 order by name asc, id asc limit 20`;
+const count = `select count(*) from (
+  select account.* from account where deleted_at is null and account.tenant_id = $1) as temp`;
+
+const router = new Router();
+router.post('/ingest', koaBody({ jsonLimit: '1mb' }), async (ctx) => {
+  await authenticate(ctx.get('authorization').slice('Bearer '.length));
+  ctx.body = { status: 'published', topic: 'usage', partition: 0, offset: 0 };
+});
+router.get('/accounts/:id', async (ctx) => {
+  const { rows } = await pool.query<object>(byId, [ctx.params['id'], setup.tenantId]);
+  ctx.body = rows[0];
+});
+router.get('/accounts', async (ctx) => {
+  const total = await pool.query<{ count: string }>(count, [setup.tenantId]);
+  const { rows } = await pool.query<object>(pageOf20, [setup.tenantId]);
+  ctx.body = { rows, total: Number(total.rows[0]?.count) };
+});
+const handle = new Koa().use(router.routes()).callback();
+const server = createServer((request, response) => void handle(request, response));
+await new Promise<void>((resolve) => {
+  server.listen(setup.port, '127.0.0.1', resolve);
+});
+serve({}, async () => {
+  server.close();
+  await pool.end();
+  await database.close();
+});

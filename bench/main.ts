@@ -1,0 +1,82 @@
+/** `npm run bench`: the rows of DESIGN.md section 8, each with its floor measured in the same run. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readConfig } from '../src/platform/config.js';
+import { openDatabase } from '../src/platform/database.js';
+import { migrateDatabase } from '../src/platform/migrations.js';
+import { openServers } from '../src/platform/servers.js';
+import { ensureTenant } from '../src/platform/tenants.js';
+import { benchClient, createAccounts, createServices } from './fixture.js';
+import { startProcess } from './processes.js';
+import { printRows, writeRows, type BenchRow } from './result.js';
+import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } from './rows.js';
+import { measureRate } from './rate.js';
+
+const tenantId = 'bench';
+const accountCount = 100;
+const serviceCount = 500;
+
+const tell = (text: string): void => void process.stderr.write(`bench: ${text}\n`);
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function openBench(dataDir: string): Promise<Bench & { close(): Promise<void> }> {
+  const config = readConfig({
+    PATH: process.env['PATH'],
+    HOME: process.env['HOME'],
+    DATA_DIR: dataDir,
+  });
+  const servers = await openServers(config, { onProgress: tell });
+  const { databaseUrl, temporal } = servers;
+  await migrateDatabase(databaseUrl);
+  const database = openDatabase(databaseUrl, 2);
+  await ensureTenant(database.platform, tenantId);
+  await database.close();
+  const common = { databaseUrl, temporal, secret: randomBytes(32).toString('base64'), tenantId };
+  const start = (name: string, setup: object) =>
+    startProcess(name, { BENCH_SETUP: JSON.stringify({ ...common, ...setup }) });
+  const port = await freePort();
+  const floorPort = await freePort();
+  const product = await start('product', { port, withWorkers: false });
+  const floor = await start('floor', { port: floorPort });
+  const token = await product.ask<string>({ do: 'token', tenantId });
+  const client = benchClient(`http://127.0.0.1:${port}`, token);
+  tell(`creating ${accountCount} accounts and ${serviceCount} services`);
+  const accounts = await createAccounts(client, accountCount);
+  const services = await createServices(client, serviceCount);
+  return {
+    ...{ databaseUrl, tenantId, client, product, accounts, services, tell },
+    floorUrl: `http://127.0.0.1:${floorPort}`,
+    async close() {
+      await product.stop();
+      await floor.stop();
+      await servers.stop();
+    },
+  };
+}
+
+const dataDir = await mkdtemp(join(tmpdir(), 'durabill-bench-'));
+const bench = await openBench(dataDir);
+const rows: BenchRow[] = [];
+try {
+  // The order matters: the workers start with the log that `ingest` and `batch` have filled.
+  for (const measure of [measureRead, measureIngest, measureBatch, measureRate, measureFresh]) {
+    tell(measure.name);
+    rows.push(...(await measure(bench)));
+  }
+} finally {
+  await bench.close();
+  await rm(dataDir, { recursive: true, force: true });
+}
+printRows(rows);
+await writeRows('bench/results.json', rows);
