@@ -1,12 +1,21 @@
 import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
+import { registerDemo } from './demo.js';
+import { registerIngest } from './ingest.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.
-const commands = [registerStart, registerToken, registerAccessKey, registerTenant];
+const commands = [
+  registerStart,
+  registerToken,
+  registerAccessKey,
+  registerTenant,
+  registerIngest,
+  registerDemo,
+];
 
 const program = new Command('durabill')
   .description('Usage-based billing on durable execution.')

@@ -1,18 +1,33 @@
 import { createServer } from 'node:net';
 import closeWithGrace from 'close-with-grace';
-import { startApi } from '../api/main.js';
 import type { Config } from '../platform/config.js';
 import { StartupError, errorCode, firstLine } from '../platform/embedded/startup-error.js';
-import { migrateDatabase } from '../platform/migrations.js';
-import { openPlatform, type Platform } from '../platform/platform.js';
+import type { Platform } from '../platform/platform.js';
 import { occupy, type TemporalServer, type Tenure } from '../platform/servers.js';
-import { ensureTenant } from '../platform/tenants.js';
-import { startWorkers } from '../worker/main.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
 
 const DRAIN_LIMIT_MS = 20_000;
+const SECOND_SIGNAL_AFTER_MS = 500;
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 const TOKEN_SECONDS = 24 * 60 * 60;
+
+/**
+ * Everything that is not needed to start the servers. Reading these modules takes a second or two
+ * of our own processor time, which passes while the servers start.
+ */
+async function loadParts() {
+  const [migrations, platform, tenants, worker, api] = await Promise.all([
+    import('../platform/migrations.js'),
+    import('../platform/platform.js'),
+    import('../platform/tenants.js'),
+    import('../worker/main.js'),
+    import('../api/main.js'),
+  ]);
+  return { ...migrations, ...platform, ...tenants, ...worker, ...api };
+}
+
+type Parts = Awaited<ReturnType<typeof loadParts>>;
 
 /** What has been opened so far, to be closed in the reverse order. */
 interface Run {
@@ -36,6 +51,7 @@ export async function runStart(config: Config): Promise<void> {
   process.stdout.on('error', () => undefined);
   const starting = start(run);
   const grace = closeOnSignal(run, starting);
+  if (config.isNpmScript) endWithParent(() => grace.end('the parent process has ended'));
   try {
     await starting;
   } catch (error) {
@@ -45,7 +61,6 @@ export async function runStart(config: Config): Promise<void> {
     grace.uninstall();
     throw error;
   }
-  if (config.isNpmScript) endWithParent(grace.close);
 }
 
 async function start(run: Run): Promise<void> {
@@ -56,31 +71,31 @@ async function start(run: Run): Promise<void> {
   closers.push(tenure.stop);
   if (config.role !== 'worker') await refuseOccupiedPort(config);
 
+  const loading = loadParts();
+  // A failure to load is reported where the parts are awaited, below and in the steps.
+  loading.catch(() => undefined);
   const opened: { databaseUrl?: string; temporal?: TemporalServer; apiUrl?: string } = {};
   await runSteps([
-    [databaseStep(run, tenure, opened), migrationStep(opened)],
+    [databaseStep(run, tenure, opened), migrationStep(loading, opened)],
     [temporalStep(run, tenure, opened)],
   ]);
   abort.signal.throwIfAborted();
   const { databaseUrl, temporal } = opened;
   if (databaseUrl === undefined || temporal === undefined) throw new Error('A step was left out.');
 
+  const parts = await loading;
   const secret = Buffer.from(tenure.secretKey, 'base64');
-  const platform = await openPlatform({ ...config, secret }, { databaseUrl, temporal }).catch(
-    (error: unknown) => {
-      throw unreachable(error, temporal);
-    },
-  );
+  const platform = await parts.openPlatform({ ...config, secret }, { databaseUrl, temporal });
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
-  await runSteps([[workerStep(run, platform)]]);
-  if (config.role !== 'worker') await runSteps([[apiStep(run, platform, opened)]]);
+  await runSteps([[workerStep(run, parts, platform)]]);
+  if (config.role !== 'worker') await runSteps([[apiStep(run, parts, platform, opened)]]);
   abort.signal.throwIfAborted();
 
   const apiUrl = opened.apiUrl ?? null;
   await tenure.announce(apiUrl);
   const { uiUrl: temporalUiUrl } = temporal;
-  const token = apiUrl !== null && tenure.isOwner ? await makeToken(platform) : null;
+  const token = apiUrl !== null && tenure.isOwner ? await makeToken(parts, platform) : null;
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, dataDir: config.dataDir, token, seconds })}\n`,
@@ -98,16 +113,12 @@ function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }
   };
 }
 
-function migrationStep(opened: { databaseUrl?: string }): Step {
+function migrationStep(loading: Promise<Parts>, opened: { databaseUrl?: string }): Step {
   return {
     title: 'Migrations',
     work: async (tell) => {
-      const { databaseUrl = '' } = opened;
-      const names = await migrateDatabase(databaseUrl, tell).catch((error: unknown) => {
-        if (!/^E[A-Z]+$/.test(errorCode(error))) throw error;
-        const { host } = new URL(databaseUrl);
-        throw new StartupError(`Cannot reach PostgreSQL at ${host}: ${firstLine(error)}.`);
-      });
+      const { migrateDatabase } = await loading;
+      const names = await migrateDatabase(opened.databaseUrl ?? '', tell);
       return names.length === 0 ? 'up to date' : `${names.length} applied`;
     },
   };
@@ -123,7 +134,7 @@ function temporalStep(run: Run, tenure: Tenure, opened: { temporal?: TemporalSer
   };
 }
 
-function workerStep(run: Run, platform: Platform): Step {
+function workerStep(run: Run, { startWorkers }: Parts, platform: Platform): Step {
   return {
     title: 'Worker',
     work: async (tell) => {
@@ -135,7 +146,12 @@ function workerStep(run: Run, platform: Platform): Step {
   };
 }
 
-function apiStep(run: Run, platform: Platform, opened: { apiUrl?: string }): Step {
+function apiStep(
+  run: Run,
+  { startApi }: Parts,
+  platform: Platform,
+  opened: { apiUrl?: string },
+): Step {
   return {
     title: 'API',
     work: async () => {
@@ -157,7 +173,7 @@ function progressOf(run: Run, tell: Tell) {
   };
 }
 
-async function makeToken(platform: Platform): Promise<string> {
+async function makeToken({ ensureTenant }: Parts, platform: Platform): Promise<string> {
   await ensureTenant(platform.database.platform, 'default');
   return platform.tokens.issue({
     tenantId: 'default',
@@ -189,39 +205,51 @@ function cannotListen({ host, port }: Config, error: unknown): Error {
   return error instanceof Error ? error : new Error(firstLine(error));
 }
 
-function unreachable(error: unknown, { address }: TemporalServer): unknown {
-  const isTransport = error instanceof Error && error.name === 'TransportError';
-  const text = `Cannot reach Temporal at ${address}: ${firstLine(error)}`;
-  return isTransport ? new StartupError(text) : error;
-}
-
 /**
  * The first signal drains: no new requests, those under way finish, workers shut down, connections
  * close, embedded servers stop. A second signal, or the time limit, ends the process at once.
  */
 function closeOnSignal(run: Run, starting: Promise<void>) {
   const abandon = (): void => run.tenure?.abandon();
-  return closeWithGrace(
+  const grace = closeWithGrace(
     {
       delay: DRAIN_LIMIT_MS,
       logger: false,
-      skip: ['beforeExit'],
-      onSecondSignal: abandon,
+      skip: ['beforeExit', ...SIGNALS],
       onSecondError: abandon,
       onTimeout: () => {
         run.warn(`not finished within ${DRAIN_LIMIT_MS / 1000} s; ending now`);
         abandon();
       },
     },
-    async ({ err, signal }) => {
+    async ({ err }) => {
       if (err !== undefined)
         run.warn(`ending after an error that nobody caught: ${err.stack ?? ''}`);
-      else run.warn(`${signal ?? 'The parent process has ended'}: finishing what is under way`);
       run.abort.abort();
       await starting.catch(() => undefined);
       await close(run);
     },
   );
+  let firstAt: number | undefined;
+  const onSignal = (signal: string): void => {
+    if (firstAt === undefined) {
+      firstAt = Date.now();
+      run.warn(`${signal}: finishing what is under way`);
+      grace.close();
+      return;
+    }
+    // Ctrl-C below npm arrives twice, from the terminal and from npm; a person takes longer.
+    if (Date.now() - firstAt < SECOND_SIGNAL_AFTER_MS) return;
+    run.warn(`second ${signal}: ending now`);
+    abandon();
+    process.exit(1);
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  const uninstall = (): void => {
+    for (const name of SIGNALS) process.off(name, onSignal);
+    grace.uninstall();
+  };
+  return { uninstall, end: onSignal };
 }
 
 async function close({ closers, tenure, warn }: Run): Promise<void> {
@@ -232,8 +260,8 @@ async function close({ closers, tenure, warn }: Run): Promise<void> {
 }
 
 /**
- * npm that is killed takes nothing with it: without this, an instance that nobody can see any more
- * would go on and hold the port.
+ * npm that is killed, or a shell between it and us that does not pass SIGTERM on, takes nothing
+ * with it: without this, an instance that nobody can see any more would go on and hold the port.
  */
 function endWithParent(end: () => void): void {
   const parent = process.ppid;

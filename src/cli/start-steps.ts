@@ -23,7 +23,9 @@ export async function runSteps(lines: readonly (readonly Step[])[]): Promise<voi
     const own = steps.map((step) => toTask(step, isPlain, failures));
     const [first] = own;
     if (own.length === 1 && first !== undefined) return first;
-    return { task: (_context, task) => task.newListr(own, { concurrent: false, exitOnError: true }) };
+    return {
+      task: (_context, task) => task.newListr(own, { concurrent: false, exitOnError: true }),
+    };
   });
   const list = new Listr(tasks, {
     concurrent: true,
