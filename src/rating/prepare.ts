@@ -75,12 +75,10 @@ export function prepareFromPlan(
     const compiled = compilePlan(plan);
     checkDimensions(compiled, event);
     const selected = selectRows(compiled, event, owner);
-    const counterKeys: CounterKey[] = [];
-    const seen = new Set<string>();
-    for (const { counter } of selected.values()) {
-      if (counter && !seen.has(counter.text)) counterKeys.push(counter.key);
-      if (counter) seen.add(counter.text);
-    }
+    // One row is chosen per attribute, so no two have the same counter.
+    const counterKeys = [...selected.values()].flatMap(({ counter }) =>
+      counter ? [counter.key] : [],
+    );
     return { ok: true, event, owner, plan, counterKeys, compiled, selected };
   });
 }

@@ -108,6 +108,11 @@ describe('kernel/money', () => {
     assert.equal(decimalText(sum(['0.1', '0.2', '0.3'].map((text) => new Decimal(text)))), '0.6');
   });
 
+  it('rounds half away from zero also at the 60th digit', () => {
+    const digits = `1${'0'.repeat(58)}2`;
+    assert.equal(new Decimal(`-${digits}`).minus('0.5').toFixed(), `-1${'0'.repeat(58)}3`);
+  });
+
   it('gives pg plain text', () => {
     assert.equal(new Decimal('1e-20').toPostgres(), '0.00000000000000000001');
     assert.equal(new Decimal('-0').toPostgres(), '0');

@@ -2,6 +2,7 @@ import { assert } from 'chai';
 import {
   counterKey,
   prepare,
+  ratePrepared,
   type RatingContext,
   type RowFacts,
 } from '../../../src/rating/index.js';
@@ -82,6 +83,17 @@ describe('rating/metering', () => {
       ]),
       ['9', 'VOLUME_ABOVE_TIERS', '1', '0'],
     );
+  });
+
+  it('a quantity of zero is not above a closed last tier, even where the counter is', () => {
+    const row = aRow('api_calls', 'TIERED', tiers(['0', '10', '1']));
+    const context = withRows([row], metered());
+    const prices = ['0', '0.001'].map((quantity) => {
+      const prepared = prepare(anEvent({ dimensions: { api_calls: quantity } }), context);
+      const beyond = { get: () => decimal('20') };
+      return amountOf(prepared.ok ? ratePrepared(prepared, beyond) : prepared);
+    });
+    assert.deepEqual(prices, ['0', 'VOLUME_ABOVE_TIERS']);
   });
 
   // 100 units each: free when a period begins, 0.10 each (10) when it is the second of its period.
@@ -261,6 +273,18 @@ describe('rating/metering', () => {
         [['120', '2', '0.0166666667', '0', '120']],
       );
     });
+
+    for (const [first, second] of [
+      ['30', '20'],
+      ['20', '30'],
+    ]) {
+      it(`of two logics that price ${first} and ${second}, the counter follows the larger`, () => {
+        const logics = [first, second].map((quantity) =>
+          aLogic({ price: `Price(api_calls, ${quantity})` }, 'price'),
+        );
+        assert.equal(run(logics, '7').counter, '37');
+      });
+    }
 
     it('two logics price the same usage: each from the counter before the event', () => {
       // Charge: 100 after 100 at 0.10 = 10. Payout: 70 % of the same. The usage happened once.
