@@ -5,16 +5,22 @@ import { Problem, problem } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
 import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
+import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, type RequestState } from './mount.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem } from './presenters/problem.js';
+import { securityHeaders } from './security-headers.js';
 
 /** More specific paths first: `/accounts/by-external-id/{id}` before `/accounts/{id}`. */
-const bySpecificity = (a: Operation, b: Operation): number =>
-  a.path.replace(/\{\w+\}/g, '~').localeCompare(b.path.replace(/\{\w+\}/g, '~'), 'en') ||
-  a.method.localeCompare(b.method);
+function bySpecificity(a: Operation, b: Operation): number {
+  // By code unit, where '~' comes after every letter; a locale would put it before them.
+  const [first, second] = [a, b].map(
+    ({ path, method }) => `${path.replace(/\{\w+\}/g, '~')} ${method}`,
+  ) as [string, string];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
 
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
@@ -57,11 +63,13 @@ export function createApp(platform: Platform): Koa {
     mount(router, platform, operation, ofResource[name as keyof typeof ofResource]);
   }
   mountPages(router, platform);
+  mountDocs(router);
+  const fixedHeaders = securityHeaders(platform.config.publicUrl);
   app.use(async (ctx: Context, next: Next) => {
     const requestId = requestIdOf(ctx);
     (ctx.state as RequestState).requestId = requestId;
     ctx.set('X-Request-Id', requestId);
-    ctx.set('X-Content-Type-Options', 'nosniff');
+    ctx.set(fixedHeaders);
     try {
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {

@@ -58,12 +58,14 @@ export interface ReferenceRows {
  * all tenants and change only with a migration, so each process reads them once when it starts.
  */
 export class ReferenceData {
+  #rows: ReferenceRows = { picklistValues: [], currencies: [], countries: [] };
   readonly #picklists = new Map<string, Map<string, PicklistValue>>();
   readonly #currencies = new Map<string, Currency>();
   readonly #countries = new Map<string, Country>();
 
   /** Replaces what is known by the rows of the database. */
   load(rows: ReferenceRows): void {
+    this.#rows = rows;
     this.#picklists.clear();
     this.#currencies.clear();
     this.#countries.clear();
@@ -82,6 +84,21 @@ export class ReferenceData {
         this.#countries.set(fold(key), country);
       }
     }
+  }
+
+  /** Every picklist value, by picklist and in its order. */
+  get picklistValues(): readonly PicklistValue[] {
+    return this.#rows.picklistValues;
+  }
+
+  /** Every currency, by code. */
+  get currencies(): readonly Currency[] {
+    return this.#rows.currencies;
+  }
+
+  /** Every country, by name. */
+  get countries(): readonly Country[] {
+    return this.#rows.countries;
   }
 
   /** The value of that name, in any letter case. */

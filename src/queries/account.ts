@@ -4,7 +4,7 @@ import { isUuid } from '../kernel/id.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
-import type { Address } from '../models/address.js';
+import { Address } from '../models/address.js';
 import type * as schema from '../schemas/account.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
@@ -19,7 +19,8 @@ export function presentAddress(address: Address): AddressDto {
   return { id, accountId, line1, line2, city, state, zipCode, country, taxId };
 }
 
-function presentAccountSummary(account: Account): AccountSummaryDto {
+/** The account as a row shows it. */
+export function presentAccountSummary(account: Account): AccountSummaryDto {
   const { id, name, number, externalId, billingDay, isMaster, netTerm, defaultCurrency } = account;
   const { status, approvalStatus, gst, pan, cin } = account;
   return {
@@ -38,7 +39,8 @@ function presentAccount(account: Account): AccountDto {
   };
 }
 
-const missing = (key: string) => problem.notFound(`There is no account '${key}'.`);
+/** The problem of an account that is not there, by whatever key it was asked for. */
+export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
 
 export async function listAccounts(
   scope: Scope,
@@ -58,7 +60,7 @@ export async function getAccountSummary(scope: Scope, id: string): Promise<Accou
   const account = isUuid(id)
     ? await Account.query(scope.db.read).forTenant(scope.tenantId).existing().findById(id)
     : undefined;
-  if (!account) throw missing(id);
+  if (!account) throw missingAccount(id);
   return presentAccountSummary(account);
 }
 
@@ -70,7 +72,7 @@ export async function getAccountByExternalId(
     .forTenant(scope.tenantId)
     .existing()
     .findOne({ externalId });
-  if (!account) throw missing(externalId);
+  if (!account) throw missingAccount(externalId);
   return presentAccountSummary(account);
 }
 
@@ -81,6 +83,35 @@ export async function getAccount(trx: Knex, tenantId: string, id: string): Promi
     .existing()
     .findById(id)
     .withGraphFetched('addresses');
-  if (!account) throw missing(id);
+  if (!account) throw missingAccount(id);
   return presentAccount(account);
+}
+
+/** One page of an account's addresses, in their order. 404: there is no such account. */
+export async function listAddresses(
+  scope: Scope,
+  accountId: string,
+  page: PageRequest,
+): Promise<Listed<AddressDto>> {
+  await getAccountSummary(scope, accountId);
+  const addresses = Address.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .where({ accountId })
+    .orderBy([{ column: 'position' }, { column: 'id' }]);
+  return listPage(addresses, page, presentAddress);
+}
+
+/** An address by id and account. 404: there is no such account or address. */
+export async function getAddress(
+  scope: Scope,
+  accountId: string,
+  addressId: string,
+): Promise<AddressDto> {
+  const address = await Address.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ accountId, id: addressId });
+  if (!address) throw problem.notFound(`There is no address '${addressId}'.`);
+  return presentAddress(address);
 }

@@ -20,7 +20,7 @@ export function search<M extends TenantModel>(
   columns: readonly string[],
   text: string | undefined,
 ): TenantQueryBuilder<M> {
-  if (text === undefined) return query;
+  if (text === undefined || text === '') return query;
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
   return query.where((group) => {
     for (const column of columns) void group.orWhere(column, 'ilike', pattern);

@@ -18,6 +18,9 @@ const JsonObject = (description: string) =>
   Type.Record(Type.String(), Type.Unknown(), { description });
 
 const AddressFields = {
+  accountId: optional(
+    Uuid('Account of the address; may be left out, and must be that of the path.'),
+  ),
   line1: Text('First line of the address.'),
   line2: optional(Text('Second line of the address.')),
   city: optional(Text('City.')),
@@ -42,11 +45,23 @@ export const Address = Type.Object(
   { description: 'An address of a billing account.' },
 );
 
-/** `accountId` comes from the path; sent back in a body it is ignored. */
-export const AddressCreate = writeBody(AddressFields, {
-  description: 'An address.',
-  ignore: ['accountId'],
-});
+export const AddressCreate = writeBody(AddressFields, { description: 'An address.' });
+export const AddressUpdate = updateBody(AddressCreate);
+
+const taxLabel = (description: string) => optional(Text(description, 64));
+
+/** Tax numbers; the upper-case names are aliases (document 1, section 2.2). */
+export const TaxLabels = writeBody(
+  {
+    gst: taxLabel('GST number.'),
+    pan: taxLabel('PAN number.'),
+    cin: taxLabel('CIN number.'),
+    GST: taxLabel('Another name of gst.'),
+    PAN: taxLabel('Another name of pan.'),
+    CIN: taxLabel('Another name of cin.'),
+  },
+  { description: 'The tax numbers to set.' },
+);
 
 const AccountFields = {
   number: optional(Text('Account number, unique among the accounts.')),
@@ -123,6 +138,60 @@ const accountRow = rowSpec('Account', AccountSummary, {
 });
 
 const tag = 'Accounts';
+const accountPath = external('/accounts/{accountId}');
+const addressesPath = external('/accounts/{accountId}/addresses');
+const addressPath = external('/accounts/{accountId}/addresses/{addressId}');
+
+const addressOperations = {
+  listAddresses: operation({
+    id: 'listAddresses',
+    method: 'GET',
+    path: addressesPath,
+    tag,
+    summary: 'List the addresses of an account',
+    query: Type.Object(pageQuery),
+    success: reply.page(Address),
+    errors: [400, 404],
+  }),
+  getAddress: operation({
+    id: 'getAddress',
+    method: 'GET',
+    path: addressPath,
+    tag,
+    summary: 'Read an address',
+    success: reply.dto(Address),
+    errors: [404],
+  }),
+  createAddress: operation({
+    id: 'createAddress',
+    method: 'POST',
+    path: addressesPath,
+    tag,
+    summary: 'Add an address to an account',
+    body: AddressCreate,
+    success: reply.created(Address),
+    errors: [400, 404],
+  }),
+  updateAddress: operation({
+    id: 'updateAddress',
+    method: 'PUT',
+    path: addressPath,
+    tag,
+    summary: 'Change an address',
+    body: AddressUpdate,
+    success: reply.dto(Address),
+    errors: [400, 404],
+  }),
+  deleteAddress: operation({
+    id: 'deleteAddress',
+    method: 'DELETE',
+    path: addressPath,
+    tag,
+    summary: 'Delete an address',
+    success: reply.empty(),
+    errors: [404],
+  }),
+};
 
 export const accountOperations = {
   list: operation({
@@ -148,7 +217,7 @@ export const accountOperations = {
   get: operation({
     id: 'getAccount',
     method: 'GET',
-    path: external('/accounts/{accountId}'),
+    path: accountPath,
     textParams: ['accountId'],
     tag,
     summary: 'Read an account',
@@ -169,11 +238,49 @@ export const accountOperations = {
   update: operation({
     id: 'updateAccount',
     method: 'PUT',
-    path: external('/accounts/{accountId}'),
+    path: accountPath,
     tag,
     summary: 'Change an account; addresses, when present, replace its addresses',
     body: AccountUpdate,
     success: reply.dto(Account),
     errors: [400, 404, 409],
   }),
+  activate: operation({
+    id: 'activateAccount',
+    method: 'PUT',
+    path: external('/accounts/{accountId}/activate'),
+    tag,
+    summary: 'Activate an account: its usage is rated',
+    success: reply.row(accountRow),
+    errors: [404],
+  }),
+  deactivate: operation({
+    id: 'deactivateAccount',
+    method: 'PUT',
+    path: external('/accounts/{accountId}/deactivate'),
+    tag,
+    summary: 'Deactivate an account: its usage is rejected',
+    success: reply.row(accountRow),
+    errors: [404],
+  }),
+  setTaxLabels: operation({
+    id: 'setAccountTaxLabels',
+    method: 'PUT',
+    path: external('/accounts/{accountId}/tax-labels'),
+    tag,
+    summary: 'Set the tax numbers of an account',
+    body: TaxLabels,
+    success: reply.row(accountRow),
+    errors: [400, 404],
+  }),
+  delete: operation({
+    id: 'deleteAccount',
+    method: 'DELETE',
+    path: accountPath,
+    tag,
+    summary: 'Delete an account and its addresses',
+    success: reply.empty(),
+    errors: [404, 409],
+  }),
+  ...addressOperations,
 };

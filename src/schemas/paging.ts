@@ -1,5 +1,5 @@
 import { Type, type TUnsafe } from 'typebox';
-import { Text } from './field.js';
+import { FreeText } from './field.js';
 
 interface WholeNumberRule {
   readonly minimum: number;
@@ -43,8 +43,9 @@ export const viewQuery = {
   ),
 };
 
+/** Text to search for; an empty one, as an empty input field sends it, searches for nothing. */
 export const searchQuery = (fields: string) => ({
-  q: Type.Optional(Text(`Part of ${fields}, in any letter case.`)),
+  q: Type.Optional(FreeText(`Part of ${fields}, in any letter case.`, 255)),
 });
 
 /** `limit` and `offset` of document 2, section 8. */

@@ -1,5 +1,21 @@
-import { createAccount, updateAccount } from '../../commands/account.js';
-import { getAccountByExternalId, getAccountSummary, listAccounts } from '../../queries/account.js';
+import {
+  activateAccount,
+  createAccount,
+  createAddress,
+  deactivateAccount,
+  deleteAccount,
+  deleteAddress,
+  setTaxLabels,
+  updateAccount,
+  updateAddress,
+} from '../../commands/account.js';
+import {
+  getAccountByExternalId,
+  getAccountSummary,
+  getAddress,
+  listAccounts,
+  listAddresses,
+} from '../../queries/account.js';
 import type { Operations } from '../../schemas/index.js';
 import { pageRequest } from '../../schemas/paging.js';
 import type { Handlers } from '../mount.js';
@@ -13,4 +29,15 @@ export const accountHandlers: Handlers<Operations['account']> = {
       : getAccountSummary(scope, params.accountId),
   create: ({ body }, scope) => createAccount(scope, body),
   update: ({ params, body }, scope) => updateAccount(scope, params.accountId, body),
+  activate: ({ params }, scope) => activateAccount(scope, params.accountId),
+  deactivate: ({ params }, scope) => deactivateAccount(scope, params.accountId),
+  setTaxLabels: ({ params, body }, scope) => setTaxLabels(scope, params.accountId, body),
+  delete: ({ params }, scope) => deleteAccount(scope, params.accountId),
+  listAddresses: ({ params, query }, scope) =>
+    listAddresses(scope, params.accountId, pageRequest(query)),
+  getAddress: ({ params }, scope) => getAddress(scope, params.accountId, params.addressId),
+  createAddress: ({ params, body }, scope) => createAddress(scope, params.accountId, body),
+  updateAddress: ({ params, body }, scope) =>
+    updateAddress(scope, params.accountId, params.addressId, body),
+  deleteAddress: ({ params }, scope) => deleteAddress(scope, params.accountId, params.addressId),
 };

@@ -1,0 +1,19 @@
+import { BillingRecord } from './tenant-model.js';
+
+export class Contract extends BillingRecord {
+  static override tableName = 'contract';
+
+  declare name: string | null;
+  declare number: string;
+  /** First day of the contract, inclusive. */
+  declare startDate: string | null;
+  /** Last day of the contract, inclusive. */
+  declare endDate: string | null;
+  /** ISO code. */
+  declare currency: string | null;
+  declare masterAccountId: string;
+  declare poNumber: string | null;
+  /** Decimal text. */
+  declare totalPrice: string | null;
+  declare approvalStatus: string;
+}

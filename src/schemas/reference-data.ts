@@ -1,0 +1,89 @@
+import { Type } from 'typebox';
+import { Uuid } from './field.js';
+import { external, operation, reply } from './operation.js';
+import { offsetQuery, referencePageQuery, searchQuery } from './paging.js';
+import { rowSpec } from './row.js';
+
+export const Country = Type.Object(
+  {
+    id: Uuid('Id of the country.'),
+    name: Type.String({ description: 'English name.' }),
+    code: Type.String({ description: 'ISO 3166-1 alpha-2 code.' }),
+    alpha2Code: Type.String({ description: 'ISO 3166-1 alpha-2 code.' }),
+    alpha3Code: Type.String({ description: 'ISO 3166-1 alpha-3 code.' }),
+  },
+  { description: 'A country that addresses may name.' },
+);
+
+export const Currency = Type.Object(
+  {
+    id: Uuid('Id of the currency.'),
+    code: Type.String({ description: 'ISO 4217 code.' }),
+    name: Type.String({ description: 'English name.' }),
+    symbol: Type.String({ description: 'Symbol, as people write it.' }),
+  },
+  { description: 'A currency; its code or name is accepted wherever one is expected.' },
+);
+
+export const PicklistValue = Type.Object(
+  {
+    id: Uuid('Id of the value; the same on every installation.'),
+    name: Type.String({ description: 'The value, as it is sent and returned.' }),
+  },
+  { description: 'A value of a picklist.' },
+);
+
+export const Picklist = Type.Object(
+  {
+    name: Type.String({ description: 'Name of the picklist.' }),
+    values: Type.Array(PicklistValue, { description: 'Its values, in their order.' }),
+  },
+  { description: 'A picklist with its values.' },
+);
+
+const tag = 'Reference data';
+
+export const referenceDataOperations = {
+  listCountries: operation({
+    id: 'listCountries',
+    method: 'GET',
+    path: external('/countries'),
+    tag,
+    summary: 'List countries',
+    query: Type.Object({ ...referencePageQuery, ...searchQuery('the name or an ISO code') }),
+    success: reply.rowPage(rowSpec('Country', Country)),
+    errors: [400],
+  }),
+  listCurrencies: operation({
+    id: 'listCurrencies',
+    method: 'GET',
+    path: external('/currencies'),
+    tag,
+    summary: 'List currencies',
+    query: Type.Object({ ...referencePageQuery, ...searchQuery('the code or name') }),
+    success: reply.page(Currency),
+    errors: [400],
+  }),
+  listPicklists: operation({
+    id: 'listPicklists',
+    method: 'GET',
+    path: '/v1/picklists',
+    tag,
+    family: 'records',
+    summary: 'List the picklists with their values',
+    query: Type.Object(offsetQuery),
+    success: reply.offsetPage(Picklist),
+    errors: [400],
+  }),
+  listPicklistValues: operation({
+    id: 'listPicklistValues',
+    method: 'GET',
+    path: '/v1/picklists/{name}',
+    tag,
+    family: 'records',
+    summary: 'List the values of a picklist',
+    query: Type.Object(offsetQuery),
+    success: reply.offsetPage(PicklistValue),
+    errors: [400, 404],
+  }),
+};
