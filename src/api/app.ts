@@ -54,7 +54,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
 export function createApp(platform: Platform): Koa {
   const app = new Koa();
   const router = new Router();
-  const declared = Object.entries(operations).flatMap(([resource, declarations]) =>
+  const resources: Readonly<Record<string, Readonly<Record<string, Operation>>>> = operations;
+  const declared = Object.entries(resources).flatMap(([resource, declarations]) =>
     Object.entries(declarations).map(([name, operation]) => ({ resource, name, operation })),
   );
   declared.sort((a, b) => bySpecificity(a.operation, b.operation));
