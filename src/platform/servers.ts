@@ -1,3 +1,4 @@
+import pg from 'pg';
 import type { Config } from './config.js';
 import { dataFile, prepareDataFolder, readOrCreateSecret } from './embedded/data-folder.js';
 import {
@@ -9,7 +10,8 @@ import {
   type InstanceLock,
 } from './embedded/instance-lock.js';
 import { startEmbeddedPostgres } from './embedded/postgres.js';
-import { StartupError } from './embedded/startup-error.js';
+import { reach } from './embedded/processes.js';
+import { StartupError, firstLine } from './embedded/startup-error.js';
 import type { SupervisedServer } from './embedded/supervise.js';
 import { findTemporal } from './embedded/temporal-program.js';
 import { startEmbeddedTemporal } from './embedded/temporal.js';
@@ -112,13 +114,18 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
     secretKey,
     async openDatabase(progress = {}) {
       const databaseUrl =
-        config.databaseUrl ??
-        (await keep(startEmbeddedPostgres({ dataDir, cacheDir, ...progress }))).url;
+        config.databaseUrl === undefined
+          ? (await keep(startEmbeddedPostgres({ dataDir, cacheDir, ...progress }))).url
+          : await reachDatabase(config.databaseUrl);
       await updateInstance(dataDir, () => ({ databaseUrl }));
       return databaseUrl;
     },
     async openTemporal(progress = {}) {
-      const temporal = externalTemporal(config) ?? (await embeddedTemporal(config, progress, keep));
+      const given = externalTemporal(config);
+      const temporal =
+        given === undefined
+          ? await embeddedTemporal(config, progress, keep)
+          : await reachTemporal(given);
       const { address: temporalAddress, namespace: temporalNamespace, uiUrl } = temporal;
       await updateInstance(dataDir, () => ({
         ...{ temporalAddress, temporalNamespace, temporalUiUrl: uiUrl },
@@ -162,12 +169,12 @@ function joiner(config: Config, secretKey: string): Tenure {
   return {
     ...external(config, secretKey),
     async openDatabase(progress = {}) {
-      if (config.databaseUrl !== undefined) return config.databaseUrl;
+      if (config.databaseUrl !== undefined) return reachDatabase(config.databaseUrl);
       return until(dataDir, 'databaseUrl', progress);
     },
     async openTemporal(progress = {}) {
       const given = externalTemporal(config);
-      if (given !== undefined) return given;
+      if (given !== undefined) return reachTemporal(given);
       const address = await until(dataDir, 'temporalAddress', progress);
       const instance = await readInstance(dataDir);
       return {
@@ -210,13 +217,8 @@ function external(config: Config, secretKey: string): Tenure {
   return {
     isOwner: false,
     secretKey,
-    openDatabase: () => Promise.resolve(config.databaseUrl ?? ''),
-    openTemporal: () => {
-      const temporal = externalTemporal(config);
-      return temporal === undefined
-        ? Promise.reject(new Error('TEMPORAL_ADDRESS is not set'))
-        : Promise.resolve(temporal);
-    },
+    openDatabase: async () => reachDatabase(config.databaseUrl ?? ''),
+    openTemporal: async () => reachTemporal(externalTemporal(config)),
     announce: () => Promise.resolve(),
     announceEnd: () => Promise.resolve(),
     stop: () => Promise.resolve(),
@@ -227,4 +229,29 @@ function external(config: Config, secretKey: string): Tenure {
 function externalTemporal({ temporal }: Config): TemporalServer | undefined {
   const { address, namespace, tls, apiKey } = temporal;
   return address === undefined ? undefined : { address, namespace, uiUrl: null, tls, apiKey };
+}
+
+/** Shows in one line what is wrong with DATABASE_URL, before anything is built on it. */
+async function reachDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  try {
+    await client.connect();
+    return url;
+  } catch (error) {
+    throw new StartupError(
+      `Cannot use the database of DATABASE_URL at ${new URL(url).host}: ${firstLine(error)}.`,
+    );
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+async function reachTemporal(temporal: TemporalServer | undefined): Promise<TemporalServer> {
+  if (temporal === undefined) throw new Error('TEMPORAL_ADDRESS is not set');
+  const { address } = temporal;
+  const end = address.lastIndexOf(':');
+  const host = address.slice(0, end).replace(/^\[|\]$/g, '');
+  const problem = await reach(host, Number(address.slice(end + 1)));
+  if (problem === undefined) return temporal;
+  throw new StartupError(`Cannot reach Temporal at TEMPORAL_ADDRESS ${address}: ${problem}.`);
 }

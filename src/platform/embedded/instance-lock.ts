@@ -120,7 +120,8 @@ export async function alreadyRunning(dataDir: string): Promise<StartupError> {
  */
 async function tryLock(dataDir: string): Promise<InstanceLock | undefined> {
   const path = dataFile.lock(dataDir);
-  const own = `${JSON.stringify(identify(process.pid))}\n`;
+  const nonce = randomBytes(8).toString('hex');
+  const own = `${JSON.stringify({ ...identify(process.pid), nonce })}\n`;
   const part = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const release = async (): Promise<void> => {
     if ((await readText(path)) === own) await rm(path, { force: true });

@@ -55,7 +55,7 @@ function idsOf(name: string): ServerUser | undefined {
 /**
  * The programs that npm brought, at a place where `user` can run them. A clone below a folder that
  * is closed to others (mktemp -d, a home) is not such a place: then a copy is made, once for each
- * version, in the cache folder or, for root, whose home is closed too, in /var/cache.
+ * version, in the cache folder; for root, whose home is closed too, in /var/cache.
  */
 export async function findPostgresPrograms(
   cacheDir: string,
@@ -68,7 +68,7 @@ export async function findPostgresPrograms(
   if (canRun(programs.postgres, user)) return programs;
 
   const name = `postgres-${version}-${process.platform}-${process.arch}`;
-  const roots = [cacheDir, ...(user === undefined ? [] : ['/var/cache/durabill'])];
+  const roots = [...(user === undefined ? [] : ['/var/cache/durabill']), cacheDir];
   for (const root of roots) {
     const copy = programsIn(join(root, name), version);
     if (canRun(copy.postgres, user)) return copy;

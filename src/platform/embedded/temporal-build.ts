@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 import { childEnvironment } from '../config.js';
-import type { FetchOptions } from './temporal-program.js';
-import { onSearchPath } from './temporal-program.js';
+import { onSearchPath, type FetchOptions } from './program-fetch.js';
 
 /** Roughly how many Go packages there are to compile, for the percentage only. */
 const PACKAGES = 1300;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config.js';
-import type { FetchOptions } from './temporal-program.js';
+import type { FetchOptions } from './program-fetch.js';
 
 /** A network that drops packets instead of refusing them is noticed by this silence. */
 const STALL_MS = 20_000;

@@ -1,27 +1,18 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../config.js';
 import { unwritable } from './data-folder.js';
 import { identify } from './processes.js';
 import { StartupError, firstLine } from './startup-error.js';
+import { onSearchPath, type Fetch, type FetchOptions } from './program-fetch.js';
 import { buildWithGo } from './temporal-build.js';
 import { downloadWithSdk } from './temporal-download.js';
 
 /** The release of the Temporal command line that this version was tested with: server 1.29. */
 export const TEMPORAL_CLI_VERSION = 'v1.5.1';
 const SERVER_MIN = [1, 29] as const;
-
-/** Fetches the program into this empty folder and returns its path. */
-export type Fetch = (folder: string, options: FetchOptions) => Promise<string>;
-
-export interface FetchOptions {
-  version: string;
-  searchPath: string;
-  onProgress: (text: string) => void;
-  abort: AbortSignal;
-}
 
 export interface FindTemporalOptions {
   cacheDir: string;
@@ -123,13 +114,4 @@ async function problemOf(path: string): Promise<string | undefined> {
       ? 'missing'
       : `it does not run (${firstLine(error)})`;
   }
-}
-
-/** Where a program of that name may lie, in the order of PATH. */
-export function onSearchPath(name: string, searchPath: string): string[] {
-  const file = process.platform === 'win32' ? `${name}.exe` : name;
-  return searchPath
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .map((folder) => join(folder, file));
 }

@@ -1,0 +1,132 @@
+import { resolve } from 'node:path';
+import { expect } from 'chai';
+import { readConfig, type ConfigOverrides } from '../../src/platform/config.js';
+
+const key = Buffer.alloc(32, 7).toString('base64');
+
+type Expected = Record<string, unknown>;
+const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] = [
+  [
+    'nothing set',
+    {},
+    {
+      role: 'all',
+      host: '127.0.0.1',
+      port: 3000,
+      publicUrl: 'http://localhost:3000',
+      dataDir: resolve('.durabill'),
+      databaseUrl: undefined,
+      databasePoolMax: 20,
+      ingestTimeoutMs: 10_000,
+      logLevel: 'info',
+      secretKey: undefined,
+      temporal: { address: undefined, namespace: 'default', tls: false, apiKey: undefined },
+      isNpmScript: false,
+    },
+  ],
+  ['a set but empty variable is missing', { PORT: '', DATABASE_URL: ' ' }, { port: 3000 }],
+  ['spaces around a value', { PORT: ' 8080 ' }, { port: 8080 }],
+  ['the issuer follows the port', { PORT: '8080' }, { publicUrl: 'http://localhost:8080' }],
+  ['no slash at the end', { PUBLIC_URL: 'https://b.example/' }, { publicUrl: 'https://b.example' }],
+  ['an option of the command line wins', { PORT: '1' }, { port: 2 }, { PORT: '2' }],
+  ['an option that is not given does not', { PORT: '1' }, { port: 1 }, { PORT: undefined }],
+  ['a role', { ROLE: 'worker' }, { role: 'worker' }],
+  ['cache folder', { XDG_CACHE_HOME: '/x' }, { cacheDir: '/x/durabill' }],
+  ['cache folder in the home', { HOME: '/home/u' }, { cacheDir: '/home/u/.cache/durabill' }],
+  ['a key', { SECRET_KEY: key }, { secretKey: key }],
+  ['below npm', { npm_lifecycle_event: 'start' }, { isNpmScript: true }],
+  [
+    'an API key implies TLS',
+    { TEMPORAL_ADDRESS: 't.example:7233', TEMPORAL_API_KEY: 'k' },
+    { temporal: { address: 't.example:7233', namespace: 'default', tls: true, apiKey: 'k' } },
+  ],
+  [
+    'unless it says otherwise',
+    { TEMPORAL_ADDRESS: '[::1]:7233', TEMPORAL_API_KEY: 'k', TEMPORAL_TLS: 'false' },
+    { temporal: { address: '[::1]:7233', namespace: 'default', tls: false, apiKey: 'k' } },
+  ],
+];
+
+const refusals: [Record<string, string>, string][] = [
+  [{ PORT: 'abc' }, 'PORT is "abc": it must be a whole number from 1 to 65535.'],
+  [{ PORT: '0' }, 'PORT is "0": it must be a whole number from 1 to 65535.'],
+  [{ PORT: '65536' }, 'PORT is "65536": it must be a whole number from 1 to 65535.'],
+  [{ PORT: '3e3' }, 'PORT is "3e3": it must be a whole number from 1 to 65535.'],
+  [{ PORT: '-1' }, 'PORT is "-1": it must be a whole number from 1 to 65535.'],
+  [{ PORT: '30.5' }, 'PORT is "30.5": it must be a whole number from 1 to 65535.'],
+  [{ ROLE: 'both' }, 'ROLE is "both": it must be all, api or worker.'],
+  [
+    { HOST: 'http://x' },
+    'HOST is "http://x": it must be a host name or IP address to listen on, such as 127.0.0.1 or 0.0.0.0.',
+  ],
+  [
+    { LOG_LEVEL: 'loud' },
+    'LOG_LEVEL is "loud": it must be fatal, error, warn, info, debug, trace or silent.',
+  ],
+  [
+    { TEMPORAL_ADDRESS: 'https://t.example' },
+    'TEMPORAL_ADDRESS is "https://t.example": it must be host:port, such as temporal.example:7233.',
+  ],
+  [
+    { TEMPORAL_ADDRESS: 't.example:99999' },
+    'TEMPORAL_ADDRESS is "t.example:99999": it must be host:port, such as temporal.example:7233.',
+  ],
+  [
+    { TEMPORAL_ADDRESS: 't:1', TEMPORAL_TLS: 'yes' },
+    'TEMPORAL_TLS is "yes": it must be true or false.',
+  ],
+  [
+    { TEMPORAL_API_KEY: 'k' },
+    'TEMPORAL_API_KEY is set, but TEMPORAL_ADDRESS is not: set the address it belongs to, or unset it.',
+  ],
+  [
+    { PUBLIC_URL: 'billing.example' },
+    'PUBLIC_URL is "billing.example": it must be an address such as https://billing.example without query or fragment.',
+  ],
+  [
+    { INGEST_TIMEOUT_MS: '10s' },
+    'INGEST_TIMEOUT_MS is "10s": it must be a whole number of milliseconds from 1 to 600000.',
+  ],
+  [
+    { DATABASE_POOL_MAX: '1' },
+    'DATABASE_POOL_MAX is "1": it must be a whole number of connections from 2 to 1000.',
+  ],
+  [
+    { KAFKA_BROKERS: 'k:9092' },
+    'KAFKA_BROKERS is "k:9092": the broker of this version is PostgreSQL, so it must not be set.',
+  ],
+  // A value that may hold a secret is not shown.
+  [
+    { DATABASE_URL: 'mysql://u:secret@h/d' },
+    'DATABASE_URL is not valid: it must be an address such as postgres://user:password@host:5432/database.',
+  ],
+  [
+    { SECRET_KEY: 'short' },
+    'SECRET_KEY is not valid: it must be 32 random bytes in base64 (openssl rand -base64 32).',
+  ],
+  // Several at once: one line each.
+  [
+    { ROLE: 'x', PORT: 'y' },
+    'PORT is "y": it must be a whole number from 1 to 65535.\nROLE is "x": it must be all, api or worker.',
+  ],
+];
+
+describe('configuration', () => {
+  for (const [name, env, expected, overrides] of readings) {
+    it(name, () => {
+      expect(readConfig(env, overrides)).to.deep.include(expected);
+    });
+  }
+
+  for (const [env, message] of refusals) {
+    it(`refuses ${JSON.stringify(env)}`, () => {
+      expect(() => readConfig(env))
+        .to.throw(message)
+        .with.property('message', message);
+    });
+  }
+
+  it('does not read the environment by itself', () => {
+    expect(readConfig({}).searchPath).to.equal('');
+  });
+});
