@@ -9,7 +9,7 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ['*.js', '*.cjs', 'migrations/*.js', 'test/*.js', 'test/*.cjs'],
+          allowDefaultProject: ['*.js', '*.cjs', 'migrations/*.js', 'test/support/*.cjs'],
           maximumDefaultProjectFileMatchCount_THIS_WILL_SLOW_DOWN_LINTING: 40,
         },
         tsconfigRootDir: import.meta.dirname,
@@ -52,6 +52,15 @@ export default tseslint.config(
   {
     files: ['**/*.js', '**/*.cjs'],
     ...tseslint.configs.disableTypeChecked,
-    languageOptions: { globals: { module: 'writable', process: 'readonly', console: 'readonly' } },
+  },
+  {
+    files: ['**/*.js', '**/*.cjs'],
+    languageOptions: {
+      globals: {
+        ...{ console: 'readonly', module: 'writable', process: 'readonly' },
+        ...{ require: 'readonly', setImmediate: 'readonly' },
+      },
+    },
+    rules: { '@typescript-eslint/no-require-imports': 'off' },
   },
 );
