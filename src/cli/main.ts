@@ -2,12 +2,7 @@ import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
-import { registerAccessKey } from './access-key.js';
-import { registerDemo } from './demo.js';
-import { registerIngest } from './ingest.js';
 import { registerStart } from './start.js';
-import { registerTenant } from './tenant.js';
-import { registerToken } from './token.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
 
