@@ -118,9 +118,10 @@ function resetFrequencyOf(rates: unknown): string | null {
   return typeof rates.resetFrequency === 'string' ? rates.resetFrequency : null;
 }
 
+/** A logic that does not say what it is for is for usage. */
 function isFor(logic: LogicFacts, plan: RatingPlan): boolean {
-  const { chargeType } = logic;
-  return chargeType === null || chargeType === 'All' || chargeType === plan.charge;
+  const chargeType = logic.chargeType ?? 'Usage';
+  return chargeType === 'All' || chargeType === plan.charge;
 }
 
 function compileLogic(logic: LogicFacts): CompiledLogic {

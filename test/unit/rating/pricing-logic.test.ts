@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { explain, prepare, type LogicFacts } from '../../../src/rating/index.js';
+import { explain, prepare, type ChargeType, type LogicFacts } from '../../../src/rating/index.js';
 import { aLine, aLogic, aMeter, amountOf, anAttribute, anEvent, aRow, rate } from './facts.js';
 import { decimal, rateAmount, rejectionOf, tiers, withRows } from './facts.js';
 
@@ -136,13 +136,26 @@ describe('rating/pricing logic', () => {
     });
   }
 
-  it('prepares other charges with their own logic', () => {
-    const context = withLogics(aLogic({ p: '7' }, 'p', { chargeType: 'Subscription' }));
-    const prepared = prepare(anEvent(), context, 'Subscription');
-    const explained = prepared.ok ? explain(prepared, new Map()) : prepared;
-    assert.equal(amountOf(explained), '7');
-    assert.equal(explained.ok && explained.transactions[0]?.chargeType, 'Subscription');
-  });
+  // Subscription 7, All 5, none given (so Usage) 3.
+  const charges: [charge: ChargeType, expected: string][] = [
+    ['Usage', '8'],
+    ['Subscription', '12'],
+    ['OTC', '5'],
+  ];
+  for (const [charge, expected] of charges) {
+    it(`a ${charge} charge runs its own logic: ${expected}`, () => {
+      const types: [chargeType: string | null, price: string][] = [
+        ['Subscription', '7'],
+        ['All', '5'],
+        [null, '3'],
+      ];
+      const logics = types.map(([chargeType, price]) => aLogic({ price }, 'price', { chargeType }));
+      const prepared = prepare(anEvent(), withLogics(...logics), charge);
+      const explained = prepared.ok ? explain(prepared, new Map()) : prepared;
+      assert.equal(amountOf(explained), expected);
+      assert.equal(explained.ok && explained.transactions[0]?.chargeType, charge);
+    });
+  }
 
   it("the logic's usage type and the event's account hold, not those of the rows", () => {
     const paying = [
