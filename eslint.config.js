@@ -50,6 +50,11 @@ export default tseslint.config(
     },
   },
   {
+    // A migration is one statement list in SQL, which no function makes clearer.
+    files: ['migrations/*.js'],
+    rules: { 'max-lines-per-function': 'off' },
+  },
+  {
     files: ['**/*.js', '**/*.cjs'],
     ...tseslint.configs.disableTypeChecked,
   },
