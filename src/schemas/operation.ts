@@ -107,9 +107,24 @@ export interface Operation {
   readonly textParams?: readonly string[];
   readonly query?: TObject;
   readonly body?: TSchema;
+  /** A request body that is valid, for the documentation and for tests over all operations. */
+  readonly example?: object;
   readonly success: Reply;
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
   readonly errors: readonly ErrorStatus[];
+}
+
+/** Every error status that an operation may answer with: declared, and common to its kind. */
+export function errorStatuses(declared: Operation): ErrorStatus[] {
+  const { access = 'admin', body, path, query, errors } = declared;
+  const statuses = new Set<ErrorStatus>(errors);
+  if (access !== 'public') statuses.add(401);
+  if (access === 'admin') statuses.add(403);
+  if (body) statuses.add(413);
+  // A path or query may hold malformed percent-encoding or a NUL.
+  if (body || query || path.includes('{')) statuses.add(400);
+  statuses.add(503);
+  return [...statuses].sort((a, b) => a - b);
 }
 
 export function operation<const O extends Operation>(declaration: O): O {

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import packageJson from '../../package.json' with { type: 'json' };
+import { referenceData } from '../kernel/reference-data.js';
+import { modules, operations } from '../schemas/index.js';
+import { describeApi } from '../schemas/openapi.js';
+import type { Operation } from '../schemas/operation.js';
+
+/** The OpenAPI document of this version; the picklists must have been loaded. */
+export function openApiDocument(): object {
+  const declared = Object.values(operations).flatMap((ofResource) =>
+    Object.values<Operation>(ofResource),
+  );
+  return describeApi(declared, modules, {
+    version: packageJson.version,
+    picklist: (name) => referenceData.picklistValueNames(name),
+  });
+}
+
+/** A file that is the same for every caller, held in memory once it was asked for. */
+interface Asset {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly compressed: Buffer;
+  readonly etag: string;
+}
+
+const compress = promisify(gzip);
+
+async function assetOf(type: string, content: string | Buffer): Promise<Asset> {
+  const plain = Buffer.from(content);
+  const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 27);
+  return { type, plain, compressed: await compress(plain), etag };
+}
+
+/** Makes an asset when it is first asked for; one that failed is tried again. */
+function lazyAsset(make: () => Promise<Asset>): () => Promise<Asset> {
+  let made: Promise<Asset> | undefined;
+  return async () => {
+    made ??= make();
+    try {
+      return await made;
+    } catch (error) {
+      made = undefined;
+      throw error;
+    }
+  };
+}
+
+function serve(ctx: Context, asset: Asset, caching: string): void {
+  const isCompressed = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
+  ctx.status = 200;
+  ctx.set('Cache-Control', caching);
+  ctx.vary('Accept-Encoding');
+  ctx.etag = isCompressed ? `${asset.etag}-gzip` : asset.etag;
+  if (ctx.fresh) {
+    ctx.status = 304;
+    return;
+  }
+  if (isCompressed) ctx.set('Content-Encoding', 'gzip');
+  ctx.type = asset.type;
+  ctx.body = isCompressed ? asset.compressed : asset.plain;
+}
+
+const scalarVersion: string = packageJson.dependencies['@scalar/api-reference'];
+const scalarPath = `/docs/scalar-${scalarVersion}.js`;
+
+/** Scalar asks other hosts for fonts, statistics, a proxy and an agent unless it is told not to. */
+const settings = {
+  url: '/openapi.json',
+  withDefaultFonts: false,
+  telemetry: false,
+  proxyUrl: '',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: 'never',
+  hideClientButton: true,
+  authentication: { preferredSecurityScheme: 'bearer' },
+};
+const startScript = `Scalar.createApiReference('#app', ${JSON.stringify(settings)});\n`;
+
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Durabill API</title>
+    <link rel="icon" href="data:,">
+  </head>
+  <body>
+    <div id="app"></div>
+    <noscript>The document itself: <a href="/openapi.json">/openapi.json</a></noscript>
+    <script src="${scalarPath}"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+/** The page runs only scripts of this origin and talks to nobody else; Scalar styles inline. */
+const pagePolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const revalidated = 'no-cache';
+const immutable = 'public, max-age=31536000, immutable';
+
+/** The OpenAPI document and the page that shows it, all from this machine (DESIGN.md, section 7). */
+export function mountDocs(router: Router): void {
+  const javascript = 'text/javascript; charset=utf-8';
+  const document = lazyAsset(() =>
+    assetOf('application/json; charset=utf-8', JSON.stringify(openApiDocument())),
+  );
+  const html = lazyAsset(() => assetOf('text/html; charset=utf-8', page));
+  const start = lazyAsset(() => assetOf(javascript, startScript));
+  const scalar = lazyAsset(async () => {
+    const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
+    const file = new URL('browser/standalone.js', `file://${entry}`);
+    return assetOf(javascript, await readFile(file));
+  });
+  router.get('/', (ctx: Context) => ctx.redirect('/docs'));
+  router.get('/openapi.json', async (ctx: Context) => serve(ctx, await document(), revalidated));
+  router.get('/docs', async (ctx: Context) => {
+    ctx.set('Content-Security-Policy', pagePolicy);
+    serve(ctx, await html(), revalidated);
+  });
+  router.get('/docs/start.js', async (ctx: Context) => serve(ctx, await start(), revalidated));
+  router.get(scalarPath, async (ctx: Context) => serve(ctx, await scalar(), immutable));
+}

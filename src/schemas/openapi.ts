@@ -1,0 +1,205 @@
+import {
+  errorStatuses,
+  type ErrorFamily,
+  type ErrorStatus,
+  type Operation,
+  type Reply,
+} from './operation.js';
+import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
+import { openApiReplies } from './openapi-reply.js';
+import { errorSchemas } from './problem.js';
+
+/** What the document needs besides the declarations. */
+export interface OpenApiFacts {
+  /** Version of this software. */
+  readonly version: string;
+  /** The names of a picklist's values; none when they are not loaded. */
+  readonly picklist: (name: string) => readonly string[];
+}
+
+const familyNames: Readonly<Record<ErrorFamily, string>> = {
+  billing: 'Billing',
+  records: 'Records',
+  ingestion: 'Ingestion',
+  gateway: 'Gateway',
+};
+
+const statusNames: Readonly<Record<ErrorStatus, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'The request is not valid; the message names what is wrong.'],
+  401: ['Unauthorized', 'The token is missing, invalid or expired.'],
+  403: ['Forbidden', 'The role ADMIN is missing.'],
+  404: ['NotFound', 'There is no such record.'],
+  409: ['Conflict', 'It collides with what is stored.'],
+  413: ['TooLarge', 'The body is larger than 1 MiB.'],
+  429: ['RateLimited', 'Too many requests; see Retry-After.'],
+  502: ['BadGateway', 'The broker could not take it.'],
+  503: ['Unavailable', 'A part of the service does not answer at the moment; see Retry-After.'],
+  504: ['TimedOut', 'It took longer than the time limit.'],
+};
+
+const headers = {
+  RequestId: {
+    description: 'Id of the request; your own, when you send a sane one.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  Authenticate: { description: 'Always Bearer.', schema: { type: 'string' } },
+} as const;
+
+const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
+
+function errorHeaders(status: ErrorStatus): object {
+  return {
+    'X-Request-Id': headerRef('RequestId'),
+    ...(status === 401 ? { 'WWW-Authenticate': headerRef('Authenticate') } : {}),
+    ...(status === 429 || status === 503 ? { 'Retry-After': headerRef('RetryAfter') } : {}),
+  };
+}
+
+/** One component for each status and family that some operation uses. */
+function errorResponse(
+  family: ErrorFamily,
+  status: ErrorStatus,
+  responses: Record<string, object>,
+  translator: SchemaTranslator,
+): object {
+  const [name, description] = statusNames[status];
+  const key = `${familyNames[family]}${name}`;
+  responses[key] ??= {
+    description,
+    headers: errorHeaders(status),
+    content: {
+      'application/json': {
+        schema: translator.define(`${familyNames[family]}Error`, () =>
+          translator.translate(errorSchemas[family]),
+        ),
+      },
+    },
+  };
+  return { $ref: `#/components/responses/${key}` };
+}
+
+const words = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+function pathParameters({ path, textParams = [] }: Operation): object[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const isUuid = name.endsWith('Id') && !textParams.includes(name);
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description:
+        name === 'currency'
+          ? 'Code or name of the currency.'
+          : name.endsWith('Id')
+            ? `Id of the ${words(name.slice(0, -2))}.`
+            : `The ${words(name)}.`,
+      schema: isUuid ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 },
+    };
+  });
+}
+
+function queryParameters({ query }: Operation, translator: SchemaTranslator): object[] {
+  const required = (query as { required?: readonly string[] } | undefined)?.required ?? [];
+  return Object.entries(query?.properties ?? {}).map(([name, schema]) => {
+    const translated = translator.translate(schema);
+    const { description, ...rest } = translated;
+    return {
+      name,
+      in: 'query',
+      description,
+      // What has a default may be left out.
+      ...(required.includes(name) && !('default' in rest) ? { required: true } : {}),
+      schema: rest,
+    };
+  });
+}
+
+function successResponse(success: Reply, replies: ReturnType<typeof openApiReplies>): object {
+  const schema = replies(success);
+  const description = {
+    200: 'Done.',
+    201: 'Created.',
+    204: 'Done; there is no body.',
+    503: 'Not ready.',
+  }[success.status];
+  return {
+    description,
+    headers: { 'X-Request-Id': headerRef('RequestId') },
+    ...(schema === undefined ? {} : { content: { 'application/json': { schema } } }),
+  };
+}
+
+const introduction = `Usage-based billing on durable execution: accounts, contracts, a catalog with
+rate cards and pricing formulas, and rated usage.
+
+Every request carries \`Authorization: Bearer <ACCESS_TOKEN>\`, a JWT or an access key of this
+instance. Money and quantities are JSON numbers with all their digits: read them with a decimal
+parser. Dates are \`YYYY-MM-DD\`. Names of picklists, currencies and countries are accepted in any
+letter case.`;
+
+/**
+ * The OpenAPI 3.1 document of the operations. Declarations that `modules` export become components
+ * of the same name; the answers are shown as they are wrapped on the wire.
+ */
+export function describeApi(
+  operations: readonly Operation[],
+  modules: readonly object[],
+  facts: OpenApiFacts,
+): JsonSchema {
+  const translator = new SchemaTranslator(modules, facts.picklist);
+  const replies = openApiReplies(operations, translator);
+  const responses: Record<string, object> = {};
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const { family = 'billing', access = 'admin', body, success } = operation;
+    const parameters = [...pathParameters(operation), ...queryParameters(operation, translator)];
+    const answers: Record<string, object> = {
+      [success.status]: successResponse(success, replies),
+    };
+    for (const status of errorStatuses(operation)) {
+      answers[status] ??= errorResponse(family, status, responses, translator);
+    }
+    paths[operation.path] ??= {};
+    Object.assign(paths[operation.path] ?? {}, {
+      [operation.method.toLowerCase()]: {
+        operationId: operation.id,
+        tags: [operation.tag],
+        summary: operation.summary,
+        ...(operation.description === undefined ? {} : { description: operation.description }),
+        security: access === 'public' ? [] : [{ bearer: [] }],
+        ...(parameters.length === 0 ? {} : { parameters }),
+        ...(body ? { requestBody: requestBody(operation, translator.translate(body)) } : {}),
+        responses: answers,
+      },
+    });
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Durabill',
+      version: facts.version,
+      description: introduction,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: translator.components, responses, headers, securitySchemes },
+  };
+}
+
+const securitySchemes = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'A JWT or an access key: `npm run --silent durabill -- token --help`.',
+  },
+};
+
+const requestBody = ({ example }: Operation, schema: JsonSchema): object => ({
+  required: true,
+  content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+});
