@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
+import { registerOpenApi } from './openapi.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
@@ -15,6 +16,7 @@ const commands = [
   registerTenant,
   registerIngest,
   registerDemo,
+  registerOpenApi,
 ];
 
 const program = new Command('durabill')
