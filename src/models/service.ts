@@ -6,7 +6,11 @@ import { RateCard } from './rate-card.js';
 import { BillingRecord } from './tenant-model.js';
 
 interface Existing {
-  existing(): { orderBy(columns: string[]): void };
+  existing(): Ordered;
+}
+interface Ordered {
+  orderBy(columns: string[]): Ordered;
+  where(columns: object): Ordered;
 }
 
 /** A catalog product; its rate cards are the list price. */
@@ -25,6 +29,13 @@ export class Service extends BillingRecord {
       modelClass: RateCard,
       join: { from: 'service.id', to: 'rate_card.serviceId' },
       modify: (builder: Existing) => builder.existing().orderBy(['currency', 'versionNo']),
+    },
+    currentRateCards: {
+      relation: Model.HasManyRelation,
+      modelClass: RateCard,
+      join: { from: 'service.id', to: 'rate_card.serviceId' },
+      modify: (builder: Existing) =>
+        builder.existing().where({ isCurrent: true }).orderBy(['currency']),
     },
     pricingLogic: {
       relation: Model.HasManyRelation,
@@ -47,6 +58,7 @@ export class Service extends BillingRecord {
   declare ratingVersion: string;
   declare attributes?: Attribute[];
   declare rateCards?: RateCard[];
+  declare currentRateCards?: RateCard[];
   declare pricingLogic?: PricingLogic[];
 
   /**
@@ -61,6 +73,6 @@ export class Service extends BillingRecord {
     await Service.query(trx)
       .forTenant(tenantId)
       .whereIn('id', [...ids])
-      .patch({ ratingVersion: raw('rating_version + 1') as unknown as string });
+      .patch({ ratingVersion: raw('rating_version + 1') });
   }
 }

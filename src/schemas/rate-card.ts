@@ -1,4 +1,4 @@
-import { Type, type Static, type TObject, type TSchema } from 'typebox';
+import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
 import { priceMethods, type PriceMethodName } from '../rating/index.js';
 import {
@@ -54,7 +54,7 @@ interface SchemaNode extends TSchema {
  */
 function writable(schema: TSchema): TSchema {
   const { type, items, properties, required = [], description } = schema as SchemaNode;
-  if (type === 'array' && items) return { ...schema, items: writable(items) } as TSchema;
+  if (type === 'array' && items) return { ...schema, items: writable(items) };
   if (type !== 'object' || !properties) return schema;
   return writeBody(
     Object.fromEntries(
@@ -68,15 +68,12 @@ function writable(schema: TSchema): TSchema {
 }
 
 /** The part of a row that all price methods share; the rate fields follow from `priceMethods`. */
-const CommonRow = Type.Object({
-  ...RowFields,
-  priceMethod: Type.Unsafe<PriceMethodName>({ type: 'string' }),
-});
+type CommonRow = TObject<typeof RowFields & { priceMethod: TUnsafe<PriceMethodName> }>;
 
 const rowVariants = priceMethods.map(({ name, rates }) => {
   const { properties } = writable(rates) as TObject;
   return writeBody({ ...RowFields, priceMethod: Type.Literal(name), ...properties });
-}) as unknown as readonly (typeof CommonRow)[];
+}) as unknown as readonly CommonRow[];
 
 /**
  * A row in a request. Its rate fields are those of its price method, and no others (document 1,
@@ -85,7 +82,7 @@ const rowVariants = priceMethods.map(({ name, rates }) => {
 export const RateCardRowWrite = oneOfBy('priceMethod', rowVariants, {
   description: 'A row; its rate fields depend on priceMethod.',
 });
-export type RateCardRowWrite = Static<typeof CommonRow>;
+export type RateCardRowWrite = Static<CommonRow>;
 
 export const RateCardWrite = writeBody(
   {
@@ -116,16 +113,13 @@ const RowResponse = {
   }),
 };
 
-const CommonRowResponse = Type.Object({
-  ...RowResponse,
-  priceMethod: Type.Unsafe<PriceMethodName>({ type: 'string' }),
-});
+type CommonRowResponse = TObject<typeof RowResponse & { priceMethod: TUnsafe<PriceMethodName> }>;
 
 export const RateCardRow = oneOfBy(
   'priceMethod',
   priceMethods.map(({ name, rates }) =>
     Type.Object({ ...RowResponse, priceMethod: Type.Literal(name), ...rates.properties }),
-  ) as unknown as readonly (typeof CommonRowResponse)[],
+  ) as unknown as readonly CommonRowResponse[],
   { description: 'A row; its rate fields depend on priceMethod.' },
 );
 

@@ -1,0 +1,149 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { problem, type Problem } from '../kernel/problem.js';
+import { referenceData } from '../kernel/reference-data.js';
+import type { Scope } from '../kernel/scope.js';
+import type { CatalogOwner } from '../models/attribute.js';
+import { RateCard } from '../models/rate-card.js';
+import type { RateCardRow } from '../models/rate-card-row.js';
+import { findPriceMethod, readStoredRates } from '../rating/index.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/rate-card.js';
+import { listPage } from './listing.js';
+import { requireService } from './require-service.js';
+
+export type RateCardDto = Static<typeof schema.RateCard>;
+type RowDto = RateCardDto['rows'][number];
+
+/** The rate fields of a row, with exact decimals. */
+function presentRates(row: RateCardRow): object {
+  const method = findPriceMethod(row.priceMethod);
+  return (method && readStoredRates(method.rates, row.rates)) ?? {};
+}
+
+function presentRow(row: RateCardRow): RowDto {
+  const { id, attributeId: priceDimId, label, description, dynamicDescription, taxCode } = row;
+  const { usageType, billingAccountId, attributeValues } = row;
+  return {
+    ...{ id, priceDimId, label, description, dynamicDescription, taxCode },
+    usageType: usageType ?? 'Charge',
+    ...{ billingAccountId, attributeValues },
+    // Rows are written with the name of a price method only.
+    priceMethod: row.priceMethod as RowDto['priceMethod'],
+    ...presentRates(row),
+  };
+}
+
+/** A version of a rate card whose rows are loaded. */
+export function presentRateCard(card: RateCard): RateCardDto {
+  const { currency, versionNo, isCurrent, fromDate, toDate } = card;
+  return {
+    ...{ currency, versionNo, isCurrent, fromDate },
+    ...(toDate === null ? {} : { toDate }),
+    rows: (card.rows ?? []).map(presentRow),
+  };
+}
+
+/** The problem of a currency that has no current card. */
+export const missingRateCard = (currency: string): Problem =>
+  problem.notFound(`There is no rate card for the currency '${currency}'.`);
+
+/** The code of the currency that a path names. 404: there is no such currency. */
+export function currencyOfPath(codeOrName: string): string {
+  const currency = referenceData.currency(codeOrName);
+  if (!currency) throw missingRateCard(codeOrName);
+  return currency.code;
+}
+
+function currentCards(db: Knex, tenantId: string, owner: CatalogOwner) {
+  return RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ ...owner, isCurrent: true })
+    .orderBy('currency')
+    .withGraphFetched('rows');
+}
+
+/** The current card of every currency, with its rows. */
+export async function loadCurrentRateCards(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+): Promise<RateCard[]> {
+  return currentCards(db, tenantId, owner);
+}
+
+/** One page of the current cards, one for each currency. */
+export async function listCurrentRateCards(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+  page: PageRequest,
+): Promise<Listed<RateCardDto>> {
+  return listPage(currentCards(db, tenantId, owner), page, presentRateCard);
+}
+
+/** The current card of a currency, by code or name. 404: there is none. */
+export async function getRateCard(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<RateCardDto> {
+  const card = await currentCards(db, tenantId, owner).findOne({
+    currency: currencyOfPath(currency),
+  });
+  if (!card) throw missingRateCard(currency);
+  return presentRateCard(card);
+}
+
+/** One page of the versions of a currency's card, newest first. 404: there is no such card. */
+export async function listRateCardVersions(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+  currency: string,
+  page: PageRequest,
+): Promise<Listed<RateCardDto>> {
+  const versions = RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ ...owner, currency: currencyOfPath(currency) })
+    .orderBy('versionNo', 'desc')
+    .withGraphFetched('rows');
+  const listed = await listPage(versions, page, presentRateCard);
+  if (listed.total === 0) throw missingRateCard(currency);
+  return listed;
+}
+
+/** One page of a service's current cards. 404: there is no such service. */
+export async function listServiceRateCards(
+  { db, tenantId }: Scope,
+  serviceId: string,
+  page: PageRequest,
+): Promise<Listed<RateCardDto>> {
+  await requireService(db.read, tenantId, serviceId);
+  return listCurrentRateCards(db.read, tenantId, { serviceId }, page);
+}
+
+/** A service's current card of a currency. 404: no such service or card. */
+export async function getServiceRateCard(
+  { db, tenantId }: Scope,
+  serviceId: string,
+  currency: string,
+): Promise<RateCardDto> {
+  await requireService(db.read, tenantId, serviceId);
+  return getRateCard(db.read, tenantId, { serviceId }, currency);
+}
+
+/** One page of the versions of a service's card, newest first. 404: no such service or card. */
+export async function listServiceRateCardVersions(
+  { db, tenantId }: Scope,
+  serviceId: string,
+  currency: string,
+  page: PageRequest,
+): Promise<Listed<RateCardDto>> {
+  await requireService(db.read, tenantId, serviceId);
+  return listRateCardVersions(db.read, tenantId, { serviceId }, currency, page);
+}
