@@ -5,9 +5,10 @@ import type { Scope } from '../../src/kernel/scope.js';
 import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { ensureTenant } from '../../src/platform/tenants.js';
 import { startWorkers } from '../../src/worker/main.js';
+import { checked } from './answers.js';
 import { createTestDatabase, testServers } from './servers.js';
 
-/** A tenant of a test with a client that speaks for it. */
+/** A tenant of a test with a client that speaks for it; answers are checked: see `answers.ts`. */
 export interface TestTenant {
   readonly id: string;
   readonly token: string;
@@ -46,13 +47,14 @@ const json = (test: request.Test, body: unknown): request.Test =>
 
 function tenantClient(url: string, id: string, token: string, scope: Scope): TestTenant {
   const agent = request(url);
-  const authorized = (test: request.Test) => test.set('Authorization', `Bearer ${token}`);
+  const authorized = (method: string, path: string, test: request.Test) =>
+    checked(method, path, test).set('Authorization', `Bearer ${token}`);
   return {
     ...{ id, token, scope },
-    get: (path) => authorized(agent.get(path)),
-    post: (path, body) => json(authorized(agent.post(path)), body),
-    put: (path, body) => json(authorized(agent.put(path)), body),
-    delete: (path) => authorized(agent.delete(path)),
+    get: (path) => authorized('GET', path, agent.get(path)),
+    post: (path, body) => json(authorized('POST', path, agent.post(path)), body),
+    put: (path, body) => json(authorized('PUT', path, agent.put(path)), body),
+    delete: (path) => authorized('DELETE', path, agent.delete(path)),
   };
 }
 
