@@ -13,7 +13,7 @@ const notRunning = (dataDir: string): StartupError =>
 
 async function runningInstance(config: Config): Promise<Instance | undefined> {
   const instance = await readInstance(config.dataDir);
-  return instance?.state === 'ready' ? instance : undefined;
+  return instance?.state === 'ready' && instance.isRunning ? instance : undefined;
 }
 
 /** What a command of the command line uses of the instance that the configuration names. */
