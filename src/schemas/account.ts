@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
+import { examples } from './examples.js';
 import {
   CountryName,
   CurrencyCode,
+  FreeObject,
   nullable,
   optional,
   Text,
@@ -13,9 +15,6 @@ import {
 import { external, operation, reply } from './operation.js';
 import { Flag, pageQuery, searchQuery } from './paging.js';
 import { rowSpec } from './row.js';
-
-const JsonObject = (description: string) =>
-  Type.Record(Type.String(), Type.Unknown(), { description });
 
 const AddressFields = {
   accountId: optional(
@@ -75,10 +74,10 @@ const AccountFields = {
   netTerm: optional(Picklist('netTerm', { description: 'When its invoices are due.' })),
   defaultCurrency: optional(CurrencyCode('Currency code or name for usage without a contract.')),
   contactInfoList: optional(
-    Type.Array(JsonObject('A contact.'), { maxItems: 1000, description: 'Contacts, as sent.' }),
+    Type.Array(FreeObject('A contact.'), { maxItems: 1000, description: 'Contacts, as sent.' }),
   ),
   accountPaymentProfileList: optional(
-    Type.Array(JsonObject('A payment profile.'), {
+    Type.Array(FreeObject('A payment profile.'), {
       maxItems: 1000,
       description: 'Payment profiles, as sent.',
     }),
@@ -121,8 +120,8 @@ export const AccountSummary = Type.Object(AccountHeader, {
 export const Account = Type.Object(
   {
     ...AccountHeader,
-    contactInfoList: Type.Array(JsonObject('A contact.'), { description: 'Contacts.' }),
-    accountPaymentProfileList: Type.Array(JsonObject('A payment profile.'), {
+    contactInfoList: Type.Array(FreeObject('A contact.'), { description: 'Contacts.' }),
+    accountPaymentProfileList: Type.Array(FreeObject('A payment profile.'), {
       description: 'Payment profiles.',
     }),
     addresses: Type.Array(Address, { description: 'Its addresses.' }),
@@ -169,6 +168,7 @@ const addressOperations = {
     tag,
     summary: 'Add an address to an account',
     body: AddressCreate,
+    example: examples.address,
     success: reply.created(Address),
     errors: [400, 404],
   }),
@@ -179,6 +179,7 @@ const addressOperations = {
     tag,
     summary: 'Change an address',
     body: AddressUpdate,
+    example: examples.addressUpdate,
     success: reply.dto(Address),
     errors: [400, 404],
   }),
@@ -232,6 +233,7 @@ export const accountOperations = {
     tag,
     summary: 'Create an account with its addresses',
     body: AccountCreate,
+    example: examples.account,
     success: reply.created(Account),
     errors: [400, 409],
   }),
@@ -242,6 +244,7 @@ export const accountOperations = {
     tag,
     summary: 'Change an account; addresses, when present, replace its addresses',
     body: AccountUpdate,
+    example: examples.accountUpdate,
     success: reply.dto(Account),
     errors: [400, 404, 409],
   }),
@@ -270,6 +273,7 @@ export const accountOperations = {
     tag,
     summary: 'Set the tax numbers of an account',
     body: TaxLabels,
+    example: examples.taxLabels,
     success: reply.row(accountRow),
     errors: [400, 404],
   }),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
+import { examples } from './examples.js';
 import { FreeText, nullable, optional, Text, updateBody, Uuid, writeBody } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
@@ -115,6 +116,7 @@ export const attributeOperations = {
     tag,
     summary: 'Add a priceable attribute to a service',
     body: AttributeWrite,
+    example: examples.attribute,
     success: reply.created(Attribute),
     errors: [400, 404, 409],
   }),
@@ -126,6 +128,7 @@ export const attributeOperations = {
     summary: 'Change a priceable attribute of a service',
     description: 'The pricing logic may not be left naming an attribute that is gone: 409.',
     body: AttributeUpdate,
+    example: examples.attributeUpdate,
     success: reply.dto(Attribute),
     errors: [400, 404, 409],
   }),

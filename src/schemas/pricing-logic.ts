@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
+import { examples } from './examples.js';
 import { nullable, optional, Text, updateBody, Uuid, writeBody } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
@@ -95,6 +96,7 @@ export const pricingLogicOperations = {
     tag,
     summary: 'Add a pricing logic to a service',
     body: PricingLogicWrite,
+    example: examples.pricingLogic,
     success: reply.created(PricingLogic),
     errors: [400, 404],
   }),
@@ -105,6 +107,7 @@ export const pricingLogicOperations = {
     tag,
     summary: 'Change a pricing logic',
     body: PricingLogicUpdate,
+    example: examples.pricingLogicUpdate,
     success: reply.dto(PricingLogic),
     errors: [400, 404],
   }),

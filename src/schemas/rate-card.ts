@@ -1,6 +1,7 @@
 import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
 import { priceMethods, type PriceMethodName } from '../rating/index.js';
+import { examples } from './examples.js';
 import {
   CurrencyCode,
   DateText,
@@ -70,9 +71,12 @@ function writable(schema: TSchema): TSchema {
 /** The part of a row that all price methods share; the rate fields follow from `priceMethods`. */
 type CommonRow = TObject<typeof RowFields & { priceMethod: TUnsafe<PriceMethodName> }>;
 
+const PriceMethod = (name: PriceMethodName) =>
+  Type.Literal(name, { description: 'How it is priced; its rate fields follow from this.' });
+
 const rowVariants = priceMethods.map(({ name, rates }) => {
   const { properties } = writable(rates) as TObject;
-  return writeBody({ ...RowFields, priceMethod: Type.Literal(name), ...properties });
+  return writeBody({ ...RowFields, priceMethod: PriceMethod(name), ...properties });
 }) as unknown as readonly CommonRow[];
 
 /**
@@ -118,7 +122,7 @@ type CommonRowResponse = TObject<typeof RowResponse & { priceMethod: TUnsafe<Pri
 export const RateCardRow = oneOfBy(
   'priceMethod',
   priceMethods.map(({ name, rates }) =>
-    Type.Object({ ...RowResponse, priceMethod: Type.Literal(name), ...rates.properties }),
+    Type.Object({ ...RowResponse, priceMethod: PriceMethod(name), ...rates.properties }),
   ) as unknown as readonly CommonRowResponse[],
   { description: 'A row; its rate fields depend on priceMethod.' },
 );
@@ -176,6 +180,7 @@ export const rateCardOperations = {
     tag,
     summary: 'Add a rate card to a service',
     body: RateCardWrite,
+    example: examples.rateCard,
     success: reply.created(RateCard),
     errors: [400, 404, 409],
   }),
@@ -186,6 +191,7 @@ export const rateCardOperations = {
     tag,
     summary: 'Replace a rate card; on an approved service this makes a new version',
     body: RateCardWrite,
+    example: examples.rateCard,
     success: reply.dto(RateCard),
     errors: [400, 404],
   }),

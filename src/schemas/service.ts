@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { Picklist } from '../kernel/picklist-value.js';
 import { Attribute, AttributeWrite } from './attribute.js';
+import { examples } from './examples.js';
 import {
   CurrencyCode,
   FreeText,
@@ -117,6 +118,7 @@ export const serviceOperations = {
     tag,
     summary: 'Create a service with its attributes, rate cards and pricing logic',
     body: ServiceCreate,
+    example: examples.service,
     success: reply.created(Service),
     errors: [400, 409],
   }),
@@ -127,6 +129,7 @@ export const serviceOperations = {
     tag,
     summary: 'Change a service; a collection that is present replaces the whole of it',
     body: ServiceUpdate,
+    example: examples.serviceUpdate,
     success: reply.dto(Service),
     errors: [400, 404, 409],
   }),

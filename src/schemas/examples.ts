@@ -1,0 +1,118 @@
+/**
+ * Request bodies for the documentation, one story throughout: Acme buys API calls by tier. Tests
+ * over all operations send them too, with ids of their own in place of these.
+ */
+const ids = {
+  account: '01939c6e-7a00-7000-8000-000000000001',
+  service: '01939c6e-7a00-7000-8000-000000000002',
+};
+
+const address = { line1: '1 Main Street', city: 'Springfield', zipCode: '12345', country: 'US' };
+
+const attribute = {
+  name: 'API calls',
+  label: 'API calls',
+  dimensionDataType: 'Number',
+  isMeterDimension: true,
+  meterResetFrequency: 'Monthly',
+};
+
+/** 1,000 calls a month are free, the next 9,000 cost 0.02 each, all others 0.015. */
+const rateCard = {
+  currency: 'USD',
+  rows: [
+    {
+      label: 'API calls',
+      priceDimName: 'API calls',
+      priceMethod: 'TIERED',
+      usageType: 'Charge',
+      attributeValues: [{ attributeName: 'region', attributeValue: 'eu' }],
+      rateCardTiers: [
+        { tierNum: 1, tierMinVal: 0, tierMaxVal: 1000, tierUnitRate: 0, flatRate: false },
+        { tierNum: 2, tierMinVal: 1000, tierMaxVal: 10000, tierUnitRate: 0.02, flatRate: false },
+        { tierNum: 3, tierMinVal: 10000, tierMaxVal: null, tierUnitRate: 0.015, flatRate: false },
+      ],
+    },
+    { label: 'Fallback', priceDimName: 'API calls', priceMethod: 'QUANTITY', unitRate: 0.03 },
+  ],
+};
+
+const pricingLogic = {
+  name: 'Usage charge',
+  priceOutput: 'total',
+  transactionDimension: 'Billed account',
+  usageType: 'Charge',
+  chargeType: 'Usage',
+  steps: [
+    { name: 'calls', label: 'Whole calls', formula: 'Ceil("API calls")' },
+    { name: 'total', formula: 'Price(API calls, calls)' },
+  ],
+};
+
+const line = {
+  serviceId: ids.service,
+  serviceInstanceId: 'acme-production',
+  startDate: '2026-01-01',
+  endDate: '2026-12-31',
+  chargeFrequency: 'Monthly',
+  billingFrequency: 'Monthly',
+};
+
+const usageEvent = {
+  key: 'evt-0001',
+  message: {
+    externalTransactionId: 'evt-0001',
+    serviceId: ids.service,
+    eventTimestamp: '2026-03-14T09:26:53Z',
+    billingAccountRef: 'acme',
+    serviceInstanceId: 'acme-production',
+    dimensions: { 'API calls': '1500', region: 'eu' },
+  },
+};
+
+export const examples = {
+  address,
+  addressUpdate: { line2: 'Floor 2', zipCode: '12346' },
+  account: {
+    name: 'Acme',
+    number: 'A-1001',
+    externalId: 'acme',
+    billingDay: 1,
+    netTerm: 'Net 30',
+    defaultCurrency: 'USD',
+    addresses: [address],
+  },
+  accountUpdate: { netTerm: 'Net 45', billingDay: 15 },
+  taxLabels: { gst: '27AAPFU0939F1ZV', pan: 'AAPFU0939F' },
+  attribute,
+  attributeUpdate: { label: 'Calls of the API' },
+  rateCard,
+  pricingLogic,
+  pricingLogicUpdate: { name: 'Charge for usage' },
+  service: {
+    name: 'Data API',
+    code: 'data-api',
+    description: 'Calls of the data API.',
+    currency: 'USD',
+    serviceType: 'Usage',
+    priceableAttributes: [attribute],
+    inputAttributes: [{ name: 'region', dimensionDataType: 'String' }],
+    rateCards: [rateCard],
+    pricingLogic: [pricingLogic],
+  },
+  serviceUpdate: { label: 'Data API', serviceStatus: 'Active' },
+  contract: {
+    name: 'Acme 2026',
+    number: 'C-2026-001',
+    masterAccountId: ids.account,
+    currency: 'USD',
+    startDate: '2026-01-01',
+    endDate: '2026-12-31',
+    services: [line],
+  },
+  contractUpdate: { poNumber: 'PO-4711', totalPrice: 12000.5 },
+  contractService: line,
+  contractServiceUpdate: { endDate: '2026-11-30', billingFrequency: 'Quarterly' },
+  contractServiceEnd: { terminationDate: '2026-06-30', terminationMessage: 'Moved to another plan' },
+  usageEvent,
+};

@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import { openApiDocument } from '../../src/api/docs.js';
+import { modules } from '../../src/schemas/index.js';
+import { SchemaTranslator } from '../../src/schemas/openapi-schema.js';
+import { validate } from '../../src/schemas/validator.js';
+import { declaredOperations } from '../support/answers.js';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+
+type Node = Readonly<Record<string, unknown>>;
+const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
+
+/** The fields of a schema, at any depth, that have no description. */
+function undescribed(schema: unknown, path: string): string[] {
+  if (!isNode(schema)) return [];
+  const properties = isNode(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const own = properties.flatMap(([name, property]) => [
+    ...(isNode(property) && typeof property['description'] === 'string' && property['description']
+      ? []
+      : [`${path}.${name}`]),
+    ...undescribed(property, `${path}.${name}`),
+  ]);
+  const variants = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) =>
+    Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [],
+  );
+  return [
+    ...own,
+    ...undescribed(schema['items'], `${path}[]`),
+    ...undescribed(schema['additionalProperties'], `${path}.*`),
+    ...variants.flatMap((variant, index) => undescribed(variant, `${path}|${index}`)),
+  ];
+}
+
+describe('declarations', () => {
+  // Picklists and currencies are rows of the database.
+  let instance: TestInstance;
+  before(async () => {
+    instance = await openTestInstance();
+  });
+  after(() => instance.close());
+
+  it('have ids of their own and places of their own', () => {
+    const ids = declaredOperations.map(({ id }) => id);
+    expect(new Set(ids).size, 'ids').to.equal(ids.length);
+    const places = declaredOperations.map(
+      ({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`,
+    );
+    expect(new Set(places).size, 'methods and paths').to.equal(places.length);
+    expect(ids).to.not.be.empty;
+  });
+
+  for (const operation of declaredOperations) {
+    const { id, path, tag, summary, body, query, success } = operation;
+
+    it(`${id} says what it does and what each field means`, () => {
+      expect(tag, 'tag').to.match(/\S/);
+      expect(summary, 'summary').to.match(/^[A-Z].{4,118}[^.]$/s);
+      expect(path, 'path').to.match(/^(?:\/[a-z0-9-]+|\/\{\w+\})+$/);
+      const missing = [
+        ...undescribed(query, 'query'),
+        ...undescribed(body, 'body'),
+        ...('schema' in success ? undescribed(success.schema, 'answer') : []),
+      ];
+      expect(missing, 'fields without a description').to.deep.equal([]);
+    });
+
+    if (!body) continue;
+    it(`${id} shows a body that it accepts`, () => {
+      expect(operation.example, 'example').to.be.an('object').that.is.not.empty;
+      validate(body, structuredClone(operation.example));
+    });
+  }
+
+  it('export every object that a body or an answer is', () => {
+    const translator = new SchemaTranslator(modules, () => []);
+    const isUnnamed = (schema: unknown): boolean =>
+      isNode(schema) &&
+      (isNode(schema['properties']) || Array.isArray(schema['oneOf'])) &&
+      translator.nameOf(schema) === undefined;
+    const unnamed = declaredOperations.flatMap(({ id, body, success }) => [
+      ...(isUnnamed(body) ? [`${id}: body`] : []),
+      ...('schema' in success && isUnnamed(success.schema) ? [`${id}: answer`] : []),
+    ]);
+    expect(unnamed, 'export these and list their module in schemas/index.ts').to.deep.equal([]);
+  });
+
+  it('make a document whose references all lead somewhere', () => {
+    const document = openApiDocument();
+    const text = JSON.stringify(document);
+    const references = [...text.matchAll(/#\/components\/(\w+)\/(\w+)/g)];
+    const components = (document as { components: Record<string, Record<string, unknown>> })
+      .components;
+    for (const [reference, kind = '', name = ''] of references) {
+      expect(components[kind], reference).to.have.property(name);
+      expect(components[kind]?.[name], reference).to.not.be.empty;
+    }
+    expect(references).to.not.be.empty;
+  });
+});
