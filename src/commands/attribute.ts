@@ -83,31 +83,6 @@ export async function insertAttributes(
     );
 }
 
-/** Gives an owner copies of another one's attributes of every kind. */
-export async function copyAttributes(
-  trx: Knex.Transaction,
-  scope: Scope,
-  from: CatalogOwner,
-  to: CatalogOwner,
-): Promise<Attribute[]> {
-  const attributes = await loadAttributes(trx, scope.tenantId, from);
-  if (attributes.length === 0) return [];
-  return Attribute.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(
-      attributes.map((attribute) => {
-        const { kind, position, name, label, dimensionDataType, isContractInput } = attribute;
-        const { isMeterDimension, isProration, meterResetFrequency, dimValues } = attribute;
-        return {
-          ...{ kind, position, name, label, dimensionDataType, isContractInput },
-          ...{ isMeterDimension, isProration, meterResetFrequency, dimValues },
-          dimensionValText: attribute.dimensionValText,
-          ...to,
-        };
-      }),
-    );
-}
-
 /** Adds one attribute after the others. 409: its name is taken. */
 export async function createAttribute(
   trx: Knex.Transaction,

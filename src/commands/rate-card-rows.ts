@@ -3,6 +3,7 @@ import { problem, type Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import { Attribute, type CatalogOwner } from '../models/attribute.js';
+import { ContractService } from '../models/contract-service.js';
 import type { RateCardRow } from '../models/rate-card-row.js';
 import { findPriceMethod } from '../rating/index.js';
 import type { RateCardRowWrite, RateCardWrite } from '../schemas/rate-card.js';
@@ -60,9 +61,10 @@ async function loadPriceable(
     .where((group) => {
       void group.where(owner);
       if ('contractServiceId' in owner) {
-        const serviceOfLine = trx('contractService')
-          .select('serviceId')
-          .where({ tenantId, id: owner.contractServiceId });
+        const serviceOfLine = ContractService.query(trx)
+          .forTenant(tenantId)
+          .where({ id: owner.contractServiceId })
+          .select('contract_service.serviceId');
         void group.orWhere('serviceId', serviceOfLine);
       }
     });

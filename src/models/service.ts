@@ -75,4 +75,31 @@ export class Service extends BillingRecord {
       .whereIn('id', [...ids])
       .patch({ ratingVersion: raw('rating_version + 1') });
   }
+
+  /**
+   * Tells rating of the accounts that have an exception card whose rows price an attribute of this
+   * service: replacing the attributes changed what those rows refer to.
+   */
+  static async raiseAccountsOfExceptionCards(
+    trx: Knex.Transaction,
+    tenantId: string,
+    serviceId: string,
+  ): Promise<void> {
+    await trx.raw(
+      `update account set rating_version = rating_version + 1
+       where account.tenant_id = ? and account.id in (
+         select contract.master_account_id
+         from attribute
+         join rate_card_row on rate_card_row.tenant_id = attribute.tenant_id
+           and rate_card_row.attribute_id = attribute.id and rate_card_row.deleted_at is null
+         join rate_card on rate_card.tenant_id = attribute.tenant_id
+           and rate_card.id = rate_card_row.rate_card_id
+         join contract_service line on line.tenant_id = attribute.tenant_id
+           and line.id = rate_card.contract_service_id
+         join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+         where attribute.tenant_id = ? and attribute.service_id = ?
+       )`,
+      [tenantId, tenantId, serviceId],
+    );
+  }
 }

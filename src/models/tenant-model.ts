@@ -9,6 +9,9 @@ interface TenantContext {
 const tenantOf = (context: QueryContext | undefined): string | undefined =>
   (context as TenantContext | undefined)?.tenantId;
 
+/** Whether a builder is only the parentheses in a `where()` of a query, which has the tenant. */
+const isGroup = (builder: object): boolean => (builder as { isPartial(): boolean }).isPartial();
+
 /**
  * A query that knows its tenant: one that names none throws before it reaches the database. The
  * queries that load relations inherit the tenant. Row-level security repeats the check.
@@ -24,6 +27,7 @@ export class TenantQueryBuilder<M extends Model, R = M[]> extends QueryBuilder<M
     // Objection creates builders with the model class, which its types do not show.
     super(...(args as []));
     void this.onBuild((builder) => {
+      if (isGroup(builder)) return;
       const tenantId = tenantOf(builder.context());
       const table = builder.tableRefFor(builder.modelClass());
       if (tenantId === undefined) throw new Error(`A query on ${table} names no tenant.`);

@@ -1,13 +1,28 @@
 import * as account from './account.js';
+import * as attribute from './attribute.js';
+import * as pricingLogic from './pricing-logic.js';
+import * as rateCard from './rate-card.js';
 import * as referenceData from './reference-data.js';
+import * as service from './service.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
   account: account.accountOperations,
   referenceData: referenceData.referenceDataOperations,
+  service: service.serviceOperations,
+  attribute: attribute.attributeOperations,
+  rateCard: rateCard.rateCardOperations,
+  pricingLogic: pricingLogic.pricingLogicOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
-export const modules: readonly object[] = [account, referenceData];
+export const modules: readonly object[] = [
+  account,
+  referenceData,
+  service,
+  attribute,
+  rateCard,
+  pricingLogic,
+];
 
 export type Operations = typeof operations;

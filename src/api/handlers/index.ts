@@ -1,9 +1,17 @@
 import type { Operations } from '../../schemas/index.js';
 import type { Handlers } from '../mount.js';
 import { accountHandlers } from './account.js';
+import { attributeHandlers } from './attribute.js';
+import { pricingLogicHandlers } from './pricing-logic.js';
+import { rateCardHandlers } from './rate-card.js';
 import { referenceDataHandlers } from './reference-data.js';
+import { serviceHandlers } from './service.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
   referenceData: referenceDataHandlers,
+  service: serviceHandlers,
+  attribute: attributeHandlers,
+  rateCard: rateCardHandlers,
+  pricingLogic: pricingLogicHandlers,
 };
