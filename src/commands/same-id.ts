@@ -1,8 +1,9 @@
 import { problem } from '../kernel/problem.js';
 
 /**
- * A body may repeat an id that its address already says, so that what was read can be sent back;
- * it must not name another (document 1, section 2.2, "Address"). 400: it does.
+ * A body may repeat an id that the request already says elsewhere, so that what was read can be sent back;
+ * it must not name another (document 1, section 2.2, "Address"). `actual` is null where nothing that
+ * a body could name is right. 400: it does.
  */
 export function requireSameId(
   field: string,
@@ -11,9 +12,7 @@ export function requireSameId(
 ): void {
   if (given === undefined || given === null) return;
   if (given.toLowerCase() !== actual?.toLowerCase()) {
-    throw problem.validation(`'${field}' must be left out or be the id that the address names`, {
-      field,
-      value: given,
-    });
+    const expected = actual === null ? '' : ` or be '${actual}'`;
+    throw problem.validation(`'${field}' must be left out${expected}`, { field, value: given });
   }
 }

@@ -1,5 +1,6 @@
 import { BillingRecord } from './tenant-model.js';
 
+/** An agreement with an account; what is sold under it are its lines, the contract services. */
 export class Contract extends BillingRecord {
   static override tableName = 'contract';
 

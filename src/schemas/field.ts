@@ -32,6 +32,10 @@ export const CurrencyCode = (description: string): TUnsafe<string> =>
 export const CountryName = (description: string): TUnsafe<string> =>
   Type.Unsafe<string>({ description, country: true });
 
+/** An object of the caller's own making, kept as it was sent. */
+export const FreeObject = (description: string): TUnsafe<Record<string, unknown>> =>
+  Type.Unsafe<Record<string, unknown>>({ description, type: 'object', freeObject: true });
+
 export type TNullable<S extends TSchema> = TUnsafe<Static<S> | null>;
 
 /**

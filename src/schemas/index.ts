@@ -1,5 +1,9 @@
 import * as account from './account.js';
 import * as attribute from './attribute.js';
+import * as contract from './contract.js';
+import * as contractService from './contract-service.js';
+import * as contractServiceAttribute from './contract-service-attribute.js';
+import * as exceptionCard from './exception-card.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
 import * as referenceData from './reference-data.js';
@@ -13,6 +17,10 @@ export const operations = {
   attribute: attribute.attributeOperations,
   rateCard: rateCard.rateCardOperations,
   pricingLogic: pricingLogic.pricingLogicOperations,
+  contract: contract.contractOperations,
+  contractService: contractService.contractServiceOperations,
+  contractServiceAttribute: contractServiceAttribute.contractServiceAttributeOperations,
+  exceptionCard: exceptionCard.exceptionCardOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
@@ -23,6 +31,8 @@ export const modules: readonly object[] = [
   attribute,
   rateCard,
   pricingLogic,
+  contract,
+  contractService,
 ];
 
 export type Operations = typeof operations;

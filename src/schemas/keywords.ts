@@ -1,8 +1,9 @@
 import type { SchemaValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
+import { isLosslessNumber } from 'lossless-json';
 import type { DecimalRule } from '../kernel/decimal-value.js';
-import { Decimal } from '../kernel/money.js';
+import { Decimal, digitsMax } from '../kernel/money.js';
 import { referenceData } from '../kernel/reference-data.js';
 
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
@@ -85,6 +86,21 @@ function readFlag(_rule: unknown, data: unknown): Reading {
   return { fault: 'must be true or false' };
 }
 
+/** Whether a value holds a number that neither a float nor a `Decimal` could keep. */
+function hasUnreadableNumber(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Decimal) return false;
+  if (isLosslessNumber(value)) return true;
+  return Object.values(value).some(hasUnreadableNumber);
+}
+
+function readFreeObject(_rule: unknown, data: unknown): Reading {
+  // A decimal is an object of ours, not of the caller's.
+  if (data instanceof Decimal || isLosslessNumber(data)) return { fault: 'must be object' };
+  return hasUnreadableNumber(data)
+    ? { fault: `must not hold a number of more than ${digitsMax} digits` }
+    : { value: data };
+}
+
 /** Defines what TypeBox has no word for: see `DecimalValue`, `Picklist` and `CurrencyCode`. */
 export function defineKeywords(ajv: Ajv2020): void {
   ajv.addKeyword(readingKeyword('decimal', readDecimalValue));
@@ -93,4 +109,5 @@ export function defineKeywords(ajv: Ajv2020): void {
   ajv.addKeyword(readingKeyword('country', readCountry));
   ajv.addKeyword(readingKeyword('wholeNumber', readWholeNumber));
   ajv.addKeyword(readingKeyword('flag', readFlag));
+  ajv.addKeyword(readingKeyword('freeObject', readFreeObject));
 }

@@ -11,7 +11,7 @@ const sharedKeywords = new Set([
 ]);
 
 /** Keywords that say nothing about what is sent or answered. */
-const silentKeywords = new Set(['ignored', 'nullable', 'orNull', 'discriminator']);
+const silentKeywords = new Set(['ignored', 'nullable', 'orNull', 'discriminator', 'freeObject']);
 
 /** The longest whole number that a query parameter may be: twelve digits. */
 const wholeNumberMax = 999_999_999_999;

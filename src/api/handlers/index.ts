@@ -2,6 +2,10 @@ import type { Operations } from '../../schemas/index.js';
 import type { Handlers } from '../mount.js';
 import { accountHandlers } from './account.js';
 import { attributeHandlers } from './attribute.js';
+import { contractHandlers } from './contract.js';
+import { contractServiceHandlers } from './contract-service.js';
+import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
+import { exceptionCardHandlers } from './exception-card.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
 import { referenceDataHandlers } from './reference-data.js';
@@ -14,4 +18,8 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   attribute: attributeHandlers,
   rateCard: rateCardHandlers,
   pricingLogic: pricingLogicHandlers,
+  contract: contractHandlers,
+  contractService: contractServiceHandlers,
+  contractServiceAttribute: contractServiceAttributeHandlers,
+  exceptionCard: exceptionCardHandlers,
 };

@@ -1,0 +1,13 @@
+import { createContract, deleteContract, updateContract } from '../../commands/contract.js';
+import { getContract, listContracts } from '../../queries/contract.js';
+import type { Operations } from '../../schemas/index.js';
+import { pageRequest } from '../../schemas/paging.js';
+import type { Handlers } from '../mount.js';
+
+export const contractHandlers: Handlers<Operations['contract']> = {
+  list: ({ query }, scope) => listContracts(scope, pageRequest(query), query.q),
+  get: ({ params }, { db, tenantId }) => getContract(db.read, tenantId, params.contractId),
+  create: ({ body }, scope) => createContract(scope, body),
+  update: ({ params, body }, scope) => updateContract(scope, params.contractId, body),
+  delete: ({ params }, scope) => deleteContract(scope, params.contractId),
+};

@@ -1,0 +1,189 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { newId } from '../kernel/id.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { Attribute } from '../models/attribute.js';
+import type { Contract } from '../models/contract.js';
+import { ContractService } from '../models/contract-service.js';
+import { RateCard } from '../models/rate-card.js';
+import { RateCardRow } from '../models/rate-card-row.js';
+import { Service } from '../models/service.js';
+import type * as schema from '../schemas/contract-service.js';
+import { insertAttributes, requireDistinctNames } from './attribute.js';
+import { requireDateOrder } from './date-order.js';
+import { insertRateCards } from './rate-card.js';
+
+/*
+ * The lines of a contract. Whoever calls these holds the contract until the transaction ends, and
+ * raises the rating version of its master account.
+ */
+
+type LineUpdate = Static<typeof schema.ContractServiceUpdate>;
+
+/** A line to add: what it is of is known, whichever name the request had for it. */
+export interface NewLine {
+  readonly serviceId: string;
+  readonly input: LineUpdate;
+  /** Where the line is in the request, for messages: `services[0].`, or nothing. */
+  readonly at: string;
+}
+
+/** The columns of a line that a request gives. */
+export function lineColumns(input: LineUpdate) {
+  const { serviceInstanceId, startDate, endDate, terminationDate, terminationMessage } = input;
+  const { chargeFrequency, billingFrequency, dimensionValues, accountMap } = input;
+  return {
+    ...(serviceInstanceId === undefined ? {} : { serviceInstanceId }),
+    ...(startDate === undefined ? {} : { startDate }),
+    ...(endDate === undefined ? {} : { endDate }),
+    ...(terminationDate === undefined ? {} : { terminationDate }),
+    ...(terminationMessage === undefined ? {} : { terminationMessage }),
+    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
+    ...(billingFrequency === undefined ? {} : { billingFrequency }),
+    ...(dimensionValues === undefined ? {} : { dimensionValues }),
+    ...(accountMap === undefined ? {} : { accountMap }),
+  };
+}
+
+interface LineDates {
+  readonly startDate?: string | null;
+  readonly endDate?: string | null;
+  readonly terminationDate?: string | null;
+}
+
+/**
+ * 400: the line would end before it starts, or be ended before it starts, by its own start or its
+ * contract's (document 1, section 3; docs/decisions/0051).
+ */
+export function requireLineDates(
+  contract: Pick<Contract, 'startDate'>,
+  change: LineDates,
+  stored: LineDates,
+  at: string,
+): void {
+  requireDateOrder(change, stored, at);
+  if (change.startDate === undefined && change.terminationDate === undefined) return;
+  const { startDate = stored.startDate, terminationDate = stored.terminationDate } = change;
+  const start = startDate ?? contract.startDate;
+  if (start === null || terminationDate === null || terminationDate === undefined) return;
+  if (terminationDate < start) {
+    const field = `${at}terminationDate`;
+    throw problem.validation(
+      `'${field}' (${terminationDate}) is before the start of the line (${start})`,
+      { field, value: terminationDate },
+    );
+  }
+}
+
+/**
+ * Holds the services of lines, so that none is deleted before the lines are there. 400: one does
+ * not exist.
+ */
+export async function lockServicesOf(
+  trx: Knex.Transaction,
+  scope: Scope,
+  lines: readonly NewLine[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  const ids = [...new Set(lines.map(({ serviceId }) => serviceId.toLowerCase()))];
+  const services = await Service.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .whereIn('id', ids)
+    .orderBy('id')
+    .forShare();
+  const known = new Set(services.map(({ id }) => id));
+  for (const { serviceId, at } of lines) {
+    if (!known.has(serviceId.toLowerCase())) {
+      const field = `${at}serviceId`;
+      throw problem.validation(`'${field}' names no service: ${serviceId}`, {
+        field,
+        value: serviceId,
+      });
+    }
+  }
+}
+
+/** Checks what needs no database. 400: dates or attribute names contradict each other. */
+function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine): void {
+  requireLineDates(contract, input, {}, at);
+  requireDistinctNames([
+    { field: `${at}priceableAttributes`, attributes: input.priceableAttributes ?? [] },
+  ]);
+}
+
+/**
+ * Adds lines with their attributes and exception cards; a line that names no attributes gets copies
+ * of its service's, one without cards has the list price (document 1, section 4.2, rule 2). Returns
+ * their ids in order. The caller holds their services (`lockServicesOf`). 400: a part is not valid.
+ */
+export async function insertLines(
+  trx: Knex.Transaction,
+  scope: Scope,
+  contract: Contract,
+  lines: readonly NewLine[],
+): Promise<string[]> {
+  if (lines.length === 0) return [];
+  for (const line of lines) checkLine(contract, line);
+  const inserted = lines.map((line) => ({ ...line, id: newId() }));
+  await ContractService.query(trx)
+    .forTenant(scope.tenantId)
+    .insert(
+      inserted.map(({ id, serviceId, input }) => ({
+        ...{ id, serviceId, contractId: contract.id },
+        ...lineColumns(input),
+      })),
+    );
+  const copying = inserted.filter(({ input }) => (input.priceableAttributes ?? null) === null);
+  if (copying.length > 0) {
+    const ids = copying.map(({ id }) => id);
+    await ContractService.copyCatalogAttributes(trx, scope.tenantId, ids);
+  }
+  for (const { id, input, at } of inserted) {
+    const owner = { contractServiceId: id };
+    await insertAttributes(trx, scope, owner, 'PRICEABLE', input.priceableAttributes ?? []);
+    const field = `${at}rateCards`;
+    await insertRateCards(trx, scope, owner, input.rateCards ?? [], { field });
+  }
+  return inserted.map(({ id }) => id);
+}
+
+/** Deletes lines with their attributes and exception cards: four statements, however many. */
+async function deleteLinesWhere(
+  trx: Knex.Transaction,
+  { tenantId, now }: Scope,
+  lines: { readonly contractId: string } | { readonly id: string },
+): Promise<void> {
+  const change = { deletedAt: now() };
+  const ids = () =>
+    ContractService.query(trx).forTenant(tenantId).existing().where(lines).select('id');
+  const cards = () =>
+    RateCard.query(trx).forTenant(tenantId).existing().whereIn('contractServiceId', ids());
+  await RateCardRow.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereIn('rateCardId', cards().select('rate_card.id'))
+    .patch(change);
+  await cards().patch(change);
+  await Attribute.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereIn('contractServiceId', ids())
+    .patch(change);
+  await ContractService.query(trx).forTenant(tenantId).existing().where(lines).patch(change);
+}
+
+/** Deletes one line with its attributes and exception cards. */
+export async function deleteLine(trx: Knex.Transaction, scope: Scope, id: string): Promise<void> {
+  await deleteLinesWhere(trx, scope, { id });
+}
+
+/** Deletes all lines of a contract with their attributes and exception cards. */
+export async function deleteLinesOf(
+  trx: Knex.Transaction,
+  scope: Scope,
+  contractId: string,
+): Promise<void> {
+  await deleteLinesWhere(trx, scope, { contractId });
+}

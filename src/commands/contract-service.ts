@@ -1,0 +1,179 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { Account } from '../models/account.js';
+import type { Contract } from '../models/contract.js';
+import { ContractService } from '../models/contract-service.js';
+import {
+  getLine,
+  getLineHeader,
+  type ContractServiceDto,
+  type ContractServiceHeaderDto,
+} from '../queries/contract-service.js';
+import type * as schema from '../schemas/contract-service.js';
+import { replaceAttributes, requireDistinctNames } from './attribute.js';
+import {
+  deleteLine,
+  insertLines,
+  lineColumns,
+  lockServicesOf,
+  requireLineDates,
+} from './contract-lines.js';
+import { lockContract, lockLine, type LineKey, type LockedLine } from './lock-contract.js';
+import { deleteRateCards, replaceRateCards } from './rate-card.js';
+import { requireSameId } from './same-id.js';
+
+type LineCreate = Static<typeof schema.ContractServiceCreate>;
+type LineUpdate = Static<typeof schema.ContractServiceUpdate>;
+type LineEnd = Static<typeof schema.ContractServiceEnd>;
+
+/** Tells rating that a line of this contract, or a part of one, has changed. */
+async function raiseRatingVersion(
+  trx: Knex.Transaction,
+  scope: Scope,
+  contract: Contract,
+): Promise<void> {
+  await Account.raiseRatingVersion(trx, scope.tenantId, [contract.masterAccountId]);
+}
+
+/**
+ * Changes something of a line in one transaction that holds the line and tells rating. 404: there
+ * is no such line.
+ */
+export async function changeLine<T>(
+  scope: Scope,
+  key: LineKey,
+  change: (trx: Knex.Transaction, locked: LockedLine) => Promise<T>,
+): Promise<T> {
+  return scope.db.transaction(async (trx) => {
+    const locked = await lockLine(trx, scope, key);
+    const result = await change(trx, locked);
+    await raiseRatingVersion(trx, scope, locked.contract);
+    return result;
+  });
+}
+
+/**
+ * Adds a line with its attributes and exception cards (document 1, section 4.2). 400: the service
+ * does not exist, or a part is not valid. 404: there is no such contract.
+ */
+export async function createContractService(
+  scope: Scope,
+  contractId: string,
+  { serviceId, ...input }: LineCreate,
+): Promise<ContractServiceDto> {
+  return scope.db.transaction(async (trx) => {
+    const contract = await lockContract(trx, scope, contractId);
+    requireSameId('contractId', input.contractId, contract.id);
+    const lines = [{ serviceId, input, at: '' }];
+    await lockServicesOf(trx, scope, lines);
+    const [id = ''] = await insertLines(trx, scope, contract, lines);
+    await raiseRatingVersion(trx, scope, contract);
+    return getLine(trx, scope.tenantId, id);
+  });
+}
+
+/** 400: the body names another contract or service than the line's. */
+function requireSameLine({ contractId, serviceId }: LineUpdate, line: ContractService): void {
+  requireSameId('contractId', contractId, line.contractId);
+  if (serviceId !== undefined && serviceId.toLowerCase() !== line.serviceId) {
+    throw problem.validation(
+      "'serviceId' cannot change: end this line and add one of the other service",
+      { field: 'serviceId', value: serviceId },
+    );
+  }
+}
+
+/** Replaces the attributes and exception cards that a PUT holds, cards first where it has both. */
+async function replaceParts(
+  trx: Knex.Transaction,
+  scope: Scope,
+  line: ContractService,
+  { priceableAttributes, rateCards }: LineUpdate,
+): Promise<void> {
+  const owner = { contractServiceId: line.id };
+  let replaced: ReadonlyMap<string, string> = new Map();
+  if (priceableAttributes !== undefined) {
+    if (rateCards !== undefined) await deleteRateCards(trx, scope, owner);
+    const attributes = priceableAttributes ?? [];
+    requireDistinctNames([{ field: 'priceableAttributes', attributes }]);
+    replaced = await replaceAttributes(trx, scope, owner, [{ kind: 'PRICEABLE', attributes }]);
+  }
+  if (rateCards !== undefined) {
+    const options = { field: 'rateCards', replaced, makesVersion: true };
+    await replaceRateCards(trx, scope, owner, rateCards ?? [], options);
+  }
+}
+
+/**
+ * Changes what is given; a collection that is present replaces the whole of it. 400: dates
+ * contradict each other, another service is named, a part is not valid. 404: there is no such line.
+ * 409: a current exception card prices an attribute that would be gone.
+ */
+export async function updateContractService(
+  scope: Scope,
+  key: LineKey,
+  input: LineUpdate,
+): Promise<ContractServiceDto> {
+  return changeLine(scope, key, async (trx, { contract, line }) => {
+    requireSameLine(input, line);
+    requireLineDates(contract, input, line, '');
+    await line
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({ ...lineColumns(input), updatedAt: scope.now() });
+    await replaceParts(trx, scope, line, input);
+    return getLine(trx, scope.tenantId, line.id);
+  });
+}
+
+/**
+ * Ends a line (document 1, section 3); a line that was ended gets the new date and message. 400: the
+ * date is before the line's first day. 404: there is no such line.
+ */
+export async function endContractService(
+  scope: Scope,
+  key: LineKey,
+  { terminationDate, terminationMessage = null }: LineEnd,
+): Promise<ContractServiceHeaderDto> {
+  return changeLine(scope, key, async (trx, { contract, line }) => {
+    requireLineDates(contract, { terminationDate }, line, '');
+    await line
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({ terminationDate, terminationMessage, updatedAt: scope.now() });
+    return getLineHeader(trx, scope.tenantId, line.id);
+  });
+}
+
+/**
+ * Ends the line of an instance: the one that was not ended yet, else the only one (docs/decisions/
+ * 0051). 404: no line has this instance. 409: several have.
+ */
+export async function endContractServiceByInstance(
+  scope: Scope,
+  serviceInstanceId: string,
+  input: LineEnd,
+): Promise<ContractServiceHeaderDto> {
+  const lines = await ContractService.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .where({ serviceInstanceId });
+  const running = lines.filter((line) => line.terminationDate === null);
+  const [line, ...others] = running.length > 0 ? running : lines;
+  if (!line) {
+    throw problem.notFound(`There is no contract service of the instance '${serviceInstanceId}'.`);
+  }
+  if (others.length > 0) {
+    throw problem.conflict(
+      `${others.length + 1} contract services have the instance id '${serviceInstanceId}'; end one by its own id.`,
+    );
+  }
+  return endContractService(scope, { contractServiceId: line.id }, input);
+}
+
+/** Deletes a line with its attributes and exception cards. 404: there is no such line. */
+export async function deleteContractService(scope: Scope, key: LineKey): Promise<void> {
+  await changeLine(scope, key, (trx, { line }) => deleteLine(trx, scope, line.id));
+}

@@ -1,0 +1,128 @@
+import { raw, ref } from 'objection';
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { problem, type Problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { ContractService } from '../models/contract-service.js';
+import { RateCard } from '../models/rate-card.js';
+import type * as schema from '../schemas/contract-service.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import { presentLineAttribute } from './attribute.js';
+import { listPage } from './listing.js';
+import { presentRateCard } from './rate-card.js';
+import { requireContract } from './require-contract.js';
+
+export type ContractServiceDto = Static<typeof schema.ContractService>;
+export type ContractServiceHeaderDto = Static<typeof schema.ContractServiceHeader>;
+export type ContractServiceSummaryDto = Static<typeof schema.ContractServiceSummary>;
+
+/** A line as its contract shows it. */
+export function presentLineSummary(line: ContractService): ContractServiceSummaryDto {
+  const { id, serviceId, serviceInstanceId, startDate, endDate, terminationDate } = line;
+  return {
+    ...{ id, serviceId, serviceInstanceId, startDate, endDate, terminationDate },
+    exceptionPricing: line.exceptionPricing === true,
+  };
+}
+
+/** A line without its collections. */
+export function presentLineHeader(line: ContractService): ContractServiceHeaderDto {
+  const { contractId, terminationMessage, chargeFrequency, billingFrequency } = line;
+  return {
+    ...presentLineSummary(line),
+    ...{ contractId, terminationMessage, chargeFrequency, billingFrequency },
+  };
+}
+
+function presentLine(line: ContractService): ContractServiceDto {
+  const { attributes = [], currentRateCards = [] } = line;
+  return {
+    ...presentLineHeader(line),
+    dimensionValues: line.dimensionValues as ContractServiceDto['dimensionValues'],
+    accountMap: line.accountMap as ContractServiceDto['accountMap'],
+    priceableAttributes: attributes
+      .filter(({ kind }) => kind === 'PRICEABLE')
+      .map(presentLineAttribute),
+    rateCards: currentRateCards.map(presentRateCard),
+  };
+}
+
+/** The problem of a line that is not there. */
+export const missingLine = (id: string): Problem =>
+  problem.notFound(`There is no contract service '${id}'.`);
+
+/** Lines that exist, each with whether it has a current exception card, oldest first. */
+function linesOf(db: Knex, tenantId: string) {
+  const card = RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ isCurrent: true })
+    .where('rate_card.contractServiceId', ref('contract_service.id'))
+    .select('rate_card.id');
+  return ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .select('contract_service.*', raw('exists ?', card).as('exceptionPricing'))
+    .orderBy('contract_service.id');
+}
+
+/** All lines of a contract in short, oldest first. */
+export async function loadLineSummaries(
+  db: Knex,
+  tenantId: string,
+  contractId: string,
+): Promise<ContractServiceSummaryDto[]> {
+  const lines = await linesOf(db, tenantId).where({ contractId });
+  return lines.map(presentLineSummary);
+}
+
+/** A line without its collections, inside the transaction that wrote it. */
+export async function getLineHeader(
+  db: Knex,
+  tenantId: string,
+  id: string,
+): Promise<ContractServiceHeaderDto> {
+  const line = await linesOf(db, tenantId).findById(id);
+  if (!line) throw missingLine(id);
+  return presentLineHeader(line);
+}
+
+/** The whole line, by id and, when it is given, by contract. 404: there is none. */
+export async function getLine(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  contractId?: string,
+): Promise<ContractServiceDto> {
+  const line = await linesOf(db, tenantId)
+    .findOne({ 'contract_service.id': id, ...(contractId === undefined ? {} : { contractId }) })
+    .withGraphFetched('[attributes, currentRateCards.rows]');
+  if (!line) throw missingLine(id);
+  return presentLine(line);
+}
+
+/** 404: the tenant has no such contract, or the contract no such line. */
+export async function requireLine(
+  db: Knex,
+  tenantId: string,
+  contractId: string,
+  id: string,
+): Promise<void> {
+  const line = await ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .findOne({ contractId, id })
+    .select('id');
+  if (!line) throw missingLine(id);
+}
+
+/** One page of a contract's lines. 404: there is no such contract. */
+export async function listContractServices(
+  { db, tenantId }: Scope,
+  contractId: string,
+  page: PageRequest,
+): Promise<Listed<ContractServiceHeaderDto>> {
+  await requireContract(db.read, tenantId, contractId);
+  return listPage(linesOf(db.read, tenantId).where({ contractId }), page, presentLineHeader);
+}

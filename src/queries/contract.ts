@@ -1,0 +1,45 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import type { Scope } from '../kernel/scope.js';
+import { Contract } from '../models/contract.js';
+import type * as schema from '../schemas/contract.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import { loadLineSummaries } from './contract-service.js';
+import { listPage, search } from './listing.js';
+import { missingContract } from './require-contract.js';
+
+type ContractSummaryDto = Static<typeof schema.ContractSummary>;
+export type ContractDto = Static<typeof schema.Contract>;
+
+function presentContractSummary(contract: Contract): ContractSummaryDto {
+  const { id, name, number, startDate, endDate, currency, masterAccountId } = contract;
+  const { poNumber, totalPrice, approvalStatus } = contract;
+  return {
+    ...{ id, name, number, startDate, endDate, currency, masterAccountId, poNumber },
+    totalPrice: totalPrice === null ? null : new Decimal(totalPrice),
+    approvalStatus,
+  };
+}
+
+/** One page of contracts by number; `q` is part of the name or number. */
+export async function listContracts(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Listed<ContractSummaryDto>> {
+  const contracts = Contract.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .orderBy([{ column: 'number' }, { column: 'id' }]);
+  return listPage(search(contracts, ['name', 'number'], q), page, presentContractSummary);
+}
+
+/** The contract with its lines in short. 404: there is none. */
+export async function getContract(db: Knex, tenantId: string, id: string): Promise<ContractDto> {
+  const contract = await Contract.query(db).forTenant(tenantId).existing().findById(id);
+  if (!contract) throw missingContract(id);
+  const services = await loadLineSummaries(db, tenantId, contract.id);
+  return { ...presentContractSummary(contract), services };
+}

@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { LineAttribute, LineAttributeUpdate, LineAttributeWrite } from './attribute.js';
+import { external, operation, reply } from './operation.js';
+import { pageQuery } from './paging.js';
+
+const tag = 'Contract services';
+const collection = external(
+  '/contracts/{contractId}/services/{contractServiceId}/priceable-attributes',
+);
+const item = external(
+  '/contracts/{contractId}/services/{contractServiceId}/priceable-attributes/{attributeId}',
+);
+
+export const contractServiceAttributeOperations = {
+  list: operation({
+    id: 'listContractServiceAttributes',
+    method: 'GET',
+    path: collection,
+    tag,
+    summary: 'List the priceable attributes of a line',
+    query: Type.Object(pageQuery),
+    success: reply.page(LineAttribute),
+    errors: [400, 404],
+  }),
+  get: operation({
+    id: 'getContractServiceAttribute',
+    method: 'GET',
+    path: item,
+    tag,
+    summary: 'Read a priceable attribute of a line',
+    success: reply.dto(LineAttribute),
+    errors: [404],
+  }),
+  create: operation({
+    id: 'createContractServiceAttribute',
+    method: 'POST',
+    path: collection,
+    tag,
+    summary: 'Add a priceable attribute to a line',
+    body: LineAttributeWrite,
+    success: reply.created(LineAttribute),
+    errors: [400, 404, 409],
+  }),
+  update: operation({
+    id: 'updateContractServiceAttribute',
+    method: 'PUT',
+    path: item,
+    tag,
+    summary: 'Change a priceable attribute of a line',
+    body: LineAttributeUpdate,
+    success: reply.dto(LineAttribute),
+    errors: [400, 404, 409],
+  }),
+  delete: operation({
+    id: 'deleteContractServiceAttribute',
+    method: 'DELETE',
+    path: item,
+    tag,
+    summary: 'Delete a priceable attribute of a line',
+    description: '409 while a row of a current exception card uses it.',
+    success: reply.empty(),
+    errors: [404, 409],
+  }),
+};

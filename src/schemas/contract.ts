@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../kernel/decimal-value.js';
+import { ContractLineWrite, ContractServiceSummary } from './contract-service.js';
+import { examples } from './examples.js';
+import {
+  CurrencyCode,
+  DateText,
+  nullable,
+  optional,
+  Text,
+  updateBody,
+  Uuid,
+  writeBody,
+} from './field.js';
+import { external, operation, reply } from './operation.js';
+import { pageQuery, searchQuery, viewQuery } from './paging.js';
+import { rowSpec } from './row.js';
+
+export const ContractCreate = writeBody(
+  {
+    name: optional(Text('Name of the contract.')),
+    number: optional(Text('Contract number, unique; left out, one is made: C-<milliseconds>.')),
+    startDate: optional(DateText('First day, inclusive.')),
+    endDate: optional(DateText('Last day, inclusive.')),
+    currency: optional(CurrencyCode('Currency code or name that its usage is rated in.')),
+    masterAccountId: optional(Uuid('Account that is billed; this or accountExtId is required.')),
+    accountExtId: optional(Text('External id of the account that is billed.')),
+    poNumber: optional(Text("Number of the customer's purchase order.")),
+    totalPrice: optional(DecimalValue({ description: 'Agreed total.' })),
+    services: optional(
+      Type.Array(ContractLineWrite, { maxItems: 1000, description: 'Its lines.' }),
+    ),
+  },
+  { description: 'A contract.' },
+);
+export const ContractUpdate = updateBody(ContractCreate);
+
+const ContractHeader = {
+  id: Uuid('Id of the contract.'),
+  name: nullable(Type.String({ description: 'Name of the contract.' })),
+  number: Type.String({ description: 'Contract number.' }),
+  startDate: nullable(DateText('First day, inclusive.')),
+  endDate: nullable(DateText('Last day, inclusive.')),
+  currency: nullable(Type.String({ description: 'ISO code of its currency.' })),
+  masterAccountId: Uuid('Account that is billed.'),
+  poNumber: nullable(Type.String({ description: "Number of the customer's purchase order." })),
+  totalPrice: nullable(DecimalValue({ description: 'Agreed total.' })),
+  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+};
+
+/** The contract without its lines: what a row of a list shows. */
+export const ContractSummary = Type.Object(ContractHeader, {
+  description: 'A contract without its lines.',
+});
+
+export const Contract = Type.Object(
+  {
+    ...ContractHeader,
+    services: Type.Array(ContractServiceSummary, { description: 'Its lines.' }),
+  },
+  { description: 'A contract.' },
+);
+
+const lookups = { currency: 'currency', approvalStatus: 'approvalStatus' } as const;
+const contractRow = rowSpec('Contract', ContractSummary, lookups);
+const contractDetailRow = rowSpec('Contract', Contract, lookups);
+
+const tag = 'Contracts';
+const item = external('/contracts/{contractId}');
+
+export const contractOperations = {
+  list: operation({
+    id: 'listContracts',
+    method: 'GET',
+    path: external('/contracts'),
+    tag,
+    summary: 'List contracts',
+    query: Type.Object({ ...pageQuery, ...searchQuery('the name or number') }),
+    success: reply.rowPage(contractRow),
+    errors: [400],
+  }),
+  get: operation({
+    id: 'getContract',
+    method: 'GET',
+    path: item,
+    tag,
+    summary: 'Read a contract with its lines in short',
+    query: Type.Object(viewQuery),
+    success: reply.dto(Contract, contractDetailRow),
+    errors: [400, 404],
+  }),
+  create: operation({
+    id: 'createContract',
+    method: 'POST',
+    path: external('/contracts'),
+    tag,
+    summary: 'Create a contract with its lines',
+    body: ContractCreate,
+    example: examples.contract,
+    success: reply.created(Contract),
+    errors: [400, 409],
+  }),
+  update: operation({
+    id: 'updateContract',
+    method: 'PUT',
+    path: item,
+    tag,
+    summary: 'Change a contract; services, when present, replace all its lines',
+    body: ContractUpdate,
+    example: examples.contractUpdate,
+    success: reply.dto(Contract),
+    errors: [400, 404, 409],
+  }),
+  delete: operation({
+    id: 'deleteContract',
+    method: 'DELETE',
+    path: item,
+    tag,
+    summary: 'Delete a contract that has no lines',
+    success: reply.empty(),
+    errors: [404, 409],
+  }),
+};
