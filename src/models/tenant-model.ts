@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { Model, QueryBuilder, type Page, type Pojo, type QueryContext } from 'objection';
 import { newId } from '../kernel/id.js';
 import { Decimal, decimalText } from '../kernel/money.js';
@@ -55,6 +56,14 @@ export class TenantModel extends Model {
   declare QueryBuilderType: TenantQueryBuilder<this>;
   static override QueryBuilder = TenantQueryBuilder;
   static override useLimitInFirst = true;
+
+  /**
+   * How many relations Objection loads side by side: one in a transaction, which has a single
+   * connection.
+   */
+  static getConcurrency(knex: Knex | undefined): number {
+    return knex?.isTransaction === true ? 1 : 4;
+  }
 
   override $beforeInsert(context: QueryContext): void {
     const tenantId = tenantOf(context);
