@@ -47,11 +47,9 @@ export async function lockLine(
   { contractServiceId: id, contractId }: LineKey,
 ): Promise<LockedLine> {
   const lines = () => ContractService.query(trx).forTenant(scope.tenantId).existing();
-  const contract = await lockContract(
-    trx,
-    scope,
-    contractId ?? (await lines().findById(id).throwIfNotFound(missingLine(id))).contractId,
-  );
+  const ownerId = contractId ?? (await lines().findById(id))?.contractId;
+  if (ownerId === undefined) throw missingLine(id);
+  const contract = await lockContract(trx, scope, ownerId);
   const line = await lines().findOne({ id, contractId: contract.id }).forUpdate();
   if (!line) throw missingLine(id);
   return { contract, line };

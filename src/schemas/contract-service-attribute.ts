@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { LineAttribute, LineAttributeUpdate, LineAttributeWrite } from './attribute.js';
+import { examples } from './examples.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
 
@@ -38,6 +39,7 @@ export const contractServiceAttributeOperations = {
     tag,
     summary: 'Add a priceable attribute to a line',
     body: LineAttributeWrite,
+    example: examples.attribute,
     success: reply.created(LineAttribute),
     errors: [400, 404, 409],
   }),
@@ -48,6 +50,7 @@ export const contractServiceAttributeOperations = {
     tag,
     summary: 'Change a priceable attribute of a line',
     body: LineAttributeUpdate,
+    example: examples.attributeUpdate,
     success: reply.dto(LineAttribute),
     errors: [400, 404, 409],
   }),

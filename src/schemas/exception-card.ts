@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { examples } from './examples.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
 import { RateCard, RateCardWrite } from './rate-card.js';
@@ -47,6 +48,7 @@ export const exceptionCardOperations = {
     tag,
     summary: 'Give a line prices of its own in a currency',
     body: RateCardWrite,
+    example: examples.rateCard,
     success: reply.created(RateCard),
     errors: [400, 404, 409],
   }),
@@ -57,6 +59,7 @@ export const exceptionCardOperations = {
     tag,
     summary: 'Make a new version of an exception card',
     body: RateCardWrite,
+    example: examples.rateCard,
     success: reply.dto(RateCard),
     errors: [400, 404],
   }),

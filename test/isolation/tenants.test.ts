@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import type { Operation } from '../../src/schemas/operation.js';
+import { declaredOperations } from '../support/answers.js';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { snapshot } from '../support/rows.js';
+import { bodyIn, buildWorld, pathIn, sharedParams, type World } from '../support/world.js';
+
+type Schema = Readonly<Record<string, unknown>>;
+type Json = Record<string, unknown>;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Properties that refer to a record although they hold no UUID. */
+const textReferences = new Set(['accountExtId']);
+
+/** The variant of a `oneOf` that a value belongs to. */
+function variantOf(schema: Schema, value: Json): Schema {
+  const { discriminator, oneOf } = schema as {
+    discriminator?: { propertyName: string };
+    oneOf?: readonly { properties: Record<string, { const?: unknown }> }[];
+  };
+  const tag = discriminator?.propertyName;
+  if (tag === undefined || !oneOf) return schema;
+  return oneOf.find(({ properties }) => properties[tag]?.const === value[tag]) ?? schema;
+}
+
+/** The places of a body that may refer to a record: the steps to each, the last one its name. */
+function referencesIn(schema: Schema, value: unknown, path: readonly string[] = []): string[][] {
+  if (Array.isArray(value)) {
+    const items = schema['items'] as Schema | undefined;
+    return items && value.length > 0 ? referencesIn(items, value[0], [...path, '0']) : [];
+  }
+  if (!isObject(value)) return [];
+  const properties = (variantOf(schema, value)['properties'] ?? {}) as Record<string, Schema>;
+  return Object.entries(properties).flatMap(([name, property]) =>
+    property['format'] === 'uuid' || textReferences.has(name)
+      ? [[...path, name]]
+      : referencesIn(property, value[name], [...path, name]),
+  );
+}
+
+/** The body with another value at one place. */
+function changed(body: object, path: readonly string[], value: string): object {
+  const copy = structuredClone(body);
+  let owner = copy as Json;
+  for (const step of path.slice(0, -1)) owner = owner[step] as Json;
+  owner[path.at(-1) ?? ''] = value;
+  return copy;
+}
+
+const pathParams = ({ path }: Operation): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+
+describe('one tenant and the records of another', () => {
+  let instance: TestInstance;
+  let owner: World;
+  let stranger: World;
+  let stored: Record<string, string>;
+
+  const stateOfOwner = () => snapshot(instance.databaseUrl, { tenantId: owner.tenant.id });
+  const send = ({ method }: Operation, path: string, body?: object) => {
+    const { tenant } = stranger;
+    if (method === 'GET') return tenant.get(path);
+    if (method === 'DELETE') return tenant.delete(path);
+    return method === 'PUT' ? tenant.put(path, body) : tenant.post(path, body);
+  };
+
+  /** Fails when an answer holds anything of the owner's that was not sent. */
+  const expectNothingOfOwner = (text: string, sent: readonly string[]) => {
+    const unsent = sent
+      .flatMap((value) => [value, encodeURIComponent(value)])
+      .reduce((rest, value) => rest.replaceAll(value, ''), text);
+    const ids = new Set([...Object.values(owner.params), ...Object.values(owner.references)]);
+    for (const name of sharedParams) ids.delete(owner.params[name] ?? '');
+    for (const secret of [owner.tenant.id, ...ids]) expect(unsent).to.not.include(secret);
+  };
+
+  before(async () => {
+    instance = await openTestInstance();
+    owner = await buildWorld(await instance.tenant());
+    stranger = await buildWorld(await instance.tenant());
+    stored = await stateOfOwner();
+  });
+  after(() => instance.close());
+  afterEach(async () => {
+    expect(await stateOfOwner(), "the owner's rows").to.deep.equal(stored);
+  });
+
+  for (const operation of declaredOperations) {
+    const { id, method, path, query, body, example } = operation;
+    const params = pathParams(operation);
+    const secrets = params.filter((name) => !sharedParams.has(name));
+
+    if (method === 'GET') {
+      it(`${id}: the owner reads it`, async () => {
+        await owner.tenant.get(pathIn(owner, path)).expect(200);
+      });
+    }
+
+    if (secrets.length > 0) {
+      it(`${id}: the address of another tenant's record leads nowhere`, async () => {
+        const address = pathIn(owner, path);
+        const answer = await send(operation, address, body && bodyIn(stranger, example ?? {}));
+        expect(answer.status, answer.text).to.equal(404);
+        expectNothingOfOwner(answer.text, [...Object.values(owner.params)]);
+      });
+      continue;
+    }
+
+    if (method === 'GET') {
+      it(`${id}: shows nothing of another tenant, asked for its ids or not`, async () => {
+        const plain = await stranger.tenant.get(pathIn(stranger, path)).expect(200);
+        expectNothingOfOwner(plain.text, []);
+        const fields = Object.entries(query?.properties ?? {}) as [string, Schema][];
+        for (const [name] of fields.filter(([, schema]) => schema['format'] === 'uuid')) {
+          const value = owner.references[name];
+          if (value === undefined) throw new Error(`world.ts has no reference '${name}'.`);
+          const answer = await stranger.tenant.get(`${pathIn(stranger, path)}?${name}=${value}`);
+          expect(answer.status, answer.text).to.be.oneOf([200, 400]);
+          expectNothingOfOwner(answer.text, [value]);
+        }
+      });
+    }
+  }
+
+  for (const operation of declaredOperations.filter(({ body }) => body)) {
+    const { id, path, body = {}, example = {} } = operation;
+    for (const place of referencesIn(body as Schema, example)) {
+      const name = place.at(-1) ?? '';
+      it(`${id}: ${place.join('.')} cannot name another tenant's record`, async () => {
+        const foreign = owner.references[name];
+        if (foreign === undefined) throw new Error(`world.ts has no reference '${name}'.`);
+        const own = bodyIn(stranger, example);
+        const answer = await send(operation, pathIn(stranger, path), changed(own, place, foreign));
+        expect(answer.status, answer.text).to.be.oneOf([400, 404]);
+        expectNothingOfOwner(answer.text, [foreign]);
+      });
+    }
+  }
+
+  it('may use the same names and numbers', async () => {
+    const { tenant } = stranger;
+    const number = `A-1001 ${owner.tenant.id}`;
+    const { body } = await tenant
+      .post('/api/v1/external/accounts', {
+        name: 'Acme',
+        number,
+        externalId: `acme ${owner.tenant.id}`,
+      })
+      .expect(201);
+    expect(body.number).to.equal(number);
+  });
+});

@@ -1,0 +1,129 @@
+import { examples } from '../../src/schemas/examples.js';
+import { declaredOperations } from './answers.js';
+import { external, type TestTenant } from './instance.js';
+
+/**
+ * One of everything that a tenant can own. Every natural key and name in it ends with the tenant's
+ * id, so that nothing of it can turn up elsewhere unnoticed.
+ */
+export interface World {
+  readonly tenant: TestTenant;
+  /** The id for each path parameter; `line.` before those that depend on a contract line. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The id for each property of a body or query that refers to a record. */
+  readonly references: Readonly<Record<string, string>>;
+}
+
+/** Path parameters whose values all tenants share. */
+export const sharedParams = new Set(['currency', 'name']);
+
+const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
+
+/** Texts of an example that the tenant's id is added to: whatever names a record. */
+const named = new Set(['externalId', 'code', 'number', 'serviceInstanceId', 'line1']);
+
+/** An example as this tenant writes it. */
+export function ofTenant(example: object, tenantId: string): object {
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, child]) => [
+        key,
+        named.has(key) && typeof child === 'string' ? `${child} ${tenantId}` : copy(child),
+      ]),
+    );
+  };
+  return copy(example) as object;
+}
+
+/** Builds it through the API: account, service, contract with an exception price. */
+export async function buildWorld(tenant: TestTenant): Promise<World> {
+  const make = async (path: string, example: object, changes: object = {}) => {
+    const body = { ...ofTenant(example, tenant.id), ...changes };
+    return (await tenant.post(`${external}${path}`, body).expect(201)).body;
+  };
+  const name = (text: string) => ({ name: `${text} ${tenant.id}` });
+  const account = await make('/accounts', examples.account, name('Acme'));
+  const params: Record<string, string> = {
+    accountId: account.id,
+    addressId: account.addresses[0].id,
+    externalId: account.externalId,
+    currency: 'USD',
+    name: 'netTerm',
+  };
+  const references: Record<string, string> = {
+    accountId: account.id,
+    masterAccountId: account.id,
+    billingAccountId: account.id,
+    accountExtId: account.externalId,
+  };
+  if (isDeclared('createService')) {
+    const service = await make('/services', examples.service, name('Data API'));
+    Object.assign(params, {
+      serviceId: service.id,
+      attributeId: service.priceableAttributes[0].id,
+      pricingLogicId: service.pricingLogic[0].id,
+    });
+    Object.assign(references, {
+      serviceId: service.id,
+      templateId: service.id,
+      priceDimId: service.priceableAttributes[0].id,
+    });
+  }
+  if (isDeclared('createContract')) await addContract(tenant, params, references, make);
+  return { tenant, params, references };
+}
+
+async function addContract(
+  tenant: TestTenant,
+  params: Record<string, string>,
+  references: Record<string, string>,
+  make: (path: string, example: object, changes: object) => Promise<Record<string, string>>,
+): Promise<void> {
+  const line = {
+    ...ofTenant(examples.contractService, tenant.id),
+    serviceId: params['serviceId'],
+    rateCards: [examples.rateCard],
+  };
+  const contract = (await make('/contracts', examples.contract, {
+    name: `Acme 2026 ${tenant.id}`,
+    masterAccountId: params['accountId'],
+    services: [line],
+  })) as unknown as { id: string; services: { id: string }[] };
+  const contractServiceId = contract.services[0]?.id ?? '';
+  const path = `${external}/contracts/${contract.id}/services/${contractServiceId}`;
+  const { body } = await tenant.get(path).expect(200);
+  Object.assign(params, {
+    contractId: contract.id,
+    contractServiceId,
+    serviceInstanceId: body.serviceInstanceId,
+    'line.attributeId': body.priceableAttributes[0].id,
+  });
+  Object.assign(references, { contractId: contract.id });
+}
+
+/** The path of an operation with this world's ids; throws when one has no id in the map. */
+export function pathIn(world: World, path: string): string {
+  return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
+    const isOfLine = path.includes('{contractServiceId}');
+    const value = (isOfLine ? world.params[`line.${name}`] : undefined) ?? world.params[name];
+    if (value === undefined) throw new Error(`test/support/world.ts has no id for {${name}}.`);
+    return encodeURIComponent(value);
+  });
+}
+
+/** A body that this tenant may send: the example with its own ids and names. */
+export function bodyIn(world: World, example: object): object {
+  const withIds = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(withIds);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, child]) => [
+        key,
+        typeof child === 'string' ? (world.references[key] ?? child) : withIds(child),
+      ]),
+    );
+  };
+  return withIds(ofTenant(example, world.tenant.id)) as object;
+}
