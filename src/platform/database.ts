@@ -64,6 +64,12 @@ interface Trail {
   readonly requestId: string;
 }
 
+/** The SQLSTATE of an error; Objection wraps the one that node-postgres threw. */
+function codeOf(error: unknown): string {
+  const { nativeError, code } = error as { nativeError?: { code?: string }; code?: string };
+  return nativeError?.code ?? code ?? '';
+}
+
 async function runTransaction<T>(
   handle: Knex,
   trail: Trail,
@@ -79,8 +85,7 @@ async function runTransaction<T>(
         return work(trx);
       });
     } catch (error) {
-      const code = (error as { code?: string }).code ?? '';
-      if (!retryableCodes.has(code) || attempt === attemptsMax) throw error;
+      if (!retryableCodes.has(codeOf(error)) || attempt === attemptsMax) throw error;
     }
   }
 }
