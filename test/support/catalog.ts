@@ -1,0 +1,46 @@
+import { Service } from '../../src/models/service.js';
+import { external, type TestTenant } from './instance.js';
+
+export const services = `${external}/services`;
+export const noSuchId = '00000000-0000-7000-8000-000000000000';
+
+export const calls = { name: 'API Calls', dimensionDataType: 'Number' };
+export const storage = { name: 'Storage', dimensionDataType: 'Number' };
+
+/** A row that charges so much per call. */
+export const callsRow = (unitRate: number, more: object = {}) => ({
+  ...{ priceDimName: 'API Calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate },
+  ...more,
+});
+
+export const card = (currency: string, ...rows: object[]) => ({ currency, rows });
+
+export const logic = (formula: string, more: object = {}) => ({
+  ...{ name: 'Charge', priceOutput: 'total', transactionDimension: 'Customer' },
+  steps: [{ name: 'total', formula }],
+  ...more,
+});
+
+let count = 0;
+
+/** A service of a name of its own, as its creation answered. */
+export async function makeService(
+  tenant: TestTenant,
+  fields: object = { priceableAttributes: [calls] },
+) {
+  count += 1;
+  const { body } = await tenant.post(services, { name: `Service ${count}`, ...fields }).expect(201);
+  return body as Record<string, never> & { id: string; name: string };
+}
+
+/** What the approval flow will do. */
+export async function approveService(tenant: TestTenant, id: string): Promise<void> {
+  await Service.query(tenant.scope.db.read)
+    .forTenant(tenant.id)
+    .findById(id)
+    .patch({ approvalStatus: 'Approved' });
+}
+
+/** The day `days` after today, in UTC. */
+export const dayFromToday = (days: number): string =>
+  new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
