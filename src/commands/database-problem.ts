@@ -1,4 +1,4 @@
-import { Problem, problem } from '../kernel/problem.js';
+import { problem, type Problem } from '../kernel/problem.js';
 
 type Make = () => Problem;
 
@@ -35,13 +35,26 @@ const unavailable =
 const unavailableMessages =
   /Connection terminated|timeout exceeded when trying to connect|Timeout acquiring a connection|Client has encountered a connection error/i;
 
+interface DatabaseError {
+  readonly code?: string;
+  readonly constraint?: string;
+}
+
+/**
+ * The error as node-postgres threw it. Objection wraps violations and data errors, and its wrapper
+ * names no constraint where row-level security makes PostgreSQL leave the key out of the detail.
+ */
+export function databaseErrorOf(error: Error): DatabaseError {
+  return (error as { nativeError?: DatabaseError }).nativeError ?? (error as DatabaseError);
+}
+
 /**
  * The problem that an error of the database stands for; undefined when it is none that a caller
  * could mend or wait for.
  */
 export function databaseProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
-  const { code, constraint } = error as { code?: string; constraint?: string };
+  const { code, constraint } = databaseErrorOf(error);
   const known = byConstraint[constraint ?? ''] ?? byCode[code ?? ''];
   if (known) return known();
   if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {

@@ -30,7 +30,11 @@ export function parseJson(text: string): unknown {
   try {
     return areNumbersSafe
       ? JSON.parse(text)
-      : parseLossless(text, null, { parseNumber: readNumber });
+      : parseLossless(text, null, {
+          parseNumber: readNumber,
+          // As JSON.parse has it: the last of several values of one name holds.
+          onDuplicateKey: ({ newValue }) => newValue,
+        });
   } catch (error) {
     const reason = error instanceof Error ? error.message.slice(0, 200) : '';
     throw problem.validation(`The body is not valid JSON: ${reason}`);

@@ -1,7 +1,6 @@
 import type { SchemaValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { isLosslessNumber } from 'lossless-json';
 import type { DecimalRule } from '../kernel/decimal-value.js';
 import { Decimal, digitsMax } from '../kernel/money.js';
 import { referenceData } from '../kernel/reference-data.js';
@@ -86,16 +85,20 @@ function readFlag(_rule: unknown, data: unknown): Reading {
   return { fault: 'must be true or false' };
 }
 
+/** Whether it is an object or array as JSON makes it, and not one of ours that stands for a number. */
+const isPlain = (value: object): boolean =>
+  Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype;
+
 /** Whether a value holds a number that neither a float nor a `Decimal` could keep. */
 function hasUnreadableNumber(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || value instanceof Decimal) return false;
-  if (isLosslessNumber(value)) return true;
-  return Object.values(value).some(hasUnreadableNumber);
+  return !isPlain(value) || Object.values(value).some(hasUnreadableNumber);
 }
 
 function readFreeObject(_rule: unknown, data: unknown): Reading {
-  // A decimal is an object of ours, not of the caller's.
-  if (data instanceof Decimal || isLosslessNumber(data)) return { fault: 'must be object' };
+  if (typeof data !== 'object' || data === null || Array.isArray(data) || !isPlain(data)) {
+    return { fault: 'must be object' };
+  }
   return hasUnreadableNumber(data)
     ? { fault: `must not hold a number of more than ${digitsMax} digits` }
     : { value: data };
