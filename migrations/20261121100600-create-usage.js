@@ -21,6 +21,7 @@ export async function up(knex) {
       partition integer not null,
       "offset" bigint not null,
       key text,
+      org_id text,
       message text not null,
       received_at timestamptz not null default now(),
       primary key (tenant_id, partition, "offset")
@@ -35,6 +36,8 @@ export async function up(knex) {
       rated bigint not null default 0,
       duplicate bigint not null default 0,
       rejected bigint not null default 0,
+      -- What the rated ones were rated to: the total of the list of rated transactions.
+      transactions bigint not null default 0,
       primary key (tenant_id, partition)
     ) with (fillfactor = 50);
     select protect_platform_rows('usage_consumer');
@@ -54,7 +57,6 @@ export async function up(knex) {
       service_id uuid,
       event_at timestamptz,
       message text not null,
-      content_hash bytea not null,
       -- The event that this one repeats or contradicts.
       original_id uuid,
       workflow_id text not null,
@@ -68,7 +70,8 @@ export async function up(knex) {
     create unique index usage_event_original
       on usage_event (tenant_id, external_transaction_id) where original_id is null;
     create unique index usage_event_offset on usage_event (tenant_id, partition, "offset");
-    create index usage_event_rejected on usage_event (tenant_id, id) where status = 'rejected';
+    create index usage_event_not_rated on usage_event (tenant_id, status, id)
+      where status <> 'rated';
     select protect_tenant_rows('usage_event');
 
     -- What a charge was computed from: the card version, pricing logic and attributes in force,
@@ -148,7 +151,6 @@ export async function up(knex) {
       period_start date,
       period_end date,
       value numeric not null,
-      updated_at timestamptz not null default now(),
       constraint usage_counter_pkey primary key (tenant_id, counter_key)
     ) with (fillfactor = 70);
     create index usage_counter_owner on usage_counter (tenant_id, owner_id);

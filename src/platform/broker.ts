@@ -1,15 +1,20 @@
+import { createHash } from 'node:crypto';
+import type { UsageLogReader, UsageRecord } from '../kernel/usage-log.js';
+
 /** Partitions of a tenant's usage topic; one account's events stay in one, in order. */
 export const partitionCount = 8;
 
-/** The topic of a tenant (0-decisions.md section 2.3). */
-export const usageTopic = (tenantId: string): string => `usage.${tenantId}`;
+/** The partition of a key, which is the account reference: the same in every broker. */
+export const partitionOf = (key: string): number =>
+  createHash('md5').update(key).digest().readUInt32BE(0) % partitionCount;
 
 export interface UsageMessage {
   readonly tenantId: string;
   /** Chooses the partition: the account reference, or what stands in for it. */
   readonly partitionKey: string;
   readonly key: string | null;
-  /** The event and its organization as JSON text, with every digit as it came. */
+  readonly orgId: string | null;
+  /** The event as JSON text, with every digit as it came. */
   readonly message: string;
 }
 
@@ -18,13 +23,6 @@ export interface Published {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-}
-
-export interface UsageRecord {
-  readonly offset: number;
-  readonly key: string | null;
-  readonly message: string;
-  readonly receivedAt: Date;
 }
 
 /** A partition that holds events which nobody has rated yet, from `offset` up to `end`. */
@@ -37,13 +35,16 @@ export interface WaitingPartition {
 }
 
 /** The port to the log that usage events stream through. */
-export interface UsageBroker {
+export interface UsageBroker extends UsageLogReader {
   /** Resolves when the message is durable. Throws a problem (502, 504) when it cannot be. */
   publish(message: UsageMessage): Promise<Published>;
   /** All or none; in the order given. */
   publishAll(messages: readonly UsageMessage[]): Promise<Published[]>;
-  /** The records from `offset` on, at most `count`, in order. */
-  read(tenantId: string, partition: number, offset: number, count: number): Promise<UsageRecord[]>;
+  /**
+   * The records from `offset` up to `end`, in order; fewer when their messages are large, but at
+   * least the first, if it exists.
+   */
+  read(tenantId: string, partition: number, offset: number, end: number): Promise<UsageRecord[]>;
   /** What waits for a consumer, of all tenants. */
   waiting(): Promise<WaitingPartition[]>;
   /** Calls back soon after something was published by any process; it may also miss one. */

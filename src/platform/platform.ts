@@ -47,7 +47,7 @@ export async function openPlatform(
 ): Promise<Platform> {
   const log = openLog(config.logLevel);
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
-  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? 'durabill');
+  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? 'durabill', log);
   const broker = await openPostgresBroker(database, servers.databaseUrl, {
     timeoutMs: config.ingestTimeoutMs,
     log,

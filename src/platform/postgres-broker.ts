@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { Problem, problem } from '../kernel/problem.js';
+import { usageTopic, type UsageLogReader, type UsageRecord } from '../kernel/usage-log.js';
 import {
-  partitionCount,
-  usageTopic,
+  partitionOf,
   type Published,
   type UsageBroker,
   type UsageMessage,
-  type UsageRecord,
   type WaitingPartition,
 } from './broker.js';
 import type { Database } from './database.js';
@@ -26,14 +24,17 @@ const channel = 'usage_published';
 /** What one statement may carry: beyond it the next group starts. */
 const groupMessagesMax = 2_000;
 
+/** What one read may hold in memory: events of up to 1 MiB may stand in a row. */
+const readBytesMax = 8 * 1024 * 1024;
+
 /**
  * Takes offsets and writes the records in one statement, so that offsets have no gaps and become
  * visible in order: the row of a partition stays locked until its records are committed.
  */
 const publishSql = `
   with input as (
-    select * from unnest(?::text[], ?::int[], ?::text[], ?::text[])
-      with ordinality as input (tenant_id, partition, key, message, position)
+    select * from unnest(?::text[], ?::int[], ?::text[], ?::text[], ?::text[])
+      with ordinality as input (tenant_id, partition, key, org_id, message, position)
   ), counted as (
     select tenant_id, partition, count(*) as records from input
     group by tenant_id, partition order by tenant_id, partition
@@ -44,11 +45,11 @@ const publishSql = `
       do update set next_offset = broker_partition.next_offset + excluded.next_offset
     returning tenant_id, partition, next_offset
   ), written as (
-    insert into broker_record (tenant_id, partition, "offset", key, message)
+    insert into broker_record (tenant_id, partition, "offset", key, org_id, message)
     select tenant_id, partition,
       taken.next_offset - counted.records - 1 + row_number() over (
         partition by tenant_id, partition order by input.position),
-      input.key, input.message
+      input.key, input.org_id, input.message
     from input join counted using (tenant_id, partition) join taken using (tenant_id, partition)
   )
   select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
@@ -59,15 +60,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const partitionOf = (key: string): number =>
-  createHash('md5').update(key).digest().readUInt32BE(0) % partitionCount;
-
 async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
   const partitions = messages.map((message) => partitionOf(message.partitionKey));
   const columns = [
     messages.map((message) => message.tenantId),
     partitions,
     messages.map((message) => message.key),
+    messages.map((message) => message.orgId),
     messages.map((message) => message.message),
   ];
   const { rows } = await db.raw<{
@@ -90,7 +89,7 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
 
 /** Groups concurrent publishes: while one statement is under way, the next one fills. */
 function grouper(db: Knex) {
-  let queue: Waiting[] = [];
+  const queue: Waiting[] = [];
   let isRunning = false;
   const takeGroup = (): Waiting[] => {
     let count = 0;
@@ -157,6 +156,82 @@ async function listen(
   };
 }
 
+type RecordRow = Omit<UsageRecord, 'offset'> & { readonly offset: string };
+
+const recordOf = <R extends RecordRow>(row: R) => ({ ...row, offset: Number(row.offset) });
+
+const recordColumns = ['offset', 'key', 'orgId', 'message', 'receivedAt'] as const;
+
+async function readRange(db: Knex, range: WaitingPartition): Promise<UsageRecord[]> {
+  const { tenantId, partition, offset, end } = range;
+  const { rows } = await db.raw<{ rows: RecordRow[] }>(
+    `select "offset", key, org_id as "orgId", message, received_at as "receivedAt" from (
+       select *, sum(octet_length(message)) over (order by "offset") as bytes from broker_record
+       where tenant_id = ? and partition = ? and "offset" >= ? and "offset" < ?
+     ) as record where bytes <= ? or "offset" = ? order by "offset"`,
+    [tenantId, partition, offset, end, readBytesMax, offset],
+  );
+  return rows.map(recordOf);
+}
+
+async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
+  const rows = await db('brokerPartition as log')
+    .leftJoin('usageConsumer as consumer', (join) =>
+      join.on('consumer.tenantId', 'log.tenantId').andOn('consumer.partition', 'log.partition'),
+    )
+    .whereRaw('log.next_offset > coalesce(consumer.next_offset, 0)')
+    .select<(Record<keyof WaitingPartition, string> & { partition: number })[]>(
+      'log.tenantId',
+      'log.partition',
+      'log.nextOffset as end',
+      db.raw('coalesce(consumer.next_offset, 0) as "offset"'),
+    );
+  return rows.map(({ tenantId, partition, offset, end }) => ({
+    ...{ tenantId, partition },
+    ...{ offset: Number(offset), end: Number(end) },
+  }));
+}
+
+function logReader(db: Knex): UsageLogReader {
+  return {
+    async ends(tenantId) {
+      const rows = await db('brokerPartition')
+        .select<{ partition: number; nextOffset: string }[]>('partition', 'nextOffset')
+        .where({ tenantId });
+      return rows.map(({ partition, nextOffset }) => ({ partition, offset: Number(nextOffset) }));
+    },
+    async readOne(tenantId, partition, offset) {
+      const row = await db('brokerRecord')
+        .first<RecordRow | undefined>(...recordColumns)
+        .where({ tenantId, partition, offset });
+      return row && recordOf(row);
+    },
+    async readNewest(tenantId, from, { limit, offset, containing }) {
+      if (from.length === 0) return [];
+      const query = db('brokerRecord')
+        .select<(RecordRow & { partition: number })[]>(...recordColumns, 'partition')
+        .where({ tenantId })
+        .where((group) => {
+          for (const each of from) {
+            void group.orWhere((one) =>
+              one.where('partition', each.partition).andWhere('offset', '>=', each.offset),
+            );
+          }
+        });
+      if (containing !== undefined) void query.whereRaw('strpos(message, ?) > 0', [containing]);
+      const rows = await query
+        .orderBy([
+          { column: 'receivedAt', order: 'desc' },
+          { column: 'partition', order: 'desc' },
+          { column: 'offset', order: 'desc' },
+        ])
+        .limit(limit)
+        .offset(offset);
+      return rows.map(recordOf);
+    },
+  };
+}
+
 /** The usage log in PostgreSQL: tables `broker_partition` and `broker_record`. */
 export async function openPostgresBroker(
   database: Database,
@@ -192,36 +267,9 @@ export async function openPostgresBroker(
       const [published] = await publishAll([message]);
       return published as Published;
     },
-    async read(tenantId, partition, offset, count) {
-      const rows = await db('brokerRecord')
-        .select<(Omit<UsageRecord, 'offset'> & { offset: string })[]>(
-          ...['offset', 'key', 'message', 'receivedAt'],
-        )
-        .where({ tenantId, partition })
-        .andWhere('offset', '>=', offset)
-        .orderBy('offset')
-        .limit(count);
-      return rows.map((row) => ({ ...row, offset: Number(row.offset) }));
-    },
-    async waiting() {
-      const rows = await db('brokerPartition as log')
-        .leftJoin('usageConsumer as consumer', (join) =>
-          join.on('consumer.tenantId', 'log.tenantId').andOn('consumer.partition', 'log.partition'),
-        )
-        .whereRaw('log.next_offset > coalesce(consumer.next_offset, 0)')
-        .select<(Record<keyof WaitingPartition, string> & { partition: number })[]>(
-          'log.tenantId',
-          'log.partition',
-          'log.nextOffset as end',
-          db.raw('coalesce(consumer.next_offset, 0) as "offset"'),
-        );
-      return rows.map((row) => ({
-        tenantId: row.tenantId,
-        partition: row.partition,
-        offset: Number(row.offset),
-        end: Number(row.end),
-      }));
-    },
+    waiting: () => findWaiting(db),
+    read: (tenantId, partition, offset, end) => readRange(db, { tenantId, partition, offset, end }),
+    ...logReader(db),
     onPublished(listener) {
       events.on(channel, listener);
       return () => events.off(channel, listener);

@@ -1,6 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
-
-import { NativeConnection } from '@temporalio/worker';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import type { Logger } from './log.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
 export interface TemporalAddress {
@@ -46,8 +46,28 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
   }
 }
 
+let isRuntimeInstalled = false;
+
+/** Sends what the SDK logs to our log; before the first native connection of this process. */
+function installRuntime(log: Logger): void {
+  if (isRuntimeInstalled) return;
+  isRuntimeInstalled = true;
+  const levels = { TRACE: 'trace', DEBUG: 'trace', INFO: 'debug', WARN: 'warn', ERROR: 'error' };
+  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
+    const method = levels[level] as 'trace' | 'debug' | 'warn' | 'error';
+    log[method]({ ...meta }, message);
+  });
+  // The process itself decides when its workers stop: on a signal they drain with everything else.
+  Runtime.install({ logger, shutdownSignals: [] });
+}
+
 /** Connects to the server and registers what the workflows index. */
-export async function openTemporal(server: TemporalAddress, taskQueue: string): Promise<Temporal> {
+export async function openTemporal(
+  server: TemporalAddress,
+  taskQueue: string,
+  log: Logger,
+): Promise<Temporal> {
+  installRuntime(log);
   const { address, namespace, uiUrl, tls, apiKey } = server;
   const options = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
   const native = await NativeConnection.connect(options);

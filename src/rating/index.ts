@@ -15,6 +15,7 @@ export { prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './rate.js';
+export { readInstant } from './timestamp.js';
 export { readUsageEvent } from './usage-event.js';
 export { rejectionCodes } from './types.js';
 export type * from './types.js';

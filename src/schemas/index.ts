@@ -4,10 +4,13 @@ import * as contract from './contract.js';
 import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
 import * as exceptionCard from './exception-card.js';
+import * as ingestion from './ingestion.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
+import * as ratedTransaction from './rated-transaction.js';
 import * as referenceData from './reference-data.js';
 import * as service from './service.js';
+import * as usageEvent from './usage-event.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
@@ -21,6 +24,9 @@ export const operations = {
   contractService: contractService.contractServiceOperations,
   contractServiceAttribute: contractServiceAttribute.contractServiceAttributeOperations,
   exceptionCard: exceptionCard.exceptionCardOperations,
+  ingestion: ingestion.ingestionOperations,
+  usageEvent: usageEvent.usageEventOperations,
+  ratedTransaction: ratedTransaction.ratedTransactionOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
@@ -33,6 +39,9 @@ export const modules: readonly object[] = [
   pricingLogic,
   contract,
   contractService,
+  ingestion,
+  usageEvent,
+  ratedTransaction,
 ];
 
 export type Operations = typeof operations;

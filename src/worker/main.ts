@@ -1,10 +1,41 @@
+import { Worker } from '@temporalio/worker';
+import { createActivities } from '../activities/index.js';
+import type { UsageRange } from '../kernel/usage-workflow.js';
 import type { Platform } from '../platform/platform.js';
+import { UsageConsumer } from './usage-consumer.js';
+import { loadWorkflowBundle } from './workflow-bundle.js';
 
 export interface RunningWorkers {
   /** Finishes what is under way and stops. */
   drain(): Promise<void>;
 }
 
-export function startWorkers(_platform: Platform): Promise<RunningWorkers> {
-  return Promise.reject(new Error('The workers are being written.'));
+/** Runs the workflows and activities of this process, and rates the usage that arrives. */
+export async function startWorkers(platform: Platform): Promise<RunningWorkers> {
+  const { temporal, log, health } = platform;
+  const rated = { tell: (_range: UsageRange): void => undefined };
+  const worker = await Worker.create({
+    connection: temporal.native,
+    namespace: temporal.namespace,
+    taskQueue: temporal.taskQueue,
+    workflowBundle: await loadWorkflowBundle(log),
+    activities: createActivities(platform, { onRated: (range) => rated.tell(range) }),
+    shutdownGraceTime: '10 s',
+  });
+  const running = worker.run().catch((error: unknown) => {
+    log.error({ err: error }, 'the worker has failed');
+  });
+  health.areWorkersRunning = true;
+  void running.then(() => {
+    health.areWorkersRunning = false;
+  });
+  const consumer = new UsageConsumer(platform);
+  rated.tell = consumer.onRated;
+  return {
+    async drain() {
+      await consumer.drain();
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await running;
+    },
+  };
 }

@@ -6,10 +6,13 @@ import { contractHandlers } from './contract.js';
 import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
 import { exceptionCardHandlers } from './exception-card.js';
+import { ingestionHandlers } from './ingestion.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
+import { ratedTransactionHandlers } from './rated-transaction.js';
 import { referenceDataHandlers } from './reference-data.js';
 import { serviceHandlers } from './service.js';
+import { usageEventHandlers } from './usage-event.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
@@ -22,4 +25,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   contractService: contractServiceHandlers,
   contractServiceAttribute: contractServiceAttributeHandlers,
   exceptionCard: exceptionCardHandlers,
+  ingestion: ingestionHandlers,
+  usageEvent: usageEventHandlers,
+  ratedTransaction: ratedTransactionHandlers,
 };

@@ -1,0 +1,9 @@
+import type { Platform } from '../platform/platform.js';
+import { usageActivities, type OnRated } from './usage.js';
+
+/** Every activity, on the connections of this process. */
+export function createActivities(platform: Platform, { onRated }: { onRated: OnRated }) {
+  return { ...usageActivities(platform, onRated) };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,20 @@
+import { activityInfo } from '@temporalio/activity';
+import type { Scope } from '../kernel/scope.js';
+import type { Platform } from '../platform/platform.js';
+
+/** The workflow run that an activity works for. */
+export function currentRun(): { readonly workflowId: string; readonly runId: string } {
+  const { workflowExecution } = activityInfo();
+  if (!workflowExecution) throw new Error('The activity belongs to no workflow.');
+  return workflowExecution;
+}
+
+/** The scope of a workflow's step: the audit names its actor and the workflow. */
+export function workflowScope(platform: Platform, tenantId: string, actor: string): Scope {
+  const requestId = currentRun().workflowId;
+  return {
+    ...{ tenantId, orgId: null, roles: [], actor, requestId },
+    db: platform.database.forTenant(tenantId, { actor, requestId }),
+    now: () => new Date(),
+  };
+}

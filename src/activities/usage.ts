@@ -1,0 +1,52 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { rateUsage, UsageGapError } from '../commands/rate-usage.js';
+import { retryUsagePage } from '../commands/retry-usage.js';
+import type {
+  RetryPage,
+  RetryPageResult,
+  UsageRange,
+  UsageRangeResult,
+} from '../kernel/usage-workflow.js';
+import type { Platform } from '../platform/platform.js';
+import { currentRun, workflowScope } from './scope.js';
+
+/** Told by a step that is done, so that whoever waits in this process need not ask Temporal. */
+export type OnRated = (range: UsageRange) => void;
+
+export function usageActivities(platform: Platform, onRated: OnRated) {
+  const { broker, log } = platform;
+  return {
+    /** Rates a stretch of the log, in as many transactions as its size in memory asks for. */
+    async rateUsageRange(range: UsageRange): Promise<UsageRangeResult> {
+      const { tenantId, partition, firstOffset, endOffset } = range;
+      const scope = workflowScope(platform, tenantId, 'usage');
+      const total = { rated: 0, duplicate: 0, rejected: 0 };
+      for (let offset = firstOffset; offset < endOffset;) {
+        const records = await broker.read(tenantId, partition, offset, endOffset);
+        if (records.length === 0) throw new Error(`The log has no offset ${offset} to read yet.`);
+        const counts = await rateUsage(scope, {
+          ...{ partition, records, ...currentRun() },
+          onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
+        }).catch((error: unknown) => {
+          if (!(error instanceof UsageGapError)) throw error;
+          throw ApplicationFailure.nonRetryable(error.message, 'UsageGap');
+        });
+        total.rated += counts.rated;
+        total.duplicate += counts.duplicate;
+        total.rejected += counts.rejected;
+        offset += records.length;
+      }
+      onRated(range);
+      return total;
+    },
+
+    /** Rates a page of rejected events once more. */
+    retryUsagePage(page: RetryPage): Promise<RetryPageResult> {
+      const scope = workflowScope(platform, page.tenantId, page.actor);
+      return retryUsagePage(scope, {
+        ...{ page, ...currentRun() },
+        onFault: (error) => log.error({ err: error, ...page }, 'rating met an error of ours'),
+      });
+    },
+  };
+}

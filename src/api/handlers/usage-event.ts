@@ -1,0 +1,29 @@
+import { retryUsageEvent, retryUsageEvents } from '../usage-retry.js';
+import { partitionOf } from '../../platform/broker.js';
+import { getUsageEvent, listUsageEvents, summarizeUsage } from '../../queries/usage-event.js';
+import { readUsageEventFilter } from '../../queries/usage-event-filter.js';
+import { simulateUsage } from '../../queries/usage-simulation.js';
+import type { Operations } from '../../schemas/index.js';
+import type { Handlers } from '../mount.js';
+
+export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
+  list: ({ query: { limit, offset, status, ...filter } }, scope, { broker }) =>
+    listUsageEvents(
+      scope,
+      broker,
+      { ...readUsageEventFilter(filter), ...(status === undefined ? {} : { status }) },
+      { limit, offset },
+    ),
+  summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
+  get: ({ params }, scope, { broker }) => getUsageEvent(scope, broker, params.id),
+  retry: ({ params }, scope, platform) => retryUsageEvent(scope, platform, params.id),
+  retryAll: ({ body }, scope, platform) => retryUsageEvents(scope, platform, body),
+  simulate: async ({ body }, scope, { log }) => {
+    const results = await simulateUsage(scope, Array.isArray(body) ? body : [body], {
+      partitionOf,
+      onFault: (error) => log.error({ err: error }, 'simulation met an error of ours'),
+    });
+    const [only] = results;
+    return Array.isArray(body) || only === undefined ? results : only;
+  },
+};

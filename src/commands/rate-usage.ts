@@ -1,0 +1,158 @@
+import type { Knex } from 'knex';
+import type { Scope } from '../kernel/scope.js';
+import { usageEventId, type UsageRecord } from '../kernel/usage-log.js';
+import { Execution } from '../models/execution.js';
+import { UsageConsumer } from '../models/usage-consumer.js';
+import { UsageCounter } from '../models/usage-counter.js';
+import { UsageEvent, type UsageCounts } from '../models/usage-event.js';
+import { readMessage, type ReadMessage } from '../queries/usage-message.js';
+import { UsageRater, type Outcome } from '../queries/usage-rater.js';
+import { ratePrepared, type UsageEvent as ReadEvent } from '../rating/index.js';
+import { UsageBatch } from './usage-batch.js';
+import { isRace, isUnstorable } from './database-fault.js';
+
+/** Records of a partition that follow one another, and who rates them. */
+export interface RateUsageInput {
+  readonly partition: number;
+  readonly records: readonly UsageRecord[];
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Told of faults of ours that rating met. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** The log was read from behind where its consumer stands: something of it would be left out. */
+export class UsageGapError extends Error {}
+
+interface Candidate {
+  readonly record: UsageRecord;
+  readonly message: ReadMessage;
+}
+
+const racesMax = 5;
+
+/**
+ * Rates records of the usage log (DESIGN.md, section 4): what becomes of them, their charges, the
+ * counters and the offset of the consumer are written in one transaction, so that whatever crashes,
+ * they move together. Records that were consumed before are only counted: a repeated call changes
+ * nothing and answers the same.
+ */
+export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await scope.db.transaction((trx) => rateInTransaction(trx, scope, input));
+    } catch (error) {
+      if (isRace(error) && attempt < racesMax) continue;
+      if (!isUnstorable(error)) throw error;
+      input.onFault(error);
+      return rateApart(scope, input, error);
+    }
+  }
+}
+
+/**
+ * One of the records cannot be stored, which is a fault of ours: the others must not wait for its
+ * mending. Halves the batch until it is found, and refuses it.
+ */
+async function rateApart(
+  scope: Scope,
+  input: RateUsageInput,
+  cause: unknown,
+): Promise<UsageCounts> {
+  const { records } = input;
+  if (records.length === 1) {
+    return scope.db.transaction((trx) => rateInTransaction(trx, scope, input, cause));
+  }
+  const middle = Math.ceil(records.length / 2);
+  const first = await rateUsage(scope, { ...input, records: records.slice(0, middle) });
+  const second = await rateUsage(scope, { ...input, records: records.slice(middle) });
+  return addCounts(first, second);
+}
+
+const addCounts = (a: UsageCounts, b: UsageCounts): UsageCounts => ({
+  rated: a.rated + b.rated,
+  duplicate: a.duplicate + b.duplicate,
+  rejected: a.rejected + b.rejected,
+});
+
+async function rateInTransaction(
+  trx: Knex.Transaction,
+  scope: Scope,
+  input: RateUsageInput,
+  fault?: unknown,
+): Promise<UsageCounts> {
+  const { tenantId } = scope;
+  const { partition, records, workflowId, runId } = input;
+  const from = records[0]?.offset ?? 0;
+  const end = from + records.length;
+  const startedAt = scope.now();
+  const next = await UsageConsumer.lock(trx, tenantId, partition);
+  if (next < from)
+    throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
+  const done = { partition, from, end: Math.min(next, end) };
+  const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
+  if (next >= end) return counts;
+
+  const candidates = records
+    .filter(({ offset }) => offset >= next)
+    .map((record): Candidate => ({ record, message: readMessage(record.message) }));
+  const batch = new UsageBatch({ workflowId, runId, at: startedAt });
+  for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
+  const rater = await openRater(trx, tenantId, candidates, input.onFault);
+  for (const { record, message } of candidates) {
+    const id = usageEventId(record.receivedAt, partition, record.offset);
+    batch.add({ ...record, id, partition }, message, () =>
+      fault === undefined ? rater.rate(message.read) : refused,
+    );
+  }
+  await batch.write(trx, tenantId, rater.movedCounters());
+  const tallies = batch.tallies();
+  for (const [of, change] of [...tallies].sort(([a], [b]) => a - b)) {
+    if (of === partition)
+      await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end });
+    else await UsageConsumer.advance(trx, tenantId, of, change);
+  }
+  const added = batch.counts();
+  await Execution.addCounts(trx, tenantId, {
+    ...{ workflow: 'rateUsage', workflowId, runId, actor: scope.actor },
+    ...{ input: { partition, firstOffset: from, endOffset: end }, output: { ...added } },
+    ...{ startedAt, completedAt: scope.now() },
+  });
+  return addCounts(counts, added);
+}
+
+const noCounts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
+
+/** What becomes of a record that cannot be stored with its charges. */
+const refused: Outcome = {
+  status: 'rejected',
+  accountId: null,
+  code: 'INTERNAL_ERROR',
+  reason: 'The charges of this event could not be stored because of an error on our side.',
+};
+
+async function findOriginals(
+  trx: Knex.Transaction,
+  tenantId: string,
+  candidates: readonly Candidate[],
+): Promise<UsageEvent[]> {
+  const externalIds = new Set<string>();
+  for (const { message } of candidates) {
+    if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
+  }
+  return UsageEvent.lockOriginals(trx, tenantId, [...externalIds]);
+}
+
+function openRater(
+  trx: Knex.Transaction,
+  tenantId: string,
+  candidates: readonly Candidate[],
+  onFault: (error: unknown) => void,
+): Promise<UsageRater> {
+  const events: ReadEvent[] = [];
+  for (const { message } of candidates) if (message.read.ok) events.push(message.read.event);
+  return UsageRater.open(trx, tenantId, events, ratePrepared, {
+    readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
+    onFault,
+  });
+}

@@ -1,0 +1,247 @@
+import type { Knex } from 'knex';
+import { newId } from '../kernel/id.js';
+import { canonicalJson } from '../kernel/json.js';
+import { RatedDimension, type RatedDimensionRow } from '../models/rated-dimension.js';
+import { RatedTransaction, type RatedTransactionRow } from '../models/rated-transaction.js';
+import { StoredRatingPlan } from '../models/rating-plan.js';
+import { noChange, type TallyChange } from '../models/usage-consumer.js';
+import { UsageCounter } from '../models/usage-counter.js';
+import { UsageEvent, type UsageCounts, type UsageEventRow } from '../models/usage-event.js';
+import { readMessage, type ReadMessage } from '../queries/usage-message.js';
+import type { MovedCounter, Outcome, RatedOutcome } from '../queries/usage-rater.js';
+import type { RatingPlan } from '../rating/index.js';
+
+/** Which workflow run writes, and when. */
+export interface RatingRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly at: Date;
+}
+
+/** Where a message stands in the log. */
+export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
+  readonly message: string;
+};
+
+/** An original event as this batch sees it: stored before, or of this batch. */
+interface Original {
+  row: UsageEventRow;
+  content: () => string;
+  readonly isStored: boolean;
+}
+
+/** Text from an error message may quote what PostgreSQL cannot hold. */
+const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+
+/** Collects what becomes of the messages of a batch, and writes it with one statement per table. */
+export class UsageBatch {
+  readonly #run: RatingRun;
+  readonly #originals = new Map<string, Original>();
+  /** The originals as they were stored: their partition's tally gives them back. */
+  readonly #before = new Map<string, UsageEventRow>();
+  readonly #inserted: UsageEventRow[] = [];
+  readonly #updated = new Map<string, UsageEventRow>();
+  readonly #transactions: (RatedTransactionRow & { readonly partition: number })[] = [];
+  readonly #dimensions: RatedDimensionRow[] = [];
+  readonly #plans = new Set<RatingPlan>();
+
+  constructor(run: RatingRun) {
+    this.#run = run;
+  }
+
+  /** Makes an event known that is in the database. */
+  addStored(event: UsageEvent): void {
+    const row: UsageEventRow = {
+      ...event,
+      offset: Number(event.offset),
+      eventAt: event.eventAt?.toISOString() ?? null,
+    };
+    this.#before.set(row.id, row);
+    if (row.externalTransactionId === null) return;
+    const content = (): string => canonicalJson(readMessage(event.message).content);
+    this.#originals.set(row.externalTransactionId, { row, content, isStored: true });
+  }
+
+  /** Rates an event that was stored as rejected once more, in its place. */
+  retry(event: UsageEvent, message: ReadMessage, outcome: Outcome): void {
+    this.addStored(event);
+    const row = this.#before.get(event.id);
+    if (row) this.#updated.set(row.id, this.#outcomeRow(row, message, outcome));
+  }
+
+  /**
+   * What a message is: the first of its external id is rated; so is one whose original was rejected,
+   * in its original's place (0-decisions.md section 6); every other is a duplicate, or contradicts
+   * its original. `rate` is called for those that are rated.
+   */
+  add(place: Place, message: ReadMessage, rate: () => Outcome): void {
+    const externalId = message.externalTransactionId;
+    const original = externalId === null ? undefined : this.#originals.get(externalId);
+    if (!original) {
+      const row = this.#outcomeRow(place, message, rate());
+      this.#inserted.push(row);
+      const content = (): string => canonicalJson(message.content);
+      if (externalId !== null) this.#originals.set(externalId, { row, content, isStored: false });
+    } else if (original.row.status === 'rejected') {
+      this.#repair(original, place, message, rate());
+    } else {
+      this.#repeat(original, place, message);
+    }
+  }
+
+  /** The original takes the new message and its place; a new row keeps the old ones. */
+  #repair(original: Original, place: Place, message: ReadMessage, outcome: Outcome): void {
+    const old = original.row;
+    this.#push({ ...old, id: place.id }, 'duplicate', old.id);
+    const row = this.#outcomeRow({ ...place, id: old.id }, message, outcome);
+    if (original.isStored) this.#updated.set(row.id, row);
+    else this.#inserted[this.#inserted.indexOf(old)] = row;
+    original.row = row;
+    original.content = () => canonicalJson(message.content);
+  }
+
+  #repeat(original: Original, place: Place, message: ReadMessage): void {
+    const base = { ...blank, ...place, ...fieldsOf(message) };
+    const isSame =
+      original.row.message === place.message ||
+      original.content() === canonicalJson(message.content);
+    if (isSame) this.#push(base, 'duplicate', original.row.id);
+    else {
+      this.#push(
+        {
+          ...base,
+          code: 'DUPLICATE_CONFLICT',
+          reason: 'An event with this externalTransactionId and other content was rated already',
+        },
+        'rejected',
+        original.row.id,
+      );
+    }
+  }
+
+  #push(
+    base: Omit<UsageEventRow, 'workflowId' | 'runId' | 'processedAt' | 'status' | 'originalId'>,
+    status: UsageEventRow['status'],
+    originalId: string,
+  ): void {
+    const cleared = status === 'duplicate' ? { code: null, reason: null } : {};
+    this.#inserted.push({ ...base, ...cleared, ...this.#stamp(), status, originalId });
+  }
+
+  #stamp() {
+    const { workflowId, runId, at: processedAt } = this.#run;
+    return { workflowId, runId, processedAt };
+  }
+
+  #outcomeRow(place: Place, message: ReadMessage, outcome: Outcome): UsageEventRow {
+    const { id, partition, offset, orgId, receivedAt } = place;
+    const { accountId, status } = outcome;
+    const row: UsageEventRow = {
+      ...{ id, partition, offset, orgId, receivedAt, message: place.message },
+      ...fieldsOf(message),
+      ...{ accountId, status, originalId: null },
+      code: outcome.status === 'rejected' ? outcome.code : null,
+      reason: outcome.status === 'rejected' ? storable(outcome.reason) : null,
+      ...this.#stamp(),
+    };
+    if (outcome.status === 'rated') this.#addCharges(row, outcome);
+    return row;
+  }
+
+  #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
+    const { event, owner, plan } = prepared;
+    this.#plans.add(plan);
+    for (const transaction of rated.transactions) {
+      const transactionId = newId();
+      this.#transactions.push({
+        partition: row.partition,
+        id: transactionId,
+        usageEventId: row.id,
+        externalTranId: event.externalTransactionId,
+        transactionDate: event.date,
+        accountId: transaction.billedAccountId,
+        masterAccountId: owner.accountId,
+        serviceId: event.serviceId,
+        serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
+        contractId: owner.line?.contractId ?? null,
+        contractServiceId: owner.line?.id ?? null,
+        amount: transaction.amount,
+        quantity: transaction.quantity,
+        currency: transaction.currency,
+        usageType: transaction.usageType,
+        chargeType: transaction.chargeType,
+        planHash: StoredRatingPlan.hashOf(plan),
+      });
+      for (const dimension of transaction.dimensions) {
+        this.#dimensions.push({
+          id: newId(),
+          transactionId,
+          dimensionId: dimension.attributeId,
+          dimensionName: dimension.attributeName,
+          rateCardRowId: dimension.rowId,
+          volume: dimension.volume,
+          rate: dimension.rate,
+          calcAmount: dimension.calcAmount,
+          currency: transaction.currency,
+          priceMethodType: dimension.priceMethod,
+          itemType: transaction.chargeType,
+          billStartDate: event.date,
+          billEndDate: event.date,
+          counterKey: dimension.counter?.keyText ?? null,
+          counterBefore: dimension.counter?.before ?? null,
+        });
+      }
+    }
+  }
+
+  /** What this adds to the tallies, by partition. */
+  tallies(): Map<number, TallyChange> {
+    const changes = new Map<number, TallyChange>();
+    const of = (partition: number): TallyChange => {
+      const change = changes.get(partition) ?? noChange();
+      changes.set(partition, change);
+      return change;
+    };
+    for (const { partition, status } of this.#inserted) of(partition)[status] += 1;
+    for (const row of this.#updated.values()) {
+      const before = this.#before.get(row.id);
+      if (before) of(before.partition)[before.status] -= 1;
+      of(row.partition)[row.status] += 1;
+    }
+    for (const { partition } of this.#transactions) of(partition).transactions += 1;
+    return changes;
+  }
+
+  /** How many messages came to which end: the row of a repaired event counts for its new message. */
+  counts(): UsageCounts {
+    const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
+    for (const { status } of [...this.#inserted, ...this.#updated.values()]) counts[status] += 1;
+    for (const id of this.#updated.keys()) if (this.#before.has(id)) counts.duplicate -= 1;
+    return counts;
+  }
+
+  /** How many retried events came to which end. */
+  retryCounts(): { rated: number; rejected: number } {
+    const statuses = [...this.#updated.values()].map(({ status }) => status);
+    const rated = statuses.filter((status) => status === 'rated').length;
+    return { rated, rejected: statuses.length - rated };
+  }
+
+  /** Writes events, charges and counters. */
+  async write(trx: Knex.Transaction, tenantId: string, counters: MovedCounter[]): Promise<void> {
+    // Updates first: they free the offsets that rows of repaired events take over.
+    await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
+    await UsageEvent.insertMany(trx, tenantId, this.#inserted);
+    await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
+    await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
+    await RatedDimension.insertMany(trx, tenantId, this.#dimensions);
+    await UsageCounter.write(trx, tenantId, counters);
+  }
+}
+
+const blank = { code: null, reason: null, accountId: null };
+
+function fieldsOf(message: ReadMessage) {
+  const { externalTransactionId, accountRef, serviceId, eventAt } = message;
+  return { externalTransactionId, accountRef, serviceId, eventAt };
+}

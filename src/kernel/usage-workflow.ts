@@ -1,0 +1,54 @@
+/** What the usage workflows are given and give: JSON-safe, known to workflows, worker and API. */
+
+/** A stretch of a partition: the offsets from `firstOffset` up to `endOffset`. */
+export interface UsageRange {
+  readonly tenantId: string;
+  readonly partition: number;
+  readonly firstOffset: number;
+  readonly endOffset: number;
+}
+
+/** How many events came to which end. */
+export interface UsageRangeResult {
+  readonly rated: number;
+  readonly duplicate: number;
+  readonly rejected: number;
+}
+
+/** Which rejected events to rate again; without any filter all of them. */
+export interface RetryFilter {
+  readonly id?: string;
+  readonly externalTransactionId?: string;
+  readonly code?: string;
+  readonly accountId?: string;
+  readonly serviceId?: string;
+  /** Instants of the events, `to` exclusive. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export interface UsageRetry {
+  readonly tenantId: string;
+  readonly actor: string;
+  readonly filter: RetryFilter;
+}
+
+export interface UsageRetryResult {
+  readonly retried: number;
+  readonly rated: number;
+  readonly rejected: number;
+}
+
+/** One page of a retry: the events after an id, up to another. */
+export interface RetryPage extends UsageRetry {
+  readonly afterId: string | null;
+  /** Events that arrived later are left to the next retry. */
+  readonly until: string;
+}
+
+export interface RetryPageResult {
+  /** Of the run so far. */
+  readonly counts: UsageRetryResult;
+  /** Where the next page begins; null after the last. */
+  readonly lastId: string | null;
+}

@@ -1,0 +1,71 @@
+import type { Knex } from 'knex';
+import type { Decimal } from '../kernel/money.js';
+import { BulkTable } from './bulk-table.js';
+import { TenantModel } from './tenant-model.js';
+
+export interface RatedDimensionRow {
+  readonly id: string;
+  readonly transactionId: string;
+  readonly dimensionId: string;
+  readonly dimensionName: string;
+  readonly rateCardRowId: string;
+  readonly volume: Decimal;
+  readonly rate: Decimal;
+  readonly calcAmount: Decimal;
+  readonly currency: string;
+  readonly priceMethodType: string;
+  readonly itemType: string;
+  readonly billStartDate: string;
+  readonly billEndDate: string;
+  readonly counterKey: string | null;
+  readonly counterBefore: Decimal | null;
+}
+
+const table = new BulkTable<RatedDimensionRow>('rated_dimension', {
+  id: 'uuid',
+  transactionId: 'uuid',
+  dimensionId: 'uuid',
+  dimensionName: 'text',
+  rateCardRowId: 'uuid',
+  volume: 'numeric',
+  rate: 'numeric',
+  calcAmount: 'numeric',
+  currency: 'text',
+  priceMethodType: 'text',
+  itemType: 'text',
+  billStartDate: 'date',
+  billEndDate: 'date',
+  counterKey: 'text',
+  counterBefore: 'numeric',
+});
+
+/** One priced row of a rated transaction. */
+export class RatedDimension extends TenantModel {
+  static override tableName = 'rated_dimension';
+  static override idColumn = ['tenantId', 'transactionId', 'id'];
+
+  declare transactionId: string;
+  declare dimensionId: string;
+  declare dimensionName: string;
+  declare rateCardRowId: string;
+  /** Volumes, rates and amounts are decimal text. */
+  declare volume: string;
+  declare rate: string;
+  declare calcAmount: string;
+  declare currency: string;
+  declare priceMethodType: string;
+  declare itemType: string;
+  declare billStartDate: string;
+  declare billEndDate: string;
+  declare isProrated: boolean;
+  declare counterKey: string | null;
+  declare counterBefore: string | null;
+
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RatedDimensionRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+}

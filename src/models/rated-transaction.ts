@@ -1,0 +1,89 @@
+import { Model } from 'objection';
+import type { Knex } from 'knex';
+import type { Decimal } from '../kernel/money.js';
+import { BulkTable } from './bulk-table.js';
+import { RatedDimension } from './rated-dimension.js';
+import { TenantModel } from './tenant-model.js';
+
+export interface RatedTransactionRow {
+  readonly id: string;
+  readonly usageEventId: string;
+  readonly externalTranId: string;
+  readonly transactionDate: string;
+  readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly serviceId: string;
+  readonly serviceInstanceId: string | null;
+  readonly contractId: string | null;
+  readonly contractServiceId: string | null;
+  readonly amount: Decimal;
+  readonly quantity: Decimal;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly chargeType: string;
+  readonly planHash: Buffer;
+}
+
+const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
+  id: 'uuid',
+  usageEventId: 'uuid',
+  externalTranId: 'text',
+  transactionDate: 'date',
+  accountId: 'uuid',
+  masterAccountId: 'uuid',
+  serviceId: 'uuid',
+  serviceInstanceId: 'text',
+  contractId: 'uuid',
+  contractServiceId: 'uuid',
+  amount: 'numeric',
+  quantity: 'numeric',
+  currency: 'text',
+  usageType: 'text',
+  chargeType: 'text',
+  planHash: 'bytea',
+});
+
+/** What a usage event costs, or pays, an account. */
+export class RatedTransaction extends TenantModel {
+  static override tableName = 'rated_transaction';
+  static override relationMappings = {
+    dimensions: {
+      relation: Model.HasManyRelation,
+      modelClass: RatedDimension,
+      join: { from: 'rated_transaction.id', to: 'rated_dimension.transactionId' },
+      modify: (builder: { orderBy(column: string): void }) => builder.orderBy('id'),
+    },
+  };
+
+  declare usageEventId: string;
+  declare externalTranId: string;
+  declare transactionDate: string;
+  /** The billed account. */
+  declare accountId: string;
+  /** The account of the event, and the master account of its contract. */
+  declare masterAccountId: string;
+  declare serviceId: string;
+  declare serviceInstanceId: string | null;
+  declare contractId: string | null;
+  declare contractServiceId: string | null;
+  /** Amounts and quantities are decimal text. */
+  declare amount: string;
+  declare discount: string;
+  declare taxAmount: string;
+  declare quantity: string;
+  declare currency: string;
+  declare usageType: string;
+  declare chargeType: string;
+  declare billed: boolean;
+  declare planHash: Buffer;
+  declare ratedAt: Date;
+  declare dimensions?: RatedDimension[];
+
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RatedTransactionRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+}

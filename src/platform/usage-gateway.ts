@@ -1,0 +1,98 @@
+import { stringifyJson } from '../kernel/json.js';
+import { problem, Problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { Published, UsageBroker, UsageMessage } from './broker.js';
+
+/** A body of the ingestion endpoint; nobody has looked at it yet. */
+interface Ingestion {
+  readonly key?: unknown;
+  readonly message?: unknown;
+}
+
+export type PublishedResult = { readonly status: 'published' } & Published;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** Text that the log can keep as it is; other values, and what no text column holds, as JSON. */
+function keyText(key: unknown): string | null {
+  if (key === undefined || key === null) return null;
+  const isStorable = typeof key === 'string' && !key.includes('\0') && key.isWellFormed();
+  return isStorable ? key : stringifyJson(key);
+}
+
+/** The organization: the token's, else the message's (0-decisions.md section 4). */
+function orgIdOf(scope: Scope, message: Readonly<Record<string, unknown>>): string {
+  if (scope.orgId !== null) return scope.orgId;
+  const { morgId } = message;
+  const orgId = typeof morgId === 'number' ? String(morgId) : morgId;
+  if (typeof orgId !== 'string' || orgId.trim() === '') {
+    throw problem.validation(
+      'The organization id is required in the message or as morgId in the token.',
+      { field: 'morgId' },
+    );
+  }
+  return orgId.replaceAll('\0', '\uFFFD').toWellFormed();
+}
+
+/** The gateway's checks; everything else is checked downstream and rejected there, visibly. */
+function toMessage(scope: Scope, body: unknown): UsageMessage {
+  const { key, message }: Ingestion = isObject(body) ? body : {};
+  if (!isObject(message)) {
+    throw problem.validation("'message' is required and must be a JSON object", {
+      field: 'message',
+    });
+  }
+  const account = message['billingAccountRef'];
+  return {
+    tenantId: scope.tenantId,
+    partitionKey: typeof account === 'string' ? account : '',
+    key: keyText(key),
+    orgId: orgIdOf(scope, message),
+    message: stringifyJson(message),
+  };
+}
+
+const publishedResult = ({ topic, partition, offset }: Published): PublishedResult => ({
+  status: 'published',
+  topic,
+  partition,
+  offset,
+});
+
+/** Publishes a usage event (document 3, section 4). 400, 502, 504. */
+export async function publishUsage(
+  broker: UsageBroker,
+  scope: Scope,
+  body: unknown,
+): Promise<PublishedResult> {
+  return publishedResult(await broker.publish(toMessage(scope, body)));
+}
+
+/**
+ * Publishes events in order; each is answered in its place, with a problem where it fails the checks
+ * of the gateway (docs/decisions/0041).
+ */
+export async function publishUsageBatch(
+  broker: UsageBroker,
+  scope: Scope,
+  bodies: readonly unknown[],
+): Promise<(PublishedResult | Problem)[]> {
+  const checked = bodies.map((body): UsageMessage | Problem => {
+    try {
+      return toMessage(scope, body);
+    } catch (error) {
+      if (error instanceof Problem) return error;
+      throw error;
+    }
+  });
+  const messages = checked.filter((each): each is UsageMessage => !(each instanceof Problem));
+  const published = messages.length === 0 ? [] : await broker.publishAll(messages);
+  let next = 0;
+  return checked.map((each) => {
+    if (each instanceof Problem) return each;
+    const result = published[next] as Published;
+    next += 1;
+    return publishedResult(result);
+  });
+}

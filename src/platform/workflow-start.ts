@@ -1,0 +1,108 @@
+import {
+  isGrpcDeadlineError,
+  WorkflowFailedError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  type WorkflowHandleWithStartDetails,
+} from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import { problem } from '../kernel/problem.js';
+import type { Temporal } from './temporal.js';
+
+/** What a workflow is indexed by (DESIGN.md, section 3). */
+interface Subject {
+  readonly tenantId: string;
+  readonly entityType: string;
+  readonly entityId: string;
+  readonly actor: string;
+}
+
+export interface WorkflowStart {
+  /** The name of the workflow function. */
+  readonly type: string;
+  /** A business key: it is what two that want the same meet at. */
+  readonly workflowId: string;
+  readonly input: object;
+  readonly subject: Subject;
+  /** One line for people who read the Temporal UI. */
+  readonly summary: string;
+  /** May a workflow of this id that has completed be run again? */
+  readonly isRepeatable: boolean;
+}
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const keys = {
+  tenant: keyword('TenantId'),
+  flow: keyword('Flow'),
+  entityType: keyword('EntityType'),
+  entityId: keyword('EntityId'),
+  actor: keyword('Actor'),
+};
+
+/**
+ * How long Temporal waits for a worker to finish a workflow task before another may have it: a worker
+ * that was killed holds up its workflows no longer than this. Local activities that last longer report
+ * that they live.
+ */
+const workflowTaskTimeout = '5 s';
+
+/** Starts a workflow, eagerly where a worker of this process can take it; joins one that runs. */
+export function startWorkflow(
+  temporal: Temporal,
+  { type, workflowId, input, subject, summary, isRepeatable }: WorkflowStart,
+): Promise<WorkflowHandleWithStartDetails> {
+  return temporal.starter.workflow.start(type, {
+    workflowId,
+    workflowTaskTimeout,
+    args: [input],
+    taskQueue: temporal.taskQueue,
+    requestEagerStart: true,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: isRepeatable
+      ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
+      : WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: keys.tenant, value: subject.tenantId },
+      { key: keys.flow, value: type },
+      { key: keys.entityType, value: subject.entityType },
+      { key: keys.entityId, value: subject.entityId },
+      { key: keys.actor, value: subject.actor },
+    ]),
+  });
+}
+
+/** How long a caller waits for the end of a workflow (DESIGN.md, section 3). */
+const waitMs = 30_000;
+
+/**
+ * Starts a workflow and waits for its result. 504 with the execution's id when that takes longer than
+ * 30 s: the workflow goes on.
+ */
+export async function runWorkflow<Result>(
+  temporal: Temporal,
+  start: WorkflowStart,
+): Promise<Result> {
+  let executionId: string | undefined;
+  try {
+    const { workflowId, firstExecutionRunId } = await startWorkflow(temporal, start);
+    executionId = firstExecutionRunId;
+    const { waiter } = temporal;
+    return await waiter.withDeadline(Date.now() + waitMs, async () => {
+      const result: unknown = await waiter.workflow.getHandle(workflowId).result();
+      return result as Result;
+    });
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) throw error;
+    if (executionId !== undefined && isGrpcDeadlineError(error)) {
+      throw problem.timeout('The work is not finished yet; it goes on in the background.', {
+        executionId,
+      });
+    }
+    throw problem.unavailable('The workflow service does not answer at the moment; try again.');
+  }
+}

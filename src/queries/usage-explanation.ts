@@ -1,0 +1,126 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import type { Scope } from '../kernel/scope.js';
+import { RatedTransaction } from '../models/rated-transaction.js';
+import { StoredRatingPlan } from '../models/rating-plan.js';
+import type { UsageEvent } from '../models/usage-event.js';
+import {
+  explain,
+  prepareFromPlan,
+  type Explained,
+  type PlanLine,
+  type RatedDimension,
+  type RatingPlan,
+} from '../rating/index.js';
+import type * as schema from '../schemas/usage-event.js';
+import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
+import type { ReadMessage } from './usage-message.js';
+
+type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];
+
+/**
+ * The charges of a rated event, each with how it came about: computed again by the engine that rated
+ * it, from the recorded plan, the event and the counters before, and compared with what is stored.
+ */
+export async function explainCharges(
+  scope: Scope,
+  event: UsageEvent,
+  message: ReadMessage,
+): Promise<ExplainedTransactionDto[]> {
+  const { tenantId, db } = scope;
+  const transactions = await RatedTransaction.query(db.read)
+    .forTenant(tenantId)
+    .where({ usageEventId: event.id })
+    .orderBy('id')
+    .withGraphFetched('dimensions');
+  const numbers = await findAccountNumbers(
+    db.read,
+    tenantId,
+    transactions.map(({ accountId }) => accountId),
+  );
+  const explained = await recompute(db.read, tenantId, transactions, message);
+  return transactions.map((transaction) => {
+    const index = explained?.transactions.findIndex(
+      ({ usageType, billedAccountId }) =>
+        usageType === transaction.usageType && billedAccountId === transaction.accountId,
+    );
+    const again = index === undefined ? undefined : explained?.transactions[index];
+    return {
+      ...presentRatedTransaction(transaction, numbers),
+      explanation: (index === undefined ? null : explained?.explanations[index]) ?? null,
+      matches: again !== undefined && isSame(transaction, again.amount, again.dimensions),
+    };
+  });
+}
+
+function isSame(
+  stored: RatedTransaction,
+  amount: Decimal,
+  dimensions: readonly RatedDimension[],
+): boolean {
+  const before = stored.dimensions ?? [];
+  return (
+    amount.equals(stored.amount) &&
+    before.length === dimensions.length &&
+    dimensions.every(({ calcAmount, volume }, index) => {
+      const dimension = before[index];
+      return (
+        dimension && calcAmount.equals(dimension.calcAmount) && volume.equals(dimension.volume)
+      );
+    })
+  );
+}
+
+async function recompute(
+  db: Knex,
+  tenantId: string,
+  transactions: readonly RatedTransaction[],
+  { read }: ReadMessage,
+): Promise<Explained | null> {
+  const [first] = transactions;
+  if (!first || !read.ok) return null;
+  const plan = await findPlan(db, tenantId, first.planHash);
+  if (!plan) return null;
+  const owner = { accountId: first.masterAccountId, line: await findLine(db, tenantId, first) };
+  const prepared = prepareFromPlan(plan, read.event, owner);
+  if (!prepared.ok) return null;
+  const counters = new Map<string, Decimal>();
+  for (const { counterKey, counterBefore } of transactions.flatMap(
+    (each) => each.dimensions ?? [],
+  )) {
+    // Every price of an event begins at the counters before it (docs/decisions/0012).
+    if (counterKey !== null) counters.set(counterKey, new Decimal(counterBefore ?? 0));
+  }
+  const explained = explain(prepared, counters);
+  return explained.ok ? explained : null;
+}
+
+async function findPlan(db: Knex, tenantId: string, hash: Buffer): Promise<RatingPlan | undefined> {
+  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).findOne({ hash });
+  return stored?.plan;
+}
+
+/** The line that a charge was rated under, also when it was deleted since. */
+async function findLine(
+  db: Knex,
+  tenantId: string,
+  { contractId, contractServiceId }: RatedTransaction,
+): Promise<PlanLine | null> {
+  if (contractServiceId === null) return null;
+  const line = await db('contractService as line')
+    .join('contract', (join) =>
+      join.on('contract.tenantId', 'line.tenantId').andOn('contract.id', 'line.contractId'),
+    )
+    .where({ 'line.tenantId': tenantId, 'line.id': contractServiceId })
+    .first<{ number: string; serviceInstanceId: string | null } | undefined>(
+      'contract.number',
+      'line.serviceInstanceId',
+    );
+  return {
+    id: contractServiceId,
+    contractId: contractId ?? '',
+    contractNumber: line?.number ?? '',
+    serviceInstanceId: line?.serviceInstanceId ?? null,
+  };
+}

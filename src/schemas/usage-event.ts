@@ -1,0 +1,214 @@
+import { Type, type Static } from 'typebox';
+import { rejectionCodes, type Explanation } from '../rating/index.js';
+import { Instant, nullable, Text, Uuid, writeBody } from './field.js';
+import { operation, reply } from './operation.js';
+import { offsetQuery } from './paging.js';
+import { RatedTransaction } from './rated-transaction.js';
+
+/** The codes of 0-decisions.md section 2.2, and one for faults of ours (docs/decisions/0042). */
+export const usageRejectionCodes = [
+  ...rejectionCodes,
+  'DUPLICATE_CONFLICT',
+  'INTERNAL_ERROR',
+] as const;
+
+const statuses = ['pending', 'rated', 'rejected', 'duplicate'] as const;
+
+const oneOf = <const V extends readonly string[]>(values: V, description: string) =>
+  Type.Unsafe<V[number]>({ type: 'string', enum: values, description });
+
+const Status = oneOf(statuses, 'pending, rated, rejected or duplicate.');
+const Code = oneOf(usageRejectionCodes, 'Why it was rejected.');
+
+const UsageEventFields = {
+  id: nullable(Uuid('Id of the event; null in a simulation.')),
+  externalTransactionId: nullable(
+    Type.String({ description: "The producer's id; null when it cannot be read." }),
+  ),
+  status: Status,
+  code: nullable(Code),
+  reason: nullable(Type.String({ description: 'What has to be mended.' })),
+  topic: Type.String({ description: "The tenant's topic." }),
+  partition: Type.Integer({ description: 'Partition of the topic.' }),
+  offset: nullable(Type.Integer({ description: 'Place in the partition.' })),
+  morgId: nullable(Type.String({ description: 'Organization of the event.' })),
+  billingAccountRef: nullable(Type.String({ description: 'External id of the account.' })),
+  accountId: nullable(Uuid('The account, where one has that external id.')),
+  serviceId: nullable(Uuid('The service that the event names.')),
+  eventTimestamp: nullable(Instant('When the usage occurred, in UTC.')),
+  receivedAt: nullable(Instant('When the broker took it.')),
+  processedAt: nullable(Instant('When it was rated, rejected or recognized as a duplicate.')),
+  workflowId: nullable(Type.String({ description: 'Workflow that processed it.' })),
+  runId: nullable(Type.String({ description: 'Run of that workflow.' })),
+  originalId: nullable(Uuid('The event that this one repeats or contradicts.')),
+};
+
+/** What the list shows. */
+export const UsageEventSummary = Type.Object(UsageEventFields, {
+  description: 'A usage event and what became of it.',
+});
+
+const ExplainedTransaction = Type.Object(
+  {
+    ...RatedTransaction.properties,
+    explanation: nullable(
+      Type.Unsafe<Explanation>({
+        type: 'object',
+        description:
+          'How it came about: contract line, card version, row, tiers with the volume and amount in ' +
+          'each, counter before and after, every formula step with its value.',
+      }),
+    ),
+    matches: Type.Boolean({
+      description: 'Whether computing it again, from what was recorded, gives the stored amounts.',
+    }),
+  },
+  { description: 'A rated transaction that explains itself.' },
+);
+
+export const UsageEvent = Type.Object(
+  {
+    ...UsageEventFields,
+    message: Type.Unknown({ description: 'The event as it was sent.' }),
+    ratedTransactions: Type.Array(ExplainedTransaction, { description: 'What it was rated to.' }),
+  },
+  { description: 'A usage event, what became of it, and why it costs what it costs.' },
+);
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const Tally = {
+  accepted: count('Events that the broker has taken.'),
+  rated: count('Events that were rated.'),
+  duplicate: count('Repeats of another event.'),
+  rejected: count('Events that could not be rated.'),
+  pending: count('Events that wait to be rated.'),
+};
+
+export const UsageSummary = Type.Object(
+  {
+    ...Tally,
+    partitions: Type.Array(
+      Type.Object(
+        { partition: Type.Integer({ description: 'Partition of the topic.' }), ...Tally },
+        { description: 'The same of one partition.' },
+      ),
+      { description: 'The same by partition.' },
+    ),
+  },
+  { description: 'accepted = rated + duplicate + rejected + pending.' },
+);
+
+const time = (description: string) =>
+  Text(
+    `${description} A date (a whole day in UTC) or an instant; compared with eventTimestamp.`,
+    64,
+  );
+
+const filter = {
+  accountId: Type.Optional(Uuid('Events of this account.')),
+  serviceId: Type.Optional(Uuid('Events of this service.')),
+  code: Type.Optional(Code),
+  externalTransactionId: Type.Optional(Text("The producer's id.")),
+  from: Type.Optional(time('Events from here on.')),
+  to: Type.Optional(time('Events before here; of a date, that day included.')),
+};
+
+const RetryBody = writeBody(
+  {
+    ...filter,
+    status: Type.Optional(Type.Literal('rejected', { description: 'Only rejected ones can be.' })),
+  },
+  { description: 'Which rejected events to rate again: all of them when nothing is given.' },
+);
+export type RetryBody = Static<typeof RetryBody>;
+
+export const RetryResult = Type.Object(
+  {
+    retried: count('Rejected events that were tried again.'),
+    rated: count('Those that were rated.'),
+    rejected: count('Those that were rejected again.'),
+  },
+  { description: 'What came of a retry.' },
+);
+
+const tag = 'Usage events';
+const family = 'records';
+
+export const usageEventOperations = {
+  list: operation({
+    id: 'listUsageEvents',
+    method: 'GET',
+    path: '/v1/usage-events',
+    tag,
+    family,
+    summary: 'List usage events, newest first',
+    query: Type.Object({ ...offsetQuery, status: Type.Optional(Status), ...filter }),
+    success: reply.offsetPage(UsageEventSummary),
+    errors: [400],
+  }),
+  summary: operation({
+    id: 'getUsageSummary',
+    method: 'GET',
+    path: '/v1/usage-events/summary',
+    tag,
+    family,
+    summary: 'Count what became of all usage events',
+    success: reply.dto(UsageSummary),
+    errors: [],
+  }),
+  get: operation({
+    id: 'getUsageEvent',
+    method: 'GET',
+    path: '/v1/usage-events/{id}',
+    tag,
+    family,
+    summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
+    success: reply.dto(UsageEvent),
+    errors: [404],
+  }),
+  retry: operation({
+    id: 'retryUsageEvent',
+    method: 'POST',
+    path: '/v1/usage-events/{id}/retry',
+    tag,
+    family,
+    summary: 'Rate a rejected event again',
+    success: reply.dto(UsageEvent),
+    errors: [404, 409, 504],
+  }),
+  retryAll: operation({
+    id: 'retryUsageEvents',
+    method: 'POST',
+    path: '/v1/usage-events/retry',
+    tag,
+    family,
+    summary: 'Rate rejected events again, by filter',
+    body: RetryBody,
+    example: { code: 'ACCOUNT_NOT_FOUND' },
+    success: reply.dto(RetryResult),
+    errors: [400, 504],
+  }),
+  simulate: operation({
+    id: 'simulateUsage',
+    method: 'POST',
+    path: '/v1/usage-events/simulate',
+    tag,
+    family,
+    summary: 'Rate ingestion bodies without writing anything',
+    description:
+      'An object is answered with one event, an array with an array. The events of an array find the ' +
+      'counters where those before left them. That an event was sent before does not matter here.',
+    body: Type.Unsafe<object>({
+      type: ['object', 'array'],
+      maxItems: 1000,
+      description: 'An ingestion body, or an array of at most 1,000.',
+    }),
+    success: reply.dto(
+      Type.Unsafe<Static<typeof UsageEvent> | Static<typeof UsageEvent>[]>({
+        anyOf: [UsageEvent, Type.Array(UsageEvent)],
+        description: 'What the event, or each event, would be rated to.',
+      }),
+    ),
+    errors: [400],
+  }),
+};

@@ -1,0 +1,164 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { UsageRange } from '../kernel/usage-workflow.js';
+import type { WaitingPartition } from '../platform/broker.js';
+import type { Platform } from '../platform/platform.js';
+import { startWorkflow } from '../platform/workflow-start.js';
+
+/** Events of one workflow: alone, an event has one to itself; under load they share. */
+const batchEventsMax = 500;
+/** Partitions whose events are rated at the same time: one computes while others write. */
+const partitionsMax = 4;
+/** Looks for waiting events also when nobody told of any. */
+const pollMs = 1_000;
+/** How long the workers of this process are given to tell of the end, before Temporal is asked. */
+const tellMs = 1_000;
+const failureDelayMinMs = 500;
+const failureDelayMaxMs = 30_000;
+
+const keyOf = ({ tenantId, partition }: { tenantId: string; partition: number }): string =>
+  `${partition}/${tenantId}`;
+
+/**
+ * Takes what has arrived in the usage log and starts workflows that rate it, one after the other in
+ * each partition. It holds no state that matters: where to go on is read from the database, and who
+ * else does the same meets it at the workflow's id.
+ */
+export class UsageConsumer {
+  readonly #platform: Platform;
+  readonly #active = new Map<string, Promise<void>>();
+  /** Since when a partition was not served: the longest goes first. */
+  readonly #servedAt = new Map<string, number>();
+  readonly #failures = new Map<string, number>();
+  readonly #tellers = new Map<string, () => void>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: () => void;
+  #looking: Promise<void> | undefined;
+  #mustLookAgain = false;
+  #isDraining = false;
+  #serving = 0;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+    this.#stopListening = platform.broker.onPublished(() => this.#wake());
+    this.#timer = setInterval(() => this.#wake(), pollMs);
+    this.#wake();
+  }
+
+  /** Told by the activity, in this process, that a range is rated. */
+  readonly onRated = (range: UsageRange): void => {
+    this.#tellers.get(`${keyOf(range)}/${range.firstOffset}`)?.();
+  };
+
+  /** Starts nothing more; resolves when what is under way has ended. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    clearInterval(this.#timer);
+    this.#stopListening();
+    await this.#looking;
+    await Promise.all(this.#active.values());
+  }
+
+  /** Looks for waiting events, and once more if it is called while looking. */
+  #wake(): void {
+    this.#mustLookAgain = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+    });
+  }
+
+  async #look(): Promise<void> {
+    while (this.#mustLookAgain && !this.#isDraining) {
+      this.#mustLookAgain = false;
+      if (this.#active.size >= partitionsMax) return;
+      try {
+        this.#startWaiting(await this.#platform.broker.waiting());
+      } catch (error) {
+        this.#platform.log.warn({ err: error }, 'cannot look for usage; trying again');
+      }
+    }
+  }
+
+  #startWaiting(waiting: readonly WaitingPartition[]): void {
+    if (this.#isDraining) return;
+    const idle = waiting
+      .filter((each) => !this.#active.has(keyOf(each)))
+      .sort((a, b) => this.#lastServed(a) - this.#lastServed(b));
+    for (const partition of idle.slice(0, partitionsMax - this.#active.size)) {
+      this.#start(partition);
+    }
+  }
+
+  #lastServed(partition: WaitingPartition): number {
+    return this.#servedAt.get(keyOf(partition)) ?? 0;
+  }
+
+  #start(waiting: WaitingPartition): void {
+    const key = keyOf(waiting);
+    this.#serving += 1;
+    this.#servedAt.set(key, this.#serving);
+    const work = this.#rate(waiting).finally(() => {
+      this.#active.delete(key);
+      this.#wake();
+    });
+    this.#active.set(key, work);
+  }
+
+  /** Rates the next batch of a partition; never throws, but waits a while after a failure. */
+  async #rate({ tenantId, partition, offset, end }: WaitingPartition): Promise<void> {
+    const key = keyOf({ tenantId, partition });
+    const endOffset = Math.min(end, offset + batchEventsMax);
+    try {
+      await this.#run({ tenantId, partition, firstOffset: offset, endOffset });
+      this.#failures.delete(key);
+    } catch (error) {
+      // The batch was rated by another process, while this one had an older look at the log.
+      if (error instanceof WorkflowExecutionAlreadyStartedError) return;
+      const failures = (this.#failures.get(key) ?? 0) + 1;
+      this.#failures.set(key, failures);
+      const delayMs = Math.min(failureDelayMinMs * 2 ** (failures - 1), failureDelayMaxMs);
+      this.#platform.log.warn(
+        { err: error, tenantId, partition, offset, delayMs },
+        'cannot rate usage; trying again',
+      );
+      await this.#rest(delayMs);
+    }
+  }
+
+  async #rest(delayMs: number): Promise<void> {
+    for (let rested = 0; rested < delayMs && !this.#isDraining; rested += 100) {
+      await wait(Math.min(100, delayMs - rested));
+    }
+  }
+
+  async #run(range: UsageRange): Promise<void> {
+    const { tenantId, partition, firstOffset, endOffset } = range;
+    const count = endOffset - firstOffset;
+    const tellerKey = `${keyOf(range)}/${firstOffset}`;
+    const told = new Promise<void>((resolve) => this.#tellers.set(tellerKey, resolve));
+    try {
+      const { workflowId } = await startWorkflow(this.#platform.temporal, {
+        type: 'rateUsage',
+        workflowId: `${tenantId}/usage/${partition}/${firstOffset}`,
+        input: range,
+        subject: {
+          ...{ tenantId, entityType: 'usage', entityId: `${partition}/${firstOffset}` },
+          actor: 'usage',
+        },
+        summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,
+        isRepeatable: false,
+      });
+      await Promise.race([told, this.#ended(workflowId, told)]);
+    } finally {
+      this.#tellers.delete(tellerKey);
+    }
+  }
+
+  /** Asks Temporal for the end of a workflow when nobody has told of it after a moment. */
+  async #ended(workflowId: string, told: Promise<void>): Promise<void> {
+    const abort = new AbortController();
+    void told.then(() => abort.abort());
+    const isTold = await wait(tellMs, false, { signal: abort.signal }).catch(() => true);
+    if (!isTold) await this.#platform.temporal.waiter.workflow.getHandle(workflowId).result();
+  }
+}

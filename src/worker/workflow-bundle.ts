@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import type { Logger } from '../platform/log.js';
+
+const source = fileURLToPath(new URL('..', import.meta.url));
+const workflowsPath = join(source, 'workflows', `index${fileURLToPath(import.meta.url).slice(-3)}`);
+
+/** The parts of the source that workflows are made of: they may import no other. */
+const bundled = ['workflows', 'kernel'];
+
+async function hashOfSources(): Promise<string> {
+  const hash = createHash('sha256');
+  const sdk = createRequire(import.meta.url).resolve('@temporalio/worker/package.json');
+  hash.update(await readFile(sdk));
+  for (const folder of bundled) {
+    const names = await readdir(join(source, folder), { recursive: true });
+    for (const name of names.filter((each) => /\.[jt]s$/.test(each)).sort()) {
+      hash.update(`\0${folder}/${name}\0`).update(await readFile(join(source, folder, name)));
+    }
+  }
+  return hash.digest('hex').slice(0, 32);
+}
+
+/** Where a bundle may be kept: beside the code, or, where that cannot be written, among temporary files. */
+function cacheFolders(): string[] {
+  return [
+    join(dirname(source), 'node_modules', '.cache', 'durabill'),
+    join(tmpdir(), `durabill-${process.getuid?.() ?? 'cache'}`),
+  ];
+}
+
+const codeIn = (path: string): Promise<string | undefined> =>
+  readFile(path, 'utf8').catch(() => undefined);
+
+/** Written under another name first, so that nobody reads half a file. */
+async function keep(folder: string, name: string, code: string): Promise<boolean> {
+  const part = join(folder, `${name}.${process.pid}.part`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(part, code);
+    await rename(part, join(folder, name));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The code of the workflows as the sandbox runs it. Bundling takes seconds, so its result is kept,
+ * under a name that changes with every source it is made from.
+ */
+export async function loadWorkflowBundle(log: Logger): Promise<WorkflowBundle> {
+  const name = `workflows-${await hashOfSources()}.js`;
+  for (const folder of cacheFolders()) {
+    const code = await codeIn(join(folder, name));
+    if (code !== undefined) return { code } as WorkflowBundle;
+  }
+  const since = performance.now();
+  const bundle = await bundleWorkflowCode({
+    workflowsPath,
+    logger: {
+      log: () => undefined,
+      trace: () => undefined,
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => log.warn(message),
+      error: (message) => log.error(message),
+    },
+  });
+  log.debug({ ms: Math.round(performance.now() - since) }, 'bundled the workflows');
+  for (const folder of cacheFolders()) if (await keep(folder, name, bundle.code)) break;
+  return bundle;
+}
