@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../src/kernel/id.js';
+import { Account } from '../../src/models/account.js';
 import { Attribute } from '../../src/models/attribute.js';
 import { RateCard } from '../../src/models/rate-card.js';
 import { Service } from '../../src/models/service.js';
@@ -362,6 +363,76 @@ describe('services', () => {
       await tenant.get(`${services}/${id}/rate-cards/GBP`).expect(404);
       const { body } = await tenant.get(`${services}/${id}/rate-cards/USD/versions`).expect(200);
       expect(body.totalElements).to.equal(2);
+    });
+
+    it('minds the exception cards that price attributes of the catalog', async () => {
+      const { id } = await makeService(tenant, { priceableAttributes: [calls, storage] });
+      const account = await tenant.post(`${external}/accounts`, { name: 'Minded' }).expect(201);
+      const line = {
+        serviceId: id,
+        priceableAttributes: [storage],
+        rateCards: [card('USD', callsRow(1), callsRow(2, { priceDimName: 'Storage' }))],
+      };
+      const contract = { name: 'Minded', masterAccountId: account.body.id, services: [line] };
+      const { body: made } = await tenant.post(`${external}/contracts`, contract).expect(201);
+      const lineAddress = `${external}/contract-services/${made.services[0].id}`;
+      const ratingVersion = async () => {
+        const query = Account.query(tenant.scope.db.read).forTenant(tenant.id);
+        return Number((await query.findById(String(account.body.id)))?.ratingVersion);
+      };
+      const before = await ratingVersion();
+      const put = (...priceableAttributes: object[]) =>
+        tenant.put(`${services}/${id}`, { priceableAttributes });
+      const { body: refused } = await put(storage).expect(409);
+      expect(refused.message).to.include("'API Calls'");
+      const { body } = await put(calls).expect(200);
+      const { body: after } = await tenant.get(lineAddress).expect(200);
+      const [callsRowAfter, storageRowAfter] = after.rateCards[0].rows;
+      expect(callsRowAfter.priceDimId).to.equal(body.priceableAttributes[0].id);
+      expect(storageRowAfter.priceDimId).to.equal(after.priceableAttributes[0].id);
+      expect(await ratingVersion()).to.be.greaterThan(before);
+    });
+
+    it('needs no more queries for many rows than for few', async () => {
+      const names = Array.from({ length: 50 }, (_, index) => `Dimension ${index}`);
+      const big = {
+        priceableAttributes: names.map((name) => ({ ...calls, name })),
+        rateCards: ['USD', 'EUR', 'GBP', 'JPY', 'CHF'].map((currency) =>
+          card(
+            currency,
+            ...names.flatMap((priceDimName) => [
+              callsRow(1, { priceDimName }),
+              callsRow(2, { priceDimName }),
+            ]),
+          ),
+        ),
+      };
+      const { read } = tenant.scope.db;
+      const count = async (work: () => Promise<unknown>) => {
+        let queries = 0;
+        const add = () => (queries += 1);
+        read.on('query', add);
+        await work();
+        read.removeListener('query', add);
+        return queries;
+      };
+      const small = await makeService(tenant, {
+        priceableAttributes: [calls],
+        rateCards: [card('USD', callsRow(1))],
+      });
+      const { id } = await makeService(tenant, big);
+      const address = (serviceId: string) => `${services}/${serviceId}`;
+      const get = (serviceId: string) => count(() => tenant.get(address(serviceId)).expect(200));
+      expect(await get(id))
+        .to.equal(await get(small.id))
+        .and.be.greaterThan(0);
+      const put = async (serviceId: string) => {
+        const { text } = await tenant.get(address(serviceId)).expect(200);
+        return count(() => tenant.put(address(serviceId), text).expect(200));
+      };
+      expect(await put(id))
+        .to.equal(await put(small.id))
+        .and.be.greaterThan(0);
     });
 
     it('answers 404, 409 for a taken name and 400 for null as name', async () => {
