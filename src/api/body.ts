@@ -41,12 +41,18 @@ export async function readBodyText(ctx: Context): Promise<string> {
   return typeof body === 'string' ? body : '';
 }
 
+/** JSON between systems is UTF-8 (RFC 8259, section 8.1); ASCII is part of it. */
+const charsets = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
+
 /** The body of an operation as JSON. */
 export async function readBody(ctx: Context, operation: Operation): Promise<unknown> {
   const text = await readBodyText(ctx);
   if (text.trim() === '') throw problem.validation('A JSON body is required.');
   if (ctx.is('json', '+json') === false) {
     throw problem.validation('The Content-Type must be application/json.');
+  }
+  if (!charsets.has(ctx.request.charset.toLowerCase())) {
+    throw problem.validation('The charset of the body must be UTF-8.');
   }
   const body = parseJson(text);
   if (operation.family !== 'ingestion') refuseUnstorableText(text, body);

@@ -65,7 +65,7 @@ describe('declarations', () => {
 
     if (!body) continue;
     it(`${id} shows a body that it accepts`, () => {
-      expect(operation.example, 'example').to.be.an('object').that.is.not.empty;
+      expect(operation.example, 'example').to.be.an.instanceOf(Object).that.is.not.empty;
       validate(body, structuredClone(operation.example));
     });
   }

@@ -36,6 +36,8 @@ interface InstanceOptions {
   /** Whether usage is consumed and rated; off, it stays in the log. */
   readonly withWorkers?: boolean;
   readonly ingestTimeoutMs?: number;
+  /** Puts something between the instance and its database: the address to connect to instead. */
+  readonly route?: (databaseUrl: string) => Promise<string>;
 }
 
 const json = (test: request.Test, body: unknown): request.Test =>
@@ -74,7 +76,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       secret: randomBytes(32),
       taskQueue: `test-${unique}`,
     },
-    { databaseUrl, temporal: servers.temporal },
+    {
+      databaseUrl: (await options.route?.(databaseUrl)) ?? databaseUrl,
+      temporal: servers.temporal,
+    },
   );
   const workers = options.withWorkers === true ? await startWorkers(platform) : undefined;
   const api = await startApi(platform);

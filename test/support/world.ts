@@ -1,6 +1,7 @@
 import { examples } from '../../src/schemas/examples.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from './instance.js';
+import { waitUntilRated } from './usage.js';
 
 /**
  * One of everything that a tenant can own. Every natural key and name in it ends with the tenant's
@@ -20,7 +21,10 @@ export const sharedParams = new Set(['currency', 'name']);
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 
 /** Texts of an example that the tenant's id is added to: whatever names a record. */
-const named = new Set(['externalId', 'code', 'number', 'serviceInstanceId', 'line1']);
+const named = new Set([
+  ...['externalId', 'number', 'serviceInstanceId', 'line1'],
+  ...['key', 'externalTransactionId'],
+]);
 
 /** An example as this tenant writes it. */
 export function ofTenant(example: object, tenantId: string): object {
@@ -37,7 +41,10 @@ export function ofTenant(example: object, tenantId: string): object {
   return copy(example) as object;
 }
 
-/** Builds it through the API: account, service, contract with an exception price. */
+/**
+ * Builds it through the API: account, service, contract with an exception price, rated usage. The
+ * workers of the instance must run.
+ */
 export async function buildWorld(tenant: TestTenant): Promise<World> {
   const make = async (path: string, example: object, changes: object = {}) => {
     const body = { ...ofTenant(example, tenant.id), ...changes };
@@ -72,7 +79,24 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     });
   }
   if (isDeclared('createContract')) await addContract(tenant, params, references, make);
+  if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
+}
+
+/** One rated event. */
+async function addUsage(
+  tenant: TestTenant,
+  params: Record<string, string>,
+  references: Record<string, string>,
+): Promise<void> {
+  references['billingAccountRef'] = params['externalId'] ?? '';
+  const event = bodyIn({ tenant, params, references }, examples.usageEvent);
+  await tenant.post('/v1/ingest/usage', event).expect(200);
+  await waitUntilRated(tenant, 1);
+  const events = await tenant.get('/v1/usage-events?status=rated').expect(200);
+  params['id'] = events.body.data[0].id;
+  const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
+  params['transactionId'] = body.data.content[0].Id;
 }
 
 async function addContract(

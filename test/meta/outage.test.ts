@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { createAccessKey } from '../../src/platform/access-keys.js';
+import type { Operation } from '../../src/schemas/operation.js';
+import { declaredOperations } from '../support/answers.js';
+import { layCable, type Cable } from '../support/cable.js';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { sendRaw, type RawAnswer } from '../support/raw.js';
+import { snapshot } from '../support/rows.js';
+import { bodyIn, buildWorld, pathIn, type World } from '../support/world.js';
+
+describe('without the database', () => {
+  let instance: TestInstance;
+  let cable: Cable;
+  let world: World;
+  let accessKey: string;
+  let stored: Record<string, string>;
+
+  const send = ({ method, path, example }: Operation, bearer: string): Promise<RawAnswer> =>
+    sendRaw(instance.url, {
+      method,
+      path: pathIn(world, path),
+      headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
+      ...(example ? { body: JSON.stringify(bodyIn(world, example)) } : {}),
+    });
+
+  before(async () => {
+    instance = await openTestInstance({
+      withWorkers: true,
+      route: async (databaseUrl) => {
+        cable = await layCable(databaseUrl);
+        return cable.url;
+      },
+    });
+    world = await buildWorld(await instance.tenant());
+    const { id: tenantId } = world.tenant;
+    accessKey = await createAccessKey(instance.platform.database.platform, {
+      ...{ tenantId, orgId: 'org', roles: ['ADMIN'], name: null },
+    });
+    stored = await snapshot(instance.databaseUrl);
+    await cable.cut();
+  });
+  after(() => instance.close());
+
+  for (const operation of declaredOperations) {
+    const { id, access = 'admin' } = operation;
+
+    it(`${id} says so, or does without`, async () => {
+      const answer = await send(operation, world.tenant.token);
+      if (answer.status !== operation.success.status) {
+        expect(answer.status, answer.text).to.equal(503);
+        expect(answer.headers['retry-after']).to.match(/^\d+$/);
+      }
+    });
+
+    if (access === 'public') continue;
+    it(`${id} cannot look up an access key`, async () => {
+      const answer = await send(operation, accessKey);
+      expect(answer.status, answer.text).to.equal(503);
+      expect(answer.headers['retry-after']).to.match(/^\d+$/);
+    });
+  }
+
+  it('nothing was written, and the next request after the outage is served', async () => {
+    expect(await snapshot(instance.databaseUrl)).to.deep.equal(stored);
+    await cable.mend();
+    await world.tenant.get('/api/v1/external/accounts').expect(200);
+  });
+});

@@ -1,0 +1,49 @@
+import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
+
+/** The way to a server, as a cable that a test can pull out and put back. */
+export interface Cable {
+  /** The same address through the cable. */
+  readonly url: string;
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+}
+
+/** Listens on a port of its own and passes on to the server of the address. */
+export async function layCable(target: string): Promise<Cable> {
+  const { hostname, port } = new URL(target);
+  const ends = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect({ host: hostname, port: Number(port) });
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      ends.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        ends.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(at, '127.0.0.1', resolve);
+    });
+  await listen(0);
+  const ownPort = (server.address() as AddressInfo).port;
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String(ownPort);
+  return {
+    url: url.href,
+    cut: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const end of ends) end.destroy();
+      }),
+    mend: () => listen(ownPort),
+  };
+}
