@@ -2,7 +2,7 @@
 export interface BenchClient {
   readonly url: string;
   readonly token: string;
-  send(method: 'GET' | 'POST', path: string, body?: object): Promise<{ id: string }>;
+  send(method: 'GET' | 'POST', path: string, body?: unknown): Promise<{ id: string }>;
 }
 
 export function benchClient(url: string, token: string): BenchClient {
@@ -14,7 +14,8 @@ export function benchClient(url: string, token: string): BenchClient {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+      if (!response.ok)
+        throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
       return (await response.json()) as { id: string };
     },
   };
@@ -61,8 +62,20 @@ export async function createServices(client: BenchClient, count: number): Promis
               ...{ priceDimName: 'api_calls', label: 'API calls', priceMethod: 'TIERED' },
               rateCardTiers: [
                 { tierNum: 1, tierMinVal: 0, tierMaxVal: 1000, tierUnitRate: 0, flatRate: false },
-                { tierNum: 2, tierMinVal: 1000, tierMaxVal: 10000, tierUnitRate: 0.002, flatRate: false },
-                { tierNum: 3, tierMinVal: 10000, tierMaxVal: null, tierUnitRate: 0.001, flatRate: false },
+                {
+                  tierNum: 2,
+                  tierMinVal: 1000,
+                  tierMaxVal: 10000,
+                  tierUnitRate: 0.002,
+                  flatRate: false,
+                },
+                {
+                  tierNum: 3,
+                  tierMinVal: 10000,
+                  tierMaxVal: null,
+                  tierUnitRate: 0.001,
+                  flatRate: false,
+                },
               ],
             },
           ],

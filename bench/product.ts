@@ -69,6 +69,10 @@ serve(
     startWorkers: async () => {
       workers ??= await startWorkers(platform);
     },
+    stopWorkers: async () => {
+      await workers?.drain();
+      workers = undefined;
+    },
   },
   async () => {
     await api.close();

@@ -1,0 +1,132 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { UsageMaker } from './fixture.js';
+import type { BenchRow } from './result.js';
+import type { Bench } from './rows.js';
+
+const warmUpEvents = 20_000;
+const ratedEvents = 100_000;
+const eventsPerBatch = 1_000;
+/** What one transaction of the product writes, and how many write at once. */
+const floorEvents = 500;
+const floorConnections = 4;
+
+const tables = ['usage_event', 'rated_transaction', 'rated_dimension'] as const;
+
+async function fillLog(bench: Bench, run: string, count: number): Promise<void> {
+  const maker = new UsageMaker(run, bench.services, bench.accounts.length);
+  for (let sent = 0; sent < count; sent += eventsPerBatch) {
+    const body = Array.from({ length: eventsPerBatch }, () => maker.next());
+    await bench.client.send('POST', '/v1/ingest/usage/batch', body);
+  }
+}
+
+async function countPending(db: pg.Client): Promise<number> {
+  const { rows } = await db.query<{ pending: string }>(
+    `select coalesce(sum(log.next_offset - coalesce(consumer.next_offset, 0)), 0) as pending
+     from broker_partition log left join usage_consumer consumer using (tenant_id, partition)`,
+  );
+  return Number(rows[0]?.pending);
+}
+
+/** Seconds until the log is empty. */
+async function drain(db: pg.Client): Promise<number> {
+  const since = performance.now();
+  while ((await countPending(db)) > 0) await wait(10);
+  return (performance.now() - since) / 1000;
+}
+
+/** Rows of a table as arrays of text by column, in pieces of the rows of `floorEvents` events. */
+async function readPieces(db: pg.Client, table: string, run: string) {
+  const where =
+    table === 'usage_event'
+      ? `row.external_transaction_id like '${run}-%'`
+      : table === 'rated_transaction'
+        ? `row.external_tran_id like '${run}-%'`
+        : `row.transaction_id in
+             (select id from rated_transaction where external_tran_id like '${run}-%')`;
+  const { rows, fields } = await db.query<(string | null)[]>({
+    text: `select * from ${table} row where ${where}`,
+    rowMode: 'array',
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  const types = await db.query<{ type: string }>(
+    `select format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum`,
+    [table],
+  );
+  const pieces: (string | null)[][][] = [];
+  for (let from = 0; from < rows.length; from += floorEvents) {
+    const piece = rows.slice(from, from + floorEvents);
+    pieces.push(fields.map((_field, column) => piece.map((row) => row[column] ?? null)));
+  }
+  const arrays = types.rows.map(({ type }, index) => `$${index + 1}::${type}[]`);
+  return { sql: `insert into floor_${table} select * from unnest(${arrays.join(', ')})`, pieces };
+}
+
+/** Events per second when node-postgres inserts the rows of a run again, indexes and all. */
+async function measureInsert(bench: Bench, db: pg.Client, run: string): Promise<number> {
+  const sources: Awaited<ReturnType<typeof readPieces>>[] = [];
+  for (const table of tables) {
+    await db.query(`drop table if exists floor_${table}`);
+    await db.query(`create table floor_${table} (like ${table} including all)`);
+    sources.push(await readPieces(db, table, run));
+  }
+  const pieces = sources[0]?.pieces.length ?? 0;
+  const clients = Array.from(
+    { length: floorConnections },
+    () => new pg.Client({ connectionString: bench.databaseUrl }),
+  );
+  await Promise.all(clients.map((client) => client.connect()));
+  let next = 0;
+  const insert = async (client: pg.Client): Promise<void> => {
+    for (let piece = next++; piece < pieces; piece = next++) {
+      await client.query('begin');
+      for (const source of sources) await client.query(source.sql, source.pieces[piece]);
+      await client.query('commit');
+    }
+  };
+  const since = performance.now();
+  await Promise.all(clients.map(insert));
+  const seconds = (performance.now() - since) / 1000;
+  await Promise.all(clients.map((client) => client.end()));
+  return ratedEvents / seconds;
+}
+
+/** From a filled log to committed rated transactions, against a bulk insert of the same rows. */
+export async function measureRate(bench: Bench): Promise<BenchRow[]> {
+  const db = new pg.Client({ connectionString: bench.databaseUrl });
+  await db.connect();
+  bench.tell('emptying the log that the rows above have filled');
+  await bench.product.ask({ do: 'startWorkers' });
+  await drain(db);
+  await bench.product.ask({ do: 'stopWorkers' });
+  await fillLog(bench, 'warm-up', warmUpEvents);
+  await bench.product.ask({ do: 'startWorkers' });
+  await drain(db);
+  await bench.product.ask({ do: 'stopWorkers' });
+  const run = `rate-${Date.now()}`;
+  bench.tell(`filling the log with ${ratedEvents} events`);
+  await fillLog(bench, run, ratedEvents);
+  await db.query('checkpoint');
+  await bench.product.ask({ do: 'startWorkers' });
+  const value = ratedEvents / (await drain(db));
+  const rated = await db.query<{ count: string }>(
+    `select count(*) from rated_transaction where external_tran_id like $1`,
+    [`${run}-%`],
+  );
+  if (Number(rated.rows[0]?.count) !== ratedEvents) throw new Error('not all events were rated');
+  await db.query('checkpoint');
+  const floorValue = await measureInsert(bench, db, run);
+  await db.end();
+  const ratio = value / floorValue;
+  const isReached = ratio >= 0.4 && value >= 10_000;
+  return [
+    {
+      ...{ id: 'rate', value, floorValue, ratio, unit: '/s', isReached },
+      aim: '>= 0.4 and >= 10,000/s',
+      measure: `events per second from a filled log, ${bench.services.length} metered, tiered services`,
+      floor: '/s bulk insert of the same rows',
+    },
+  ];
+}
