@@ -65,15 +65,6 @@ function currentCards(db: Knex, tenantId: string, owner: CatalogOwner) {
     .withGraphFetched('rows');
 }
 
-/** The current card of every currency, with its rows. */
-export async function loadCurrentRateCards(
-  db: Knex,
-  tenantId: string,
-  owner: CatalogOwner,
-): Promise<RateCard[]> {
-  return currentCards(db, tenantId, owner);
-}
-
 /** One page of the current cards, one for each currency. */
 export async function listCurrentRateCards(
   db: Knex,

@@ -44,3 +44,47 @@ export async function approveService(tenant: TestTenant, id: string): Promise<vo
 /** The day `days` after today, in UTC. */
 export const dayFromToday = (days: number): string =>
   new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
+export const names = (items: readonly { name: string }[]) => items.map(({ name }) => name);
+
+/** A service with parts of every kind. */
+export const whole = {
+  label: 'API',
+  code: 'api',
+  description: 'Calls and storage',
+  currency: 'Euro',
+  serviceType: 'usage',
+  priceableAttributes: [
+    { ...calls, isMeterDimension: true, meterResetFrequency: 'half yearly' },
+    { ...storage, label: 'GB', isProration: false, dimValues: [{ label: 'One', value: '1' }] },
+  ],
+  inputAttributes: [{ name: 'seats', dimensionDataType: 'number' }],
+  rateCards: [
+    card(
+      'usd',
+      {
+        priceDimName: 'API Calls',
+        label: 'Calls',
+        priceMethod: 'TIERED',
+        resetFrequency: 'monthly',
+        rateCardTiers: [
+          { tierNum: 1, tierMinVal: 0, tierMaxVal: 100, tierUnitRate: 0 },
+          { tierNum: 2, tierMinVal: 101, tierMaxVal: null, tierUnitRate: 0.5, flatRate: true },
+        ],
+      },
+      {
+        priceDimName: 'Storage',
+        label: 'Storage',
+        priceMethod: 'FLAT_RATE',
+        flatRate: 2,
+        usageType: 'payout',
+        attributeValues: [{ attributeName: 'region', attributeValue: 'EU' }],
+      },
+    ),
+    card('EUR', callsRow(0.25)),
+  ],
+  pricingLogic: [
+    logic('Price(API Calls, seats) + region', { chargeType: 'usage' }),
+    logic('1', { name: 'Second', usageType: 'payout' }),
+  ],
+};
