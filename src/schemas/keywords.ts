@@ -10,7 +10,7 @@ type Reading = { readonly value: unknown } | { readonly fault: string };
 
 /**
  * A keyword that checks a value and puts the canonical one in its place. Null passes where the
- * schema says `orNull`.
+ * schema says `orNull`, or `nullable` beside a type.
  */
 function readingKeyword(name: string, read: (rule: unknown, data: unknown) => Reading) {
   const check: SchemaValidateFunction = (
@@ -19,7 +19,8 @@ function readingKeyword(name: string, read: (rule: unknown, data: unknown) => Re
     parentSchema?: Record<string, unknown>,
     context?: DataValidationCxt,
   ) => {
-    if (data === null && parentSchema?.['orNull'] === true) return true;
+    const mayBeNull = parentSchema?.['orNull'] === true || parentSchema?.['nullable'] === true;
+    if (data === null && mayBeNull) return true;
     const reading = read(rule, data);
     if ('fault' in reading) {
       check.errors = [{ keyword: name, message: reading.fault, params: {} }];
