@@ -1,6 +1,7 @@
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
-import { Problem, problem } from '../kernel/problem.js';
+import type { Problem} from '../kernel/problem.js';
+import { problem } from '../kernel/problem.js';
 import type { Operation } from '../schemas/operation.js';
 import { parseJson, refuseUnstorableText } from './json.js';
 

@@ -81,7 +81,7 @@ function readQuery(operation: Operation, query: Context['query']): Record<string
       });
     }
   }
-  return validate(operation.query, Object.fromEntries(given)) as Record<string, unknown>;
+  return validate(operation.query, Object.fromEntries(given));
 }
 
 async function answer(

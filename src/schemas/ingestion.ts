@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { examples } from './examples.js';
 import { nullable } from './field.js';
 import { operation, reply } from './operation.js';
 
@@ -39,7 +40,10 @@ const IngestionBatchItem = Type.Object(
     is_gateway_error: Type.Optional(Type.Boolean({ description: 'False.' })),
     status_code: Type.Optional(Type.Integer({ description: 'The status it has alone.' })),
     error: Type.Optional(
-      Type.Object({ message: Type.String({ description: 'What is wrong with it.' }) }),
+      Type.Object(
+        { message: Type.String({ description: 'What is wrong with it.' }) },
+        { description: 'Why it was not accepted.' },
+      ),
     ),
     extra_fields: Type.Optional(nullable(Type.Object({}, { description: 'Empty.' }))),
   },
@@ -47,16 +51,6 @@ const IngestionBatchItem = Type.Object(
 );
 
 const tag = 'Usage ingestion';
-const example = {
-  key: 'evt-1001',
-  message: {
-    externalTransactionId: 'evt-1001',
-    serviceId: '7b0d3c1e-4c54-4a7e-9a43-3c8f4c1c2f10',
-    eventTimestamp: '2026-03-15T12:00:00Z',
-    billingAccountRef: 'acme',
-    dimensions: { api_calls: '120' },
-  },
-};
 
 export const ingestionOperations = {
   publish: operation({
@@ -69,7 +63,7 @@ export const ingestionOperations = {
     family: 'ingestion',
     access: 'token',
     body: IngestionBody,
-    example,
+    example: examples.usageEvent,
     success: reply.dto(IngestionResult),
     errors: [400, 413, 502, 504],
   }),
@@ -87,7 +81,7 @@ export const ingestionOperations = {
       maxItems: 1000,
       description: 'Ingestion bodies, as of POST /v1/ingest/usage.',
     }),
-    example: [example],
+    example: [examples.usageEvent],
     success: reply.dto(Type.Array(IngestionBatchItem, { description: 'The results, in order.' })),
     errors: [400, 413, 502, 504],
   }),

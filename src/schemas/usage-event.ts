@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { rejectionCodes, type Explanation } from '../rating/index.js';
+import { examples } from './examples.js';
 import { Instant, nullable, Text, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { offsetQuery } from './paging.js';
@@ -113,7 +114,7 @@ const filter = {
   to: Type.Optional(time('Events before here; of a date, that day included.')),
 };
 
-const RetryBody = writeBody(
+export const RetryBody = writeBody(
   {
     ...filter,
     status: Type.Optional(Type.Literal('rejected', { description: 'Only rejected ones can be.' })),
@@ -203,6 +204,7 @@ export const usageEventOperations = {
       maxItems: 1000,
       description: 'An ingestion body, or an array of at most 1,000.',
     }),
+    example: examples.usageEvent,
     success: reply.dto(
       Type.Unsafe<Static<typeof UsageEvent> | Static<typeof UsageEvent>[]>({
         anyOf: [UsageEvent, Type.Array(UsageEvent)],

@@ -81,7 +81,7 @@ export function typesOf(schema: Schema): readonly string[] {
         ? ['string']
         : type === undefined
           ? []
-          : [type].flat().map((one) => (one === 'integer' ? 'number' : String(one)));
+          : ([type].flat() as string[]).map((one) => (one === 'integer' ? 'number' : one));
   const mayBeNull = nullable === true || orNull === true;
   return ownType.length > 0 && mayBeNull ? [...ownType, 'null'] : ownType;
 }
