@@ -52,7 +52,6 @@ export async function up(knex) {
       status text not null,
       code text,
       reason text,
-      account_ref text,
       account_id uuid,
       service_id uuid,
       event_at timestamptz,
@@ -60,7 +59,7 @@ export async function up(knex) {
       -- The event that this one repeats or contradicts.
       original_id uuid,
       workflow_id text not null,
-      run_id text not null,
+      run_id uuid not null,
       received_at timestamptz not null,
       processed_at timestamptz not null default now(),
       constraint usage_event_pkey primary key (tenant_id, id),
@@ -78,13 +77,15 @@ export async function up(knex) {
     -- stored once for each distinct content.
     create table rating_plan (
       tenant_id text collate "C" not null,
-      hash bytea not null,
+      id uuid not null,
       plan jsonb not null,
       created_at timestamptz not null default now(),
-      primary key (tenant_id, hash)
+      primary key (tenant_id, id)
     );
     select protect_tenant_rows('rating_plan');
 
+    -- The ids follow from those of the events: the primary key also says that an event is charged
+    -- once, and finds its charges.
     create table rated_transaction (
       tenant_id text collate "C" not null,
       id uuid not null,
@@ -105,7 +106,7 @@ export async function up(knex) {
       usage_type text not null,
       charge_type text not null,
       billed boolean not null default false,
-      plan_hash bytea not null,
+      plan_id uuid not null,
       rated_at timestamptz not null default now(),
       constraint rated_transaction_pkey primary key (tenant_id, id)
     );
@@ -113,14 +114,12 @@ export async function up(knex) {
     create index rated_transaction_account
       on rated_transaction (tenant_id, account_id, transaction_date, id);
     -- One for each event, usage type and billed account (0-decisions.md section 2, rule 12).
-    create unique index rated_transaction_event
-      on rated_transaction (tenant_id, usage_event_id, usage_type, account_id);
     select protect_tenant_rows('rated_transaction');
 
     create table rated_dimension (
       tenant_id text collate "C" not null,
-      id uuid not null,
       transaction_id uuid not null,
+      position smallint not null,
       dimension_id uuid not null,
       dimension_name text not null,
       rate_card_row_id uuid not null,
@@ -134,15 +133,16 @@ export async function up(knex) {
       bill_end_date date not null,
       is_prorated boolean not null default false,
       -- Which counter the volume was added to, and what it held before; null when not metered.
-      counter_key text,
+      counter_id uuid,
       counter_before numeric,
-      constraint rated_dimension_pkey primary key (tenant_id, transaction_id, id)
+      constraint rated_dimension_pkey primary key (tenant_id, transaction_id, position)
     );
     select protect_tenant_rows('rated_dimension');
 
     create table usage_counter (
       tenant_id text collate "C" not null,
-      counter_key text collate "C" not null,
+      -- Named by its content: owner, service, attribute, frequency and period.
+      id uuid not null,
       owner_type text not null,
       owner_id uuid not null,
       service_id uuid not null,
@@ -151,9 +151,8 @@ export async function up(knex) {
       period_start date,
       period_end date,
       value numeric not null,
-      constraint usage_counter_pkey primary key (tenant_id, counter_key)
+      constraint usage_counter_pkey primary key (tenant_id, id)
     ) with (fillfactor = 70);
-    create index usage_counter_owner on usage_counter (tenant_id, owner_id);
     select protect_tenant_rows('usage_counter');
 
     create table execution (

@@ -13,6 +13,9 @@ import { currentRun, workflowScope } from './scope.js';
 /** Told by a step that is done, so that whoever waits in this process need not ask Temporal. */
 export type OnRated = (range: UsageRange) => void;
 
+/** Events of one transaction: enough that the statements' own cost no longer shows. */
+const transactionEventsMax = 500;
+
 export function usageActivities(platform: Platform, onRated: OnRated) {
   const { broker, log } = platform;
   return {
@@ -22,7 +25,12 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
       const scope = workflowScope(platform, tenantId, 'usage');
       const total = { rated: 0, duplicate: 0, rejected: 0 };
       for (let offset = firstOffset; offset < endOffset;) {
-        const records = await broker.read(tenantId, partition, offset, endOffset);
+        const records = await broker.read(
+          tenantId,
+          partition,
+          offset,
+          Math.min(endOffset, offset + transactionEventsMax),
+        );
         if (records.length === 0) throw new Error(`The log has no offset ${offset} to read yet.`);
         const counts = await rateUsage(scope, {
           ...{ partition, records, ...currentRun() },

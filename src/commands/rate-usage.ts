@@ -101,9 +101,9 @@ async function rateInTransaction(
   const rater = await openRater(trx, tenantId, candidates, input.onFault);
   for (const { record, message } of candidates) {
     const id = usageEventId(record.receivedAt, partition, record.offset);
-    batch.add({ ...record, id, partition }, message, () =>
-      fault === undefined ? rater.rate(message.read) : refused,
-    );
+    const { offset, orgId, receivedAt, message: text } = record;
+    const place = { id, partition, offset, orgId, receivedAt, message: text };
+    batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
   }
   await batch.write(trx, tenantId, rater.movedCounters());
   const tallies = batch.tallies();

@@ -36,32 +36,36 @@ export interface UsageLogReader {
   ): Promise<(UsageRecord & { readonly partition: number })[]>;
 }
 
+/** An id has 12 bits for the partition, 48 for the offset, and 14 to tell charges of one event apart. */
 const partitionsMax = 0x1000;
-const low48 = 2 ** 48;
+const offsetsMax = 2 ** 48;
+export const chargesMax = 0x3fff;
 
 /**
  * The id of the event at a place of the log: a UUIDv7 of the time of arrival, so that ids rise with
  * time, whose random bits are partition and offset. It is known before the event is rated, and leads
- * back to the record (docs/decisions/0040).
+ * back to the record. The charges of the event have the same id but for their number, counted from 1:
+ * so they cannot be written twice, and need no index by event (docs/decisions/0040).
  */
 export function usageEventId(receivedAt: Date, partition: number, offset: number): string {
-  if (partition >= partitionsMax) throw new Error(`Partition ${partition} does not fit an id.`);
-  const time = hex(receivedAt.getTime(), 12);
-  const high = hex(0x8000 + Math.floor(offset / low48), 4);
-  const low = hex(offset % low48, 12);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(partition, 3)}-${high}-${low}`;
+  if (partition >= partitionsMax || offset >= offsetsMax) {
+    throw new Error(`Partition ${partition}, offset ${offset} do not fit an id.`);
+  }
+  const time = hexOf(receivedAt.getTime(), 12);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hexOf(partition, 3)}-8000-${hexOf(offset, 12)}`;
 }
 
-/** The place of the log that an id names, if it is one of ours. */
+/** The id of the n-th charge of an event, counted from 1. */
+export function chargeId(eventId: string, number: number): string {
+  return `${eventId.slice(0, 19)}${hexOf(0x8000 + number, 4)}${eventId.slice(23)}`;
+}
+
+/** The place of the log that an id names, if it is an event's. */
 export function placeOfUsageEvent(id: string): { partition: number; offset: number } | undefined {
-  const match = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-([89ab][0-9a-f]{3})-([0-9a-f]{12})$/i.exec(
-    id,
-  );
+  const match = /^[0-9a-f]{8}-[0-9a-f]{4}-7([0-9a-f]{3})-8000-([0-9a-f]{12})$/i.exec(id);
   if (!match) return undefined;
-  const [, partition = '', high = '', low = ''] = match;
-  const offset = (Number.parseInt(high, 16) - 0x8000) * low48 + Number.parseInt(low, 16);
-  if (!Number.isSafeInteger(offset)) return undefined;
-  return { partition: Number.parseInt(partition, 16), offset };
+  const [, partition = '', offset = ''] = match;
+  return { partition: Number.parseInt(partition, 16), offset: Number.parseInt(offset, 16) };
 }
 
 /** The lowest id of an event that arrived at this instant or later. */
@@ -69,6 +73,4 @@ export function usageEventIdAt(instant: Date): string {
   return usageEventId(instant, 0, 0);
 }
 
-function hex(value: number, digits: number): string {
-  return value.toString(16).padStart(digits, '0');
-}
+const hexOf = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');

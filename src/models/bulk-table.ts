@@ -1,50 +1,71 @@
 import type { Knex } from 'knex';
-import { Decimal, decimalText } from '../kernel/money.js';
+import type { Decimal} from '../kernel/money.js';
+import { decimalText } from '../kernel/money.js';
 
-type PostgresType =
+/** `json text` is text that was written as JSON, so that it holds no control character. */
+type ColumnType =
   | 'text'
+  | 'json text'
   | 'jsonb'
   | 'uuid'
+  | 'smallint'
   | 'integer'
   | 'bigint'
   | 'numeric'
   | 'date'
-  | 'timestamptz'
-  | 'boolean'
-  | 'bytea';
-
-/** Types whose values may hold characters that mean something in an array literal. */
-const freeTypes: ReadonlySet<PostgresType | undefined> = new Set(['text', 'jsonb']);
+  | 'timestamptz';
 
 /** What a column of a bulk statement may hold. */
-export type BulkValue = string | number | boolean | null | Date | Decimal | Buffer;
+export type BulkValue = string | number | null | Date | Decimal;
+
+interface Column<Row> {
+  readonly name: keyof Row & string;
+  readonly type: ColumnType;
+  /** As SQL writes it. */
+  readonly sqlName: string;
+}
+
+/** A column of the rows at hand: where the statement takes it from, and what has to be sent. */
+interface Source {
+  readonly sqlName: string;
+  /** The array in `unnest(...)`; null for a column that is the same in every row. */
+  readonly array: string | null;
+  readonly expression: string;
+  readonly value: string | null;
+}
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
  * Rows of one table written with one statement, whatever their number: each column travels as one
- * array, so the statement's text, and PostgreSQL's work to plan it, stay the same.
+ * array, or as a single value where all rows have the same.
  */
 export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
   readonly #table: string;
-  readonly #names: readonly (keyof Row & string)[];
-  readonly #types: readonly PostgresType[];
+  readonly #columns: readonly Column<Row>[];
 
-  constructor(table: string, columns: { readonly [K in keyof Row & string]: PostgresType }) {
+  constructor(table: string, columns: { readonly [K in keyof Row & string]: ColumnType }) {
     this.#table = table;
-    this.#names = Object.keys(columns) as (keyof Row & string)[];
-    this.#types = this.#names.map((name) => columns[name]);
+    this.#columns = (Object.keys(columns) as (keyof Row & string)[]).map((name) => ({
+      name,
+      type: columns[name],
+      sqlName: `"${snakeCase(name)}"`,
+    }));
   }
 
   /** Inserts the rows; `conflict` is an `on conflict` clause. */
   async insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
     if (rows.length === 0) return;
-    const columns = this.#names.map((name) => `"${snakeCase(name)}"`).join(', ');
+    const sources = this.#sources(rows);
+    const columns = sources.map(({ sqlName }) => sqlName).join(', ');
+    const { from, bindings } = rowsOf(sources, rows.length);
+    const expressions = sources.map(({ expression }) => expression);
+    const constants = sources.filter(({ array }) => array === null).map(({ value }) => value);
     await trx.raw(
       `insert into ${this.#table} (tenant_id, ${columns})
-       select ?::text, * from unnest(${this.#arrays()}) ${conflict}`,
-      [tenantId, ...this.#values(rows)],
+       select ?::text, ${expressions.join(', ')} from ${from} ${conflict}`,
+      [tenantId, ...constants, ...bindings] as string[],
     );
   }
 
@@ -56,36 +77,75 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
     rows: readonly Row[],
   ): Promise<void> {
     if (rows.length === 0) return;
-    const columns = this.#names.map((name) => `"${snakeCase(name)}"`);
-    const sets = this.#names
-      .filter((name) => name !== key)
-      .map((name) => `"${snakeCase(name)}" = change."${snakeCase(name)}"`);
+    const sources = this.#sources(rows, key);
+    const keyName = `"${snakeCase(key)}"`;
+    const changed = sources.filter(({ sqlName }) => sqlName !== keyName);
+    const { from, bindings } = rowsOf(sources, rows.length);
+    const constants = changed.filter(({ array }) => array === null).map(({ value }) => value);
     await trx.raw(
-      `update ${this.#table} as target set ${sets.join(', ')}
-       from unnest(${this.#arrays()}) as change (${columns.join(', ')})
-       where target.tenant_id = ?::text and target."${snakeCase(key)}" = change."${snakeCase(key)}"`,
-      [...this.#values(rows), tenantId],
+      `update ${this.#table} as target
+       set ${changed.map(({ sqlName, expression }) => `${sqlName} = ${expression}`).join(', ')}
+       from ${from} where target.tenant_id = ?::text and target.${keyName} = input.${keyName}`,
+      [...constants, ...bindings, tenantId] as string[],
     );
   }
 
-  #arrays(): string {
-    return this.#types.map((type) => `?::${type}[]`).join(', ');
-  }
-
-  #values(rows: readonly Row[]): string[] {
-    return this.#names.map((name, index) => {
-      const isText = freeTypes.has(this.#types[index]);
-      return `{${rows.map((row) => element(row[name], isText)).join(',')}}`;
+  #sources(rows: readonly Row[], key?: keyof Row & string): Source[] {
+    return this.#columns.map(({ name, type, sqlName }) => {
+      const first = rows[0]?.[name] ?? null;
+      if (name !== key && rows.every((row) => row[name] === first)) {
+        const value = first === null ? null : plainText(first);
+        const sqlType = type === 'json text' ? 'text' : type;
+        return { sqlName, array: null, expression: `?::${sqlType}`, value };
+      }
+      const expression = `input.${sqlName}`;
+      if (type === 'json text') {
+        const value = rows.map((row) => row[name]).join(separator);
+        return { sqlName, array: `string_to_array(?, '${separator}')`, expression, value };
+      }
+      const value = arrayLiteral(rows, name, type === 'text' || type === 'jsonb');
+      return { sqlName, array: `?::${type}[]`, expression, value };
     });
   }
 }
 
-/** An element of an array literal; only text can hold characters that mean something there. */
-function element(value: BulkValue, isText: boolean): string {
-  if (value === null) return 'NULL';
-  if (isText && typeof value === 'string') return `"${value.replace(/["\\]/g, '\\$&')}"`;
-  if (value instanceof Decimal) return decimalText(value);
-  if (value instanceof Date) return value.toISOString();
-  if (Buffer.isBuffer(value)) return `"\\\\x${value.toString('hex')}"`;
-  return String(value);
+/** The record separator of ASCII: JSON writes it as an escape, so that it stands in no JSON text. */
+const separator = '\u001E';
+
+function rowsOf(sources: readonly Source[], count: number) {
+  const arrays = sources.filter(({ array }) => array !== null);
+  if (arrays.length === 0) return { from: `generate_series(1, ${count})`, bindings: [] };
+  const names = arrays.map(({ sqlName }) => sqlName).join(', ');
+  return {
+    from: `unnest(${arrays.map(({ array }) => array).join(', ')}) as input (${names})`,
+    bindings: arrays.map(({ value }) => value),
+  };
+}
+
+const special = /["\\]/;
+
+/** Only text can hold characters that mean something in an array literal. */
+function arrayLiteral<Row extends { readonly [K in keyof Row]: BulkValue }>(
+  rows: readonly Row[],
+  name: keyof Row,
+  isText: boolean,
+): string {
+  let literal = '';
+  for (const row of rows) {
+    const value: BulkValue = row[name];
+    literal += literal === '' ? '{' : ',';
+    if (value === null) literal += 'NULL';
+    else if (!isText) literal += plainText(value);
+    else {
+      const text = plainText(value);
+      literal += special.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
+    }
+  }
+  return `${literal}}`;
+}
+
+function plainText(value: Exclude<BulkValue, null>): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  return value instanceof Date ? value.toISOString() : decimalText(value);
 }

@@ -4,8 +4,9 @@ import { BulkTable } from './bulk-table.js';
 import { TenantModel } from './tenant-model.js';
 
 export interface RatedDimensionRow {
-  readonly id: string;
   readonly transactionId: string;
+  /** Counted from 0 in the transaction. */
+  readonly position: number;
   readonly dimensionId: string;
   readonly dimensionName: string;
   readonly rateCardRowId: string;
@@ -17,13 +18,13 @@ export interface RatedDimensionRow {
   readonly itemType: string;
   readonly billStartDate: string;
   readonly billEndDate: string;
-  readonly counterKey: string | null;
+  readonly counterId: string | null;
   readonly counterBefore: Decimal | null;
 }
 
 const table = new BulkTable<RatedDimensionRow>('rated_dimension', {
-  id: 'uuid',
   transactionId: 'uuid',
+  position: 'smallint',
   dimensionId: 'uuid',
   dimensionName: 'text',
   rateCardRowId: 'uuid',
@@ -35,16 +36,17 @@ const table = new BulkTable<RatedDimensionRow>('rated_dimension', {
   itemType: 'text',
   billStartDate: 'date',
   billEndDate: 'date',
-  counterKey: 'text',
+  counterId: 'uuid',
   counterBefore: 'numeric',
 });
 
 /** One priced row of a rated transaction. */
 export class RatedDimension extends TenantModel {
   static override tableName = 'rated_dimension';
-  static override idColumn = ['tenantId', 'transactionId', 'id'];
+  static override idColumn = ['tenantId', 'transactionId', 'position'];
 
   declare transactionId: string;
+  declare position: number;
   declare dimensionId: string;
   declare dimensionName: string;
   declare rateCardRowId: string;
@@ -58,7 +60,7 @@ export class RatedDimension extends TenantModel {
   declare billStartDate: string;
   declare billEndDate: string;
   declare isProrated: boolean;
-  declare counterKey: string | null;
+  declare counterId: string | null;
   declare counterBefore: string | null;
 
   static insertMany(

@@ -1,6 +1,7 @@
 import { Model } from 'objection';
 import type { Knex } from 'knex';
 import type { Decimal } from '../kernel/money.js';
+import { chargeId } from '../kernel/usage-log.js';
 import { BulkTable } from './bulk-table.js';
 import { RatedDimension } from './rated-dimension.js';
 import { TenantModel } from './tenant-model.js';
@@ -21,7 +22,7 @@ export interface RatedTransactionRow {
   readonly currency: string;
   readonly usageType: string;
   readonly chargeType: string;
-  readonly planHash: Buffer;
+  readonly planId: string;
 }
 
 const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
@@ -40,8 +41,11 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   currency: 'text',
   usageType: 'text',
   chargeType: 'text',
-  planHash: 'bytea',
+  planId: 'uuid',
 });
+
+/** Most events have one charge; the ids of so many are asked for at once. */
+const chargesAtOnce = 8;
 
 /** What a usage event costs, or pays, an account. */
 export class RatedTransaction extends TenantModel {
@@ -51,7 +55,7 @@ export class RatedTransaction extends TenantModel {
       relation: Model.HasManyRelation,
       modelClass: RatedDimension,
       join: { from: 'rated_transaction.id', to: 'rated_dimension.transactionId' },
-      modify: (builder: { orderBy(column: string): void }) => builder.orderBy('id'),
+      modify: (builder: { orderBy(column: string): void }) => builder.orderBy('position'),
     },
   };
 
@@ -75,9 +79,26 @@ export class RatedTransaction extends TenantModel {
   declare usageType: string;
   declare chargeType: string;
   declare billed: boolean;
-  declare planHash: Buffer;
+  declare planId: string;
   declare ratedAt: Date;
   declare dimensions?: RatedDimension[];
+
+  /** The charges of an event with their dimensions, in the order in which they were made. */
+  static async ofEvent(db: Knex, tenantId: string, eventId: string): Promise<RatedTransaction[]> {
+    const found: RatedTransaction[] = [];
+    for (let first = 1; found.length === first - 1; first += chargesAtOnce) {
+      const ids = Array.from({ length: chargesAtOnce }, (_each, index) =>
+        chargeId(eventId, first + index),
+      );
+      const charges = await RatedTransaction.query(db)
+        .forTenant(tenantId)
+        .whereIn('id', ids)
+        .orderBy('id')
+        .withGraphFetched('dimensions');
+      found.push(...charges);
+    }
+    return found;
+  }
 
   static insertMany(
     trx: Knex.Transaction,

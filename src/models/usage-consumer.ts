@@ -1,4 +1,3 @@
-import { raw } from 'objection';
 import type { Knex } from 'knex';
 import { TenantModel } from './tenant-model.js';
 
@@ -63,17 +62,13 @@ export class UsageConsumer extends TenantModel {
     partition: number,
     change: TallyChange & { readonly nextOffset?: number },
   ): Promise<void> {
-    const { nextOffset, ...tallies } = change;
-    const sums = Object.entries(tallies).map(([name, count]) => [
-      name,
-      raw('?? + ?', [name, count]),
-    ]);
-    await UsageConsumer.query(trx)
-      .forTenant(tenantId)
-      .where({ partition })
-      .patch({
-        ...Object.fromEntries(sums),
-        ...(nextOffset === undefined ? {} : { nextOffset: String(nextOffset) }),
-      });
+    const { nextOffset, rated, duplicate, rejected, transactions } = change;
+    await trx.raw(
+      `update usage_consumer set rated = rated + ?, duplicate = duplicate + ?,
+         rejected = rejected + ?, transactions = transactions + ?,
+         next_offset = coalesce(?::bigint, next_offset)
+       where tenant_id = ? and partition = ?`,
+      [rated, duplicate, rejected, transactions, nextOffset ?? null, tenantId, partition],
+    );
   }
 }

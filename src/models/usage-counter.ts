@@ -1,11 +1,13 @@
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
+import { contentId } from '../kernel/id.js';
 import { Decimal } from '../kernel/money.js';
 import { counterKey, type CounterKey } from '../rating/index.js';
 import { BulkTable } from './bulk-table.js';
 import { TenantModel } from './tenant-model.js';
 
 interface CounterRow {
-  readonly counterKey: string;
+  readonly id: string;
   readonly ownerType: string;
   readonly ownerId: string;
   readonly serviceId: string;
@@ -17,7 +19,7 @@ interface CounterRow {
 }
 
 const table = new BulkTable<CounterRow>('usage_counter', {
-  counterKey: 'text',
+  id: 'uuid',
   ownerType: 'text',
   ownerId: 'uuid',
   serviceId: 'uuid',
@@ -28,17 +30,15 @@ const table = new BulkTable<CounterRow>('usage_counter', {
   value: 'numeric',
 });
 
-const values = new BulkTable<{ counterKey: string; value: Decimal }>('usage_counter', {
-  counterKey: 'text',
+const values = new BulkTable<{ id: string; value: Decimal }>('usage_counter', {
+  id: 'uuid',
   value: 'numeric',
 });
 
 /** The volume of a metered attribute in one period, of a contract line or of an account. */
 export class UsageCounter extends TenantModel {
   static override tableName = 'usage_counter';
-  static override idColumn = ['tenantId', 'counterKey'];
 
-  declare counterKey: string;
   declare ownerType: string;
   declare ownerId: string;
   declare serviceId: string;
@@ -60,7 +60,7 @@ export class UsageCounter extends TenantModel {
     tenantId: string,
     keys: readonly string[],
   ): Promise<Map<string, Decimal>> {
-    return readValues(trx, tenantId, keys, 'order by counter_key for update');
+    return readValues(trx, tenantId, keys, 'order by id for update');
   }
 
   /**
@@ -77,12 +77,12 @@ export class UsageCounter extends TenantModel {
     }[],
   ): Promise<void> {
     const rows = counters.map(({ key, value, isNew }) => ({
-      ...{ isNew, ...key, counterKey: counterKey(key), period: key.frequency, value },
+      ...{ isNew, ...key, id: counterIdOf(counterKey(key)), period: key.frequency, value },
     }));
     await values.update(
       trx,
       tenantId,
-      'counterKey',
+      'id',
       rows.filter(({ isNew }) => !isNew),
     );
     await table.insert(
@@ -93,6 +93,18 @@ export class UsageCounter extends TenantModel {
   }
 }
 
+const ids = new LRUCache<string, string>({ max: 50_000 });
+
+/** The id of the counter with this key (`counterKey()` of the rating engine). */
+export function counterIdOf(key: string): string {
+  let id = ids.get(key);
+  if (id === undefined) {
+    id = contentId(key);
+    ids.set(key, id);
+  }
+  return id;
+}
+
 async function readValues(
   db: Knex,
   tenantId: string,
@@ -100,10 +112,10 @@ async function readValues(
   clause: string,
 ): Promise<Map<string, Decimal>> {
   if (keys.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: { key: string; value: string }[] }>(
-    `select counter_key as key, value from usage_counter
-     where tenant_id = ? and counter_key = any(?::text[]) ${clause}`,
-    [tenantId, keys as unknown as string],
+  const keyById = new Map(keys.map((key) => [counterIdOf(key), key]));
+  const { rows } = await db.raw<{ rows: { id: string; value: string }[] }>(
+    `select id, value from usage_counter where tenant_id = ? and id = any(?::uuid[]) ${clause}`,
+    [tenantId, `{${[...keyById.keys()].join(',')}}`],
   );
-  return new Map(rows.map(({ key, value }) => [key, new Decimal(value)]));
+  return new Map(rows.map(({ id, value }) => [keyById.get(id) ?? '', new Decimal(value)]));
 }

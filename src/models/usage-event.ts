@@ -15,7 +15,6 @@ export interface UsageEventRow {
   /** Why it was rejected: code and message. */
   readonly code: string | null;
   readonly reason: string | null;
-  readonly accountRef: string | null;
   readonly accountId: string | null;
   readonly serviceId: string | null;
   /** When the usage occurred; text, since it may have microseconds. */
@@ -38,14 +37,13 @@ const table = new BulkTable<UsageEventRow>('usage_event', {
   status: 'text',
   code: 'text',
   reason: 'text',
-  accountRef: 'text',
   accountId: 'uuid',
   serviceId: 'uuid',
   eventAt: 'timestamptz',
-  message: 'text',
+  message: 'json text',
   originalId: 'uuid',
   workflowId: 'text',
-  runId: 'text',
+  runId: 'uuid',
   receivedAt: 'timestamptz',
   processedAt: 'timestamptz',
 });
@@ -69,7 +67,6 @@ export class UsageEvent extends TenantModel {
   declare status: UsageStatus;
   declare code: string | null;
   declare reason: string | null;
-  declare accountRef: string | null;
   declare accountId: string | null;
   declare serviceId: string | null;
   declare eventAt: Date | null;
@@ -96,7 +93,7 @@ export class UsageEvent extends TenantModel {
   ): Promise<UsageEvent[]> {
     return UsageEvent.query(trx)
       .forTenant(tenantId)
-      .whereRaw('external_transaction_id = any(?::text[])', [externalIds as unknown as string])
+      .whereRaw('external_transaction_id = any(?::text[])', [externalIds])
       .whereNull('originalId')
       .orderBy('id')
       .forUpdate();

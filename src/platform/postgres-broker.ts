@@ -213,9 +213,9 @@ function logReader(db: Knex): UsageLogReader {
         .where({ tenantId })
         .where((group) => {
           for (const each of from) {
-            void group.orWhere((one) =>
-              one.where('partition', each.partition).andWhere('offset', '>=', each.offset),
-            );
+            void group.orWhere((one) => {
+              void one.where('partition', each.partition).andWhere('offset', '>=', each.offset);
+            });
           }
         });
       if (containing !== undefined) void query.whereRaw('strpos(message, ?) > 0', [containing]);

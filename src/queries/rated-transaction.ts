@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { contentId } from '../kernel/id.js';
 import { Decimal } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
@@ -60,10 +61,11 @@ function presentSummary(
 }
 
 function presentDimension(dimension: RatedDimension): RatedDimensionDto {
-  const { id, transactionId, dimensionId, dimensionName, currency, priceMethodType } = dimension;
+  const { transactionId, position, dimensionId, dimensionName } = dimension;
+  const { currency, priceMethodType } = dimension;
   const { billStartDate, billEndDate, isProrated, itemType } = dimension;
   return {
-    ...{ id, transactionId, dimensionId, dimensionName },
+    ...{ id: contentId(`${transactionId}/${position}`), transactionId, dimensionId, dimensionName },
     volume: new Decimal(dimension.volume),
     rate: new Decimal(dimension.rate),
     calcAmount: new Decimal(dimension.calcAmount),

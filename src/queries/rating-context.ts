@@ -175,10 +175,7 @@ async function load<Facts extends object>(
     else changed.push(id);
   }
   if (changed.length > 0) {
-    const { rows } = await db.raw<{ rows: Versioned<Facts>[] }>(sql, [
-      tenantId,
-      changed as unknown as string,
-    ]);
+    const { rows } = await db.raw<{ rows: Versioned<Facts>[] }>(sql, [tenantId, changed]);
     for (const row of rows) {
       byId.set(idOf(row.facts), row.facts);
       cache.set(`${tenantId}/${idOf(row.facts)}`, row);

@@ -44,7 +44,7 @@ export function filterUsageEvents(
   { from, to, ...equal }: UsageEventFilter,
 ): TenantQueryBuilder<UsageEvent> {
   for (const [column, value] of Object.entries(equal)) {
-    if (value !== undefined) void query.where(column, value as string);
+    if (value !== undefined) void query.where(column, value);
   }
   if (from !== undefined) void query.whereRaw('coalesce(event_at, received_at) >= ?', [from]);
   if (to !== undefined) void query.whereRaw('coalesce(event_at, received_at) < ?', [to]);

@@ -17,7 +17,7 @@ import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/usage-event.js';
 import { filterUsageEvents, type UsageEventFilter } from './usage-event-filter.js';
 import { explainCharges } from './usage-explanation.js';
-import { readMessage } from './usage-message.js';
+import { readMessage, type ReadMessage } from './usage-message.js';
 
 export type UsageEventDto = Static<typeof schema.UsageEvent>;
 type UsageEventSummaryDto = Static<typeof schema.UsageEventSummary>;
@@ -26,14 +26,17 @@ type Status = UsageEventSummaryDto['status'];
 
 type LoggedRecord = UsageRecord & { readonly partition: number };
 
-function presentStored(event: UsageEvent): UsageEventSummaryDto {
+function presentStored(
+  event: UsageEvent,
+  message: ReadMessage = readMessage(event.message),
+): UsageEventSummaryDto {
   const { id, externalTransactionId, status, reason, partition, accountId, serviceId } = event;
   return {
     ...{ id, externalTransactionId, status },
     code: event.code as UsageEventSummaryDto['code'],
     ...{ reason, topic: usageTopic(event.tenantId), partition, offset: Number(event.offset) },
-    ...{ morgId: event.orgId, billingAccountRef: event.accountRef, accountId, serviceId },
-    eventTimestamp: event.eventAt?.toISOString() ?? null,
+    ...{ morgId: event.orgId, billingAccountRef: message.accountRef, accountId, serviceId },
+    eventTimestamp: message.eventAt,
     receivedAt: event.receivedAt.toISOString(),
     processedAt: event.processedAt.toISOString(),
     ...{ workflowId: event.workflowId, runId: event.runId, originalId: event.originalId },
@@ -144,7 +147,7 @@ export async function listUsageEvents(
     .orderBy('id', 'desc')
     .limit(missing)
     .offset(Math.max(offset - pending.total, 0));
-  return { items: [...pending.items, ...events.map(presentStored)], total };
+  return { items: [...pending.items, ...events.map((event) => presentStored(event))], total };
 }
 
 /** A stored event by our id, else the original of an external id. */
@@ -197,8 +200,7 @@ async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<Usage
   const message = readMessage(event.message);
   const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
   return {
-    ...presentStored(event),
-    eventTimestamp: message.eventAt,
+    ...presentStored(event, message),
     message: message.content,
     ratedTransactions: charges,
   };

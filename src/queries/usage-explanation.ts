@@ -4,6 +4,7 @@ import { Decimal } from '../kernel/money.js';
 import type { Scope } from '../kernel/scope.js';
 import { RatedTransaction } from '../models/rated-transaction.js';
 import { StoredRatingPlan } from '../models/rating-plan.js';
+import { counterIdOf } from '../models/usage-counter.js';
 import type { UsageEvent } from '../models/usage-event.js';
 import {
   explain,
@@ -29,11 +30,7 @@ export async function explainCharges(
   message: ReadMessage,
 ): Promise<ExplainedTransactionDto[]> {
   const { tenantId, db } = scope;
-  const transactions = await RatedTransaction.query(db.read)
-    .forTenant(tenantId)
-    .where({ usageEventId: event.id })
-    .orderBy('id')
-    .withGraphFetched('dimensions');
+  const transactions = await RatedTransaction.ofEvent(db.read, tenantId, event.id);
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,
@@ -80,24 +77,24 @@ async function recompute(
 ): Promise<Explained | null> {
   const [first] = transactions;
   if (!first || !read.ok) return null;
-  const plan = await findPlan(db, tenantId, first.planHash);
+  const plan = await findPlan(db, tenantId, first.planId);
   if (!plan) return null;
   const owner = { accountId: first.masterAccountId, line: await findLine(db, tenantId, first) };
   const prepared = prepareFromPlan(plan, read.event, owner);
   if (!prepared.ok) return null;
-  const counters = new Map<string, Decimal>();
-  for (const { counterKey, counterBefore } of transactions.flatMap(
-    (each) => each.dimensions ?? [],
-  )) {
-    // Every price of an event begins at the counters before it (docs/decisions/0012).
-    if (counterKey !== null) counters.set(counterKey, new Decimal(counterBefore ?? 0));
-  }
+  // Every price of an event begins at the counters before it (docs/decisions/0012).
+  const before = new Map(
+    transactions
+      .flatMap(({ dimensions = [] }) => dimensions)
+      .map(({ counterId, counterBefore }) => [counterId, new Decimal(counterBefore ?? 0)]),
+  );
+  const counters = { get: (key: string) => before.get(counterIdOf(key)) };
   const explained = explain(prepared, counters);
   return explained.ok ? explained : null;
 }
 
-async function findPlan(db: Knex, tenantId: string, hash: Buffer): Promise<RatingPlan | undefined> {
-  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).findOne({ hash });
+async function findPlan(db: Knex, tenantId: string, id: string): Promise<RatingPlan | undefined> {
+  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).findById(id);
   return stored?.plan;
 }
 

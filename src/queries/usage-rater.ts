@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { chargesMax } from '../kernel/usage-log.js';
 import type { Decimal } from '../kernel/money.js';
 import {
   counterKey,
@@ -115,6 +116,7 @@ export class UsageRater<R extends Rated = Rated> {
     try {
       const rated = this.#engine(prepared, this);
       if (!rated.ok) return rejectedOutcome(rated, accountId);
+      if (rated.transactions.length > chargesMax) throw new Error('An event has too many charges.');
       for (const { key, keyText, after } of rated.counterChanges) {
         this.#moved.set(keyText, { key, value: after });
       }

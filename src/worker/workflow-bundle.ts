@@ -58,7 +58,7 @@ export async function loadWorkflowBundle(log: Logger): Promise<WorkflowBundle> {
   const name = `workflows-${await hashOfSources()}.js`;
   for (const folder of cacheFolders()) {
     const code = await codeIn(join(folder, name));
-    if (code !== undefined) return { code } as WorkflowBundle;
+    if (code !== undefined) return { code };
   }
   const since = performance.now();
   const bundle = await bundleWorkflowCode({

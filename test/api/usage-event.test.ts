@@ -23,6 +23,6 @@ describe('usage events', () => {
     const [charge] = event.ratedTransactions;
     // 1000 free, 500 at 0.02.
     expect(charge).to.include({ amount: 10, currency: 'USD', quantity: 1500, matches: true });
-    console.log(JSON.stringify(event, null, 1));
+    
   });
 });
