@@ -1,0 +1,164 @@
+import { assert } from 'chai';
+import { parseJson, refuseUnstorableText, stringifyJson } from '../../src/api/json.js';
+import { Decimal, decimalText } from '../../src/kernel/money.js';
+import { Problem } from '../../src/kernel/problem.js';
+
+function problemOf(work: () => unknown): Problem {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error('There was no problem.');
+}
+
+const nested = (depth: number, inner: string) => `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`;
+
+describe('JSON', () => {
+  describe('numbers', () => {
+    // Up to 15 digits survive a float; more, or an exponent, come as exact decimals.
+    const numbers: [token: string, kind: 'number' | 'decimal', text: string][] = [
+      ['0', 'number', '0'],
+      ['-1.5', 'number', '-1.5'],
+      ['123456789012345', 'number', '123456789012345'],
+      ['0.1234567890123', 'number', '0.1234567890123'],
+      ['1234567890123456', 'decimal', '1234567890123456'],
+      ['0.1234567890123456', 'decimal', '0.1234567890123456'],
+      ['9007199254740993', 'decimal', '9007199254740993'],
+      ['1e2', 'decimal', '100'],
+      ['1E-2', 'decimal', '0.01'],
+      ['-2.5e+1', 'decimal', '-25'],
+      ['0e0', 'decimal', '0'],
+      [
+        '12345678901234567890.123456789012345678',
+        'decimal',
+        '12345678901234567890.123456789012345678',
+      ],
+    ];
+    for (const [token, kind, text] of numbers) {
+      it(`${token} comes as a ${kind} and is written ${text}`, () => {
+        const { n } = parseJson(`{"n":${token}}`) as { n: unknown };
+        assert.equal(n instanceof Decimal ? 'decimal' : typeof n, kind);
+        assert.equal(n instanceof Decimal ? decimalText(n) : String(n), text);
+        assert.equal(stringifyJson({ n }), `{"n":${text}}`);
+      });
+    }
+
+    const unreadable = ['1'.repeat(40), `0.${'1'.repeat(40)}`, '1e400', '1e-400', '-1e999999999'];
+    for (const token of unreadable) {
+      it(`${token.slice(0, 12)} … comes as neither, and is written as it was`, () => {
+        const { n } = parseJson(`{"n":${token}}`) as { n: unknown };
+        assert.isFalse(n instanceof Decimal);
+        assert.equal(typeof n, 'object');
+        assert.equal(stringifyJson({ n }), `{"n":${token}}`);
+      });
+    }
+
+    it('keeps numbers beside texts that look like numbers', () => {
+      const text = '{"id":"1234567890123456e7","n":1234567890123456,"m":[1.0e1,"1e1"]}';
+      assert.equal(
+        stringifyJson(parseJson(text)),
+        '{"id":"1234567890123456e7","n":1234567890123456,"m":[10,"1e1"]}',
+      );
+    });
+  });
+
+  describe('depth', () => {
+    it('reads 64 levels and refuses 65, of arrays, objects and both', () => {
+      const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
+      const mixed = (depth: number) => `${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}`;
+      assert.doesNotThrow(() => parseJson(nested(64, '1')));
+      assert.doesNotThrow(() => parseJson(objects(64)));
+      assert.doesNotThrow(() => parseJson(mixed(32)));
+      for (const text of [nested(65, '1'), objects(65), mixed(33), '['.repeat(500_000)]) {
+        const problem = problemOf(() => parseJson(text));
+        assert.equal(problem.kind, 'validation');
+        assert.include(problem.message, '64 levels');
+      }
+    });
+
+    it('counts no bracket inside a text, and forgets those that are closed', () => {
+      const brackets = '['.repeat(100);
+      assert.equal(parseJson(`"${brackets}"`), brackets);
+      assert.equal(parseJson(`"\\"${brackets}"`), `"${brackets}`);
+      assert.lengthOf(parseJson(`[${'[],'.repeat(99)}[]]`) as unknown[], 100);
+      assert.equal(problemOf(() => parseJson(`["\\\\",${nested(64, '1')}]`)).kind, 'validation');
+    });
+  });
+
+  describe('broken texts', () => {
+    const broken = [
+      ...['{', '[1,', '{"a"}', '{"a":}', '[1 2]', "{'a':1}", '{a:1}', 'nul', 'undefined'],
+      ...['[01]', '[1.]', '[.5]', '[+1]', '[NaN]', '[Infinity]', '[0x10]', '"\n"', '"\\x"'],
+      ...['[1]]', '{} {}', '[1e0', '[1e0,]', '[1e]', '[1e0] x', '"', '\ufeff[1]', ''],
+    ];
+    for (const text of broken) {
+      it(`${JSON.stringify(text)} is refused`, () => {
+        const problem = problemOf(() => parseJson(text));
+        assert.equal(problem.status, 400);
+        assert.match(problem.message, /^The body is not valid JSON: ./);
+        assert.isBelow(problem.message.length, 300);
+      });
+    }
+  });
+
+  it('takes the last of several values of one name, whatever its numbers', () => {
+    assert.deepEqual(parseJson('{"a":1,"a":2}'), { a: 2 });
+    assert.equal(stringifyJson(parseJson('{"a":1e0,"b":1,"a":2}')), '{"a":2,"b":1}');
+  });
+
+  it('keeps a property called __proto__ from becoming the prototype', () => {
+    for (const text of ['{"__proto__":{"name":"x"}}', '{"__proto__":{"name":"x"},"n":1e0}']) {
+      const value = parseJson(text) as { name?: string };
+      assert.isUndefined(value.name);
+      assert.equal(Object.getPrototypeOf(value), Object.prototype);
+      assert.include(Object.keys(value), '__proto__');
+    }
+  });
+
+  describe('texts that cannot be stored', () => {
+    const texts: [json: string, field: string | null][] = [
+      ['{"name":"a\\u0000b"}', 'name'],
+      ['{"list":[{"x":"ok"},{"x":"\\u0000"}]}', 'list[1].x'],
+      ['{"a":{"b":"\\ud800"}}', 'a.b'],
+      ['{"a":"\\udc00\\ud800"}', 'a'],
+      ['{"a":"\\uD83D\\uDE00"}', null],
+      ['{"a":"\\\\u0000"}', null],
+      ['{"a\\u0000b":1}', 'a?b'],
+      ['{"x":{"\\ud800":1}}', 'x.\ufffd'],
+      ['"\\u0000"', ''],
+      ['{"a":"plain"}', null],
+    ];
+    for (const [json, field] of texts) {
+      it(`${json} ${field === null ? 'is fine' : `names '${field}'`}`, () => {
+        const check = () => refuseUnstorableText(json, parseJson(json));
+        if (field === null) {
+          assert.doesNotThrow(check);
+          return;
+        }
+        const problem = problemOf(check);
+        assert.equal(problem.kind, 'validation');
+        assert.deepEqual(problem.details, { field });
+        assert.include(problem.message, `'${field}'`);
+      });
+    }
+  });
+
+  describe('writing', () => {
+    const values: [value: unknown, text: string][] = [
+      [undefined, 'null'],
+      [null, 'null'],
+      [{ a: undefined, b: null }, '{"b":null}'],
+      [new Date('2024-01-01T00:00:00Z'), '"2024-01-01T00:00:00.000Z"'],
+      [[new Decimal('-0'), new Decimal('0.10')], '[0,0.1]'],
+      [new Decimal('1e30'), '1000000000000000000000000000000'],
+      [{ text: 'a"1"b\u2028' }, '{"text":"a\\"1\\"b\u2028"}'],
+    ];
+    for (const [value, text] of values) {
+      it(`writes ${text}`, () => {
+        assert.equal(stringifyJson(value), text);
+      });
+    }
+  });
+});

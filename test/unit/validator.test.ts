@@ -1,0 +1,248 @@
+import { assert } from 'chai';
+import { Type, type TSchema } from 'typebox';
+import { parseJson } from '../../src/api/json.js';
+import { DecimalValue } from '../../src/kernel/decimal-value.js';
+import { Decimal } from '../../src/kernel/money.js';
+import { Picklist } from '../../src/kernel/picklist-value.js';
+import { Problem } from '../../src/kernel/problem.js';
+import { referenceData } from '../../src/kernel/reference-data.js';
+import {
+  CountryName,
+  CurrencyCode,
+  DateText,
+  FreeObject,
+  FreeText,
+  Instant,
+  nullable,
+  oneOfBy,
+  optional,
+  Text,
+  updateBody,
+  Uuid,
+  writeBody,
+} from '../../src/schemas/field.js';
+import { Flag, pageQuery } from '../../src/schemas/paging.js';
+import { validate } from '../../src/schemas/validator.js';
+
+const usd = { id: '1', code: 'USD', name: 'US Dollar', symbol: '$', minorDigits: 2 };
+const france = { id: '2', name: 'France', code: 'FR', alpha2Code: 'FR', alpha3Code: 'FRA' };
+const values = ['Net 7', 'Net 15'].map((name) => ({ id: name, picklist: 'netTerm', name }));
+
+function problemOf(schema: TSchema, value: unknown): Problem {
+  try {
+    validate(schema, value);
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error(`${JSON.stringify(value)} is valid.`);
+}
+
+const messages = (schema: TSchema, value: unknown): string[] => {
+  const { errors } = problemOf(schema, value).details as { errors: { message: string }[] };
+  return errors.map(({ message }) => message);
+};
+
+describe('schemas/validator', () => {
+  before(() => {
+    referenceData.load({ picklistValues: values, currencies: [usd], countries: [france] });
+  });
+
+  describe('keywords', () => {
+    const currencyMessage = "'f' must be a currency code or name; see /api/v1/external/currencies";
+    const countryMessage =
+      "'f' must be a country name, alpha-2 or alpha-3 code; see /api/v1/external/countries";
+    const decimalMessage = "'f' must have at most 20 digits before and 18 after the point";
+    const faults: [name: string, schema: TSchema, json: string, message: string][] = [
+      ['type', Type.String(), '5', "'f' must be string"],
+      ['null', Type.String(), 'null', "'f' must be string"],
+      ['integer', Type.Integer(), '1.5', "'f' must be integer"],
+      ['a decimal for an integer', Type.Integer(), '1e2', "'f' must be integer"],
+      ['minimum', Type.Integer({ minimum: 1 }), '0', "'f' must be >= 1"],
+      ['maximum', Type.Integer({ maximum: 31 }), '32', "'f' must be <= 31"],
+      ['minItems', Type.Array(Type.Any(), { minItems: 1 }), '[]', "'f' must NOT have fewer"],
+      ['maxItems', Type.Array(Type.Any(), { maxItems: 1 }), '[1,2]', "'f' must NOT have more"],
+      ['blank', Text(''), '" \\t"', "'f' must not be blank"],
+      ['maxLength', Text('', 3), '"abcd"', "'f' must NOT have more than 3 characters"],
+      ['pattern', Type.String({ pattern: '^a$' }), '"b"', '\'f\' must match pattern "^a$"'],
+      ['const', Type.Literal('row'), '"x"', "'f' must be row"],
+      ['uuid', Uuid(''), '"x"', '\'f\' must match format "uuid"'],
+      ['date', DateText(''), '"2026-02-30"', '\'f\' must match format "calendar-date"'],
+      ['date-time', Instant(''), '"2026-01-01"', '\'f\' must match format "date-time"'],
+      ['currency', CurrencyCode(''), '"XXQ"', currencyMessage],
+      ['currency of another type', CurrencyCode(''), '[1]', currencyMessage],
+      ['currency null', CurrencyCode(''), 'null', currencyMessage],
+      ['country', CountryName(''), '"Atlantis"', countryMessage],
+      ['picklist', Picklist('netTerm', { description: '' }), '"x"', "'f' must be one of: Net 7, "],
+      ['decimal', DecimalValue({ description: '' }), '"1"', "'f' must be a number"],
+      ['decimal of 21 digits', DecimalValue({ description: '' }), '1e20', decimalMessage],
+      ['decimal of 19 places', DecimalValue({ description: '' }), '1e-19', decimalMessage],
+      ['40 digits', DecimalValue({ description: '' }), '1'.repeat(40), "'f' must be a number"],
+      [
+        'decimal minimum',
+        DecimalValue({ description: '', minimum: '0' }),
+        '-0.1',
+        "'f' must be >= 0",
+      ],
+      ['free object', FreeObject(''), '[]', "'f' must be object"],
+      ['free object null', FreeObject(''), 'null', "'f' must be object"],
+      ['free object decimal', FreeObject(''), '1e2', "'f' must be object"],
+      [
+        'free object with 40 digits',
+        FreeObject(''),
+        `{"a":[{"b":${'1'.repeat(40)}}]}`,
+        "'f' must not hold a number of more than 38 digits",
+      ],
+      ['flag', Flag(''), '"yes"', "'f' must be true or false"],
+      ['page', pageQuery.page, '"-1"', "'f' must be a whole number >= 0"],
+      ['size', pageQuery.size, '"0"', "'f' must be a whole number >= 1"],
+    ];
+    for (const [name, schema, json, message] of faults) {
+      it(`says what is wrong: ${name}`, () => {
+        const body = parseJson(`{"f":${json}}`);
+        const problem = problemOf(writeBody({ f: schema }), body);
+        assert.equal(problem.status, 400);
+        assert.equal(problem.details['field'], 'f');
+        assert.equal(problem.message.slice(0, message.length), message);
+      });
+    }
+
+    const readings: [name: string, schema: TSchema, json: string, value: unknown][] = [
+      ['currency name', CurrencyCode(''), '" us dollar "', 'USD'],
+      ['currency code', CurrencyCode(''), '"usd"', 'USD'],
+      ['alpha-3', CountryName(''), '"fra"', 'France'],
+      ['picklist', Picklist('netTerm', { description: '' }), '"NET 15"', 'Net 15'],
+      ['number', DecimalValue({ description: '' }), '1.5', new Decimal('1.5')],
+      ['exponent', DecimalValue({ description: '' }), '1e-18', new Decimal('1e-18')],
+      ['nullable currency', nullable(CurrencyCode('')), 'null', null],
+      ['nullable decimal', nullable(DecimalValue({ description: '' })), 'null', null],
+      ['nullable object', nullable(FreeObject('')), 'null', null],
+      ['nullable text', nullable(Text('')), 'null', null],
+      ['free object', FreeObject(''), '{"a":[null,{}]}', { a: [null, {}] }],
+      ['empty free text', FreeText(''), '""', ''],
+      ['flag', Flag(''), '"true"', true],
+      ['size above the cap', pageQuery.size, '"500"', 20],
+      ['page', pageQuery.page, '"7"', 7],
+    ];
+    for (const [name, schema, json, value] of readings) {
+      it(`puts the canonical value in place: ${name}`, () => {
+        const body = parseJson(`{"f":${json}}`);
+        assert.deepEqual(validate(writeBody({ f: schema }), body), { f: value });
+      });
+    }
+  });
+
+  describe('bodies', () => {
+    const Row = oneOfBy('method', [
+      writeBody({ method: Type.Literal('FLAT'), rate: Type.Number() }),
+      writeBody({ method: Type.Literal('NONE') }),
+    ]);
+    const Body = writeBody(
+      {
+        name: Text(''),
+        note: optional(FreeText('')),
+        cards: optional(Type.Array(writeBody({ rows: Type.Array(Row, { minItems: 1 }) }))),
+      },
+      { ignore: ['status'] },
+    );
+
+    it('names nested fields by their path', () => {
+      assert.deepEqual(
+        messages(Body, {
+          cards: [
+            { rows: [{ method: 'NONE' }] },
+            {
+              rows: [
+                { method: 'FLAT' },
+                { method: 'NONE', rate: 1 },
+                { method: 'OTHER' },
+                {},
+                { method: 'FLAT', rate: 'x', extra: 1 },
+              ],
+            },
+          ],
+        }),
+        [
+          "'name' is required",
+          "'cards[1].rows[0].rate' is required",
+          "'cards[1].rows[1].rate' is not a known property",
+          "'cards[1].rows[2].method' must be one of: FLAT, NONE",
+          "'cards[1].rows[3].method' is required",
+          "'cards[1].rows[3].method' must be one of: FLAT, NONE",
+          "'cards[1].rows[4].extra' is not a known property",
+          "'cards[1].rows[4].rate' must be number",
+        ],
+      );
+    });
+
+    it('tells the first field and its value, and long values not at all', () => {
+      const problem = problemOf(Body, { name: 5 });
+      assert.deepEqual(problem.details, {
+        field: 'name',
+        value: 5,
+        errors: [{ field: 'name', message: "'name' must be string" }],
+      });
+      assert.notProperty(problemOf(Body, { name: 'x'.repeat(300) }).details, 'value');
+      assert.notProperty(problemOf(Body, { name: { a: 1 } }).details, 'value');
+    });
+
+    it('tells ten faults of many', () => {
+      const cards = Array.from({ length: 5_000 }, () => ({ rows: [] }));
+      const problem = problemOf(Body, { name: 'x', cards });
+      assert.lengthOf(problem.details['errors'] as unknown[], 10);
+      assert.lengthOf(problem.message.split('; '), 10);
+      assert.include(problem.message, "'cards[9].rows'");
+      assert.notInclude(problem.message, "'cards[10].rows'");
+    });
+
+    it('ignores response-only fields at every depth, and still tells other faults', () => {
+      const sent = {
+        ...{ id: 'x', status: 'y', approvalStatus: 'z', __type__: 'T', name: 'A' },
+        cards: [{ versionNo: 1, isCurrent: true, fromDate: 'x', toDate: null, rows: [{}] }],
+      };
+      const row = { id: 'x', seqNo: 1, method: 'FLAT', rate: 1 };
+      assert.deepEqual(validate(Body, { ...sent, cards: [{ ...sent.cards[0], rows: [row] }] }), {
+        name: 'A',
+        cards: [{ rows: [{ method: 'FLAT', rate: 1 }] }],
+      });
+      assert.deepEqual(
+        messages(Body, {
+          ...sent,
+          cards: [{ versionNo: 1, status: 'x', rows: [{ ...row, rate: '1' }] }],
+        }),
+        ["'cards[0].status' is not a known property", "'cards[0].rows[0].rate' must be number"],
+      );
+    });
+
+    it('names properties that are unknown, also odd ones', () => {
+      for (const [body, message] of [
+        ['{"name":"x","__proto__":1}', "'__proto__' is not a known property"],
+        ['{"name":"x","a/b~c":1}', "'a/b~c' is not a known property"],
+        ['{"name":"x","":1}', "'' is not a known property"],
+        ['{"name":"x","Name":1}', "'Name' is not a known property"],
+      ] as const) {
+        assert.deepEqual(messages(Body, parseJson(body)), [message]);
+      }
+      const long = messages(Body, { name: 'x', ['y'.repeat(5_000)]: 1 });
+      assert.equal(long[0], `'${'y'.repeat(200)}' is not a known property`);
+    });
+
+    it('refuses what is no object', () => {
+      for (const body of [null, [], 'x', 5, true]) {
+        assert.deepEqual(messages(Body, body), ['The body must be object']);
+      }
+    });
+
+    it('lets an update leave out everything, and clear only what is optional', () => {
+      const Update = updateBody(Body);
+      assert.deepEqual(validate(Update, {}), {});
+      assert.deepEqual(validate(Update, { note: null, cards: null, id: 'x' }), {
+        note: null,
+        cards: null,
+      });
+      assert.deepEqual(messages(Update, { name: null }), ["'name' must be string"]);
+      // Inside a nested item what is required stays so: the item is a new one.
+      assert.deepEqual(messages(Update, { cards: [{}] }), ["'cards[0].rows' is required"]);
+    });
+  });
+});
