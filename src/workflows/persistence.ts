@@ -4,6 +4,7 @@ import {
   continueAsNew,
   isCancellation,
   sleep,
+  TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
 
@@ -12,8 +13,11 @@ const delayMaxMs = 30_000;
 
 /** Whether a failed step may succeed later: anything but an error that says that it will not. */
 function mayPass(error: unknown): boolean {
-  if (isCancellation(error) || !(error instanceof ActivityFailure)) return false;
-  return !(error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true);
+  if (isCancellation(error)) return false;
+  // A local activity fails with its own failure, without an ActivityFailure around it.
+  const failure = error instanceof ActivityFailure ? error.cause : error;
+  if (failure instanceof ApplicationFailure) return failure.nonRetryable !== true;
+  return failure instanceof TimeoutFailure;
 }
 
 /**
