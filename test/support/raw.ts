@@ -38,7 +38,7 @@ export function sendRaw(url: string, { method, path, headers = {}, body }: RawRe
             checkAnswer(method, path, answer);
             resolve(answer);
           } catch (error) {
-            reject(error);
+            reject(error instanceof Error ? error : new Error(String(error)));
           }
         });
       },
