@@ -4,6 +4,7 @@ import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { changed, placesIn, type Schema } from '../support/places.js';
 import { snapshot } from '../support/rows.js';
+import { waitUntilRated } from '../support/usage.js';
 import { bodyIn, buildWorld, pathIn, sharedParams, type World } from '../support/world.js';
 
 /** Properties that refer to a record although they hold no UUID. */
@@ -107,6 +108,26 @@ describe('one tenant and the records of another', () => {
       });
     }
   }
+
+  it('a usage event is not found by the id that its producer gave it', async () => {
+    const events = await owner.tenant.get('/v1/usage-events').expect(200);
+    const { externalTransactionId } = events.body.data[0];
+    const path = `/v1/usage-events/${encodeURIComponent(externalTransactionId)}`;
+    await owner.tenant.get(path).expect(200);
+    const answer = await stranger.tenant.get(path).expect(404);
+    expectNothingOfOwner(answer.text, [externalTransactionId]);
+  });
+
+  it('the same usage event of two tenants is two events', async () => {
+    const events = await owner.tenant.get('/v1/usage-events').expect(200);
+    const { externalTransactionId } = events.body.data[0];
+    const { example = {} } = declaredOperations.find(({ id }) => id === 'ingestUsage') ?? {};
+    const { message } = bodyIn(stranger, example) as { message: object };
+    await stranger.tenant
+      .post('/v1/ingest/usage', { message: { ...message, externalTransactionId } })
+      .expect(200);
+    expect(await waitUntilRated(stranger.tenant, 2)).to.include({ rated: 2, duplicate: 0 });
+  });
 
   it('may use the same names and numbers', async () => {
     const { tenant } = stranger;
