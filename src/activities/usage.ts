@@ -14,7 +14,7 @@ import { currentRun, workflowScope } from './scope.js';
 export type OnRated = (range: UsageRange) => void;
 
 /** Events of one transaction: enough that the statements' own cost no longer shows. */
-const transactionEventsMax = 500;
+const transactionEventsMax = 1000;
 
 export function usageActivities(platform: Platform, onRated: OnRated) {
   const { broker, log } = platform;

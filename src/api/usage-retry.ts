@@ -21,7 +21,6 @@ function runRetry(
     ...{ type: 'retryUsage', workflowId: `${tenantId}/usage-retry/${entityId}`, input },
     subject: { tenantId, entityType: 'usage', entityId, actor },
     summary: filter.id === undefined ? 'rate rejected usage again' : 'rate a rejected event again',
-    isRepeatable: true,
   });
 }
 

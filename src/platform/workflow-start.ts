@@ -30,8 +30,6 @@ export interface WorkflowStart {
   readonly subject: Subject;
   /** One line for people who read the Temporal UI. */
   readonly summary: string;
-  /** May a workflow of this id that has completed be run again? */
-  readonly isRepeatable: boolean;
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
@@ -53,7 +51,7 @@ const workflowTaskTimeout = '5 s';
 /** Starts a workflow, eagerly where a worker of this process can take it; joins one that runs. */
 export function startWorkflow(
   temporal: Temporal,
-  { type, workflowId, input, subject, summary, isRepeatable }: WorkflowStart,
+  { type, workflowId, input, subject, summary }: WorkflowStart,
 ): Promise<WorkflowHandleWithStartDetails> {
   return temporal.starter.workflow.start(type, {
     workflowId,
@@ -62,9 +60,8 @@ export function startWorkflow(
     taskQueue: temporal.taskQueue,
     requestEagerStart: true,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-    workflowIdReusePolicy: isRepeatable
-      ? WorkflowIdReusePolicy.ALLOW_DUPLICATE
-      : WorkflowIdReusePolicy.ALLOW_DUPLICATE_FAILED_ONLY,
+    // That the work was done is known to the database alone: Temporal may remember another one.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: keys.tenant, value: subject.tenantId },
@@ -77,15 +74,16 @@ export function startWorkflow(
 }
 
 /** How long a caller waits for the end of a workflow (DESIGN.md, section 3). */
-const waitMs = 30_000;
+const waitMsMax = 30_000;
 
 /**
- * Starts a workflow and waits for its result. 504 with the execution's id when that takes longer than
- * 30 s: the workflow goes on.
+ * Starts a workflow and waits for its result. 504 with the execution's id when that takes too long: the
+ * workflow goes on.
  */
 export async function runWorkflow<Result>(
   temporal: Temporal,
   start: WorkflowStart,
+  waitMs = waitMsMax,
 ): Promise<Result> {
   let executionId: string | undefined;
   try {

@@ -72,12 +72,12 @@ const servicesSql = `
         'id', logic.id, 'seqNo', logic.seq_no, 'name', logic.name,
         'chargeType', logic.charge_type, 'usageType', logic.usage_type,
         'priceOutput', logic.price_output,
-        'steps', (
+        'steps', coalesce((
           select json_agg(json_build_object(
             'name', step ->> 'name', 'label', step ->> 'label', 'formula', step ->> 'formula'
           ) order by position)
           from jsonb_array_elements(logic.steps) with ordinality as steps (step, position)
-        )
+        ), '[]')
       ) order by logic.seq_no, logic.id)
       from pricing_logic as logic
       where logic.tenant_id = service.tenant_id and logic.service_id = service.id

@@ -31,8 +31,8 @@ export function readUsageEventFilter(given: {
 }): UsageEventFilter {
   const from = readTime('from', given.from);
   const to = readTime('to', given.to);
-  if (from !== undefined && to !== undefined && from > to) {
-    throw problem.validation("'from' must not be after 'to'", { field: 'from' });
+  if (from !== undefined && to !== undefined && from >= to) {
+    throw problem.validation("'from' must be before 'to'", { field: 'from' });
   }
   const entries = Object.entries({ ...given, from, to });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { UsageRange } from '../kernel/usage-workflow.js';
 import type { Platform } from '../platform/platform.js';
@@ -10,8 +10,16 @@ export interface RunningWorkers {
   drain(): Promise<void>;
 }
 
+export interface WorkerOptions {
+  /** Around every activity; tests make steps fail with them. */
+  readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
+}
+
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
-export async function startWorkers(platform: Platform): Promise<RunningWorkers> {
+export async function startWorkers(
+  platform: Platform,
+  { activityInterceptors = [] }: WorkerOptions = {},
+): Promise<RunningWorkers> {
   const { temporal, log, health } = platform;
   const rated = { tell: (_range: UsageRange): void => undefined };
   const worker = await Worker.create({
@@ -20,6 +28,7 @@ export async function startWorkers(platform: Platform): Promise<RunningWorkers> 
     taskQueue: temporal.taskQueue,
     workflowBundle: await loadWorkflowBundle(log),
     activities: createActivities(platform, { onRated: (range) => rated.tell(range) }),
+    interceptors: { activity: [...activityInterceptors] },
     shutdownGraceTime: '10 s',
   });
   const running = worker.run().catch((error: unknown) => {

@@ -1,18 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { UsageRange } from '../kernel/usage-workflow.js';
 import type { WaitingPartition } from '../platform/broker.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
 
-/** Events of one workflow: alone, an event has one to itself; under load they share. */
-const batchEventsMax = 500;
+/**
+ * Events of one workflow: alone, an event has one to itself; under load they share, since a workflow
+ * costs about as much as rating 100 events. Its activity divides them into transactions.
+ */
+const batchEventsMax = 4_000;
 /** Partitions whose events are rated at the same time: one computes while others write. */
 const partitionsMax = 4;
 /** Looks for waiting events also when nobody told of any. */
 const pollMs = 1_000;
 /** How long the workers of this process are given to tell of the end, before Temporal is asked. */
 const tellMs = 1_000;
+/** How long `drain` waits for batches that are under way. */
+const drainMsMax = 8_000;
 const failureDelayMinMs = 500;
 const failureDelayMaxMs = 30_000;
 
@@ -56,7 +60,13 @@ export class UsageConsumer {
     clearInterval(this.#timer);
     this.#stopListening();
     await this.#looking;
-    await Promise.all(this.#active.values());
+    // A batch that waits for its database can be left: its workflow goes on when a worker is back.
+    const limit = new AbortController();
+    await Promise.race([
+      Promise.all(this.#active.values()),
+      wait(drainMsMax, undefined, { signal: limit.signal }).catch(() => undefined),
+    ]);
+    limit.abort();
   }
 
   /** Looks for waiting events, and once more if it is called while looking. */
@@ -112,8 +122,6 @@ export class UsageConsumer {
       await this.#run({ tenantId, partition, firstOffset: offset, endOffset });
       this.#failures.delete(key);
     } catch (error) {
-      // The batch was rated by another process, while this one had an older look at the log.
-      if (error instanceof WorkflowExecutionAlreadyStartedError) return;
       const failures = (this.#failures.get(key) ?? 0) + 1;
       this.#failures.set(key, failures);
       const delayMs = Math.min(failureDelayMinMs * 2 ** (failures - 1), failureDelayMaxMs);
@@ -146,7 +154,6 @@ export class UsageConsumer {
           actor: 'usage',
         },
         summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,
-        isRepeatable: false,
       });
       await Promise.race([told, this.#ended(workflowId, told)]);
     } finally {
