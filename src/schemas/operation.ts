@@ -116,13 +116,13 @@ export interface Operation {
 
 /** Every error status that an operation may answer with: declared, and common to its kind. */
 export function errorStatuses(declared: Operation): ErrorStatus[] {
-  const { access = 'admin', body, path, query, errors } = declared;
+  const { access = 'admin', body, query, errors } = declared;
   const statuses = new Set<ErrorStatus>(errors);
   if (access !== 'public') statuses.add(401);
   if (access === 'admin') statuses.add(403);
   if (body) statuses.add(413);
-  // A path or query may hold malformed percent-encoding or a NUL.
-  if (body || query || path.includes('{')) statuses.add(400);
+  // A bad path leads nowhere: 404.
+  if (body || query) statuses.add(400);
   statuses.add(503);
   return [...statuses].sort((a, b) => a - b);
 }

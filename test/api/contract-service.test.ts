@@ -266,6 +266,8 @@ describe('contract services', () => {
       const seats = { name: 'Seats', dimensionDataType: 'Number' };
       // The card prices Calls, which must not go.
       await tenant.put(path, { priceableAttributes: [seats] }).expect(409);
+      const alone = `${external}/contract-services/${path.split('/').pop()}`;
+      await tenant.put(alone, { priceableAttributes: [seats] }).expect(409);
       const { body: attributes } = await tenant
         .put(path, { priceableAttributes: [seats, calls] })
         .expect(200);
