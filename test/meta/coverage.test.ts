@@ -6,14 +6,16 @@ import { declaredOperations, seenStatuses } from '../support/answers.js';
 
 const testFolder = resolve(import.meta.dirname, '..');
 
+/** Every test file of the repository, as the run began. */
+const testFiles = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.test.ts'))
+  .map((path) => join(testFolder, path));
+
 /** Whether this run has every test of the repository: only then is something missing a fault. */
 function isWholeRun(root: Mocha.Suite): boolean {
   const isNarrowed = process.argv.some((argument) => /^(?:-g|-f|--grep|--fgrep)\b/.test(argument));
   const loaded = new Set(root.suites.map(({ file }) => file));
-  const all = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => join(testFolder, path));
-  return !isNarrowed && all.every((file) => loaded.has(file));
+  return !isNarrowed && testFiles.every((file) => loaded.has(file));
 }
 
 /** What no test of this run has seen an operation answer. */
