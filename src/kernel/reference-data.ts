@@ -59,6 +59,7 @@ export interface ReferenceRows {
  */
 export class ReferenceData {
   #rows: ReferenceRows = { picklistValues: [], currencies: [], countries: [] };
+  // Under the canonical name, as rows show it, and under the folded one, as a caller may write it.
   readonly #picklists = new Map<string, Map<string, PicklistValue>>();
   readonly #currencies = new Map<string, Currency>();
   readonly #countries = new Map<string, Country>();
@@ -72,13 +73,16 @@ export class ReferenceData {
     for (const value of rows.picklistValues) {
       const values = this.#picklists.get(value.picklist) ?? new Map<string, PicklistValue>();
       values.set(fold(value.name), value);
+      values.set(value.name, value);
       this.#picklists.set(value.picklist, values);
     }
     for (const currency of rows.currencies) {
       this.#currencies.set(fold(currency.name), currency);
     }
     // Codes last: were a name ever equal to another currency's code, the code would win.
-    for (const currency of rows.currencies) this.#currencies.set(fold(currency.code), currency);
+    for (const currency of rows.currencies) {
+      this.#currencies.set(fold(currency.code), currency).set(currency.code, currency);
+    }
     for (const country of rows.countries) {
       for (const key of [country.name, country.alpha2Code, country.alpha3Code]) {
         this.#countries.set(fold(key), country);
@@ -103,17 +107,20 @@ export class ReferenceData {
 
   /** The value of that name, in any letter case. */
   picklistValue(picklist: string, name: string): PicklistValue | undefined {
-    return this.#picklists.get(picklist)?.get(fold(name));
+    const values = this.#picklists.get(picklist);
+    return values?.get(name) ?? values?.get(fold(name));
   }
 
   /** The allowed names, in their order, for messages and documentation. */
   picklistValueNames(picklist: string): string[] {
-    return [...(this.#picklists.get(picklist)?.values() ?? [])].map((value) => value.name);
+    return this.#rows.picklistValues
+      .filter((value) => value.picklist === picklist)
+      .map((value) => value.name);
   }
 
   /** By ISO 4217 code or by name, in any letter case. */
   currency(codeOrName: string): Currency | undefined {
-    return this.#currencies.get(fold(codeOrName));
+    return this.#currencies.get(codeOrName) ?? this.#currencies.get(fold(codeOrName));
   }
 
   /** By name, alpha-2 or alpha-3 code, in any letter case. */

@@ -7,7 +7,7 @@ import type * as schema from '../schemas/contract.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import { loadLineSummaries } from './contract-service.js';
-import { listPage, search } from './listing.js';
+import { prepareList } from './listing.js';
 import { missingContract } from './require-contract.js';
 
 type ContractSummaryDto = Static<typeof schema.ContractSummary>;
@@ -17,11 +17,23 @@ function presentContractSummary(contract: Contract): ContractSummaryDto {
   const { id, name, number, startDate, endDate, currency, masterAccountId } = contract;
   const { poNumber, totalPrice, approvalStatus } = contract;
   return {
-    ...{ id, name, number, startDate, endDate, currency, masterAccountId, poNumber },
+    id,
+    name,
+    number,
+    startDate,
+    endDate,
+    currency,
+    masterAccountId,
+    poNumber,
     totalPrice: totalPrice === null ? null : new Decimal(totalPrice),
     approvalStatus,
   };
 }
+
+const contractList = prepareList(Contract, {
+  orderBy: ['number', 'id'],
+  searched: ['name', 'number'],
+});
 
 /** One page of contracts by number; `q` is part of the name or number. */
 export async function listContracts(
@@ -29,11 +41,8 @@ export async function listContracts(
   page: PageRequest,
   q: string | undefined,
 ): Promise<Listed<ContractSummaryDto>> {
-  const contracts = Contract.query(scope.db.read)
-    .forTenant(scope.tenantId)
-    .existing()
-    .orderBy([{ column: 'number' }, { column: 'id' }]);
-  return listPage(search(contracts, ['name', 'number'], q), page, presentContractSummary);
+  const { items, total } = await contractList(scope, page, q);
+  return { items: items.map(presentContractSummary), total };
 }
 
 /** The contract with its lines in short. 404: there is none. */
