@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Decimal} from '../kernel/money.js';
+import type { Decimal } from '../kernel/money.js';
 import { decimalText } from '../kernel/money.js';
 
 /** `json text` is text that was written as JSON, so that it holds no control character. */

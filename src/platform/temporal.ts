@@ -1,5 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+} from '@temporalio/worker';
 import type { Logger } from './log.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
@@ -49,7 +54,7 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
 let isRuntimeInstalled = false;
 
 /** Sends what the SDK logs to our log; before the first native connection of this process. */
-function installRuntime(log: Logger): void {
+export function installRuntime(log: Logger): void {
   if (isRuntimeInstalled) return;
   isRuntimeInstalled = true;
   const levels = { TRACE: 'trace', DEBUG: 'trace', INFO: 'debug', WARN: 'warn', ERROR: 'error' };
@@ -58,7 +63,8 @@ function installRuntime(log: Logger): void {
     log[method]({ ...meta }, message);
   });
   // The process itself decides when its workers stop: on a signal they drain with everything else.
-  Runtime.install({ logger, shutdownSignals: [] });
+  const logging = { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} };
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
 }
 
 /** Connects to the server and registers what the workflows index. */

@@ -89,8 +89,7 @@ describe('rated transactions', () => {
     const shown = await event(tenant, 'tran-0');
     const [charge] = shown.ratedTransactions;
     const { body } = await tenant.get(`${path}/${charge.id as string}`).expect(200);
-    const { explanation: _explanation, matches: _matches, ...expected } = charge;
-    expect(body).to.deep.equal(expected);
+    expect(charge).to.deep.include(body);
     expect(body).to.include({ masterAccountId: acme, convCurrency: 'USD', contractId: null });
     expect(body.dimensions).to.have.length(1);
     expect(body.dimensions[0]).to.include({

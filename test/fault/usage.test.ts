@@ -1,0 +1,172 @@
+import { expect } from 'chai';
+import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
+import { layCable, type Cable } from '../support/cable.js';
+import {
+  external,
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/instance.js';
+import { testServers } from '../support/servers.js';
+import {
+  createAccount,
+  createService,
+  meteredService,
+  usage,
+  waitUntilRated,
+} from '../support/usage.js';
+
+const accounts = ['a', 'b', 'c', 'd', 'e'];
+
+/** Sends events of several accounts, each once or more; answers with what has to come of them. */
+async function stream(tenant: TestTenant, serviceId: string, rounds: number) {
+  for (let round = 0; round < rounds; round += 1) {
+    const messages = accounts.flatMap((account) =>
+      Array.from({ length: 12 }, (_each, index) =>
+        usage(account, serviceId, {
+          // The last two of the twelve repeat the first two.
+          externalTransactionId: `${account}-${round}-${index % 10}`,
+          dimensions: { api_calls: '100' },
+        }),
+      ),
+    );
+    await tenant
+      .post(
+        '/v1/ingest/usage/batch',
+        messages.map((message) => ({ message })),
+      )
+      .expect(200);
+  }
+  const each = rounds * accounts.length;
+  return { accepted: 12 * each, rated: 10 * each, duplicate: 2 * each, rejected: 0, pending: 0 };
+}
+
+/** Every account used 1,000 a round, in steps of 100: 1,000 free, 9,000 at 0.02, then 0.01. */
+const costOf = (rounds: number): number =>
+  Math.min(rounds - 1, 9) * 1000 * 0.02 + Math.max(rounds - 10, 0) * 1000 * 0.01;
+
+async function check(tenant: TestTenant, rounds: number, expected: object): Promise<void> {
+  expect(await waitUntilRated(tenant)).to.deep.equal(expected);
+  const { rows } = await tenant.scope.db.read.raw<{ rows: Record<string, string>[] }>(
+    `select account.external_id as account, count(*) as charges, sum(amount) as amount,
+       (select sum(value) from usage_counter where owner_id = account.id) as counter
+     from rated_transaction join account on account.id = account_id
+     where rated_transaction.tenant_id = ? group by account.id, external_id order by 1`,
+    [tenant.id],
+  );
+  expect(rows.map((row) => ({ ...row, amount: Number(row['amount']) }))).to.deep.equal(
+    accounts.map((account) => ({
+      ...{ account, charges: String(10 * rounds), amount: costOf(rounds) },
+      counter: String(1000 * rounds),
+    })),
+  );
+  const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
+  expect(body.data.totalElements).to.equal(10 * rounds * accounts.length);
+}
+
+describe('rating of usage, when things fail', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  let serviceId: string;
+  const closers: (() => Promise<void>)[] = [];
+
+  const open = async (options: Parameters<typeof openTestInstance>[0] = {}): Promise<void> => {
+    instance = await openTestInstance(options);
+    closers.push(() => instance.close());
+    tenant = await instance.tenant();
+    for (const account of accounts) await createAccount(tenant, account);
+    serviceId = await createService(tenant, 'Metered', meteredService);
+  };
+  const start = async (platform: Platform, ...rest: [Parameters<typeof startWorkers>[1]?]) => {
+    const workers: RunningWorkers = await startWorkers(platform, ...rest);
+    closers.push(() => workers.drain());
+  };
+  afterEach(async () => {
+    for (let close = closers.pop(); close; close = closers.pop()) await close();
+  });
+
+  for (const failing of [[0], [1], [0, 1, 2], [2, 4, 6, 8, 10, 11, 12, 13]]) {
+    it(`gives the same rows when steps ${failing.join(', ')} fail after their commit`, async () => {
+      await open();
+      const expected = await stream(tenant, serviceId, 4);
+      let steps = -1;
+      let failures = 0;
+      await start(instance.platform, {
+        activityInterceptors: [
+          () => ({
+            inbound: {
+              async execute(input, next): Promise<unknown> {
+                const result: unknown = await next(input);
+                steps += 1;
+                if (!failing.includes(steps)) return result;
+                failures += 1;
+                throw new Error('The step failed after its commit.');
+              },
+            },
+          }),
+        ],
+      });
+      await check(tenant, 4, expected);
+      expect(failures).to.be.at.least(Math.min(failing.length, 3));
+    });
+  }
+
+  it('shares the log between two processes', async () => {
+    await open();
+    const { config } = instance.platform;
+    const servers = await testServers();
+    const second = await openPlatform(config, {
+      databaseUrl: instance.databaseUrl,
+      temporal: servers.temporal,
+    });
+    closers.push(() => second.close());
+    await start(instance.platform);
+    await start(second);
+    const expected = await stream(tenant, serviceId, 30);
+    await check(tenant, 30, expected);
+    const { rows } = await tenant.scope.db.read.raw<{ rows: { runs: string; events: string }[] }>(
+      `select count(*) as runs, sum((output ->> 'rated')::int) as events from execution
+       where tenant_id = ? and status = 'completed'`,
+      [tenant.id],
+    );
+    expect(rows[0]?.events).to.equal(String(expected.rated));
+  });
+
+  it('waits for a database that is away, and goes on when it is back', async () => {
+    let cable: Cable | undefined;
+    await open({
+      route: async (url) => {
+        cable = await layCable(url);
+        return cable.url;
+      },
+    });
+    const expected = await stream(tenant, serviceId, 12);
+    await start(instance.platform);
+    for (let round = 0; round < 3; round += 1) {
+      await cable?.cut();
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      await cable?.mend();
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    await check(tenant, 12, expected);
+  });
+
+  it('waits for a workflow service that is away', async () => {
+    await open();
+    const { temporal } = await testServers();
+    const cable = await layCable(`http://${temporal.address}`);
+    const address = new URL(cable.url).host;
+    const platform = await openPlatform(instance.platform.config, {
+      databaseUrl: instance.databaseUrl,
+      temporal: { ...temporal, address },
+    });
+    closers.push(() => platform.close());
+    await start(platform);
+    await cable.cut();
+    const expected = await stream(tenant, serviceId, 3);
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    await cable.mend();
+    await check(tenant, 3, expected);
+  });
+});

@@ -1,0 +1,33 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import proto from '@temporalio/proto';
+
+const folder = new URL('./histories/', import.meta.url);
+const { History } = proto.temporal.api.history.v1;
+export type History = ReturnType<typeof History.fromObject>;
+
+/** Which process on which machine did it, and in which folder, is nobody's business. */
+function withoutMachine(name: string, value: unknown): unknown {
+  if (name === 'stackTrace') return '';
+  return name === 'identity' ? 'worker' : value;
+}
+
+/**
+ * Histories are files of JSON. The SDK has functions for that, which fail when npm has installed
+ * protobufjs in more than one place; these use the classes of the protocol itself.
+ */
+export async function writeHistory(name: string, history: object): Promise<void> {
+  const plain = History.toObject(History.fromObject(history), {
+    ...{ longs: String, bytes: String, enums: String },
+  });
+  const text = JSON.stringify(plain, withoutMachine, 1);
+  await writeFile(new URL(`${name}.json`, folder), `${text}\n`);
+}
+
+export async function readHistory(name: string): Promise<History> {
+  const text = await readFile(new URL(name, folder), 'utf8');
+  return History.fromObject(JSON.parse(text) as object);
+}
+
+export async function listHistories(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+}

@@ -1,0 +1,39 @@
+import { Worker } from '@temporalio/worker';
+import { expect } from 'chai';
+import { openLog } from '../../src/platform/log.js';
+import { installRuntime } from '../../src/platform/temporal.js';
+import { loadWorkflowBundle } from '../../src/worker/workflow-bundle.js';
+import * as workflows from '../../src/workflows/index.js';
+import { listHistories, readHistory } from './history-file.js';
+
+/** A workflow that was started by an older release has to go on under this one. */
+describe('replay', function () {
+  // Bundling for the first time takes seconds.
+  this.timeout(60_000);
+
+  before(() => installRuntime(openLog('silent')));
+
+  it('of every recorded history takes the same way', async () => {
+    const workflowBundle = await loadWorkflowBundle(openLog('silent'));
+    const replayed = new Set<string>();
+    for (const name of await listHistories()) {
+      const history = await readHistory(name);
+      const [first] = history.events;
+      replayed.add(first?.workflowExecutionStartedEventAttributes?.workflowType?.name ?? '');
+      await Worker.runReplayHistory({ workflowBundle }, history, name);
+    }
+    expect([...replayed]).to.have.members(Object.keys(workflows));
+  });
+
+  it('would tell when a workflow takes another way', async () => {
+    const workflowBundle = await loadWorkflowBundle(openLog('silent'));
+    const history = await readHistory('rate-usage-after-failures.1.json');
+    const started = history.events[0]?.workflowExecutionStartedEventAttributes;
+    if (started) started.workflowType = { name: 'retryUsage' };
+    const outcome = await Worker.runReplayHistory({ workflowBundle }, history, 'changed').then(
+      () => 'replayed',
+      (error: unknown) => (error as Error).name,
+    );
+    expect(outcome).to.equal('DeterminismViolationError');
+  });
+});
