@@ -45,6 +45,6 @@ export class Account extends BillingRecord {
     await Account.query(trx)
       .forTenant(tenantId)
       .whereIn('id', [...ids])
-      .patch({ ratingVersion: raw('rating_version + 1') as unknown as string });
+      .patch({ ratingVersion: raw('rating_version + 1') });
   }
 }
