@@ -213,6 +213,7 @@ describe('ingestion', () => {
       await trx.raw('lock table broker_partition in access exclusive mode');
       const late = await tenant.post(path, { message: message('a') }).expect(504);
       expect(late.body).to.deep.equal(errorBody(504, 'Publishing took longer than 1500 ms.'));
+      await tenant.post(`${path}/batch`, [{ message: message('a') }]).expect(504);
     });
   });
 });
