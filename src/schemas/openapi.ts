@@ -92,7 +92,7 @@ function pathParameters({ path, textParams = [] }: Operation): object[] {
       description:
         name === 'currency'
           ? 'Code or name of the currency.'
-          : name.endsWith('Id')
+          : isUuid
             ? `Id of the ${words(name.slice(0, -2))}.`
             : `The ${words(name)}.`,
       schema: isUuid ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 },

@@ -229,6 +229,17 @@ describe('the OpenAPI document', () => {
     expect(paths['/things']?.['put']?.['security']).to.deep.equal([]);
   });
 
+  it('describes a key of the caller as such', () => {
+    const { get } = things;
+    const path = '/things/{externalId}';
+    const described = describeApi([{ ...get, path, textParams: ['externalId'] }], [], {
+      version: '1.2.3',
+      picklist,
+    }) as unknown as Described;
+    const [parameter] = described.paths[path]?.['get']?.['parameters'] as object[];
+    expect(parameter).to.include({ description: 'The external id.' });
+  });
+
   it('describes parameters', () => {
     const { paths } = describeThings();
     const parameters = paths['/things/{thingId}/{currency}/{key}']?.['get']?.[
