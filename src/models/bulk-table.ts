@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Decimal } from '../kernel/money.js';
+import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
 import { decimalText } from '../kernel/money.js';
 
 /** `json text` is text that was written as JSON, so that it holds no control character. */
@@ -99,18 +100,18 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
         return { sqlName, array: null, expression: `?::${sqlType}`, value };
       }
       const expression = `input.${sqlName}`;
-      if (type === 'json text') {
-        const value = rows.map((row) => row[name]).join(separator);
-        return { sqlName, array: `string_to_array(?, '${separator}')`, expression, value };
-      }
-      const value = arrayLiteral(rows, name, type === 'text' || type === 'jsonb');
-      return { sqlName, array: `?::${type}[]`, expression, value };
+      const texts = rows.map((row) => {
+        const value = row[name];
+        return value === null ? null : plainText(value);
+      });
+      const joined = type === 'json text' ? joinJson(texts.map((text) => text ?? '')) : null;
+      if (joined !== null) return { sqlName, array: splitJsonSql, expression, value: joined };
+      const isFree = type === 'text' || type === 'json text' || type === 'jsonb';
+      const array = `?::${type === 'json text' ? 'text' : type}[]`;
+      return { sqlName, array, expression, value: arrayLiteral(texts, isFree) };
     });
   }
 }
-
-/** The record separator of ASCII: JSON writes it as an escape, so that it stands in no JSON text. */
-const separator = '\u001E';
 
 function rowsOf(sources: readonly Source[], count: number) {
   const arrays = sources.filter(({ array }) => array !== null);
@@ -120,28 +121,6 @@ function rowsOf(sources: readonly Source[], count: number) {
     from: `unnest(${arrays.map(({ array }) => array).join(', ')}) as input (${names})`,
     bindings: arrays.map(({ value }) => value),
   };
-}
-
-const special = /["\\]/;
-
-/** Only text can hold characters that mean something in an array literal. */
-function arrayLiteral<Row extends { readonly [K in keyof Row]: BulkValue }>(
-  rows: readonly Row[],
-  name: keyof Row,
-  isText: boolean,
-): string {
-  let literal = '';
-  for (const row of rows) {
-    const value: BulkValue = row[name];
-    literal += literal === '' ? '{' : ',';
-    if (value === null) literal += 'NULL';
-    else if (!isText) literal += plainText(value);
-    else {
-      const text = plainText(value);
-      literal += special.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
-    }
-  }
-  return `${literal}}`;
 }
 
 function plainText(value: Exclude<BulkValue, null>): string {

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { Problem, problem } from '../kernel/problem.js';
+import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
 import { usageTopic, type UsageLogReader, type UsageRecord } from '../kernel/usage-log.js';
 import {
   partitionOf,
@@ -29,28 +30,23 @@ const readBytesMax = 8 * 1024 * 1024;
 
 /**
  * Takes offsets and writes the records in one statement, so that offsets have no gaps and become
- * visible in order: the row of a partition stays locked until its records are committed.
+ * visible in order: the row of a partition stays locked until its records are committed. `back` is how
+ * far a record stands before the end that its partition then has.
  */
 const publishSql = `
-  with input as (
-    select * from unnest(?::text[], ?::int[], ?::text[], ?::text[], ?::text[])
-      with ordinality as input (tenant_id, partition, key, org_id, message, position)
-  ), counted as (
-    select tenant_id, partition, count(*) as records from input
-    group by tenant_id, partition order by tenant_id, partition
-  ), taken as (
+  with taken as (
     insert into broker_partition (tenant_id, partition, next_offset)
-    select tenant_id, partition, records from counted
+    select * from unnest(?::text[], ?::int[], ?::bigint[])
     on conflict (tenant_id, partition)
       do update set next_offset = broker_partition.next_offset + excluded.next_offset
     returning tenant_id, partition, next_offset
   ), written as (
     insert into broker_record (tenant_id, partition, "offset", key, org_id, message)
-    select tenant_id, partition,
-      taken.next_offset - counted.records - 1 + row_number() over (
-        partition by tenant_id, partition order by input.position),
+    select tenant_id, partition, taken.next_offset - input.back,
       input.key, input.org_id, input.message
-    from input join counted using (tenant_id, partition) join taken using (tenant_id, partition)
+    from unnest(?::text[], ?::int[], ?::int[], ?::text[], ?::text[], ${splitJsonSql})
+      as input (tenant_id, partition, back, key, org_id, message)
+      join taken using (tenant_id, partition)
   )
   select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
 
@@ -60,31 +56,69 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** The messages of one partition in a group, and where they end in the log. */
+interface Slot {
+  readonly tenantId: string;
+  readonly partition: number;
+  readonly topic: string;
+  count: number;
+  end: number;
+}
+
+const slotOrder = (a: Slot, b: Slot): number =>
+  a.tenantId === b.tenantId ? a.partition - b.partition : a.tenantId < b.tenantId ? -1 : 1;
+
 async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
-  const partitions = messages.map((message) => partitionOf(message.partitionKey));
-  const columns = [
-    messages.map((message) => message.tenantId),
-    partitions,
-    messages.map((message) => message.key),
-    messages.map((message) => message.orgId),
-    messages.map((message) => message.message),
-  ];
+  const slots = new Map<string, Slot>();
+  const placed = messages.map(({ tenantId, partitionKey }) => {
+    const partition = partitionOf(partitionKey);
+    const key = `${partition}/${tenantId}`;
+    let slot = slots.get(key);
+    if (!slot) {
+      slot = { tenantId, partition, topic: usageTopic(tenantId), count: 0, end: 0 };
+      slots.set(key, slot);
+    }
+    slot.count += 1;
+    return { slot, place: slot.count };
+  });
+  const messagesText = joinJson(messages.map(({ message }) => message));
+  if (messagesText === null) throw new Error('A message is no JSON text.');
+  // In one order, so that two processes cannot wait for one another.
+  const sorted = [...slots.values()].sort(slotOrder);
   const { rows } = await db.raw<{
     rows: { tenant_id: string; partition: number; next_offset: string }[];
-  }>(publishSql, columns as unknown as Knex.Value[]);
-  const next = new Map(
-    rows.map((row) => [`${row.partition}/${row.tenant_id}`, Number(row.next_offset)]),
-  );
-  const published = new Array<Published>(messages.length);
-  for (let index = messages.length - 1; index >= 0; index -= 1) {
-    const { tenantId } = messages[index] as UsageMessage;
-    const partition = partitions[index] as number;
-    const slot = `${partition}/${tenantId}`;
-    const offset = (next.get(slot) ?? 0) - 1;
-    next.set(slot, offset);
-    published[index] = { topic: usageTopic(tenantId), partition, offset };
+  }>(publishSql, [
+    arrayLiteral(
+      sorted.map(({ tenantId }) => tenantId),
+      true,
+    ),
+    arrayLiteral(sorted.map(({ partition }) => partition)),
+    arrayLiteral(sorted.map(({ count }) => count)),
+    arrayLiteral(
+      placed.map(({ slot }) => slot.tenantId),
+      true,
+    ),
+    arrayLiteral(placed.map(({ slot }) => slot.partition)),
+    arrayLiteral(placed.map(({ slot, place }) => slot.count - place + 1)),
+    arrayLiteral(
+      messages.map(({ key }) => key),
+      true,
+    ),
+    arrayLiteral(
+      messages.map(({ orgId }) => orgId),
+      true,
+    ),
+    messagesText,
+  ]);
+  for (const row of rows) {
+    const slot = slots.get(`${row.partition}/${row.tenant_id}`);
+    if (slot) slot.end = Number(row.next_offset);
   }
-  return published;
+  return placed.map(({ slot, place }) => ({
+    topic: slot.topic,
+    partition: slot.partition,
+    offset: slot.end - slot.count + place - 1,
+  }));
 }
 
 /** Groups concurrent publishes: while one statement is under way, the next one fills. */

@@ -1,0 +1,34 @@
+const special = /["\\]/;
+
+/** An element of an array literal: text in quotes, since it may hold what means something there. */
+function textElement(value: string): string {
+  return special.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : `"${value}"`;
+}
+
+/**
+ * Values as the text of a PostgreSQL array, to be sent as one parameter. `isText` for types whose
+ * values may hold quotes, commas or braces; others (numbers, UUIDs, dates) are written as they are.
+ */
+export function arrayLiteral(values: readonly (string | number | null)[], isText = false): string {
+  let literal = '';
+  for (const value of values) {
+    literal += literal === '' ? '{' : ',';
+    if (value === null) literal += 'NULL';
+    else literal += isText ? textElement(String(value)) : String(value);
+  }
+  return literal === '' ? '{}' : `${literal}}`;
+}
+
+/** The record separator of ASCII: JSON writes it as an escape, so that it stands in no JSON text. */
+const separator = '\u001E';
+
+/** How SQL takes apart what `joinJson` has joined. */
+export const splitJsonSql = `string_to_array(?, '${separator}')`;
+
+/**
+ * JSON texts as one parameter: cheaper than an array, whose quotes would all have to be escaped. Null
+ * when one of them is no JSON and holds the separator.
+ */
+export function joinJson(texts: readonly string[]): string | null {
+  return texts.some((text) => text.includes(separator)) ? null : texts.join(separator);
+}
