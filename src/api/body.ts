@@ -1,6 +1,6 @@
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
-import type { Problem} from '../kernel/problem.js';
+import type { Problem } from '../kernel/problem.js';
 import { problem } from '../kernel/problem.js';
 import type { Operation } from '../schemas/operation.js';
 import { parseJson, refuseUnstorableText } from './json.js';
@@ -49,7 +49,8 @@ const charsets = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
 export async function readBody(ctx: Context, operation: Operation): Promise<unknown> {
   const text = await readBodyText(ctx);
   if (text.trim() === '') throw problem.validation('A JSON body is required.');
-  if (ctx.is('json', '+json') === false) {
+  const type = ctx.get('content-type');
+  if (!type.startsWith('application/json') && ctx.is('json', '+json') === false) {
     throw problem.validation('The Content-Type must be application/json.');
   }
   if (!charsets.has(ctx.request.charset.toLowerCase())) {

@@ -45,14 +45,12 @@ async function identify(ctx: Context, platform: Platform): Promise<Identity> {
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
 
+const now = (): Date => new Date();
+
 function scopeOf(identity: Identity, requestId: string, platform: Platform): Scope {
   const { tenantId, orgId, roles, subject } = identity;
-  const trail = { actor: subject, requestId };
-  return {
-    ...{ tenantId, orgId, roles, requestId, actor: subject },
-    db: platform.database.forTenant(tenantId, trail),
-    now: () => new Date(),
-  };
+  const db = platform.database.forTenant(tenantId, { actor: subject, requestId });
+  return { tenantId, orgId, roles, requestId, actor: subject, db, now };
 }
 
 /** What `{accountId}` is called in "There is no account '…'." */

@@ -90,6 +90,23 @@ async function runTransaction<T>(
   }
 }
 
+/** A class, because one is made for every request: methods cost nothing then. */
+class TenantHandle implements TenantDatabase {
+  readonly tenantId: string;
+  readonly read: Knex;
+  readonly #trail: Trail;
+
+  constructor(tenantId: string, read: Knex, trail: Trail) {
+    this.tenantId = tenantId;
+    this.read = read;
+    this.#trail = trail;
+  }
+
+  transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
+    return runTransaction(this.read, this.#trail, work);
+  }
+}
+
 /** The connections of this process to PostgreSQL. */
 export interface Database {
   /** For work that serves all tenants: keys, the usage log, waiting partitions. */
@@ -138,8 +155,7 @@ export function openDatabase(url: string, poolMax: number): Database {
   return {
     platform,
     forTenant(tenantId, trail) {
-      const read = handleOf(tenantId);
-      return { tenantId, read, transaction: (work) => runTransaction(read, trail, work) };
+      return new TenantHandle(tenantId, handleOf(tenantId), trail);
     },
     async ping() {
       await platform.raw('select 1');
