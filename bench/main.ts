@@ -65,12 +65,18 @@ async function openBench(dataDir: string): Promise<Bench & { close(): Promise<vo
   };
 }
 
+/** `npm run bench -- ingest fresh` measures these alone. */
+const asked = process.argv.slice(2);
+const isAskedFor = ({ name }: { name: string }): boolean =>
+  asked.length === 0 || asked.some((row) => name.toLowerCase() === `measure${row}`);
+
 const dataDir = await mkdtemp(join(tmpdir(), 'durabill-bench-'));
 const bench = await openBench(dataDir);
 const rows: BenchRow[] = [];
 try {
   // The order matters: the workers start with the log that `ingest` and `batch` have filled.
-  for (const measure of [measureRead, measureIngest, measureBatch, measureRate, measureFresh]) {
+  const measures = [measureRead, measureIngest, measureBatch, measureRate, measureFresh];
+  for (const measure of measures.filter(isAskedFor)) {
     tell(measure.name);
     rows.push(...(await measure(bench)));
   }
@@ -79,4 +85,4 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 printRows(rows);
-await writeRows('bench/results.json', rows);
+if (asked.length === 0) await writeRows('bench/results.json', rows);

@@ -21,6 +21,7 @@ const platform = await openPlatform(
   {
     databasePoolMax: 20,
     ingestTimeoutMs: 10_000,
+    flowTimeoutMs: 30_000,
     logLevel: 'error',
     publicUrl: 'http://localhost',
     host: '127.0.0.1',

@@ -2,7 +2,7 @@ import countries from 'i18n-iso-countries';
 import en from 'i18n-iso-countries/langs/en.json' with { type: 'json' };
 import { v5 } from 'uuid';
 
-/** Must equal the namespace of src/kernel/id.ts: the ids are the same on every installation. */
+/** The ids are the same on every installation. */
 const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 
 const resetFrequencies = [

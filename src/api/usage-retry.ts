@@ -4,24 +4,25 @@ import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { RetryFilter, UsageRetry, UsageRetryResult } from '../kernel/usage-workflow.js';
 import type { Platform } from '../platform/platform.js';
-import { runWorkflow } from '../platform/workflow-start.js';
+import { runWorkflow, type WorkflowStart } from '../platform/workflow-start.js';
 import { findUsageEvent, getUsageEvent, type UsageEventDto } from '../queries/usage-event.js';
 import { readUsageEventFilter } from '../queries/usage-event-filter.js';
 import type { RetryBody } from '../schemas/usage-event.js';
 
 function runRetry(
   scope: Scope,
-  { temporal }: Platform,
+  { temporal, config }: Platform,
   filter: RetryFilter,
   entityId: string,
 ): Promise<UsageRetryResult> {
   const { tenantId, actor } = scope;
   const input: UsageRetry = { tenantId, actor, filter };
-  return runWorkflow<UsageRetryResult>(temporal, {
+  const start: WorkflowStart = {
     ...{ type: 'retryUsage', workflowId: `${tenantId}/usage-retry/${entityId}`, input },
     subject: { tenantId, entityType: 'usage', entityId, actor },
     summary: filter.id === undefined ? 'rate rejected usage again' : 'rate a rejected event again',
-  });
+  };
+  return runWorkflow<UsageRetryResult>(temporal, start, config.flowTimeoutMs);
 }
 
 /** Rates one rejected event again. 404 when there is none, 409 when it is not rejected. */

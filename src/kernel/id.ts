@@ -1,8 +1,4 @@
 import { hash, randomFillSync } from 'node:crypto';
-import { v5 } from 'uuid';
-
-/** A UUID whose values are the same on every installation: picklist values, flows, currencies. */
-const durabillNamespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 
 const pool = Buffer.allocUnsafe(4096);
 let poolNext = pool.length;
@@ -49,11 +45,6 @@ export function contentId(text: string): string {
     `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-` +
     `${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
   );
-}
-
-/** The same UUID for the same name, on every installation. */
-export function stableId(name: string): string {
-  return v5(name, durabillNamespace);
 }
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

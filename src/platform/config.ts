@@ -63,6 +63,12 @@ const Environment = Type.Object({
     default: 10_000,
     description: 'a whole number of milliseconds from 1 to 600000',
   }),
+  FLOW_TIMEOUT_MS: Type.Integer({
+    minimum: 1,
+    maximum: 600_000,
+    default: 30_000,
+    description: 'a whole number of milliseconds from 1 to 600000',
+  }),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
       Type.Literal(level),
@@ -134,6 +140,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       apiKey: values.TEMPORAL_API_KEY,
     },
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
+    /** How long a request waits for the end of its workflow (DESIGN.md, section 3). */
+    flowTimeoutMs: values.FLOW_TIMEOUT_MS,
     logLevel: values.LOG_LEVEL,
     /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
     secretKey: values.SECRET_KEY,

@@ -11,6 +11,8 @@ import { openTokenKeys, type TokenKeys } from './tokens.js';
 export interface PlatformConfig {
   readonly databasePoolMax: number;
   readonly ingestTimeoutMs: number;
+  /** How long a request waits for the end of its workflow. */
+  readonly flowTimeoutMs: number;
   readonly logLevel: string;
   readonly publicUrl: string;
   readonly host: string;

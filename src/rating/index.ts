@@ -1,15 +1,12 @@
 /** The rating engine: pure, without clock, database or environment (0-decisions.md section 2). */
-export { chooseLine, chooseVersion } from './resolve-context.js';
 export { counterKey } from './counter-key.js';
 export {
   explain,
   type Explained,
   type ExplainedRow,
   type ExplainedStep,
-  type ExplainedTier,
   type Explanation,
 } from './explain.js';
-export { compileFormula } from './formula/compile-formula.js';
 export { validateLogic, type LogicProblem } from './formula/validate-logic.js';
 export { prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';

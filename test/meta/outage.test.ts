@@ -28,6 +28,7 @@ describe('without the database', () => {
   before(async () => {
     instance = await openTestInstance({
       withWorkers: true,
+      flowTimeoutMs: 2_000,
       route: async (databaseUrl) => {
         cable = await layCable(databaseUrl);
         return cable.url;

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
@@ -129,14 +129,12 @@ describe('embedded PostgreSQL', () => {
     );
   });
 
-  it('refuses a folder that cannot be written in one line', async function () {
-    // Root can write everywhere.
-    if (process.getuid?.() === 0) this.skip();
-    const closed = join(folder, 'closed');
-    await mkdir(closed, { mode: 0o500 });
-    const starting = startEmbeddedPostgres({ dataDir: join(closed, 'data'), cacheDir });
-    expect(await messageOf(starting)).to.contain('permission denied');
-    await chmod(closed, 0o700);
+  it('refuses a folder that cannot be made in one line', async () => {
+    // Below a file not even root can make a folder.
+    const file = join(folder, 'file');
+    await writeFile(file, '');
+    const starting = startEmbeddedPostgres({ dataDir: join(file, 'data'), cacheDir });
+    expect(await messageOf(starting)).to.match(/^[^\n]*file\/data[^\n]*$/);
   });
 });
 

@@ -36,6 +36,7 @@ interface InstanceOptions {
   /** Whether usage is consumed and rated; off, it stays in the log. */
   readonly withWorkers?: boolean;
   readonly ingestTimeoutMs?: number;
+  readonly flowTimeoutMs?: number;
   /** Puts something between the instance and its database: the address to connect to instead. */
   readonly route?: (databaseUrl: string) => Promise<string>;
 }
@@ -69,6 +70,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     {
       databasePoolMax: 10,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
+      flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
       logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
       publicUrl: 'http://localhost',
       host: '127.0.0.1',

@@ -18,6 +18,7 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
       databaseUrl: undefined,
       databasePoolMax: 20,
       ingestTimeoutMs: 10_000,
+      flowTimeoutMs: 30_000,
       logLevel: 'info',
       secretKey: undefined,
       temporal: { address: undefined, namespace: 'default', tls: false, apiKey: undefined },

@@ -1,11 +1,11 @@
 /**
  * Events per second of processor time, so that other work on the machine does not count; from the
  * parsed message to the rated transaction:
- * npx tsx test/unit/rating/measure-speed.ts
+ * npx tsx bench/rating-engine.ts
  */
-import type { Decimal } from '../../../src/kernel/money.js';
-import { counterKey, prepare, ratePrepared, readUsageEvent } from '../../../src/rating/index.js';
-import type { RatingContext } from '../../../src/rating/index.js';
+import type { Decimal } from '../src/kernel/money.js';
+import { counterKey, prepare, ratePrepared, readUsageEvent } from '../src/rating/index.js';
+import type { RatingContext } from '../src/rating/index.js';
 import {
   aContext,
   aLine,
@@ -16,7 +16,7 @@ import {
   serviceId,
   tiers,
   withRows,
-} from './facts.js';
+} from '../test/unit/rating/facts.js';
 
 const graduated = tiers(['0', '1000', '0'], ['1000', '100000', '0.01'], ['100000', null, '0.005']);
 const metered = { attributes: [aMeter('api_calls'), anAttribute('region', 'INPUT')] };
