@@ -89,9 +89,10 @@ export function updateBody<P extends TProperties>(create: TObject<P>): TObject<A
   const properties = Object.fromEntries(
     Object.entries(create.properties).map(([name, schema]) => [name, Type.Optional(schema)]),
   );
-  const { required: _required, ...rest } = create as TObject<P> & { required?: string[] };
+  const annotations: Record<string, unknown> = { ...create };
+  delete annotations['required'];
   return Type.Object(properties, {
-    ...(rest as object),
+    ...annotations,
     properties,
   }) as unknown as TObject<AllOptional<P>>;
 }
