@@ -113,6 +113,9 @@ export const examples = {
   contractUpdate: { poNumber: 'PO-4711', totalPrice: 12000.5 },
   contractService: line,
   contractServiceUpdate: { endDate: '2026-11-30', billingFrequency: 'Quarterly' },
-  contractServiceEnd: { terminationDate: '2026-06-30', terminationMessage: 'Moved to another plan' },
+  contractServiceEnd: {
+    terminationDate: '2026-06-30',
+    terminationMessage: 'Moved to another plan',
+  },
   usageEvent,
 };
