@@ -7,6 +7,7 @@ import type {
   UsageRange,
   UsageRangeResult,
 } from '../kernel/usage-workflow.js';
+import { findUsageProgress } from '../queries/usage-progress.js';
 import type { Platform } from '../platform/platform.js';
 import { currentRun, workflowScope } from './scope.js';
 
@@ -23,8 +24,12 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     async rateUsageRange(range: UsageRange): Promise<UsageRangeResult> {
       const { tenantId, partition, firstOffset, endOffset } = range;
       const scope = workflowScope(platform, tenantId, 'usage');
-      const total = { rated: 0, duplicate: 0, rejected: 0 };
-      for (let offset = firstOffset; offset < endOffset;) {
+      // Of several transactions, some may have been committed before this step was repeated.
+      const { next, counts: total } =
+        endOffset - firstOffset > 1
+          ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
+          : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
+      for (let offset = next; offset < endOffset;) {
         const records = await broker.read(
           tenantId,
           partition,

@@ -6,6 +6,7 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { Logger } from './log.js';
+import { closableRetries } from './temporal-retries.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
 export interface TemporalAddress {
@@ -77,7 +78,8 @@ export async function openTemporal(
   const { address, namespace, uiUrl, tls, apiKey } = server;
   const options = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
   const native = await NativeConnection.connect(options);
-  const connection = await Connection.connect(options);
+  const retries = closableRetries();
+  const connection = await Connection.connect({ ...options, interceptors: [retries.interceptor] });
   await registerSearchAttributes(connection, namespace);
   return {
     namespace,
@@ -92,6 +94,7 @@ export async function openTemporal(
       );
     },
     async close() {
+      await retries.end();
       await connection.close();
       await native.close();
     },

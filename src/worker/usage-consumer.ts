@@ -74,6 +74,8 @@ export class UsageConsumer {
     this.#mustLookAgain = true;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
+      // Someone called after the last look and before this moment.
+      if (this.#mustLookAgain && !this.#isDraining) this.#wake();
     });
   }
 

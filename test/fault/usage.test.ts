@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { UsageRange, UsageRangeResult } from '../../src/kernel/usage-workflow.js';
 import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import { layCable, type Cable } from '../support/cable.js';
@@ -40,6 +41,12 @@ async function stream(tenant: TestTenant, serviceId: string, rounds: number) {
   }
   const each = rounds * accounts.length;
   return { accepted: 12 * each, rated: 10 * each, duplicate: 2 * each, rejected: 0, pending: 0 };
+}
+
+async function partitionsOf(tenant: TestTenant): Promise<number[]> {
+  await waitUntilRated(tenant);
+  const { body } = await tenant.get('/v1/usage-events/summary').expect(200);
+  return body.partitions.map(({ partition }: { partition: number }) => partition);
 }
 
 /** Every account used 1,000 a round, in steps of 100: 1,000 free, 9,000 at 0.02, then 0.01. */
@@ -107,10 +114,90 @@ describe('rating of usage, when things fail', () => {
           }),
         ],
       });
-      await check(tenant, 4, expected);
+      // What all workflows together tell, however often their steps were repeated, is what happened.
+      const results = await Promise.all(
+        (await partitionsOf(tenant)).map((partition) =>
+          instance.platform.temporal.waiter.workflow
+            .getHandle<(range: UsageRange) => Promise<UsageRangeResult>>(
+              `${tenant.id}/usage/${partition}/0`,
+            )
+            .result(),
+        ),
+      );
+      const { rated, duplicate } = expected;
+      expect(results.reduce((sum, result) => sum + result.rated, 0)).to.equal(rated);
+      expect(results.reduce((sum, result) => sum + result.duplicate, 0)).to.equal(duplicate);
       expect(failures).to.equal(failing.length);
+      await check(tenant, 4, expected);
     });
   }
+
+  it('goes on in the middle of a range, after the transactions that were committed', async () => {
+    await open();
+    const messages = Array.from({ length: 2_500 }, () =>
+      usage('a', serviceId, { dimensions: { api_calls: '1' } }),
+    );
+    for (let first = 0; first < messages.length; first += 1000) {
+      const part = messages.slice(first, first + 1000).map((message) => ({ message }));
+      await tenant.post('/v1/ingest/usage/batch', part).expect(200);
+    }
+    const { broker } = instance.platform;
+    const read = broker.read.bind(broker);
+    let reads = 0;
+    broker.read = (...range) => {
+      reads += 1;
+      return reads % 2 === 0 ? Promise.reject(new Error('The log is away.')) : read(...range);
+    };
+    await start(instance.platform);
+    expect(await waitUntilRated(tenant)).to.deep.include({ rated: 2_500, duplicate: 0 });
+    const [partition] = await partitionsOf(tenant);
+    const handle = instance.platform.temporal.waiter.workflow.getHandle<
+      (range: UsageRange) => Promise<UsageRangeResult>
+    >(`${tenant.id}/usage/${partition ?? ''}/0`);
+    expect(await handle.result()).to.deep.equal({ rated: 2_500, duplicate: 0, rejected: 0 });
+    expect(reads).to.be.greaterThan(3);
+    const { rows } = await tenant.scope.db.read.raw<{ rows: { amount: string }[] }>(
+      'select sum(amount) as amount from rated_transaction where tenant_id = ?',
+      [tenant.id],
+    );
+    // 1,000 free, 1,500 at 0.02.
+    expect(Number(rows[0]?.amount)).to.equal(30);
+  });
+
+  it('retries rejected events once, though each step fails after its commit', async () => {
+    await open();
+    let steps = 0;
+    await start(instance.platform, {
+      activityInterceptors: [
+        () => ({
+          inbound: {
+            async execute(input, next): Promise<unknown> {
+              const result: unknown = await next(input);
+              steps += 1;
+              if (steps % 2 === 1) throw new Error('The step failed after its commit.');
+              return result;
+            },
+          },
+        }),
+      ],
+    });
+    const messages = Array.from({ length: 700 }, () => ({ message: usage('late', serviceId) }));
+    await tenant.post('/v1/ingest/usage/batch', messages).expect(200);
+    expect(await waitUntilRated(tenant, 700)).to.include({ rated: 0, rejected: 700 });
+    await createAccount(tenant, 'late');
+    const { body } = await tenant.post('/v1/usage-events/retry', {}).expect(200);
+    expect(body).to.deep.equal({ retried: 700, rated: 700, rejected: 0 });
+    expect(await waitUntilRated(tenant)).to.include({ rated: 700, rejected: 0 });
+    const { rows } = await tenant.scope.db.read.raw<{
+      rows: { charges: string; counter: string }[];
+    }>(
+      `select count(*) as charges, (select sum(value) from usage_counter where tenant_id = ?) as counter
+       from rated_transaction where tenant_id = ?`,
+      [tenant.id, tenant.id],
+    );
+    // 700 events of 100.
+    expect(rows[0]).to.deep.equal({ charges: '700', counter: '70000' });
+  });
 
   it('shares the log between two processes', async () => {
     await open();
@@ -150,6 +237,29 @@ describe('rating of usage, when things fail', () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     await check(tenant, 12, expected);
+  });
+
+  it('can be stopped while the database is away, and another process goes on', async () => {
+    let cable: Cable | undefined;
+    await open({
+      route: async (url) => {
+        cable = await layCable(url);
+        return cable.url;
+      },
+    });
+    const expected = await stream(tenant, serviceId, 2);
+    const workers = await startWorkers(instance.platform);
+    await cable?.cut();
+    await workers.drain();
+    await cable?.mend();
+    const { temporal } = await testServers();
+    const second = await openPlatform(instance.platform.config, {
+      databaseUrl: instance.databaseUrl,
+      temporal,
+    });
+    closers.push(() => second.close());
+    await start(second);
+    await check(tenant, 2, expected);
   });
 
   it('waits for a workflow service that is away', async () => {
