@@ -30,9 +30,9 @@ export async function migrateDatabase(
       directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
       loadExtensions: ['.js'],
       lifecycle: {
-        // eslint-disable-next-line @typescript-eslint/require-await -- knex wants a promise here.
-        beforeAll: async (_db, pending) => {
+        beforeAll: (_db, pending) => {
           for (const migration of pending) onStep(migration.file);
+          return Promise.resolve();
         },
       },
     };
