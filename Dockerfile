@@ -8,4 +8,4 @@ COPY src ./src
 USER node
 ENV DATA_DIR=/tmp/durabill
 EXPOSE 3000
-CMD ["node", "--import=tsx", "src/cli/main.ts", "start"]
+CMD ["node", "--max-semi-space-size=64", "--import=tsx", "src/cli/main.ts", "start"]

@@ -17,7 +17,10 @@ interface Answer {
 /** Starts `bench/<name>.ts` and waits until it says that it is ready. */
 export async function startProcess(name: string, env: NodeJS.ProcessEnv): Promise<BenchProcess> {
   const path = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
-  const child = fork(path, { env: { ...process.env, ...env }, execArgv: ['--import=tsx'] });
+  const child = fork(path, {
+    env: { ...process.env, ...env },
+    execArgv: ['--max-semi-space-size=64', '--import=tsx'],
+  });
   let lastId = 0;
   await new Promise<void>((resolve, reject) => {
     child.once('message', () => resolve());
