@@ -82,6 +82,19 @@ function readQuery(operation: Operation, query: Context['query']): Record<string
   return validate(operation.query, Object.fromEntries(given));
 }
 
+const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;
+
+/** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
+function readIdempotencyKey(operation: Operation, ctx: Context): string | null {
+  const key = ctx.get('idempotency-key');
+  if (operation.isIdempotent !== true || key === '') return null;
+  if (idempotencyKeyForm.test(key)) return key;
+  throw problem.validation(
+    "'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces",
+    { field: 'Idempotency-Key' },
+  );
+}
+
 async function answer(
   operation: Operation,
   handler: AnyHandler,
@@ -103,8 +116,9 @@ async function answer(
   const body = operation.body
     ? validate(operation.body, await readBody(ctx, operation))
     : undefined;
+  const idempotencyKey = readIdempotencyKey(operation, ctx);
   const scope = scopeOf(identity, state.requestId, platform);
-  const result = await handler({ params, query, body }, scope, platform);
+  const result = await handler({ params, query, body, idempotencyKey }, scope, platform);
   const { success } = operation;
   ctx.status = success.status;
   if (success.kind === 'empty') return;

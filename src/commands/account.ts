@@ -5,6 +5,7 @@ import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import { Address } from '../models/address.js';
 import { Contract } from '../models/contract.js';
+import { Payment } from '../models/payment.js';
 import {
   getAccount,
   missingAccount,
@@ -194,17 +195,29 @@ export async function setTaxLabels(
   return patchAccount(scope, id, columns);
 }
 
-/** Deletes an account after its addresses. 404: there is none. 409: it has contracts. */
+/** Refuses to delete an account that other records name (document 1, section 4.3). 409. */
+async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Account): Promise<void> {
+  const contract = await Contract.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ masterAccountId: account.id });
+  if (contract) {
+    throw problem.conflict(`The account has contracts, such as '${contract.number}'.`);
+  }
+  const payment = await Payment.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ accountId: account.id });
+  if (payment) {
+    throw problem.conflict(`The account has payments, such as '${payment.paymentReference}'.`);
+  }
+}
+
+/** Deletes an account after its addresses. 404: there is none. 409: it is used. */
 export async function deleteAccount(scope: Scope, id: string): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const account = await lockAccount(trx, scope, id);
-    const contract = await Contract.query(trx)
-      .forTenant(scope.tenantId)
-      .existing()
-      .findOne({ masterAccountId: account.id });
-    if (contract) {
-      throw problem.conflict(`The account has contracts, such as '${contract.number}'.`);
-    }
+    await requireUnused(trx, scope, account);
     await deleteAddresses(trx, scope, account.id);
     await changeAccount(trx, scope, account, { deletedAt: scope.now() });
   });

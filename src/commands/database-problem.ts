@@ -15,6 +15,7 @@ const byConstraint: Readonly<Record<string, Make>> = {
     problem.conflict('The service has a current rate card of this currency already.'),
   rate_card_line_current: () =>
     problem.conflict('The contract service has an exception card of this currency already.'),
+  payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
   contract_number: () => problem.conflict('A contract with this number exists already.'),
 };
 

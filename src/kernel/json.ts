@@ -120,6 +120,21 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
+/** Whether a float holds all digits of a decimal. */
+const isSafeNumber = (value: Decimal): boolean =>
+  value.precision() <= safeDigitsMax && new Decimal(value.toNumber()).eq(value);
+
+/**
+ * A value as plain JSON, for where JSON is read with floats: a `Decimal` becomes a number where that
+ * loses nothing, else its text.
+ */
+export function jsonSafe(value: unknown): unknown {
+  if (value instanceof Decimal) return isSafeNumber(value) ? value.toNumber() : decimalText(value);
+  if (Array.isArray(value)) return value.map(jsonSafe);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, jsonSafe(child)]));
+}
+
 /**
  * The same text for the same JSON value, whatever the order of its keys and the spelling of its
  * numbers (1, 1.0 and 1e0 are one number).

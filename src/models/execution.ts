@@ -1,5 +1,21 @@
 import type { Knex } from 'knex';
+import type { ExecutionStatus, FlowFailure, FlowRun } from '../kernel/flow-run.js';
+import { parseJson, stringifyJson } from '../kernel/json.js';
 import { TenantModel } from './tenant-model.js';
+
+/** Where Temporal runs an execution. */
+export interface TemporalRun {
+  readonly workflow: string;
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** What is known of an execution when one of its steps begins. */
+export interface BegunStep {
+  readonly status: ExecutionStatus;
+  /** The result of this step, if it was committed before; `undefined` when it was not. */
+  readonly done: { readonly result: unknown } | undefined;
+}
 
 /** A run of a workflow that has ended. */
 export interface CompletedRun {
@@ -18,12 +34,13 @@ export interface CompletedRun {
 /** A run of a workflow, kept when Temporal has long forgotten it. */
 export class Execution extends TenantModel {
   static override tableName = 'execution';
-  static override jsonAttributes = ['input', 'output', 'error'];
+  static override jsonAttributes = ['input', 'output', 'error', 'steps'];
 
   declare workflow: string;
   declare workflowId: string;
   declare runId: string;
-  declare status: string;
+  declare status: ExecutionStatus;
+  declare requestId: string | null;
   declare actor: string | null;
   declare input: object | null;
   declare output: object | null;
@@ -55,5 +72,83 @@ export class Execution extends TenantModel {
       ],
     );
     return rows[0]?.output ?? output;
+  }
+
+  /**
+   * Records that a flow runs, and holds its row until the transaction ends: the steps of a flow come
+   * one after the other, and a repeated one finds what the first left.
+   */
+  static async begin(
+    trx: Knex,
+    run: FlowRun,
+    place: TemporalRun,
+    step: string,
+  ): Promise<BegunStep> {
+    const { rows } = await trx.raw<{ rows: { status: ExecutionStatus; result: string | null }[] }>(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, started_at)
+       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now())
+       on conflict (tenant_id, id) do update set run_id = excluded.run_id
+       returning status, (steps -> ?)::text as result`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, stringifyJson(run.input), step],
+      ],
+    );
+    const [row] = rows;
+    const text = row?.result ?? null;
+    return {
+      status: row?.status ?? 'running',
+      done: text === null ? undefined : { result: parseJson(text) },
+    };
+  }
+
+  /** Keeps the result of a step in its own transaction; the last one's is the output. */
+  static async endStep(
+    trx: Knex,
+    run: FlowRun,
+    step: string,
+    result: unknown,
+    isLast: boolean,
+  ): Promise<void> {
+    const text = stringifyJson(result ?? null);
+    await trx.raw(
+      isLast
+        ? `update execution set status = 'completed', completed_at = now(), output = ?::jsonb,
+             steps = jsonb_set(steps, array[?], ?::jsonb)
+           where tenant_id = ? and id = ?`
+        : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)
+           where tenant_id = ? and id = ?`,
+      [...(isLast ? [text] : []), step, text, run.tenantId, run.executionId],
+    );
+  }
+
+  /** Records how a flow ended, unless that is known already. */
+  static async end(
+    trx: Knex,
+    run: FlowRun,
+    place: TemporalRun,
+    ended: {
+      readonly status: ExecutionStatus;
+      readonly output: unknown;
+      readonly error: FlowFailure | null;
+    },
+  ): Promise<void> {
+    await trx.raw(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, output, error, started_at, completed_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
+       on conflict (tenant_id, id) do update set status = excluded.status,
+         output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
+       where execution.status = 'running'`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, ended.status, stringifyJson(run.input)],
+        ...[
+          ended.output === undefined ? null : stringifyJson(ended.output),
+          ended.error === null ? null : stringifyJson(ended.error),
+        ],
+      ],
+    );
   }
 }

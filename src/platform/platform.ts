@@ -1,6 +1,7 @@
 import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
+import { FlowReplies } from './flow-replies.js';
 import { openLog, type Logger } from './log.js';
 import { openPostgresBroker } from './postgres-broker.js';
 import { secretBox } from './secret-box.js';
@@ -37,6 +38,7 @@ export interface Platform {
   readonly broker: UsageBroker;
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
+  readonly flowReplies: FlowReplies;
   /** Whether the workers of this process run; null where it has none. */
   readonly health: { areWorkersRunning: boolean | null };
   close(): Promise<void>;
@@ -63,6 +65,7 @@ export async function openPlatform(
     broker,
     tokens,
     authenticate: openAuthenticator(database.platform, tokens),
+    flowReplies: new FlowReplies(),
     health: { areWorkersRunning: null },
     async close() {
       await broker.close();

@@ -1,11 +1,13 @@
 import {
   isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
   WorkflowFailedError,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
   type WorkflowHandleWithStartDetails,
 } from '@temporalio/client';
 import {
+  type Duration,
   defineSearchAttributeKey,
   SearchAttributeType,
   TypedSearchAttributes,
@@ -30,7 +32,17 @@ export interface WorkflowStart {
   readonly subject: Subject;
   /** One line for people who read the Temporal UI. */
   readonly summary: string;
+  /**
+   * Whether one that runs under this id already is another request: then the start is refused
+   * (`isAlreadyRunning` tells) instead of joining it.
+   */
+  readonly isExclusive?: boolean;
+  /** When Temporal gives up, e.g. `10 minutes`; never, when it is left out. */
+  readonly executionTimeout?: Duration;
 }
+
+export const isAlreadyRunning = (error: unknown): boolean =>
+  error instanceof WorkflowExecutionAlreadyStartedError;
 
 const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
 const keys = {
@@ -51,15 +63,18 @@ const workflowTaskTimeout = '5 s';
 /** Starts a workflow, eagerly where a worker of this process can take it; joins one that runs. */
 export function startWorkflow(
   temporal: Temporal,
-  { type, workflowId, input, subject, summary }: WorkflowStart,
+  start: WorkflowStart,
 ): Promise<WorkflowHandleWithStartDetails> {
+  const { type, workflowId, input, subject, summary, isExclusive, executionTimeout } = start;
   return temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,
     args: [input],
     taskQueue: temporal.taskQueue,
     requestEagerStart: true,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdConflictPolicy:
+      isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
+    ...(executionTimeout === undefined ? {} : { workflowExecutionTimeout: executionTimeout }),
     // That the work was done is known to the database alone: Temporal may remember another one.
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     staticSummary: summary,

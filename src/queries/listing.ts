@@ -46,15 +46,18 @@ export type ResourceList<M> = (
   q: string | undefined,
 ) => Promise<Listed<M>>;
 
+/** A column, ascending unless it says otherwise. */
+type Order = string | { readonly column: string; readonly order: 'asc' | 'desc' };
+
 /** A list of everything of a model that exists, its SQL built once (see `prepareQuery`). */
 export function prepareList<M extends TenantModel>(
   model: QueryableModel<M>,
   {
     orderBy,
     searched,
-  }: { readonly orderBy: readonly string[]; readonly searched: readonly string[] },
+  }: { readonly orderBy: readonly Order[]; readonly searched: readonly string[] },
 ): ResourceList<M> {
-  const order = orderBy.map((column) => ({ column }));
+  const order = orderBy.map((one) => (typeof one === 'string' ? { column: one } : one));
   const paging = { limit: 'number', offset: 'number' } as const;
   const found = { pattern: 'text' } as const;
   const count = prepareQuery(model, {}, (query) => query.existing().count('* as total'));

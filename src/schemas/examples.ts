@@ -117,5 +117,16 @@ export const examples = {
     terminationDate: '2026-06-30',
     terminationMessage: 'Moved to another plan',
   },
+  payment: {
+    accountId: ids.account,
+    currency: 'USD',
+    paymentReference: 'PAY-0001',
+    paymentMethod: 'Bank Transfer',
+    paymentDate: '2026-03-31',
+    paymentType: 'Pay In',
+    amount: 1250.75,
+    comments: 'Invoice of March',
+  },
+  paymentUpdate: { amount: 1300, comments: 'Corrected' },
   usageEvent,
 };

@@ -5,6 +5,7 @@ import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
 import * as exceptionCard from './exception-card.js';
 import * as ingestion from './ingestion.js';
+import * as payment from './payment.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
 import * as ratedTransaction from './rated-transaction.js';
@@ -24,6 +25,7 @@ export const operations = {
   contractService: contractService.contractServiceOperations,
   contractServiceAttribute: contractServiceAttribute.contractServiceAttributeOperations,
   exceptionCard: exceptionCard.exceptionCardOperations,
+  payment: payment.paymentOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
@@ -39,6 +41,7 @@ export const modules: readonly object[] = [
   pricingLogic,
   contract,
   contractService,
+  payment,
   ingestion,
   usageEvent,
   ratedTransaction,

@@ -8,20 +8,29 @@ import { referenceData } from '../kernel/reference-data.js';
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
 type Reading = { readonly value: unknown } | { readonly fault: string };
 
+/** What a check is called with: see `reviveInput` of the validator. */
+export interface CheckContext {
+  readonly acceptsDecimalText?: boolean;
+}
+
 /**
  * A keyword that checks a value and puts the canonical one in its place. Null passes where the
  * schema says `orNull`, or `nullable` beside a type.
  */
-function readingKeyword(name: string, read: (rule: unknown, data: unknown) => Reading) {
-  const check: SchemaValidateFunction = (
+function readingKeyword(
+  name: string,
+  read: (rule: unknown, data: unknown, context: CheckContext | undefined) => Reading,
+) {
+  const check: SchemaValidateFunction = function (
+    this: CheckContext | undefined,
     rule: unknown,
     data: unknown,
     parentSchema?: Record<string, unknown>,
     context?: DataValidationCxt,
-  ) => {
+  ) {
     const mayBeNull = parentSchema?.['orNull'] === true || parentSchema?.['nullable'] === true;
     if (data === null && mayBeNull) return true;
-    const reading = read(rule, data);
+    const reading = read(rule, data, this);
     if ('fault' in reading) {
       check.errors = [{ keyword: name, message: reading.fault, params: {} }];
       return false;
@@ -36,8 +45,15 @@ function readingKeyword(name: string, read: (rule: unknown, data: unknown) => Re
 const integerDigitsMax = 20;
 const scaleMax = 18;
 
-function readDecimalValue(rule: unknown, data: unknown): Reading {
-  if (typeof data !== 'number' && !(data instanceof Decimal)) return { fault: 'must be a number' };
+function readDecimalValue(
+  rule: unknown,
+  data: unknown,
+  context: CheckContext | undefined,
+): Reading {
+  const isText = typeof data === 'string' && context?.acceptsDecimalText === true;
+  if (typeof data !== 'number' && !(data instanceof Decimal) && !isText) {
+    return { fault: 'must be a number' };
+  }
   const value = new Decimal(data);
   if (value.decimalPlaces() > scaleMax || value.abs().gte(Decimal.pow(10, integerDigitsMax))) {
     return {

@@ -116,6 +116,14 @@ function queryParameters({ query }: Operation, translator: SchemaTranslator): ob
   });
 }
 
+const idempotencyKeyParameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A key of your own for this request: sent again with the same body, it has one effect and one answer.',
+  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+};
+
 function successResponse(success: Reply, replies: ReturnType<typeof openApiReplies>): object {
   const schema = replies(success);
   const description = {
@@ -154,7 +162,11 @@ export function describeApi(
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const { family = 'billing', access = 'admin', body, success } = operation;
-    const parameters = [...pathParameters(operation), ...queryParameters(operation, translator)];
+    const parameters = [
+      ...pathParameters(operation),
+      ...queryParameters(operation, translator),
+      ...(operation.isIdempotent === true ? [idempotencyKeyParameter] : []),
+    ];
     const answers: Record<string, object> = {
       [success.status]: successResponse(success, replies),
     };

@@ -110,6 +110,8 @@ export interface Operation {
   /** A request body that is valid, for the documentation and for tests over all operations. */
   readonly example?: object;
   readonly success: Reply;
+  /** Whether an `Idempotency-Key` makes a repeated request harmless: it starts a workflow. */
+  readonly isIdempotent?: boolean;
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
   readonly errors: readonly ErrorStatus[];
 }
@@ -157,6 +159,8 @@ export interface OperationInput<O extends Operation> {
   readonly params: PathParams<O['path']>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
+  /** Given by the caller where the operation is idempotent. */
+  readonly idempotencyKey: string | null;
 }
 
 export type OperationResult<O extends Operation> = O['success'] extends EmptyReply

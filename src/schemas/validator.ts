@@ -3,11 +3,13 @@ import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import { isCalendarDate } from '../kernel/date.js';
 import { problem, type Problem } from '../kernel/problem.js';
-import { defineKeywords } from './keywords.js';
+import { defineKeywords, type CheckContext } from './keywords.js';
 
 const ajv = new Ajv2020({
   allErrors: true,
   discriminator: true,
+  // Keywords are called with the context of a check as `this`.
+  passContext: true,
   strict: false,
   useDefaults: true,
   verbose: true,
@@ -35,10 +37,26 @@ const faultsMax = 10;
  * names every field at fault (first ten).
  */
 export function validate<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  return validateWith({}, schema, value);
+}
+
+/**
+ * Checks a value that was accepted before and has been kept as JSON by Temporal: decimals that no
+ * float can hold are texts there (see `jsonSafe`).
+ */
+export function reviveInput<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  return validateWith({ acceptsDecimalText: true }, schema, value);
+}
+
+function validateWith<S extends TSchema>(
+  context: CheckContext,
+  schema: S,
+  value: unknown,
+): Static<S> {
   const check = validatorOf(schema);
   // Keywords write into the parent of a value, so the root needs one too.
   const holder = { value };
-  if (!check(holder.value)) {
+  if (!check.call(context, holder.value)) {
     const faults = (check.errors ?? []).filter((error) => !dropIgnored(error, value));
     if (faults.length > 0) throw validationProblem(faults);
   }

@@ -8,7 +8,9 @@ import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
 import type { Logger } from '../platform/log.js';
 
 const source = fileURLToPath(new URL('..', import.meta.url));
-const workflowsPath = join(source, 'workflows', `index${fileURLToPath(import.meta.url).slice(-3)}`);
+const extension = fileURLToPath(import.meta.url).slice(-3);
+const workflowsPath = join(source, 'workflows', `index${extension}`);
+const interceptorsPath = join(source, 'workflows', `interceptors${extension}`);
 
 /** The parts of the source that workflows are made of: they may import no other. */
 const bundled = ['workflows', 'kernel'];
@@ -63,6 +65,7 @@ export async function loadWorkflowBundle(log: Logger): Promise<WorkflowBundle> {
   const since = performance.now();
   const bundle = await bundleWorkflowCode({
     workflowsPath,
+    workflowInterceptorModules: [interceptorsPath],
     logger: {
       log: () => undefined,
       trace: () => undefined,

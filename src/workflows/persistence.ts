@@ -23,18 +23,18 @@ function mayPass(error: unknown): boolean {
 /**
  * Repeats a step until it succeeds, for as long as it takes, with growing delays: what it waits for
  * (the database) comes back some day, and the Temporal UI shows who waits. `restart` is the input for
- * a new run, when the history has grown long.
+ * a new run, when the history has grown long; a flow has none, since its execution is limited in time.
  */
 export async function persist<Input, Output>(
   step: () => Promise<Output>,
-  restart: () => Input,
+  restart?: () => Input,
 ): Promise<Output> {
   for (let delayMs = delayMinMs; ; delayMs = Math.min(2 * delayMs, delayMaxMs)) {
     try {
       return await step();
     } catch (error) {
       if (!mayPass(error)) throw error;
-      if (workflowInfo().continueAsNewSuggested) {
+      if (restart && workflowInfo().continueAsNewSuggested) {
         await continueAsNew<(input: Input) => Promise<unknown>>(restart());
       }
       await sleep(delayMs, { summary: 'a step failed and will be tried again' });

@@ -22,7 +22,7 @@ const isDeclared = (id: string): boolean => declaredOperations.some((one) => one
 
 /** Texts of an example that the tenant's id is added to: whatever names a record. */
 const named = new Set([
-  ...['externalId', 'number', 'serviceInstanceId', 'line1'],
+  ...['externalId', 'number', 'serviceInstanceId', 'line1', 'paymentReference'],
   ...['key', 'externalTransactionId'],
 ]);
 
@@ -79,6 +79,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     });
   }
   if (isDeclared('createContract')) await addContract(tenant, params, references, make);
+  const payment = await make('/payments', examples.payment, { accountId: account.id });
+  params['paymentId'] = payment.id;
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
 }

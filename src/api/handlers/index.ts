@@ -7,6 +7,7 @@ import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
 import { exceptionCardHandlers } from './exception-card.js';
 import { ingestionHandlers } from './ingestion.js';
+import { paymentHandlers } from './payment.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
 import { ratedTransactionHandlers } from './rated-transaction.js';
@@ -25,6 +26,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   contractService: contractServiceHandlers,
   contractServiceAttribute: contractServiceAttributeHandlers,
   exceptionCard: exceptionCardHandlers,
+  payment: paymentHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,

@@ -1,0 +1,28 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { databaseProblem } from '../commands/database-problem.js';
+import { problemFailureType, type FlowFailure } from '../kernel/flow-run.js';
+import { Problem } from '../kernel/problem.js';
+
+/** Problems that pass by themselves: the step is tried again. */
+const passing = new Set(['unavailable', 'timeout', 'badGateway']);
+
+/**
+ * What a step's error is to its workflow: a problem of the caller's ends the flow at once and is no
+ * alarm; anything else is tried again.
+ */
+export function activityFailure(error: unknown): unknown {
+  const found = error instanceof Problem ? error : databaseProblem(error);
+  if (!found || passing.has(found.kind)) return error;
+  const failure: FlowFailure = {
+    kind: found.kind,
+    message: found.message,
+    details: found.details,
+  };
+  return ApplicationFailure.create({
+    message: found.message,
+    type: problemFailureType,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+    details: [failure],
+  });
+}

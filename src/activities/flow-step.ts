@@ -1,0 +1,82 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Knex } from 'knex';
+import type { FlowRun } from '../kernel/flow-run.js';
+import { jsonSafe } from '../kernel/json.js';
+import type { Scope } from '../kernel/scope.js';
+import { Execution, type TemporalRun } from '../models/execution.js';
+import type { Platform } from '../platform/platform.js';
+import { activityFailure } from './failure.js';
+
+/** What a step of a flow is given. */
+export interface StepCall<Input> {
+  readonly run: FlowRun;
+  readonly input: Input;
+  /** The flow ends with this step: its transaction also completes the execution. */
+  readonly isLast?: boolean;
+}
+
+export function currentPlace(): TemporalRun {
+  const { workflowExecution, workflowType } = activityInfo();
+  if (!workflowExecution || workflowType === undefined) {
+    throw new Error('The activity belongs to no workflow.');
+  }
+  return { workflow: workflowType, ...workflowExecution };
+}
+
+/**
+ * Runs the work of a step in one transaction, once: a step that is repeated after its commit (its
+ * worker was killed before Temporal knew) finds its result and changes nothing.
+ */
+async function once<T>(
+  trx: Knex.Transaction,
+  { run, isLast = false }: StepCall<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { activityType, activityId } = activityInfo();
+  const step = `${activityId} ${activityType}`;
+  const { status, done } = await Execution.begin(trx, run, currentPlace(), step);
+  if (done) return done.result as T;
+  if (status !== 'running') {
+    throw ApplicationFailure.nonRetryable(`The execution is ${status} already.`, 'ExecutionEnded');
+  }
+  const result = await work();
+  await Execution.endStep(trx, run, step, result, isLast);
+  return result;
+}
+
+/** The scope of a step: every transaction in it is done once. */
+function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
+  const { tenantId, orgId, actor, requestId } = call.run;
+  const db = platform.database.forTenant(tenantId, { actor, requestId });
+  return {
+    ...{ tenantId, orgId, roles: [], actor, requestId },
+    db: {
+      tenantId,
+      read: db.read,
+      transaction: (work) => db.transaction((trx) => once(trx, call, () => work(trx))),
+    },
+    now: () => new Date(),
+  };
+}
+
+/**
+ * Makes a command an activity: `work` does one transaction. Whoever waits in this process for the
+ * end of the flow is told when it is committed.
+ */
+export function flowStep<Input, Output>(
+  platform: Platform,
+  work: (scope: Scope, input: Input) => Promise<Output>,
+): (call: StepCall<Input>) => Promise<Output> {
+  return async (call) => {
+    try {
+      const output = await work(stepScope(platform, call), call.input);
+      if (call.isLast === true) {
+        platform.flowReplies.tell(call.run.executionId, { ok: true, output });
+      }
+      return jsonSafe(output) as Output;
+    } catch (error) {
+      throw activityFailure(error);
+    }
+  };
+}

@@ -1,0 +1,15 @@
+import { getPayment, listPayments } from '../../queries/payment.js';
+import type { Operations } from '../../schemas/index.js';
+import { pageRequest } from '../../schemas/paging.js';
+import type { Handlers } from '../mount.js';
+import { deletePayment, editPayment, savePayment } from '../payment-flow.js';
+
+export const paymentHandlers: Handlers<Operations['payment']> = {
+  list: ({ query }, scope) => listPayments(scope, pageRequest(query), query.q),
+  get: ({ params }, scope) => getPayment(scope, params.paymentId),
+  create: ({ body, idempotencyKey }, scope, platform) =>
+    savePayment(scope, platform, body, idempotencyKey),
+  update: ({ params, body }, scope, platform) =>
+    editPayment(scope, platform, params.paymentId, body),
+  delete: ({ params }, scope, platform) => deletePayment(scope, platform, params.paymentId),
+};

@@ -1,0 +1,138 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal, ZERO } from '../kernel/money.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { Account } from '../models/account.js';
+import { Payment } from '../models/payment.js';
+import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
+import type * as schema from '../schemas/payment.js';
+
+type PaymentCreate = Static<typeof schema.PaymentCreate>;
+type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
+
+/** What a payment is, as far as no caller says otherwise (0-decisions.md section 1, "Defaults"). */
+const defaults = {
+  paymentStatus: 'Completed',
+  paymentGlStatus: 'Pending',
+  isManualPayment: false,
+};
+
+/** The columns that are given; null puts those that cannot be empty back to their default. */
+function paymentColumns(input: Omit<PaymentUpdate, 'amount'>) {
+  const { paymentStatus, paymentGlStatus, isManualPayment, ...columns } = input;
+  return {
+    ...columns,
+    ...(paymentStatus === undefined
+      ? {}
+      : { paymentStatus: paymentStatus ?? defaults.paymentStatus }),
+    ...(paymentGlStatus === undefined
+      ? {}
+      : { paymentGlStatus: paymentGlStatus ?? defaults.paymentGlStatus }),
+    ...(isManualPayment === undefined
+      ? {}
+      : { isManualPayment: isManualPayment ?? defaults.isManualPayment }),
+  };
+}
+
+/** How much of a payment is applied, by its two amounts. */
+const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
+  balance.eq(amount) ? 'Unapplied' : balance.isZero() ? 'Applied' : 'Partially Applied';
+
+/** The account that a payment names, held against its deletion. 400: there is none. */
+async function holdAccount(trx: Knex.Transaction, scope: Scope, accountId: string): Promise<void> {
+  const account = await Account.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(accountId)
+    .select('id')
+    .forShare();
+  if (!account) {
+    throw problem.validation(`'accountId' names no account: '${accountId}'`, {
+      field: 'accountId',
+      value: accountId,
+    });
+  }
+}
+
+/**
+ * Saves a payment with the payment manager's defaults (document 1, section 4.4): approved, waiting
+ * for the general ledger, nothing of it applied. 400: no such account. 409: the reference is taken.
+ */
+export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {
+  const { amount: given, ...fields } = input;
+  const amount = (given ?? ZERO).toFixed();
+  return scope.db.transaction(async (trx) => {
+    await holdAccount(trx, scope, input.accountId);
+    const payment = await Payment.query(trx)
+      .forTenant(scope.tenantId)
+      .insert({ ...paymentColumns(fields), amount, balance: amount })
+      .returning('*');
+    return presentPayment(payment);
+  });
+}
+
+async function lockPayment(trx: Knex.Transaction, scope: Scope, id: string): Promise<Payment> {
+  const payment = await Payment.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(id)
+    .forUpdate();
+  if (!payment) throw missingPayment(id);
+  return payment;
+}
+
+/** What a new amount makes of the balance. 409: more than that is applied to invoices already. */
+function amountColumns(payment: Payment, amount: Decimal) {
+  const applied = new Decimal(payment.amount).minus(payment.balance);
+  const balance = amount.minus(applied);
+  if (balance.isNegative()) {
+    throw problem.conflict(
+      `${applied.toFixed()} of the payment is applied to invoices; the amount cannot be less.`,
+      { field: 'amount' },
+    );
+  }
+  return {
+    amount: amount.toFixed(),
+    balance: balance.toFixed(),
+    balanceStatus: balanceStatusOf(amount, balance),
+  };
+}
+
+/** Changes what is given. 400: no such account. 404: no such payment. 409: the reference is taken. */
+export async function updatePayment(
+  scope: Scope,
+  id: string,
+  input: PaymentUpdate,
+): Promise<PaymentDto> {
+  const { amount, ...fields } = input;
+  return scope.db.transaction(async (trx) => {
+    const payment = await lockPayment(trx, scope, id);
+    if (input.accountId !== undefined) await holdAccount(trx, scope, input.accountId);
+    const changed = await payment
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({
+        ...paymentColumns(fields),
+        ...(amount === undefined ? {} : amountColumns(payment, amount ?? ZERO)),
+        updatedAt: scope.now(),
+      })
+      .returning('*');
+    return presentPayment(changed as unknown as Payment);
+  });
+}
+
+/** What a deletion answers with. */
+export interface Deleted {
+  readonly id: string;
+  readonly deleted: true;
+}
+
+/** Deletes a payment. 404: there is none. */
+export async function deletePayment(scope: Scope, id: string): Promise<Deleted> {
+  return scope.db.transaction(async (trx) => {
+    const payment = await lockPayment(trx, scope, id);
+    await payment.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
+    return { id: payment.id, deleted: true as const };
+  });
+}

@@ -1,0 +1,37 @@
+import type { ProblemKind } from './problem.js';
+
+/** How an execution stands (0-decisions.md section 3). */
+export type ExecutionStatus =
+  'running' | 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out';
+
+/**
+ * What the workflow of a flow is given: who asks, and for what. JSON-safe: decimals are texts, which
+ * `reviveInput` of the schemas turns back.
+ */
+export interface FlowRun<Input = unknown> {
+  /** Id of the execution: chosen before the start, so that the caller knows it whatever happens. */
+  readonly executionId: string;
+  readonly tenantId: string;
+  readonly orgId: string | null;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly input: Input;
+}
+
+/** Why a flow failed, as an execution keeps it and a caller is told. */
+export interface FlowFailure {
+  readonly kind: ProblemKind;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** The type of failures that carry a `FlowFailure` in their details, between activity and caller. */
+export const problemFailureType = 'Problem';
+
+/** How a flow ended, for whoever waits in the same process. */
+export type FlowOutcome =
+  | { readonly ok: true; readonly output: unknown }
+  | { readonly ok: false; readonly failure: FlowFailure };
+
+export const isFlowRun = (input: unknown): input is FlowRun =>
+  typeof input === 'object' && input !== null && 'executionId' in input && 'tenantId' in input;

@@ -1,0 +1,26 @@
+import { BillingRecord } from './tenant-model.js';
+
+/** Money that came in from an account or went out to it. */
+export class Payment extends BillingRecord {
+  static override tableName = 'payment';
+
+  declare accountId: string;
+  /** ISO code. */
+  declare currency: string;
+  /** Decimal text. */
+  declare amount: string;
+  /** What of the amount is not applied to invoices; decimal text. */
+  declare balance: string;
+  declare paymentReference: string;
+  declare paymentMethod: string;
+  declare paymentType: string;
+  declare paymentDate: string;
+  declare paymentStatus: string;
+  declare balanceStatus: string;
+  declare glPaymentDate: string | null;
+  declare paymentGlStatus: string;
+  declare approvalStatus: string;
+  declare isManualPayment: boolean;
+  declare comments: string | null;
+  declare participantName: string | null;
+}

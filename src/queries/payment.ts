@@ -1,0 +1,65 @@
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { Payment } from '../models/payment.js';
+import { prepareQuery } from '../models/prepared-query.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/payment.js';
+import { prepareList } from './listing.js';
+
+export type PaymentDto = Static<typeof schema.Payment>;
+
+export function presentPayment(payment: Payment): PaymentDto {
+  return {
+    id: payment.id,
+    accountId: payment.accountId,
+    currency: payment.currency,
+    amount: new Decimal(payment.amount),
+    paymentReference: payment.paymentReference,
+    paymentMethod: payment.paymentMethod,
+    paymentType: payment.paymentType,
+    paymentDate: payment.paymentDate,
+    paymentStatus: payment.paymentStatus,
+    balanceStatus: payment.balanceStatus,
+    balance: new Decimal(payment.balance),
+    glPaymentDate: payment.glPaymentDate,
+    paymentGlStatus: payment.paymentGlStatus,
+    approvalStatus: payment.approvalStatus,
+    isManualPayment: payment.isManualPayment,
+    comments: payment.comments,
+    participantName: payment.participantName,
+  };
+}
+
+export const missingPayment = (id: string) => problem.notFound(`There is no payment '${id}'.`);
+
+const paymentList = prepareList(Payment, {
+  orderBy: [
+    { column: 'paymentDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ],
+  searched: ['paymentReference', 'comments', 'participantName'],
+});
+
+/** One page of payments, the latest first; `q` is part of the reference, comments or participant. */
+export async function listPayments(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Listed<PaymentDto>> {
+  const { items, total } = await paymentList(scope, page, q);
+  return { items: items.map(presentPayment), total };
+}
+
+const paymentById = prepareQuery(Payment, { id: 'text' }, (query, { id }) =>
+  query.existing().findById(id),
+);
+
+/** A payment by id. 404: there is none. */
+export async function getPayment(scope: Scope, id: string): Promise<PaymentDto> {
+  const [payment] = await paymentById(scope.db.read, scope.tenantId, { id });
+  if (!payment) throw missingPayment(id);
+  return presentPayment(payment);
+}

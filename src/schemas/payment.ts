@@ -1,0 +1,141 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../kernel/decimal-value.js';
+import { Picklist } from '../kernel/picklist-value.js';
+import { examples } from './examples.js';
+import {
+  CurrencyCode,
+  DateText,
+  FreeText,
+  nullable,
+  optional,
+  Text,
+  updateBody,
+  Uuid,
+  writeBody,
+} from './field.js';
+import { external, operation, reply } from './operation.js';
+import { pageQuery, searchQuery, viewQuery } from './paging.js';
+import { rowSpec } from './row.js';
+
+export const PaymentCreate = writeBody(
+  {
+    accountId: Uuid('Account that pays or is paid.'),
+    currency: CurrencyCode('Currency code or name.'),
+    paymentReference: Text('Reference of the payment, unique among the payments.'),
+    paymentMethod: Picklist('paymentMethod', { description: 'How it was paid.' }),
+    paymentDate: DateText('When it was paid.'),
+    paymentType: Picklist('paymentType', { description: 'Whether money came in or went out.' }),
+    amount: optional(DecimalValue({ description: 'Amount; 0 when left out.', minimum: '0' })),
+    isManualPayment: optional(
+      Type.Boolean({ description: 'Whether a person entered it; false when left out.' }),
+    ),
+    comments: optional(FreeText('What there is to say of it.')),
+    participantName: optional(Text('Who paid or was paid.')),
+    paymentStatus: optional(
+      Picklist('paymentStatus', { description: 'How it stands; Completed when left out.' }),
+    ),
+    glPaymentDate: optional(DateText('When it was posted to the general ledger.')),
+    paymentGlStatus: optional(
+      Picklist('paymentGlStatus', {
+        description: 'How it stands in the general ledger; Pending when left out.',
+      }),
+    ),
+  },
+  { description: 'A payment to save.', ignore: ['balance', 'balanceStatus'] },
+);
+export const PaymentUpdate = updateBody(PaymentCreate);
+
+export const Payment = Type.Object(
+  {
+    id: Uuid('Id of the payment.'),
+    accountId: Uuid('Account that pays or is paid.'),
+    currency: Type.String({ description: 'ISO code of its currency.' }),
+    amount: DecimalValue({ description: 'Amount.' }),
+    paymentReference: Type.String({ description: 'Reference of the payment.' }),
+    paymentMethod: Type.String({ description: 'How it was paid.' }),
+    paymentType: Type.String({ description: 'Pay In or Pay Out.' }),
+    paymentDate: DateText('When it was paid.'),
+    paymentStatus: Type.String({ description: 'How it stands, e.g. Completed.' }),
+    balanceStatus: Type.String({ description: 'Unapplied, Partially Applied or Applied.' }),
+    balance: DecimalValue({ description: 'What of the amount is not applied to invoices.' }),
+    glPaymentDate: nullable(DateText('When it was posted to the general ledger.')),
+    paymentGlStatus: Type.String({ description: 'Pending or Posted.' }),
+    approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+    isManualPayment: Type.Boolean({ description: 'Whether a person entered it.' }),
+    comments: nullable(Type.String({ description: 'What there is to say of it.' })),
+    participantName: nullable(Type.String({ description: 'Who paid or was paid.' })),
+  },
+  { description: 'A payment.' },
+);
+
+const paymentRow = rowSpec('Payment', Payment, {
+  currency: 'currency',
+  paymentMethod: 'paymentMethod',
+  paymentType: 'paymentType',
+  paymentStatus: 'paymentStatus',
+  balanceStatus: 'balanceStatus',
+  paymentGlStatus: 'paymentGlStatus',
+  approvalStatus: 'approvalStatus',
+});
+
+const tag = 'Payments';
+const paymentPath = external('/payments/{paymentId}');
+
+/** Saving is a durable workflow; its result is the answer (document 1, section 4.4). */
+export const paymentOperations = {
+  list: operation({
+    id: 'listPayments',
+    method: 'GET',
+    path: external('/payments'),
+    tag,
+    summary: 'List payments, the latest first',
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the paymentReference, comments or participantName'),
+    }),
+    success: reply.rowPage(paymentRow),
+    errors: [400],
+  }),
+  get: operation({
+    id: 'getPayment',
+    method: 'GET',
+    path: paymentPath,
+    tag,
+    summary: 'Read a payment',
+    query: Type.Object(viewQuery),
+    success: reply.dto(Payment, paymentRow),
+    errors: [400, 404],
+  }),
+  create: operation({
+    id: 'createPayment',
+    method: 'POST',
+    path: external('/payments'),
+    tag,
+    summary: 'Save a payment',
+    isIdempotent: true,
+    body: PaymentCreate,
+    example: examples.payment,
+    success: reply.created(Payment),
+    errors: [400, 409, 504],
+  }),
+  update: operation({
+    id: 'updatePayment',
+    method: 'PUT',
+    path: paymentPath,
+    tag,
+    summary: 'Change a payment',
+    body: PaymentUpdate,
+    example: examples.paymentUpdate,
+    success: reply.dto(Payment),
+    errors: [400, 404, 409, 504],
+  }),
+  delete: operation({
+    id: 'deletePayment',
+    method: 'DELETE',
+    path: paymentPath,
+    tag,
+    summary: 'Delete a payment',
+    success: reply.empty(),
+    errors: [404, 504],
+  }),
+};

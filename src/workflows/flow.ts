@@ -1,0 +1,28 @@
+import type { StepCall } from '../activities/flow-step.js';
+import type { FlowRun } from '../kernel/flow-run.js';
+import { persist } from './persistence.js';
+
+/** Whether the last step of this flow has recorded its end. Every workflow has modules of its own. */
+let isRecorded = false;
+
+export const isEndRecorded = (): boolean => isRecorded;
+
+/** Runs a step for as long as what it needs is away. */
+export function step<Input, Output>(
+  activity: (call: StepCall<Input>) => Promise<Output>,
+  run: FlowRun,
+  input: Input,
+): Promise<Output> {
+  return persist(() => activity({ run, input }));
+}
+
+/** Runs the step that ends a flow: its transaction completes the execution too. */
+export async function lastStep<Input, Output>(
+  activity: (call: StepCall<Input>) => Promise<Output>,
+  run: FlowRun,
+  input: Input,
+): Promise<Output> {
+  const output = await persist(() => activity({ run, input, isLast: true }));
+  isRecorded = true;
+  return output;
+}

@@ -1,0 +1,48 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  type WorkflowInterceptors,
+} from '@temporalio/workflow';
+import type { FlowEnd } from '../activities/execution.js';
+import { isFlowRun, problemFailureType, type FlowFailure } from '../kernel/flow-run.js';
+import { isEndRecorded } from './flow.js';
+import { persist } from './persistence.js';
+import { shortSteps } from './proxies.js';
+
+/** What a caller is told of an error; anything that is no problem of theirs is one of ours. */
+function failureOf(error: unknown): FlowFailure {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure && cause.type === problemFailureType) {
+    return cause.details?.[0] as FlowFailure;
+  }
+  return { kind: 'internal', message: 'Something went wrong on our side.', details: {} };
+}
+
+const record = (end: FlowEnd): Promise<void> =>
+  CancellationScope.nonCancellable(() => persist(() => shortSteps.endExecution(end)));
+
+/**
+ * Writes the history of every flow to the database: what its last step did not record, and every
+ * failure (DESIGN.md, section 3). Workflows that rate usage have executions of their own making.
+ */
+export const interceptors = (): WorkflowInterceptors => ({
+  inbound: [
+    {
+      async execute(input, next) {
+        const [run] = input.args;
+        if (!isFlowRun(run)) return next(input);
+        try {
+          const output = await next(input);
+          if (!isEndRecorded()) await record({ run, status: 'completed', output });
+          return output;
+        } catch (error) {
+          if (isCancellation(error)) await record({ run, status: 'canceled' });
+          else await record({ run, status: 'failed', failure: failureOf(error) });
+          throw error;
+        }
+      },
+    },
+  ],
+});
