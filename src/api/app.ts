@@ -31,6 +31,19 @@ function problemOf(error: unknown): Problem {
   return databaseProblem(error) ?? new Problem('internal', 'Something went wrong on our side.');
 }
 
+/**
+ * What a request is told whose path or method leads nowhere: 405 with `Allow` where other methods do
+ * lead somewhere (docs/decisions/0074), else 404.
+ */
+function unroutedProblem(ctx: Context): Problem {
+  const { matched = [] } = ctx as unknown as { matched?: readonly { methods: string[] }[] };
+  const methods = [...new Set(matched.flatMap((layer) => layer.methods))].sort();
+  if (methods.length === 0) return problem.notFound(`There is no ${ctx.method} ${ctx.path}.`);
+  const allowed = methods.join(', ');
+  ctx.set('Allow', allowed);
+  return problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but ${allowed}.`);
+}
+
 const retryAfterSeconds = '5';
 
 function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
@@ -74,7 +87,7 @@ export function createApp(platform: Platform): Koa {
     try {
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
-        throw problem.notFound(`There is no ${ctx.method} ${ctx.path}.`);
+        throw unroutedProblem(ctx);
       }
     } catch (error) {
       answerProblem(ctx, error, platform);

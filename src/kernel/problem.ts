@@ -4,6 +4,7 @@ export type ProblemKind =
   | 'unauthorized'
   | 'forbidden'
   | 'notFound'
+  | 'methodNotAllowed'
   | 'conflict'
   | 'tooLarge'
   | 'rateLimited'
@@ -18,6 +19,7 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
   unauthorized: 401,
   forbidden: 403,
   notFound: 404,
+  methodNotAllowed: 405,
   conflict: 409,
   tooLarge: 413,
   rateLimited: 429,
@@ -61,6 +63,7 @@ export const problem = {
   unauthorized: make('unauthorized'),
   forbidden: make('forbidden'),
   notFound: make('notFound'),
+  methodNotAllowed: make('methodNotAllowed'),
   conflict: make('conflict'),
   tooLarge: make('tooLarge'),
   rateLimited: make('rateLimited'),

@@ -26,7 +26,7 @@ describe('headers and documents', () => {
         headers: { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' },
       }),
     ];
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 401, 404, 200, 404]);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 401, 404, 200, 405]);
     for (const { headers } of answers) {
       expect(headers).to.include({
         'cache-control': 'no-store',
@@ -40,6 +40,32 @@ describe('headers and documents', () => {
       expect(names).to.deep.equal([]);
       expect(headers).to.not.have.property('x-powered-by');
     }
+  });
+
+  it('names the methods of a path that has not this one, in the error body of its family', async () => {
+    const id = '01939c6e-7a00-7000-8000-00000000dead';
+    const cases = [
+      ['PATCH', '/api/v1/external/accounts', 'GET, HEAD, POST'],
+      ['OPTIONS', `/api/v1/external/accounts/${id}`, 'DELETE, GET, HEAD, PUT'],
+      ['DELETE', '/v1/usage-events', 'GET, HEAD'],
+      ['GET', '/v1/ingest/usage', 'POST'],
+      ['TRACE', '/openapi.json', 'GET, HEAD'],
+    ] as const;
+    const texts = [];
+    for (const [method, path, allowed] of cases) {
+      const answer = await sendRaw(instance.url, { method, path });
+      expect(answer.status, `${method} ${path}`).to.equal(405);
+      expect(answer.headers.allow, path).to.equal(allowed);
+      texts.push(answer.text);
+    }
+    const [billing, , records, ingestion] = texts.map((text) => JSON.parse(text) as object);
+    expect(billing).to.include({
+      ...{ status: 405, error: 'Method Not Allowed', path: 'uri=/api/v1/external/accounts' },
+    });
+    expect(records).to.have.nested.property('error.code', 'METHOD_NOT_ALLOWED');
+    expect(ingestion).to.include({ status_code: 405 });
+    const nowhere = await sendRaw(instance.url, { method: 'PATCH', path: '/nowhere' });
+    expect([nowhere.status, nowhere.headers.allow]).to.deep.equal([404, undefined]);
   });
 
   it('keeps a sane request id and replaces any other', async () => {
