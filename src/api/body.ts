@@ -5,21 +5,30 @@ import { problem } from '../kernel/problem.js';
 import type { Operation } from '../schemas/operation.js';
 import { parseJson, refuseUnstorableText } from './json.js';
 
-const limit = 1024 * 1024;
+const mebibyte = 1024 * 1024;
+
+type Reader = ReturnType<typeof koaBody>;
+const readers = new Map<number, Reader>();
 
 /** Reads the body as text, whatever its type: JSON is parsed by `parseJson`, without floats. */
-const readText = koaBody({
-  json: false,
-  urlencoded: false,
-  text: true,
-  textTypes: ['*/*'],
-  textLimit: limit,
-});
+function readerOf(bodyMax: number): Reader {
+  const known = readers.get(bodyMax);
+  if (known) return known;
+  const reader = koaBody({
+    json: false,
+    urlencoded: false,
+    text: true,
+    textTypes: ['*/*'],
+    textLimit: bodyMax,
+  });
+  readers.set(bodyMax, reader);
+  return reader;
+}
 
-function bodyProblem(error: unknown): Problem {
+function bodyProblem(error: unknown, bodyMax: number): Problem {
   const { type, code } = error as { type?: string; code?: string };
   if (type === 'entity.too.large') {
-    return problem.tooLarge('The request body is larger than 1 MiB.');
+    return problem.tooLarge(`The request body is larger than ${bodyMax / mebibyte} MiB.`);
   }
   if (type === 'request.aborted' || type === 'request.size.invalid') {
     return problem.validation('The request body ended too early.');
@@ -32,11 +41,11 @@ function bodyProblem(error: unknown): Problem {
 }
 
 /** The text of the body; throws a problem when it is too large or cannot be read. */
-export async function readBodyText(ctx: Context): Promise<string> {
+export async function readBodyText(ctx: Context, bodyMax = mebibyte): Promise<string> {
   try {
-    await readText(ctx, () => Promise.resolve());
+    await readerOf(bodyMax)(ctx, () => Promise.resolve());
   } catch (error) {
-    throw bodyProblem(error);
+    throw bodyProblem(error, bodyMax);
   }
   const body: unknown = ctx.request.body;
   return typeof body === 'string' ? body : '';
@@ -45,9 +54,15 @@ export async function readBodyText(ctx: Context): Promise<string> {
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1); ASCII is part of it. */
 const charsets = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii']);
 
+/** A body as it was sent, and what it says. */
+interface JsonBody {
+  readonly text: string;
+  readonly value: unknown;
+}
+
 /** The body of an operation as JSON. */
-export async function readBody(ctx: Context, operation: Operation): Promise<unknown> {
-  const text = await readBodyText(ctx);
+export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
+  const text = await readBodyText(ctx, operation.bodyMax);
   if (text.trim() === '') throw problem.validation('A JSON body is required.');
   const type = ctx.get('content-type');
   if (!type.startsWith('application/json') && ctx.is('json', '+json') === false) {
@@ -56,7 +71,7 @@ export async function readBody(ctx: Context, operation: Operation): Promise<unkn
   if (!charsets.has(ctx.request.charset.toLowerCase())) {
     throw problem.validation('The charset of the body must be UTF-8.');
   }
-  const body = parseJson(text);
-  if (operation.family !== 'ingestion') refuseUnstorableText(text, body);
-  return body;
+  const value = parseJson(text);
+  if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
+  return { text, value };
 }

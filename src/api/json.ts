@@ -1,6 +1,6 @@
 import { problem } from '../kernel/problem.js';
 
-export { parseJson, stringifyJson } from '../kernel/json.js';
+export { JsonText, parseJson, stringifyJson } from '../kernel/json.js';
 
 /** Escapes that PostgreSQL cannot store: NUL, and halves of a surrogate pair. */
 const suspiciousEscape = /\\u(?:0000|[dD][89a-fA-F])/;

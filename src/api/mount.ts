@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import type { TSchema } from 'typebox';
 import { isUuid } from '../kernel/id.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Identity } from '../platform/identity.js';
 import type { Platform } from '../platform/platform.js';
-import type { Operation, OperationInput, OperationResult } from '../schemas/operation.js';
+import type {
+  Operation,
+  OperationInput,
+  OperationResult,
+  StoredFile,
+} from '../schemas/operation.js';
 import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
-import { stringifyJson } from './json.js';
+import { JsonText, stringifyJson } from './json.js';
 import { presentReply } from './presenters/reply.js';
 
 /** One query, one command or one flow start; branches go below. */
@@ -67,7 +73,16 @@ function readParams(operation: Operation, params: Readonly<Record<string, string
   return params;
 }
 
-/** Query parameters as one text each; a repeated one is refused where one is expected. */
+/** A parameter that may be repeated is a list, even of one. */
+const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
+  (schema as { type?: string } | undefined)?.type === 'array' && typeof value === 'string'
+    ? [value]
+    : value;
+
+/**
+ * Query parameters as one text each, or as a list of texts where the declaration is an array; a
+ * repeated one is refused where one is expected.
+ */
 function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
   if (!operation.query) return {};
   const known = operation.query.properties;
@@ -79,7 +94,8 @@ function readQuery(operation: Operation, query: Context['query']): Record<string
       });
     }
   }
-  return validate(operation.query, Object.fromEntries(given));
+  const values = given.map(([name, value]) => [name, valueOf(known[name], value)]);
+  return validate(operation.query, Object.fromEntries(values));
 }
 
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;
@@ -93,6 +109,21 @@ function readIdempotencyKey(operation: Operation, ctx: Context): string | null {
     "'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces",
     { field: 'Idempotency-Key' },
   );
+}
+
+/** The body as its declaration has it; undefined where there is none. */
+async function readInput(operation: Operation, ctx: Context): Promise<unknown> {
+  if (!operation.body) return undefined;
+  const { text, value } = await readBody(ctx, operation);
+  const body = validate(operation.body, value);
+  return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
+}
+
+/** The name is quoted, and encoded where ASCII does not suffice (RFC 6266, RFC 8187). */
+function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
+  ctx.attachment(fileName);
+  ctx.type = contentType;
+  ctx.body = bytes;
 }
 
 async function answer(
@@ -113,15 +144,17 @@ async function answer(
     (ctx as unknown as { params: Record<string, string> }).params,
   );
   const query = readQuery(operation, ctx.query);
-  const body = operation.body
-    ? validate(operation.body, await readBody(ctx, operation))
-    : undefined;
+  const body = await readInput(operation, ctx);
   const idempotencyKey = readIdempotencyKey(operation, ctx);
   const scope = scopeOf(identity, state.requestId, platform);
   const result = await handler({ params, query, body, idempotencyKey }, scope, platform);
   const { success } = operation;
   ctx.status = success.status;
   if (success.kind === 'empty') return;
+  if (success.kind === 'file') {
+    sendFile(ctx, success.contentType, result as StoredFile);
+    return;
+  }
   ctx.type = 'application/json; charset=utf-8';
   ctx.body = stringifyJson(presentReply(success, result, { requestId: state.requestId, query }));
 }

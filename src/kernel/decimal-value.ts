@@ -4,6 +4,8 @@ import type { Decimal } from './money.js';
 export interface DecimalRule {
   /** Smallest allowed value, as decimal text. */
   readonly minimum?: string;
+  /** What a value must be larger than, as decimal text. */
+  readonly exclusiveMinimum?: string;
 }
 
 /**
@@ -12,7 +14,10 @@ export interface DecimalRule {
  * `schemas/validator.ts`; the OpenAPI document shows `type: number`.
  */
 export function DecimalValue(options: { description: string } & DecimalRule): TUnsafe<Decimal> {
-  const { minimum, ...annotations } = options;
-  const rule: DecimalRule = minimum === undefined ? {} : { minimum };
+  const { minimum, exclusiveMinimum, ...annotations } = options;
+  const rule: DecimalRule = {
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }),
+  };
   return Type.Unsafe<Decimal>({ ...annotations, decimal: rule });
 }

@@ -92,6 +92,26 @@ const mark = randomBytes(12).toString('hex');
 const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
 let areNumbersMarked = false;
 let hasMarks = false;
+/** What stands behind the marks `#0`, `#1`, ... of the text that is being written. */
+let wholeTexts: string[] = [];
+
+/**
+ * A JSON text that is written as it was read: its numbers keep their spelling and its keys their
+ * order, which no value of JavaScript does.
+ */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): unknown {
+    if (!areNumbersMarked) return JSON.parse(this.text);
+    hasMarks = true;
+    return `${mark}#${wholeTexts.push(this.text) - 1}`;
+  }
+}
 
 function numberToJson(text: string): string {
   if (!areNumbersMarked) return text;
@@ -112,11 +132,18 @@ Object.defineProperty(Decimal.prototype, 'toJSON', {
 export function stringifyJson(value: unknown): string {
   areNumbersMarked = true;
   hasMarks = false;
+  wholeTexts = [];
   try {
     const text = (JSON.stringify(value) as string | undefined) ?? 'null';
+    if (wholeTexts.length > 0) {
+      return text.replace(marked, (_all, token: string) =>
+        token.startsWith('#') ? (wholeTexts[Number(token.slice(1))] ?? '') : token,
+      );
+    }
     return hasMarks ? text.replace(marked, '$1') : text;
   } finally {
     areNumbersMarked = false;
+    wholeTexts = [];
   }
 }
 

@@ -1,6 +1,12 @@
 import { Type, type TUnsafe } from 'typebox';
 import type { PicklistName } from './reference-data.js';
 
+/** The keyword `picklist` where ids are accepted too. */
+export interface PicklistReferenceRule {
+  readonly name: PicklistName;
+  readonly acceptsId: true;
+}
+
 /**
  * A value of a picklist by its name, in any letter case; the canonical name after validation.
  * The keyword `picklist` is defined by `schemas/validator.ts`.
@@ -10,4 +16,13 @@ export function Picklist(
   options: { description: string; default?: string },
 ): TUnsafe<string> {
   return Type.Unsafe<string>({ ...options, picklist: name });
+}
+
+/** A value of a picklist by its id or its name; the canonical name after validation. */
+export function PicklistReference(
+  name: PicklistName,
+  options: { description: string },
+): TUnsafe<string> {
+  const rule: PicklistReferenceRule = { name, acceptsId: true };
+  return Type.Unsafe<string>({ ...options, picklist: rule });
 }

@@ -63,6 +63,10 @@ export class ReferenceData {
   readonly #picklists = new Map<string, Map<string, PicklistValue>>();
   readonly #currencies = new Map<string, Currency>();
   readonly #countries = new Map<string, Country>();
+  readonly #byId = {
+    picklistValues: new Map<string, PicklistValue>(),
+    currencies: new Map<string, Currency>(),
+  };
 
   /** Replaces what is known by the rows of the database. */
   load(rows: ReferenceRows): void {
@@ -70,6 +74,10 @@ export class ReferenceData {
     this.#picklists.clear();
     this.#currencies.clear();
     this.#countries.clear();
+    this.#byId.picklistValues.clear();
+    this.#byId.currencies.clear();
+    for (const value of rows.picklistValues) this.#byId.picklistValues.set(value.id, value);
+    for (const currency of rows.currencies) this.#byId.currencies.set(currency.id, currency);
     for (const value of rows.picklistValues) {
       const values = this.#picklists.get(value.picklist) ?? new Map<string, PicklistValue>();
       values.set(fold(value.name), value);
@@ -121,6 +129,17 @@ export class ReferenceData {
   /** By ISO 4217 code or by name, in any letter case. */
   currency(codeOrName: string): Currency | undefined {
     return this.#currencies.get(codeOrName) ?? this.#currencies.get(fold(codeOrName));
+  }
+
+  /** The value of that id, if it is one of this picklist. */
+  picklistValueById(picklist: string, id: string): PicklistValue | undefined {
+    const value = this.#byId.picklistValues.get(fold(id));
+    return value?.picklist === picklist ? value : undefined;
+  }
+
+  /** By id, as rows and `/currencies` show it. */
+  currencyById(id: string): Currency | undefined {
+    return this.#byId.currencies.get(fold(id));
   }
 
   /** By name, alpha-2 or alpha-3 code, in any letter case. */

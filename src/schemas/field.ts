@@ -7,6 +7,7 @@ import {
   type TSchema,
   type TUnsafe,
 } from 'typebox';
+import type { JsonText } from '../kernel/json.js';
 
 /** Text that is not blank, of at most `maxLength` characters. */
 export const Text = (description: string, maxLength = 255) =>
@@ -28,6 +29,10 @@ export const Instant = (description: string) => Type.String({ description, forma
 export const CurrencyCode = (description: string): TUnsafe<string> =>
   Type.Unsafe<string>({ description, currency: true });
 
+/** A currency by id, code or name; the ISO code after validation (0-decisions.md section 3). */
+export const CurrencyReference = (description: string): TUnsafe<string> =>
+  Type.Unsafe<string>({ description, currency: { acceptsId: true } });
+
 /** A country by name, alpha-2 or alpha-3 code; its name after validation. */
 export const CountryName = (description: string): TUnsafe<string> =>
   Type.Unsafe<string>({ description, country: true });
@@ -35,6 +40,10 @@ export const CountryName = (description: string): TUnsafe<string> =>
 /** An object of the caller's own making, kept as it was sent. */
 export const FreeObject = (description: string): TUnsafe<Record<string, unknown>> =>
   Type.Unsafe<Record<string, unknown>>({ description, type: 'object', freeObject: true });
+
+/** A JSON object that is kept as the text that was sent; see `keepsBodyText` of an operation. */
+export const JsonObjectText = (description: string): TUnsafe<JsonText> =>
+  Type.Unsafe<JsonText>({ description, type: 'object', freeObject: 'text' });
 
 export type TNullable<S extends TSchema> = TUnsafe<Static<S> | null>;
 

@@ -3,6 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import type { DecimalRule } from '../kernel/decimal-value.js';
 import { Decimal, digitsMax } from '../kernel/money.js';
+import type { PicklistReferenceRule } from '../kernel/picklist-value.js';
 import { referenceData } from '../kernel/reference-data.js';
 
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
@@ -60,24 +61,36 @@ function readDecimalValue(
       fault: `must have at most ${integerDigitsMax} digits before and ${scaleMax} after the point`,
     };
   }
-  const { minimum } = rule as DecimalRule;
+  const { minimum, exclusiveMinimum } = rule as DecimalRule;
   if (minimum !== undefined && value.lt(minimum)) return { fault: `must be >= ${minimum}` };
+  if (exclusiveMinimum !== undefined && value.lte(exclusiveMinimum)) {
+    return { fault: `must be > ${exclusiveMinimum}` };
+  }
   return { value };
 }
 
 function readPicklistValue(rule: unknown, data: unknown): Reading {
-  const picklist = String(rule);
-  const value = typeof data === 'string' ? referenceData.picklistValue(picklist, data) : undefined;
+  const given = rule as string | PicklistReferenceRule;
+  const acceptsId = typeof given === 'object';
+  const picklist = acceptsId ? given.name : given;
+  const find = (text: string) =>
+    referenceData.picklistValue(picklist, text) ??
+    (acceptsId ? referenceData.picklistValueById(picklist, text) : undefined);
+  const value = typeof data === 'string' ? find(data) : undefined;
   if (value) return { value: value.name };
   const allowed = referenceData.picklistValueNames(picklist).join(', ');
-  return { fault: `must be one of: ${allowed}` };
+  return { fault: `must be one of: ${allowed}${acceptsId ? '; or the id of one' : ''}` };
 }
 
-function readCurrency(_rule: unknown, data: unknown): Reading {
-  const currency = typeof data === 'string' ? referenceData.currency(data) : undefined;
+function readCurrency(rule: unknown, data: unknown): Reading {
+  const acceptsId = typeof rule === 'object';
+  const find = (text: string) =>
+    referenceData.currency(text) ?? (acceptsId ? referenceData.currencyById(text) : undefined);
+  const currency = typeof data === 'string' ? find(data) : undefined;
+  const kinds = acceptsId ? 'id, code or name' : 'code or name';
   return currency
     ? { value: currency.code }
-    : { fault: 'must be a currency code or name; see /api/v1/external/currencies' };
+    : { fault: `must be a currency ${kinds}; see /api/v1/external/currencies` };
 }
 
 function readCountry(_rule: unknown, data: unknown): Reading {
@@ -112,11 +125,11 @@ function hasUnreadableNumber(value: unknown): boolean {
   return !isPlain(value) || Object.values(value).some(hasUnreadableNumber);
 }
 
-function readFreeObject(_rule: unknown, data: unknown): Reading {
+function readFreeObject(rule: unknown, data: unknown): Reading {
   if (typeof data !== 'object' || data === null || Array.isArray(data) || !isPlain(data)) {
     return { fault: 'must be object' };
   }
-  return hasUnreadableNumber(data)
+  return rule !== 'text' && hasUnreadableNumber(data)
     ? { fault: `must not hold a number of more than ${digitsMax} digits` }
     : { value: data };
 }

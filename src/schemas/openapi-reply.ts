@@ -1,4 +1,4 @@
-import type { Operation, Reply } from './operation.js';
+import type { JsonReply, Operation, Reply } from './operation.js';
 import { orNull, type JsonSchema, type SchemaTranslator } from './openapi-schema.js';
 import type { RowSpec } from './row.js';
 
@@ -134,6 +134,11 @@ function rowSchema(spec: RowSpec, translator: SchemaTranslator): JsonSchema {
   return { type: 'object', description: `A row of ${spec.type}.`, required, properties };
 }
 
+/** What a media type is answered with. */
+type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+
+const fileBody = { type: 'string', format: 'binary', description: 'The bytes of the file.' };
+
 const rowSpecsOf = (operations: readonly Operation[]): RowSpec[] => [
   ...new Set(
     operations.flatMap(({ success }) => ('row' in success && success.row ? [success.row] : [])),
@@ -147,7 +152,7 @@ const rowSpecsOf = (operations: readonly Operation[]): RowSpec[] => [
 export function openApiReplies(
   operations: readonly Operation[],
   translator: SchemaTranslator,
-): (reply: Reply) => JsonSchema | undefined {
+): (reply: Reply) => Content | undefined {
   const specs = rowSpecsOf(operations);
   const rowName = (spec: RowSpec): string => {
     const isOnly = specs.filter(({ type }) => type === spec.type).length === 1;
@@ -167,10 +172,8 @@ export function openApiReplies(
     const make = () => wrap(translator.translate(schema));
     return name === undefined ? make() : translator.define(`${name}${suffix}`, make);
   };
-  return (reply) => {
+  const bodyOf = (reply: Exclude<JsonReply, { readonly kind: 'empty' }>): JsonSchema => {
     switch (reply.kind) {
-      case 'empty':
-        return undefined;
       case 'row':
         return rowEnvelope(reply.row);
       case 'rowPage':
@@ -183,8 +186,24 @@ export function openApiReplies(
         const page = wrapped(reply.schema, 'Page', pageResponse);
         return reply.row ? { oneOf: [page, rowPageEnvelope(reply.row)] } : page;
       }
+      case 'enveloped':
+        return wrapped(reply.schema, 'Envelope', envelope);
+      case 'envelopedList':
+        return wrapped(reply.schema, 'ListEnvelope', (item) =>
+          envelope({ type: 'array', items: item, description: 'The items.' }),
+        );
       case 'offsetPage':
         return wrapped(reply.schema, 'List', (item) => offsetPage(item, translator));
+    }
+  };
+  return (reply) => {
+    switch (reply.kind) {
+      case 'empty':
+        return undefined;
+      case 'file':
+        return { [reply.contentType]: { schema: fileBody } };
+      default:
+        return { 'application/json': { schema: bodyOf(reply) } };
     }
   };
 }

@@ -1,3 +1,5 @@
+import type { DecimalRule } from '../kernel/decimal-value.js';
+
 /** A JSON Schema of the OpenAPI document (dialect 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -11,7 +13,11 @@ const sharedKeywords = new Set([
 ]);
 
 /** Keywords that say nothing about what is sent or answered. */
-const silentKeywords = new Set(['ignored', 'nullable', 'orNull', 'discriminator', 'freeObject']);
+const silentKeywords = new Set([
+  ...['ignored', 'nullable', 'orNull', 'discriminator', 'freeObject'],
+  // Of flows: the name and the kind of record behind a field of a start node.
+  ...['to', 'reference'],
+]);
 
 /** The longest whole number that a query parameter may be: twelve digits. */
 const wholeNumberMax = 999_999_999_999;
@@ -186,10 +192,17 @@ function ownKeyword(
 ): JsonSchema {
   switch (name) {
     case 'decimal': {
-      const { minimum } = value as { minimum?: string };
-      return { type: 'number', ...(minimum === undefined ? {} : { minimum: Number(minimum) }) };
+      const { minimum, exclusiveMinimum } = value as DecimalRule;
+      return {
+        type: 'number',
+        ...(minimum === undefined ? {} : { minimum: Number(minimum) }),
+        ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum: Number(exclusiveMinimum) }),
+      };
     }
     case 'picklist': {
+      // Where ids are accepted too, the names are examples only.
+      if (isObject(value))
+        return { type: 'string', examples: [...picklist(String(value['name']))] };
       const values = picklist(String(value));
       return { type: 'string', ...(values.length === 0 ? {} : { enum: [...values] }) };
     }

@@ -43,12 +43,42 @@ interface OffsetPageReply<S extends TSchema = TSchema> {
   readonly status: 200;
   readonly schema: S;
 }
+/** The envelope around a camelCase object (0-decisions.md section 3, "Family B bodies"). */
+interface EnvelopedReply<S extends TSchema = TSchema> {
+  readonly kind: 'enveloped';
+  readonly status: 200 | 201;
+  readonly schema: S;
+}
+/** The envelope around all objects of a list. */
+interface EnvelopedListReply<S extends TSchema = TSchema> {
+  readonly kind: 'envelopedList';
+  readonly status: 200;
+  readonly schema: S;
+}
+/** A file to keep: its bytes as they are stored. */
+interface FileReply {
+  readonly kind: 'file';
+  readonly status: 200;
+  readonly contentType: string;
+}
 interface EmptyReply {
   readonly kind: 'empty';
   readonly status: 204;
 }
 
-export type Reply = DtoReply | RowReply | RowPageReply | PageReply | OffsetPageReply | EmptyReply;
+export type Reply =
+  | DtoReply
+  | RowReply
+  | RowPageReply
+  | PageReply
+  | OffsetPageReply
+  | EnvelopedReply
+  | EnvelopedListReply
+  | FileReply
+  | EmptyReply;
+
+/** A reply with a body that is JSON, or with none. */
+export type JsonReply = Exclude<Reply, FileReply>;
 
 /** The answers that the documents know (document 1, section 2.1). */
 export const reply = {
@@ -87,6 +117,18 @@ export const reply = {
     status: 200,
     schema,
   }),
+  enveloped: <S extends TSchema>(schema: S, status: 200 | 201 = 200): EnvelopedReply<S> => ({
+    kind: 'enveloped',
+    status,
+    schema,
+  }),
+  envelopedList: <S extends TSchema>(schema: S): EnvelopedListReply<S> => ({
+    kind: 'envelopedList',
+    status: 200,
+    schema,
+  }),
+  /** Sent as an attachment under the file's own name. */
+  file: (contentType: string): FileReply => ({ kind: 'file', status: 200, contentType }),
   empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
 };
 
@@ -107,6 +149,10 @@ export interface Operation {
   readonly textParams?: readonly string[];
   readonly query?: TObject;
   readonly body?: TSchema;
+  /** Most bytes of the body, where it is not the usual 1 MiB. */
+  readonly bodyMax?: number;
+  /** The body reaches the handler as the text that was sent, once it has been checked. */
+  readonly keepsBodyText?: boolean;
   /** A request body that is valid, for the documentation and for tests over all operations. */
   readonly example?: object;
   readonly success: Reply;
@@ -148,6 +194,12 @@ export interface Listed<T> {
   readonly total: number;
 }
 
+/** A file as queries return it. */
+export interface StoredFile {
+  readonly fileName: string;
+  readonly bytes: Buffer;
+}
+
 type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
   ? Static<Q>
   : Record<string, never>;
@@ -165,8 +217,12 @@ export interface OperationInput<O extends Operation> {
 
 export type OperationResult<O extends Operation> = O['success'] extends EmptyReply
   ? void
-  : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
-    ? Listed<Static<S>>
-    : O['success'] extends DtoReply<infer S> | RowReply<infer S>
-      ? Static<S>
-      : never;
+  : O['success'] extends FileReply
+    ? StoredFile
+    : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+      ? Listed<Static<S>>
+      : O['success'] extends EnvelopedListReply<infer S>
+        ? readonly Static<S>[]
+        : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
+          ? Static<S>
+          : never;

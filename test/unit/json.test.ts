@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { parseJson, refuseUnstorableText, stringifyJson } from '../../src/api/json.js';
+import { JsonText, parseJson, refuseUnstorableText, stringifyJson } from '../../src/api/json.js';
 import { Decimal, decimalText } from '../../src/kernel/money.js';
 import { Problem } from '../../src/kernel/problem.js';
 
@@ -153,6 +153,10 @@ describe('JSON', () => {
       [new Date('2024-01-01T00:00:00Z'), '"2024-01-01T00:00:00.000Z"'],
       [[new Decimal('-0'), new Decimal('0.10')], '[0,0.1]'],
       [new Decimal('1e30'), '1000000000000000000000000000000'],
+      [
+        [new JsonText('{"2":1.0,"1":[1e400,"a\\"b$1"]}'), new Decimal('0.10'), new JsonText('{}')],
+        '[{"2":1.0,"1":[1e400,"a\\"b$1"]},0.1,{}]',
+      ],
       [{ text: 'a"1"b\u2028' }, '{"text":"a\\"1\\"b\u2028"}'],
     ];
     for (const [value, text] of values) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Type } from 'typebox';
 import { DecimalValue } from '../../src/kernel/decimal-value.js';
-import { Picklist } from '../../src/kernel/picklist-value.js';
+import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
 import {
   CountryName,
   CurrencyCode,
@@ -35,6 +35,16 @@ const keywords: readonly (readonly [string, object, object])[] = [
     'a picklist',
     Picklist('usageType', { description }),
     { type: 'string', enum: ['Charge', 'Payout'] },
+  ],
+  [
+    'a picklist by id or name',
+    PicklistReference('usageType', { description }),
+    { type: 'string', examples: ['Charge', 'Payout'] },
+  ],
+  [
+    'a decimal above another',
+    DecimalValue({ description, exclusiveMinimum: '0' }),
+    { type: 'number', exclusiveMinimum: 0 },
   ],
   ['a picklist that is not loaded', Picklist('netTerm', { description }), { type: 'string' }],
   ['a currency', CurrencyCode(description), { type: 'string', examples: ['USD', 'Euro'] }],

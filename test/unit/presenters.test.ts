@@ -6,7 +6,7 @@ import { stringifyJson } from '../../src/api/json.js';
 import { Decimal } from '../../src/kernel/money.js';
 import { Problem, statusOfKind, type ProblemKind } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';
-import { reply, type Reply } from '../../src/schemas/operation.js';
+import { reply, type JsonReply } from '../../src/schemas/operation.js';
 import { rowSpec } from '../../src/schemas/row.js';
 
 const usdId = '00000000-0000-5000-8000-000000000001';
@@ -63,7 +63,7 @@ const none = { items: [], total: 0 };
 const rowView = { view: 'row' };
 const page = { page: 2, size: 20 };
 
-const replies: readonly (readonly [string, Reply, unknown, Record<string, unknown>, unknown])[] = [
+const replies: readonly (readonly [string, JsonReply, unknown, Record<string, unknown>, unknown])[] = [
   ['a DTO as it is', reply.dto(Thing), thing, {}, thing],
   ['a DTO without rows, asked for its row, as it is', reply.dto(Thing), thing, rowView, thing],
   ['a DTO with rows as it is', reply.dto(Thing, thingRow), thing, {}, thing],
@@ -98,6 +98,14 @@ const replies: readonly (readonly [string, Reply, unknown, Record<string, unknow
     { ...page, ...rowView },
     envelope(pageOf([row], 41, 2, 20, 3)),
   ],
+  [
+    'a DTO in an envelope',
+    reply.enveloped(Thing, 201),
+    thing,
+    rowView,
+    { ...envelope(thing), status: 201 },
+  ],
+  ['all DTOs in an envelope', reply.envelopedList(Thing), [thing], {}, envelope([thing])],
   [
     'an offset page with more to come',
     reply.offsetPage(Thing),

@@ -3,16 +3,18 @@ import { Type, type TSchema } from 'typebox';
 import { parseJson } from '../../src/api/json.js';
 import { DecimalValue } from '../../src/kernel/decimal-value.js';
 import { Decimal } from '../../src/kernel/money.js';
-import { Picklist } from '../../src/kernel/picklist-value.js';
+import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
 import { Problem } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';
 import {
   CountryName,
   CurrencyCode,
+  CurrencyReference,
   DateText,
   FreeObject,
   FreeText,
   Instant,
+  JsonObjectText,
   nullable,
   oneOfBy,
   optional,
@@ -24,9 +26,15 @@ import {
 import { Flag, pageQuery } from '../../src/schemas/paging.js';
 import { validate } from '../../src/schemas/validator.js';
 
-const usd = { id: '1', code: 'USD', name: 'US Dollar', symbol: '$', minorDigits: 2 };
+const usdId = '0190a000-0000-7000-8000-00000000000a';
+const usd = { id: usdId, code: 'USD', name: 'US Dollar', symbol: '$', minorDigits: 2 };
 const france = { id: '2', name: 'France', code: 'FR', alpha2Code: 'FR', alpha3Code: 'FRA' };
-const values = ['Net 7', 'Net 15'].map((name) => ({ id: name, picklist: 'netTerm', name }));
+const values = [
+  { id: '0190a000-0000-7000-8000-00000000000b', picklist: 'netTerm', name: 'Net 7' },
+  { id: '0190a000-0000-7000-8000-00000000000c', picklist: 'netTerm', name: 'Net 15' },
+  { id: '0190a000-0000-7000-8000-00000000000d', picklist: 'usageType', name: 'Charge' },
+];
+const netTerm = PicklistReference('netTerm', { description: '' });
 
 function problemOf(schema: TSchema, value: unknown): Problem {
   try {
@@ -93,6 +101,32 @@ describe('schemas/validator', () => {
         `{"a":[{"b":${'1'.repeat(40)}}]}`,
         "'f' must not hold a number of more than 38 digits",
       ],
+      ['object kept as text', JsonObjectText(''), '[]', "'f' must be object"],
+      ['object kept as text, a number', JsonObjectText(''), '1e400', "'f' must be object"],
+      [
+        'zero that must be more',
+        DecimalValue({ description: '', exclusiveMinimum: '0' }),
+        '0',
+        "'f' must be > 0",
+      ],
+      [
+        'currency code by id',
+        CurrencyCode(''),
+        `"${usdId}"`,
+        "'f' must be a currency code or name",
+      ],
+      [
+        'currency by an unknown id',
+        CurrencyReference(''),
+        '"0190a000-0000-7000-8000-00000000000b"',
+        "'f' must be a currency id, code or name",
+      ],
+      [
+        'picklist by the id of another',
+        netTerm,
+        '"0190a000-0000-7000-8000-00000000000d"',
+        "'f' must be one of: Net 7, Net 15; or the id of one",
+      ],
       ['flag', Flag(''), '"yes"', "'f' must be true or false"],
       ['page', pageQuery.page, '"-1"', "'f' must be a whole number >= 0"],
       ['size', pageQuery.size, '"0"', "'f' must be a whole number >= 1"],
@@ -110,6 +144,10 @@ describe('schemas/validator', () => {
     const readings: [name: string, schema: TSchema, json: string, value: unknown][] = [
       ['currency name', CurrencyCode(''), '" us dollar "', 'USD'],
       ['currency code', CurrencyCode(''), '"usd"', 'USD'],
+      ['currency id', CurrencyReference(''), `"${usdId.toUpperCase()}"`, 'USD'],
+      ['currency name beside ids', CurrencyReference(''), '"us dollar"', 'USD'],
+      ['picklist id', netTerm, '"0190A000-0000-7000-8000-00000000000C"', 'Net 15'],
+      ['picklist name beside ids', netTerm, '"net 7"', 'Net 7'],
       ['alpha-3', CountryName(''), '"fra"', 'France'],
       ['picklist', Picklist('netTerm', { description: '' }), '"NET 15"', 'Net 15'],
       ['number', DecimalValue({ description: '' }), '1.5', new Decimal('1.5')],

@@ -1,4 +1,4 @@
-import type { Listed, Reply } from '../../schemas/operation.js';
+import type { JsonReply, Listed } from '../../schemas/operation.js';
 import type { RowSpec } from '../../schemas/row.js';
 import { toRow } from './row.js';
 
@@ -52,7 +52,7 @@ function presentRows(spec: RowSpec, listed: Listed<AnyRecord>, context: ReplyCon
 }
 
 /** The body of a successful answer, from what the handler returned. */
-export function presentReply(reply: Reply, result: unknown, context: ReplyContext): unknown {
+export function presentReply(reply: JsonReply, result: unknown, context: ReplyContext): unknown {
   switch (reply.kind) {
     case 'empty':
       return undefined;
@@ -62,6 +62,9 @@ export function presentReply(reply: Reply, result: unknown, context: ReplyContex
         : result;
     case 'row':
       return envelope(context.requestId, reply.status, toRow(reply.row, result as AnyRecord));
+    case 'enveloped':
+    case 'envelopedList':
+      return envelope(context.requestId, reply.status, result);
     case 'rowPage':
       return presentRows(reply.row, result as Listed<AnyRecord>, context);
     case 'page': {
