@@ -1,5 +1,6 @@
 import * as account from './account.js';
 import * as attribute from './attribute.js';
+import * as audit from './audit.js';
 import * as contract from './contract.js';
 import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
@@ -29,6 +30,7 @@ export const operations = {
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
+  audit: audit.auditOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
@@ -45,6 +47,7 @@ export const modules: readonly object[] = [
   ingestion,
   usageEvent,
   ratedTransaction,
+  audit,
 ];
 
 export type Operations = typeof operations;

@@ -60,6 +60,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     name: 'netTerm',
   };
   const references: Record<string, string> = {
+    id: account.id,
     accountId: account.id,
     masterAccountId: account.id,
     billingAccountId: account.id,

@@ -2,6 +2,7 @@ import type { Operations } from '../../schemas/index.js';
 import type { Handlers } from '../mount.js';
 import { accountHandlers } from './account.js';
 import { attributeHandlers } from './attribute.js';
+import { auditHandlers } from './audit.js';
 import { contractHandlers } from './contract.js';
 import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
@@ -30,4 +31,5 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,
+  audit: auditHandlers,
 };

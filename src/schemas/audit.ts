@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { Instant, nullable, Text, Uuid } from './field.js';
+import { operation, reply } from './operation.js';
+import { offsetQuery } from './paging.js';
+
+/**
+ * The records whose changes are kept, by the names of their tables in camelCase: those that a
+ * migration has given to `audit_table`. test/api/audit.test.ts compares the two.
+ */
+export const auditedEntities = [
+  ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
+  ...['contract', 'contractService', 'payment'],
+] as const;
+
+const Entity = Type.Unsafe<string>({
+  type: 'string',
+  enum: [...auditedEntities],
+  description: 'What kind of record was changed.',
+});
+
+const actions = ['create', 'update', 'delete'] as const;
+
+const state = (description: string) =>
+  nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object', description }));
+
+export const AuditEntry = Type.Object(
+  {
+    id: Type.Integer({ description: 'Number of the entry.' }),
+    at: Instant('When it was changed, in UTC.'),
+    actor: nullable(Type.String({ description: 'Who: subject of the token, or access key.' })),
+    requestId: nullable(Type.String({ description: 'Id of the request that changed it.' })),
+    entity: Entity,
+    entityId: Uuid('Id of the record.'),
+    action: Type.Unsafe<(typeof actions)[number]>({
+      type: 'string',
+      enum: actions,
+      description: 'create, update or delete.',
+    }),
+    before: state('The record before the change; null when it was created.'),
+    after: state('The record after the change; null when it was removed for good.'),
+  },
+  { description: 'One change of one record.' },
+);
+
+const time = (description: string) =>
+  Text(`${description} A date (a whole day in UTC) or an instant.`, 64);
+
+export const auditOperations = {
+  list: operation({
+    id: 'listAudit',
+    method: 'GET',
+    path: '/v1/audit',
+    tag: 'Audit',
+    family: 'records',
+    summary: 'List who changed what and when, newest first',
+    description:
+      'An entry is written in the transaction of the change itself. A record that is part of another, ' +
+      'such as an address of an account or a row of a rate card, has entries of its own under its own ' +
+      'entity and id: those of the whole do not repeat them. Deleted records stay visible here.',
+    query: Type.Object({
+      ...offsetQuery,
+      entity: Type.Optional(Entity),
+      id: Type.Optional(Uuid('Changes of the record with this id.')),
+      actor: Type.Optional(Text('Changes that this subject or access key made.')),
+      from: Type.Optional(time('Changes from here on.')),
+      to: Type.Optional(time('Changes before here; of a date, that day included.')),
+    }),
+    success: reply.offsetPage(AuditEntry),
+    errors: [],
+  }),
+};
