@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Instant, nullable, Text, Uuid } from './field.js';
 import { operation, reply } from './operation.js';
-import { offsetQuery } from './paging.js';
+import { offsetQuery, timeRangeQuery } from './paging.js';
 
 /**
  * The records whose changes are kept, by the names of their tables in camelCase: those that a
@@ -42,9 +42,6 @@ export const AuditEntry = Type.Object(
   { description: 'One change of one record.' },
 );
 
-const time = (description: string) =>
-  Text(`${description} A date (a whole day in UTC) or an instant.`, 64);
-
 export const auditOperations = {
   list: operation({
     id: 'listAudit',
@@ -62,8 +59,7 @@ export const auditOperations = {
       entity: Type.Optional(Entity),
       id: Type.Optional(Uuid('Changes of the record with this id.')),
       actor: Type.Optional(Text('Changes that this subject or access key made.')),
-      from: Type.Optional(time('Changes from here on.')),
-      to: Type.Optional(time('Changes before here; of a date, that day included.')),
+      ...timeRangeQuery('Changes'),
     }),
     success: reply.offsetPage(AuditEntry),
     errors: [],

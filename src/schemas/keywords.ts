@@ -5,6 +5,7 @@ import type { DecimalRule } from '../kernel/decimal-value.js';
 import { Decimal, digitsMax } from '../kernel/money.js';
 import type { PicklistReferenceRule } from '../kernel/picklist-value.js';
 import { referenceData } from '../kernel/reference-data.js';
+import { readDateOrInstant } from './date-or-instant.js';
 
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
 type Reading = { readonly value: unknown } | { readonly fault: string };
@@ -109,6 +110,12 @@ function readWholeNumber(rule: unknown, data: unknown): Reading {
   return { value: cap === undefined ? Number(data) : Math.min(Number(data), cap) };
 }
 
+function checkDateOrInstant(_rule: unknown, data: unknown): Reading {
+  return typeof data === 'string' && readDateOrInstant(data) !== undefined
+    ? { value: data }
+    : { fault: 'must be a date or an ISO 8601 instant' };
+}
+
 function readFlag(_rule: unknown, data: unknown): Reading {
   if (typeof data === 'boolean') return { value: data };
   if (data === 'true' || data === 'false') return { value: data === 'true' };
@@ -142,5 +149,6 @@ export function defineKeywords(ajv: Ajv2020): void {
   ajv.addKeyword(readingKeyword('country', readCountry));
   ajv.addKeyword(readingKeyword('wholeNumber', readWholeNumber));
   ajv.addKeyword(readingKeyword('flag', readFlag));
+  ajv.addKeyword(readingKeyword('dateOrInstant', checkDateOrInstant));
   ajv.addKeyword(readingKeyword('freeObject', readFreeObject));
 }

@@ -216,6 +216,8 @@ function ownKeyword(
     }
     case 'flag':
       return { type: 'boolean' };
+    case 'dateOrInstant':
+      return { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] };
     default:
       throw new Error(`The OpenAPI document has no translation for the keyword '${name}'.`);
   }

@@ -69,3 +69,16 @@ export const pageRequest = (query: { page: number; size: number }): PageRequest 
   limit: query.size,
   offset: query.page * query.size,
 });
+
+/** A date or an instant in a query or filter: see `queries/time-range.ts`. */
+const timeText = (description: string): TUnsafe<string> =>
+  Type.Unsafe<string>({
+    description: `${description} A date (a whole day in UTC) or an instant.`,
+    dateOrInstant: true,
+  });
+
+/** `from` and `to` of a list of what happened; `what` is in the plural. */
+export const timeRangeQuery = (what: string) => ({
+  from: Type.Optional(timeText(`${what} from here on.`)),
+  to: Type.Optional(timeText(`${what} before here; of a date, that day included.`)),
+});

@@ -3,7 +3,7 @@ import { rejectionCodes, type Explanation } from '../rating/index.js';
 import { examples } from './examples.js';
 import { Instant, nullable, Text, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
-import { offsetQuery } from './paging.js';
+import { offsetQuery, timeRangeQuery } from './paging.js';
 import { RatedTransaction } from './rated-transaction.js';
 
 /** The codes of 0-decisions.md section 2.2, and one for faults of ours (docs/decisions/0042). */
@@ -99,19 +99,13 @@ export const UsageSummary = Type.Object(
   { description: 'accepted = rated + duplicate + rejected + pending.' },
 );
 
-const time = (description: string) =>
-  Text(
-    `${description} A date (a whole day in UTC) or an instant; compared with eventTimestamp.`,
-    64,
-  );
-
 const filter = {
   accountId: Type.Optional(Uuid('Events of this account.')),
   serviceId: Type.Optional(Uuid('Events of this service.')),
   code: Type.Optional(Code),
   externalTransactionId: Type.Optional(Text("The producer's id.")),
-  from: Type.Optional(time('Events from here on.')),
-  to: Type.Optional(time('Events before here; of a date, that day included.')),
+  // Compared with eventTimestamp.
+  ...timeRangeQuery('Events'),
 };
 
 export const RetryBody = writeBody(

@@ -145,6 +145,12 @@ describe('audit', () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(await list(`?limit=1000&from=2020-01-01&to=${today}`)).to.deep.equal(all);
     expect(await list('?to=2020-01-01')).to.deep.equal([]);
+    // The ends of what a date can be.
+    expect(await list('?limit=1000&from=0001-01-01&to=9999-12-31')).to.deep.equal(all);
+    for (const end of ['0001-01-01T00:00:00%2B23:59', '0000-01-01T00:00:00Z']) {
+      expect(await list(`?limit=1000&from=${end}`), end).to.deep.equal(all);
+    }
+    expect(await list('?limit=1000&to=9999-12-31T23:59:59-23:59')).to.deep.equal(all);
   });
 
   it('shows nothing of another tenant', async () => {

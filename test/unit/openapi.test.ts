@@ -56,6 +56,11 @@ const keywords: readonly (readonly [string, object, object])[] = [
     { type: 'integer', minimum: 1, maximum: 999_999_999_999, default: 20 },
   ],
   ['a flag', Flag(description), { type: 'boolean', default: false }],
+  [
+    'a date or an instant',
+    Type.Unsafe<string>({ description, dateOrInstant: true }),
+    { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] },
+  ],
   ['a nullable text', nullable(Type.String({ description })), { type: ['string', 'null'] }],
   [
     'a nullable picklist',
