@@ -6,6 +6,7 @@ import { Account } from '../models/account.js';
 import { Address } from '../models/address.js';
 import { Contract } from '../models/contract.js';
 import { Payment } from '../models/payment.js';
+import { Wallet } from '../models/wallet.js';
 import {
   getAccount,
   missingAccount,
@@ -211,6 +212,11 @@ async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Accou
   if (payment) {
     throw problem.conflict(`The account has payments, such as '${payment.paymentReference}'.`);
   }
+  const wallet = await Wallet.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ accountId: account.id });
+  if (wallet) throw problem.conflict(`The account has wallets, such as '${wallet.title}'.`);
 }
 
 /** Deletes an account after its addresses. 404: there is none. 409: it is used. */

@@ -16,6 +16,7 @@ const byConstraint: Readonly<Record<string, Make>> = {
   rate_card_line_current: () =>
     problem.conflict('The contract service has an exception card of this currency already.'),
   payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
+  wallet_title: () => problem.conflict('A wallet with this title exists already.'),
   contract_number: () => problem.conflict('A contract with this number exists already.'),
 };
 

@@ -3,10 +3,10 @@ import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { Account } from '../models/account.js';
 import { Payment } from '../models/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
 import type * as schema from '../schemas/payment.js';
+import { holdAccount } from './hold-account.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
@@ -38,22 +38,6 @@ function paymentColumns(input: Omit<PaymentUpdate, 'amount'>) {
 /** How much of a payment is applied, by its two amounts. */
 const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
   balance.eq(amount) ? 'Unapplied' : balance.isZero() ? 'Applied' : 'Partially Applied';
-
-/** The account that a payment names, held against its deletion. 400: there is none. */
-async function holdAccount(trx: Knex.Transaction, scope: Scope, accountId: string): Promise<void> {
-  const account = await Account.query(trx)
-    .forTenant(scope.tenantId)
-    .existing()
-    .findById(accountId)
-    .select('id')
-    .forShare();
-  if (!account) {
-    throw problem.validation(`'accountId' names no account: '${accountId}'`, {
-      field: 'accountId',
-      value: accountId,
-    });
-  }
-}
 
 /**
  * Saves a payment with the payment manager's defaults (document 1, section 4.4): approved, waiting

@@ -1,6 +1,10 @@
 import type { Scope } from '../kernel/scope.js';
 import { prepareQuery, type QueryableModel } from '../models/prepared-query.js';
-import type { TenantModel, TenantQueryBuilder } from '../models/tenant-model.js';
+import {
+  BillingRecord,
+  type TenantModel,
+  type TenantQueryBuilder,
+} from '../models/tenant-model.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { Listed } from '../schemas/operation.js';
 
@@ -39,52 +43,89 @@ export function search<M extends TenantModel>(
   return matching(query, columns, patternOf(text));
 }
 
-/** The list of a resource: a page of what exists, in one order, with a search. */
-export type ResourceList<M> = (
-  scope: Scope,
-  page: PageRequest,
-  q: string | undefined,
-) => Promise<Listed<M>>;
-
 /** A column, ascending unless it says otherwise. */
 type Order = string | { readonly column: string; readonly order: 'asc' | 'desc' };
 
-/** A list of everything of a model that exists, its SQL built once (see `prepareQuery`). */
-export function prepareList<M extends TenantModel>(
+/** What a column of the rows must be to the value that a caller gives for it. */
+interface Filter {
+  readonly column: string;
+  readonly operator: '=' | '>=' | '<=';
+}
+
+interface ListRules<F extends string> {
+  readonly orderBy: readonly Order[];
+  readonly searched: readonly string[];
+  readonly filters?: Readonly<Record<F, Filter>>;
+}
+
+type FilterValues<F extends string> = { readonly [K in F]?: string | undefined };
+
+/** The list of a resource: a page in one order, with a search and filters that all must hold. */
+export type ResourceList<M, F extends string = never> = (
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+  given?: FilterValues<F>,
+) => Promise<Listed<M>>;
+
+const searchName = 'q';
+
+/** The count and the page of a list for the search and filters of these names. */
+function prepareFor<M extends TenantModel, F extends string>(
   model: QueryableModel<M>,
-  {
-    orderBy,
-    searched,
-  }: { readonly orderBy: readonly Order[]; readonly searched: readonly string[] },
-): ResourceList<M> {
+  { orderBy, searched, filters }: ListRules<F>,
+  names: readonly string[],
+) {
   const order = orderBy.map((one) => (typeof one === 'string' ? { column: one } : one));
-  const paging = { limit: 'number', offset: 'number' } as const;
-  const found = { pattern: 'text' } as const;
-  const count = prepareQuery(model, {}, (query) => query.existing().count('* as total'));
-  const countFound = prepareQuery(model, found, (query, { pattern }) =>
-    matching(query.existing().count('* as total'), searched, pattern),
-  );
-  const page = prepareQuery(model, paging, (query, { limit, offset }) =>
-    query.existing().orderBy(order).limit(limit).offset(offset),
-  );
-  const pageFound = prepareQuery(model, { ...paging, ...found }, (query, values) =>
-    matching(query.existing(), searched, values.pattern)
-      .orderBy(order)
-      .limit(values.limit)
-      .offset(values.offset),
-  );
-  return async ({ db, tenantId }, { limit, offset }, q = '') => {
-    const pattern = q === '' ? undefined : patternOf(q);
-    const counted =
-      pattern === undefined
-        ? await count(db.read, tenantId, {})
-        : await countFound(db.read, tenantId, { pattern });
+  const values = Object.fromEntries(names.map((name) => [name, 'text' as const]));
+  const isSoftDeleted = Reflect.get(model, 'prototype') instanceof BillingRecord;
+  const chosen = <R>(
+    query: TenantQueryBuilder<M, R>,
+    given: Readonly<Record<string, string | number>>,
+  ): TenantQueryBuilder<M, R> =>
+    names.reduce(
+      (found, name) => {
+        const value = given[name] ?? '';
+        const filter = filters?.[name as F];
+        return filter
+          ? found.where(filter.column, filter.operator, value)
+          : matching(found, searched, String(value));
+      },
+      isSoftDeleted ? query.existing() : query,
+    );
+  return {
+    count: prepareQuery(model, values, (query, given) => chosen(query.count('* as total'), given)),
+    page: prepareQuery(
+      model,
+      { ...values, limit: 'number' as const, offset: 'number' as const },
+      (query, given) => chosen(query, given).orderBy(order).limit(given.limit).offset(given.offset),
+    ),
+  };
+}
+
+/**
+ * A list of everything of a model that exists, its SQL built once for each choice of filters (see
+ * `prepareQuery`).
+ */
+export function prepareList<M extends TenantModel, F extends string = never>(
+  model: QueryableModel<M>,
+  rules: ListRules<F>,
+): ResourceList<M, F> {
+  const filterNames = Object.keys(rules.filters ?? {}) as F[];
+  const prepared = new Map<string, ReturnType<typeof prepareFor<M, F>>>();
+  return async ({ db, tenantId }, { limit, offset }, q = '', given = {}) => {
+    const values: Record<string, string> = q === '' ? {} : { [searchName]: patternOf(q) };
+    for (const name of filterNames) {
+      const value = given[name];
+      if (value !== undefined) values[name] = value;
+    }
+    const names = Object.keys(values);
+    const key = names.join();
+    const { count, page } = prepared.get(key) ?? prepareFor(model, rules, names);
+    prepared.set(key, { count, page });
+    const counted = await count(db.read, tenantId, values);
     const total = Number((counted[0] as unknown as { total: string }).total);
     if (offset >= total) return { items: [], total };
-    const items =
-      pattern === undefined
-        ? await page(db.read, tenantId, { limit, offset })
-        : await pageFound(db.read, tenantId, { limit, offset, pattern });
-    return { items, total };
+    return { items: await page(db.read, tenantId, { ...values, limit, offset }), total };
   };
 }

@@ -10,6 +10,7 @@ import { offsetQuery, timeRangeQuery } from './paging.js';
 export const auditedEntities = [
   ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
   ...['contract', 'contractService', 'payment'],
+  ...['wallet', 'invoice', 'invoiceItem'],
 ] as const;
 
 const Entity = Type.Unsafe<string>({

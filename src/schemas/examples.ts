@@ -128,5 +128,14 @@ export const examples = {
     comments: 'Invoice of March',
   },
   paymentUpdate: { amount: 1300, comments: 'Corrected' },
+  wallet: {
+    title: 'Prepaid credit',
+    accountId: ids.account,
+    customerId: 'cus_9s6XKzkNRiz8i3',
+    currency: 'USD',
+    balance: 500,
+    availableBalance: 450.25,
+  },
+  walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
   usageEvent,
 };

@@ -6,6 +6,7 @@ import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
 import * as exceptionCard from './exception-card.js';
 import * as ingestion from './ingestion.js';
+import * as invoice from './invoice.js';
 import * as payment from './payment.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
@@ -13,6 +14,7 @@ import * as ratedTransaction from './rated-transaction.js';
 import * as referenceData from './reference-data.js';
 import * as service from './service.js';
 import * as usageEvent from './usage-event.js';
+import * as wallet from './wallet.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
@@ -27,6 +29,8 @@ export const operations = {
   contractServiceAttribute: contractServiceAttribute.contractServiceAttributeOperations,
   exceptionCard: exceptionCard.exceptionCardOperations,
   payment: payment.paymentOperations,
+  wallet: wallet.walletOperations,
+  invoice: invoice.invoiceOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
@@ -44,6 +48,8 @@ export const modules: readonly object[] = [
   contract,
   contractService,
   payment,
+  wallet,
+  invoice,
   ingestion,
   usageEvent,
   ratedTransaction,

@@ -43,6 +43,10 @@ const headers = {
     schema: { type: 'string' },
   },
   RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer' } },
+  Attachment: {
+    description: 'Always attachment, with the name of the file.',
+    schema: { type: 'string' },
+  },
   Authenticate: { description: 'Always Bearer.', schema: { type: 'string' } },
 } as const;
 
@@ -125,7 +129,7 @@ const idempotencyKeyParameter = {
 };
 
 function successResponse(success: Reply, replies: ReturnType<typeof openApiReplies>): object {
-  const schema = replies(success);
+  const content = replies(success);
   const description = {
     200: 'Done.',
     201: 'Created.',
@@ -134,8 +138,11 @@ function successResponse(success: Reply, replies: ReturnType<typeof openApiRepli
   }[success.status];
   return {
     description,
-    headers: { 'X-Request-Id': headerRef('RequestId') },
-    ...(schema === undefined ? {} : { content: { 'application/json': { schema } } }),
+    headers: {
+      'X-Request-Id': headerRef('RequestId'),
+      ...(success.kind === 'file' ? { 'Content-Disposition': headerRef('Attachment') } : {}),
+    },
+    ...(content === undefined ? {} : { content }),
   };
 }
 

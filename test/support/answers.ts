@@ -37,7 +37,7 @@ export function operationOf(method: string, path: string): Operation | undefined
 type Schema = Record<string, unknown>;
 interface Response {
   readonly $ref?: string;
-  readonly content?: { readonly 'application/json': { readonly schema: Schema } };
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 interface Document {
   readonly paths: Record<string, Record<string, { readonly responses: Record<string, Response> }>>;
@@ -61,12 +61,18 @@ const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true });
 addFormats.default(ajv);
 
 let document: Document | undefined;
-const validators = new Map<string, ValidateFunction | null>();
 
-/** The check of a body; null where there is none, undefined where the status is not documented. */
-function validatorOf(operation: Operation, status: number): ValidateFunction | null | undefined {
+/** What the body of an answer must be; what is no JSON has no schema. */
+interface Body {
+  readonly mediaType: string;
+  readonly fits: ValidateFunction | null;
+}
+const bodies = new Map<string, Body | null>();
+
+/** The body of an answer; null where there is none, undefined where the status is not documented. */
+function bodyOf(operation: Operation, status: number): Body | null | undefined {
   const key = `${operation.id} ${status}`;
-  const known = validators.get(key);
+  const known = bodies.get(key);
   if (known !== undefined) return known;
   document ??= closed(openApiDocument()) as Document;
   const responses = document.paths[operation.path]?.[operation.method.toLowerCase()]?.responses;
@@ -76,10 +82,19 @@ function validatorOf(operation: Operation, status: number): ValidateFunction | n
     given.$ref === undefined
       ? given
       : document.components.responses[given.$ref.split('/').pop() ?? ''];
-  const schema = response?.content?.['application/json'].schema;
-  const check = schema ? ajv.compile({ ...schema, components: document.components }) : null;
-  validators.set(key, check);
-  return check;
+  const [mediaType, media] = Object.entries(response?.content ?? {})[0] ?? [];
+  const body =
+    mediaType === undefined || !media
+      ? null
+      : {
+          mediaType,
+          fits:
+            mediaType === 'application/json'
+              ? ajv.compile({ ...media.schema, components: document.components })
+              : null,
+        };
+  bodies.set(key, body);
+  return body;
 }
 
 /** An answer as any client gives it. */
@@ -98,19 +113,19 @@ export function checkAnswer(method: string, path: string, answer: Answer): void 
   if (!operation) return;
   const { status, type, text } = answer;
   const name = `${method} ${path.slice(0, 200)} (${operation.id}) answered ${status}`;
-  const check = validatorOf(operation, status);
-  if (check === undefined) {
+  const body = bodyOf(operation, status);
+  if (body === undefined) {
     throw new Error(`${name}, which is not documented: ${text.slice(0, 500)}`);
   }
   const seen = statusesSeen.get(operation.id) ?? new Set();
   statusesSeen.set(operation.id, seen.add(status));
-  if (check === null) {
+  if (body === null) {
     if (text !== '') throw new Error(`${name} with a body: ${text.slice(0, 500)}`);
     return;
   }
-  if (!type.startsWith('application/json')) throw new Error(`${name} with the type '${type}'`);
-  if (check(JSON.parse(text))) return;
-  const faults = (check.errors ?? [])
+  if (!type.startsWith(body.mediaType)) throw new Error(`${name} with the type '${type}'`);
+  if (!body.fits || body.fits(JSON.parse(text))) return;
+  const faults = (body.fits.errors ?? [])
     .slice(0, 5)
     .map(({ instancePath, message, params }) =>
       [instancePath, message, JSON.stringify(params)].join(' '),

@@ -1,6 +1,7 @@
 import { examples } from '../../src/schemas/examples.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from './instance.js';
+import { storeInvoice } from './invoices.js';
 import { waitUntilRated } from './usage.js';
 
 /**
@@ -23,7 +24,7 @@ const isDeclared = (id: string): boolean => declaredOperations.some((one) => one
 /** Texts of an example that the tenant's id is added to: whatever names a record. */
 const named = new Set([
   ...['externalId', 'number', 'serviceInstanceId', 'line1', 'paymentReference'],
-  ...['key', 'externalTransactionId'],
+  ...['key', 'externalTransactionId', 'title', 'customerId'],
 ]);
 
 /** An example as this tenant writes it. */
@@ -82,6 +83,13 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   if (isDeclared('createContract')) await addContract(tenant, params, references, make);
   const payment = await make('/payments', examples.payment, { accountId: account.id });
   params['paymentId'] = payment.id;
+  const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
+  params['walletId'] = wallet.id;
+  params['invoiceId'] = await storeInvoice(tenant.scope, {
+    invoice: { accountId: account.id, invoiceNo: `INV-1 ${tenant.id}` },
+    items: [{ description: `API calls ${tenant.id}` }],
+    pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
+  });
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
 }

@@ -63,7 +63,13 @@ const none = { items: [], total: 0 };
 const rowView = { view: 'row' };
 const page = { page: 2, size: 20 };
 
-const replies: readonly (readonly [string, JsonReply, unknown, Record<string, unknown>, unknown])[] = [
+const replies: readonly (readonly [
+  string,
+  JsonReply,
+  unknown,
+  Record<string, unknown>,
+  unknown,
+])[] = [
   ['a DTO as it is', reply.dto(Thing), thing, {}, thing],
   ['a DTO without rows, asked for its row, as it is', reply.dto(Thing), thing, rowView, thing],
   ['a DTO with rows as it is', reply.dto(Thing, thingRow), thing, {}, thing],

@@ -8,6 +8,7 @@ import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
 import { exceptionCardHandlers } from './exception-card.js';
 import { ingestionHandlers } from './ingestion.js';
+import { invoiceHandlers } from './invoice.js';
 import { paymentHandlers } from './payment.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
@@ -15,6 +16,7 @@ import { ratedTransactionHandlers } from './rated-transaction.js';
 import { referenceDataHandlers } from './reference-data.js';
 import { serviceHandlers } from './service.js';
 import { usageEventHandlers } from './usage-event.js';
+import { walletHandlers } from './wallet.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
@@ -28,6 +30,8 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   contractServiceAttribute: contractServiceAttributeHandlers,
   exceptionCard: exceptionCardHandlers,
   payment: paymentHandlers,
+  wallet: walletHandlers,
+  invoice: invoiceHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,

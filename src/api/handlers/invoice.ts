@@ -1,0 +1,10 @@
+import { getInvoice, getInvoicePdf, listInvoices } from '../../queries/invoice.js';
+import type { Operations } from '../../schemas/index.js';
+import { pageRequest } from '../../schemas/paging.js';
+import type { Handlers } from '../mount.js';
+
+export const invoiceHandlers: Handlers<Operations['invoice']> = {
+  list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
+  get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
+  getPdf: ({ params }, scope) => getInvoicePdf(scope, params.invoiceId),
+};

@@ -1,0 +1,13 @@
+import { createWallet, deleteWallet, updateWallet } from '../../commands/wallet.js';
+import { getWallet, listWallets } from '../../queries/wallet.js';
+import type { Operations } from '../../schemas/index.js';
+import { pageRequest } from '../../schemas/paging.js';
+import type { Handlers } from '../mount.js';
+
+export const walletHandlers: Handlers<Operations['wallet']> = {
+  list: ({ query }, scope) => listWallets(scope, pageRequest(query), query.q),
+  get: ({ params }, scope) => getWallet(scope, params.walletId),
+  create: ({ body }, scope) => createWallet(scope, body),
+  update: ({ params, body }, scope) => updateWallet(scope, params.walletId, body),
+  delete: ({ params }, scope) => deleteWallet(scope, params.walletId),
+};

@@ -1,0 +1,28 @@
+import { TenantModel } from './tenant-model.js';
+
+/** One charge of an invoice. */
+export class InvoiceItem extends TenantModel {
+  static override tableName = 'invoice_item';
+
+  declare invoiceId: string;
+  /** Counted from 0 in the invoice. */
+  declare position: number;
+  declare serviceId: string | null;
+  /** Name and code as they were when it was billed. */
+  declare serviceName: string | null;
+  declare serviceCode: string | null;
+  declare contractServiceId: string | null;
+  declare dimensionId: string | null;
+  declare description: string | null;
+  /** Volumes, rates and amounts are decimal text. */
+  declare volume: string;
+  declare ratePerUnit: string | null;
+  declare amount: string;
+  declare tax: string;
+  declare balance: string;
+  declare chargeType: string;
+  declare priceMethodType: string | null;
+  declare billStartDate: string | null;
+  declare billEndDate: string | null;
+  declare createdAt: Date;
+}

@@ -1,0 +1,131 @@
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { InvoiceDocument } from '../models/invoice-document.js';
+import type { InvoiceItem } from '../models/invoice-item.js';
+import { Invoice } from '../models/invoice.js';
+import { prepareQuery } from '../models/prepared-query.js';
+import type { Listed, StoredFile } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/invoice.js';
+import { prepareList } from './listing.js';
+
+type InvoiceDto = Static<typeof schema.Invoice>;
+type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;
+type InvoiceItemDto = Static<typeof schema.InvoiceItem>;
+
+function presentSummary(invoice: Invoice): InvoiceSummaryDto {
+  return {
+    id: invoice.id,
+    invoiceNo: invoice.invoiceNo,
+    invoiceDate: invoice.invoiceDate,
+    accountId: invoice.accountId,
+    invoiceStatus: invoice.invoiceStatus,
+    invoiceType: invoice.invoiceType,
+    amount: new Decimal(invoice.amount),
+    taxAmount: new Decimal(invoice.taxAmount),
+    balance: new Decimal(invoice.balance),
+    currency: invoice.currency,
+    dueDate: invoice.dueDate,
+    periodStart: invoice.periodStart,
+    periodEnd: invoice.periodEnd,
+    paymentStatus: invoice.paymentStatus,
+    approvalStatus: invoice.approvalStatus,
+    contractId: invoice.contractId,
+  };
+}
+
+function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
+  return {
+    id: item.id,
+    invoiceId: item.invoiceId,
+    serviceId: item.serviceId,
+    description: item.description,
+    volume: new Decimal(item.volume),
+    ratePerUnit: item.ratePerUnit === null ? null : new Decimal(item.ratePerUnit),
+    amount: new Decimal(item.amount),
+    tax: new Decimal(item.tax),
+    balance: new Decimal(item.balance),
+    chargeType: item.chargeType,
+    priceMethodType: item.priceMethodType,
+    billStartDate: item.billStartDate,
+    billEndDate: item.billEndDate,
+    serviceName: item.serviceName,
+    serviceCode: item.serviceCode,
+    currency,
+  };
+}
+
+const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
+
+const invoiceList = prepareList(Invoice, {
+  orderBy: [
+    { column: 'invoiceDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ],
+  searched: ['invoiceNo'],
+  filters: {
+    accountId: { column: 'accountId', operator: '=' },
+    fromDate: { column: 'invoiceDate', operator: '>=' },
+    toDate: { column: 'invoiceDate', operator: '<=' },
+  },
+});
+
+export interface InvoiceFilter {
+  /** Part of the number. */
+  readonly q?: string;
+  readonly accountId?: string;
+  /** Both dates are part of the range. */
+  readonly fromDate?: string;
+  readonly toDate?: string;
+}
+
+/** One page of invoices, the latest date first. 400: fromDate is after toDate. */
+export async function listInvoices(
+  scope: Scope,
+  page: PageRequest,
+  { q, ...filter }: InvoiceFilter,
+): Promise<Listed<InvoiceSummaryDto>> {
+  const { fromDate, toDate } = filter;
+  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
+    throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
+  }
+  const { items, total } = await invoiceList(scope, page, q, filter);
+  return { items: items.map(presentSummary), total };
+}
+
+const pdfType = 'application/pdf';
+
+const pdfName = prepareQuery(InvoiceDocument, { invoiceId: 'text' }, (query, { invoiceId }) =>
+  query.select('fileName').where({ invoiceId, contentType: pdfType }),
+);
+
+/** An invoice with its items, in their order (document 1, section 4.6). 404: there is none. */
+export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> {
+  const { tenantId, db } = scope;
+  const invoice = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .withGraphFetched('items');
+  if (!invoice) throw missingInvoice(id);
+  const [pdf] = await pdfName(db.read, tenantId, { invoiceId: id });
+  return {
+    ...presentSummary(invoice),
+    invoiceFileName: pdf?.fileName ?? null,
+    items: (invoice.items ?? []).map((item) => presentItem(item, invoice.currency)),
+  };
+}
+
+/** The stored PDF of an invoice. 404: there is no such invoice, or no PDF of it yet. */
+export async function getInvoicePdf(scope: Scope, id: string): Promise<StoredFile> {
+  const { tenantId, db } = scope;
+  const document = await InvoiceDocument.query(db.read)
+    .forTenant(tenantId)
+    .findOne({ invoiceId: id, contentType: pdfType });
+  if (document) return { fileName: document.fileName, bytes: document.bytes };
+  const invoice = await Invoice.query(db.read).forTenant(tenantId).findById(id).select('invoiceNo');
+  throw invoice
+    ? problem.notFound(`There is no PDF of the invoice '${invoice.invoiceNo}' yet.`)
+    : missingInvoice(id);
+}
