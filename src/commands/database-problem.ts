@@ -17,6 +17,8 @@ const byConstraint: Readonly<Record<string, Make>> = {
     problem.conflict('The contract service has an exception card of this currency already.'),
   payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
   wallet_title: () => problem.conflict('A wallet with this title exists already.'),
+  record_type_name: () =>
+    problem.conflict('A record type with this name exists already.', { field: 'name' }),
   contract_number: () => problem.conflict('A contract with this number exists already.'),
 };
 

@@ -2,10 +2,14 @@
  * Request bodies for the documentation, one story throughout: Acme buys API calls by tier. Tests
  * over all operations send them too, with ids of their own in place of these.
  */
-const ids = {
+export const exampleIds = {
   account: '01939c6e-7a00-7000-8000-000000000001',
   service: '01939c6e-7a00-7000-8000-000000000002',
+  contract: '01939c6e-7a00-7000-8000-000000000003',
+  payment: '01939c6e-7a00-7000-8000-000000000004',
+  line: '01939c6e-7a00-7000-8000-000000000005',
 };
+const ids = exampleIds;
 
 const address = { line1: '1 Main Street', city: 'Springfield', zipCode: '12345', country: 'US' };
 
@@ -57,6 +61,11 @@ const line = {
   chargeFrequency: 'Monthly',
   billingFrequency: 'Monthly',
 };
+
+const exprList = [
+  { name: 'calls', label: 'Whole calls', formula: 'Ceil("API calls")' },
+  { name: 'total', formula: 'Price(API calls, calls)' },
+];
 
 const usageEvent = {
   key: 'evt-0001',
@@ -137,5 +146,75 @@ export const examples = {
     availableBalance: 450.25,
   },
   walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
+  recordType: {
+    name: 'subscription',
+    label: 'Subscription',
+    fields: [
+      { name: 'status', type: 'string', required: true, values: ['trial', 'active', 'ended'] },
+      { name: 'email', type: 'string', unique: true },
+      { name: 'seats', type: 'number' },
+      { name: 'renewsOn', type: 'date' },
+      { name: 'address', type: 'object' },
+      { name: 'tags', type: 'array' },
+    ],
+  },
+  recordTypeUpdate: { label: 'Subscriptions' },
+  record: {
+    data: {
+      status: 'active',
+      seats: 12.5,
+      renewsOn: '2027-01-31',
+      address: { city: 'Springfield' },
+      tags: ['eu', 'annual'],
+    },
+  },
+  recordUpdate: { data: { seats: 20, tags: null } },
+  recordBulk: { data: [{ status: 'trial', seats: 1 }, { status: 'active' }] },
+  attachment: {
+    parentId: ids.contract,
+    serviceId: ids.service,
+    startDate: '2026-01-01',
+    endDate: '2026-12-31',
+    billAccountShares: { [ids.account]: 100 },
+    dimensionValues: { region: 'eu' },
+    chargeFrequency: 'Monthly',
+    billingFrequency: 'Quarterly',
+    subscriptionChargeType: 'In Advance',
+  },
+  attachmentUpdate: { endDate: '2027-06-30', dimensionValues: { region: 'us' } },
+  priceMatrix: {
+    serviceId: ids.service,
+    currencyId: 'USD',
+    priceMatrixRows: rateCard.rows,
+  },
+  exceptionMatrix: {
+    contractSvcId: ids.line,
+    currencyId: 'USD',
+    priceMatrixRows: rateCard.rows,
+  },
+  pricingCopy: {
+    q2cEntityServiceId: ids.line,
+    sourceServiceId: ids.service,
+    currencyId: 'USD',
+  },
+  rateComputation: {
+    serviceId: ids.service,
+    name: 'Usage charge',
+    seqNo: 1,
+    expressionList: {
+      exprList,
+      computationOutput: {
+        priceOutput: 'total',
+        transactionDimension: 'Billed account',
+        usageType: 'Charge',
+        chargeType: 'Usage',
+      },
+    },
+  },
+  rateComputationUpdate: { name: 'Charge for usage', seqNo: 2 },
+  serviceLayout: {
+    groups: [{ title: 'Calls', fields: [{ dimension: 'API calls', width: 0.5 }] }],
+    criteria: { all: [{ field: 'region', equals: 'eu' }] },
+  },
   usageEvent,
 };

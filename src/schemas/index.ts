@@ -2,17 +2,26 @@ import * as account from './account.js';
 import * as attribute from './attribute.js';
 import * as audit from './audit.js';
 import * as contract from './contract.js';
+import * as contractAttachment from './contract-attachment.js';
 import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
+import * as execution from './execution.js';
 import * as exceptionCard from './exception-card.js';
+import * as flow from './flow.js';
+import { flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './ingestion.js';
 import * as invoice from './invoice.js';
 import * as payment from './payment.js';
+import * as priceMatrix from './price-matrix.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
+import * as rateComputation from './rate-computation.js';
 import * as ratedTransaction from './rated-transaction.js';
+import * as record from './record.js';
+import * as recordType from './record-type.js';
 import * as referenceData from './reference-data.js';
 import * as service from './service.js';
+import * as serviceLayout from './service-layout.js';
 import * as usageEvent from './usage-event.js';
 import * as wallet from './wallet.js';
 
@@ -28,12 +37,21 @@ export const operations = {
   contractService: contractService.contractServiceOperations,
   contractServiceAttribute: contractServiceAttribute.contractServiceAttributeOperations,
   exceptionCard: exceptionCard.exceptionCardOperations,
+  contractAttachment: contractAttachment.contractAttachmentOperations,
+  priceMatrix: priceMatrix.priceMatrixOperations,
+  rateComputation: rateComputation.rateComputationOperations,
+  serviceLayout: serviceLayout.serviceLayoutOperations,
   payment: payment.paymentOperations,
   wallet: wallet.walletOperations,
   invoice: invoice.invoiceOperations,
+  flow: flowOperations,
+  flowContract: execution.flowContractOperations,
+  execution: execution.executionOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
+  recordType: recordType.recordTypeOperations,
+  record: record.recordOperations,
   audit: audit.auditOperations,
 };
 
@@ -47,12 +65,20 @@ export const modules: readonly object[] = [
   pricingLogic,
   contract,
   contractService,
+  contractAttachment,
+  priceMatrix,
+  rateComputation,
   payment,
+  flow,
+  flowBodies,
+  execution,
   wallet,
   invoice,
   ingestion,
   usageEvent,
   ratedTransaction,
+  recordType,
+  record,
   audit,
 ];
 

@@ -30,7 +30,7 @@ const statusNames: Readonly<Record<ErrorStatus, readonly [name: string, descript
   403: ['Forbidden', 'The role ADMIN is missing.'],
   404: ['NotFound', 'There is no such record.'],
   409: ['Conflict', 'It collides with what is stored.'],
-  413: ['TooLarge', 'The body is larger than 1 MiB.'],
+  413: ['TooLarge', 'The body is larger than 1 MiB, or than the operation says.'],
   429: ['RateLimited', 'Too many requests; see Retry-After.'],
   502: ['BadGateway', 'The broker could not take it.'],
   503: ['Unavailable', 'A part of the service does not answer at the moment; see Retry-After.'],
@@ -113,6 +113,8 @@ function queryParameters({ query }: Operation, translator: SchemaTranslator): ob
       name,
       in: 'query',
       description,
+      // A list is the parameter repeated.
+      ...(rest['type'] === 'array' ? { style: 'form', explode: true } : {}),
       // What has a default may be left out.
       ...(required.includes(name) && !('default' in rest) ? { required: true } : {}),
       schema: rest,

@@ -1,4 +1,5 @@
-import { examples } from '../../src/schemas/examples.js';
+import { exampleIds, examples } from '../../src/schemas/examples.js';
+import type { Operation } from '../../src/schemas/operation.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from './instance.js';
 import { storeInvoice } from './invoices.js';
@@ -73,12 +74,17 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
       serviceId: service.id,
       attributeId: service.priceableAttributes[0].id,
       pricingLogicId: service.pricingLogic[0].id,
+      computationId: service.pricingLogic[0].id,
     });
     Object.assign(references, {
       serviceId: service.id,
       templateId: service.id,
+      sourceServiceId: service.id,
       priceDimId: service.priceableAttributes[0].id,
     });
+    await tenant
+      .put(`/api/v1/service-layout/${service.id}`, ofTenant(examples.serviceLayout, tenant.id))
+      .expect(200);
   }
   if (isDeclared('createContract')) await addContract(tenant, params, references, make);
   const payment = await make('/payments', examples.payment, { accountId: account.id });
@@ -90,8 +96,18 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     items: [{ description: `API calls ${tenant.id}` }],
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
+  await addRecord(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
+}
+
+/** A record type and a record of it. */
+async function addRecord(tenant: TestTenant, params: Record<string, string>): Promise<void> {
+  const name = `subscription ${tenant.id}`;
+  const type = await tenant.post('/v1/mobjects', { ...examples.recordType, name }).expect(201);
+  params['mobjectId'] = type.body.id;
+  const path = `/v1/mobjects/${params['mobjectId'] ?? ''}/mdata`;
+  params['mdataId'] = (await tenant.post(path, examples.record).expect(201)).body.id;
 }
 
 /** One rated event. */
@@ -135,7 +151,10 @@ async function addContract(
     serviceInstanceId: body.serviceInstanceId,
     'line.attributeId': body.priceableAttributes[0].id,
   });
-  Object.assign(references, { contractId: contract.id });
+  Object.assign(references, {
+    ...{ contractId: contract.id, parentId: contract.id },
+    ...{ contractSvcId: contractServiceId, q2cEntityServiceId: contractServiceId },
+  });
 }
 
 /** The path of an operation with this world's ids; throws when one has no id in the map. */
@@ -148,6 +167,20 @@ export function pathIn(world: World, path: string): string {
   });
 }
 
+/** Query parameters whose values all tenants share. */
+const sharedQuery: Readonly<Record<string, string>> = { currencyId: 'USD' };
+
+/** The query that an operation cannot do without, with this world's ids; empty for most. */
+export function queryIn(world: World, { query }: Operation): string {
+  const { required = [] } = (query ?? {}) as { required?: readonly string[] };
+  const values = required.map((name) => {
+    const value = sharedQuery[name] ?? world.references[name];
+    if (value === undefined) throw new Error(`test/support/world.ts has no reference '${name}'.`);
+    return `${name}=${encodeURIComponent(value)}`;
+  });
+  return values.length === 0 ? '' : `?${values.join('&')}`;
+}
+
 /** A body that this tenant may send: the example with its own ids and names. */
 export function bodyIn(world: World, example: object): object {
   const withIds = (value: unknown): unknown => {
@@ -155,7 +188,7 @@ export function bodyIn(world: World, example: object): object {
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, child]) => [
-        key,
+        key === exampleIds.account ? (world.references['accountId'] ?? key) : key,
         typeof child === 'string' ? (world.references[key] ?? child) : withIds(child),
       ]),
     );

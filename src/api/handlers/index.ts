@@ -4,17 +4,26 @@ import { accountHandlers } from './account.js';
 import { attributeHandlers } from './attribute.js';
 import { auditHandlers } from './audit.js';
 import { contractHandlers } from './contract.js';
+import { contractAttachmentHandlers } from './contract-attachment.js';
 import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
 import { exceptionCardHandlers } from './exception-card.js';
+import { executionHandlers } from './execution.js';
+import { flowContractHandlers } from './flow-contract.js';
+import { flowHandlers } from './flow.js';
 import { ingestionHandlers } from './ingestion.js';
 import { invoiceHandlers } from './invoice.js';
 import { paymentHandlers } from './payment.js';
+import { priceMatrixHandlers } from './price-matrix.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
+import { rateComputationHandlers } from './rate-computation.js';
 import { ratedTransactionHandlers } from './rated-transaction.js';
+import { recordHandlers } from './record.js';
+import { recordTypeHandlers } from './record-type.js';
 import { referenceDataHandlers } from './reference-data.js';
 import { serviceHandlers } from './service.js';
+import { serviceLayoutHandlers } from './service-layout.js';
 import { usageEventHandlers } from './usage-event.js';
 import { walletHandlers } from './wallet.js';
 
@@ -29,11 +38,20 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   contractService: contractServiceHandlers,
   contractServiceAttribute: contractServiceAttributeHandlers,
   exceptionCard: exceptionCardHandlers,
+  contractAttachment: contractAttachmentHandlers,
+  priceMatrix: priceMatrixHandlers,
+  rateComputation: rateComputationHandlers,
+  serviceLayout: serviceLayoutHandlers,
   payment: paymentHandlers,
   wallet: walletHandlers,
   invoice: invoiceHandlers,
+  flow: flowHandlers,
+  flowContract: flowContractHandlers,
+  execution: executionHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,
+  recordType: recordTypeHandlers,
+  record: recordHandlers,
   audit: auditHandlers,
 };

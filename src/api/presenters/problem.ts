@@ -32,6 +32,9 @@ const codes: Readonly<Record<ProblemKind, string>> = {
   timeout: 'TIMEOUT',
 };
 
+/** The code of family C for a kind of problem (0-decisions.md section 3). */
+export const problemCode = (kind: ProblemKind): string => codes[kind];
+
 /** Details that an error body may carry at its top level, such as the id of a failed execution. */
 const topLevelDetails = ['flowExecutionId'];
 
@@ -49,14 +52,13 @@ const renderBilling: Renderer = (failure, path) => ({
 });
 
 /** Document 2, section 7 (family C). */
-const renderRecords: Renderer = (failure) => ({
-  error: {
-    code: codes[failure.kind],
-    message: failure.message,
-    details: failure.details,
-    timestamp: new Date().toISOString(),
-  },
+export const recordsError = (failure: Problem) => ({
+  code: codes[failure.kind],
+  message: failure.message,
+  details: { ...failure.details },
+  timestamp: new Date().toISOString(),
 });
+const renderRecords: Renderer = (failure) => ({ error: recordsError(failure) });
 
 /** Document 3, section 2, "Gateway error body", ingestion. */
 const renderIngestion: Renderer = (failure) => ({

@@ -1,0 +1,15 @@
+import { createRecord, createRecords, deleteRecord, updateRecord } from '../../commands/record.js';
+import { getRecord, listRecords } from '../../queries/record.js';
+import type { Operations } from '../../schemas/index.js';
+import type { Handlers } from '../mount.js';
+import { presentBulk } from '../presenters/bulk.js';
+
+export const recordHandlers: Handlers<Operations['record']> = {
+  list: ({ params, query }, scope) => listRecords(scope, params.mobjectId, query),
+  create: ({ params, body }, scope) => createRecord(scope, params.mobjectId, body),
+  createBulk: async ({ params, body }, scope) =>
+    presentBulk(await createRecords(scope, params.mobjectId, body.data)),
+  get: ({ params }, scope) => getRecord(scope, params.mobjectId, params.mdataId),
+  update: ({ params, body }, scope) => updateRecord(scope, params.mobjectId, params.mdataId, body),
+  delete: ({ params }, scope) => deleteRecord(scope, params.mobjectId, params.mdataId),
+};

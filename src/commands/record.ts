@@ -1,0 +1,182 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { newId } from '../kernel/id.js';
+import { parseJson, stringifyJson } from '../kernel/json.js';
+import { problem, type Problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { GenericRecord, type RecordInput } from '../models/record.js';
+import { uniqueConstraint } from '../models/record-key.js';
+import type { RecordType } from '../models/record-type.js';
+import { missingRecord } from '../queries/record.js';
+import { missingRecordType, recordTypeBy } from '../queries/record-type.js';
+import type * as schema from '../schemas/record.js';
+import type { StoredRecord } from '../schemas/record.js';
+import type { RecordDeletion } from '../schemas/record-type.js';
+import { databaseErrorOf } from './database-problem.js';
+import { changedData, dataFault, type RecordData } from './record-data.js';
+
+type RecordCreate = Static<typeof schema.RecordCreate>;
+type RecordUpdate = Static<typeof schema.RecordUpdate>;
+
+/** What became of each object of a bulk request, in order. */
+export interface BulkOutcome {
+  readonly outcomes: readonly (StoredRecord | Problem)[];
+}
+
+/** The type, held so that it is neither changed nor deleted while a record of it is written. */
+async function holdRecordType(
+  trx: Knex.Transaction,
+  scope: Scope,
+  key: string,
+): Promise<RecordType> {
+  const type = await recordTypeBy(trx, scope.tenantId, key).forKeyShare();
+  if (!type) throw missingRecordType(key);
+  type.tenantId = scope.tenantId;
+  return type;
+}
+
+/** 409 for a unique value that another record has. */
+function takenValue(field: string | undefined, data: RecordData): Problem {
+  if (field === undefined) return problem.conflict('A unique value is taken by another record.');
+  return problem.conflict(`Another record has this value in '${field}', which is unique`, {
+    field,
+    value: data[field],
+  });
+}
+
+interface Candidate extends RecordInput {
+  readonly index: number;
+  readonly content: RecordData;
+}
+
+/** Stores those of the objects that are right; each stands alone. */
+async function storeRecords(
+  trx: Knex.Transaction,
+  scope: Scope,
+  type: RecordType,
+  objects: readonly unknown[],
+): Promise<(StoredRecord | Problem)[]> {
+  const now = scope.now();
+  const at = now.toISOString();
+  const fields = type.declaredFields();
+  const outcomes = new Map<number, StoredRecord | Problem>();
+  const candidates: Candidate[] = [];
+  objects.forEach((object, index) => {
+    const fault = dataFault(fields, object, { isChange: false });
+    if (fault) outcomes.set(index, fault);
+    else {
+      const content = object as RecordData;
+      candidates.push({ index, id: newId(), content, data: stringifyJson(content) });
+    }
+  });
+  const stored = await GenericRecord.insertNew(trx, type, candidates, now);
+  const refused = candidates.filter(({ id }) => !stored.has(id));
+  const conflicts = await GenericRecord.findConflicts(trx, type, refused);
+  for (const { index, id, content } of candidates) {
+    outcomes.set(
+      index,
+      stored.has(id)
+        ? { id, mobjectId: type.id, data: { ...content }, createdAt: at, updatedAt: at }
+        : takenValue(conflicts.get(id), content),
+    );
+  }
+  return objects.map((_object, index) => outcomes.get(index) ?? takenValue(undefined, {}));
+}
+
+/** Creates a record. 400: its data does not fit its type. 404: no such type. 409: a value is taken. */
+export async function createRecord(
+  scope: Scope,
+  typeKey: string,
+  { data }: RecordCreate,
+): Promise<StoredRecord> {
+  return scope.db.transaction(async (trx) => {
+    const type = await holdRecordType(trx, scope, typeKey);
+    const [outcome = takenValue(undefined, {})] = await storeRecords(trx, scope, type, [data]);
+    if (outcome instanceof Error) throw outcome;
+    return outcome;
+  });
+}
+
+/**
+ * Creates many records, each on its own: one that is not valid or has a value that is taken, also by
+ * an earlier one of the same request, is reported in its place. 404: there is no such type.
+ */
+export async function createRecords(
+  scope: Scope,
+  typeKey: string,
+  objects: readonly unknown[],
+): Promise<BulkOutcome> {
+  return scope.db.transaction(async (trx) => {
+    const type = await holdRecordType(trx, scope, typeKey);
+    const outcomes = await storeRecords(trx, scope, type, objects);
+    return { outcomes };
+  });
+}
+
+async function lockRecord(
+  trx: Knex.Transaction,
+  type: RecordType,
+  id: string,
+): Promise<GenericRecord> {
+  const record = await GenericRecord.query(trx)
+    .forTenant(type.tenantId)
+    .modify('whole')
+    .findOne({ id, recordTypeId: type.id })
+    .forUpdate();
+  if (!record) throw missingRecord(id);
+  return record;
+}
+
+/** The field whose unique column a violation names. */
+function takenField(type: RecordType, error: unknown): string | undefined {
+  const constraint = error instanceof Error ? databaseErrorOf(error).constraint : undefined;
+  const entry = Object.entries(type.keys).find(
+    ([, column]) => uniqueConstraint(column) === constraint,
+  );
+  return entry?.[0];
+}
+
+/**
+ * Changes the fields that are given; null removes one (docs/decisions/0086). 400: a value does not
+ * fit, or a required field would go. 404: no such type or record. 409: a unique value is taken.
+ */
+export async function updateRecord(
+  scope: Scope,
+  typeKey: string,
+  id: string,
+  input: RecordUpdate,
+): Promise<StoredRecord> {
+  return scope.db.transaction(async (trx) => {
+    const type = await holdRecordType(trx, scope, typeKey);
+    const record = await lockRecord(trx, type, id);
+    const fault = dataFault(type.declaredFields(), input.data, { isChange: true });
+    if (fault) throw fault;
+    const data = changedData(parseJson(record.data) as RecordData, input.data);
+    const now = scope.now();
+    try {
+      await GenericRecord.replaceData(trx, type, { id, data: stringifyJson(data) }, now);
+    } catch (error) {
+      const field = takenField(type, error);
+      throw field === undefined ? error : takenValue(field, data);
+    }
+    return {
+      ...{ id, mobjectId: type.id, data: { ...data } },
+      createdAt: record.createdAt.toISOString(),
+      updatedAt: now.toISOString(),
+    };
+  });
+}
+
+/** Deletes a record; its unique values are free again. 404: no such type or record. */
+export async function deleteRecord(
+  scope: Scope,
+  typeKey: string,
+  id: string,
+): Promise<Static<typeof RecordDeletion>> {
+  return scope.db.transaction(async (trx) => {
+    const type = await holdRecordType(trx, scope, typeKey);
+    const record = await lockRecord(trx, type, id);
+    await record.$query(trx).forTenant(scope.tenantId).delete();
+    return { success: true, message: `The record '${id}' was deleted.` };
+  });
+}

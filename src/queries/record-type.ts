@@ -1,0 +1,62 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { isUuid } from '../kernel/id.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { RecordType } from '../models/record-type.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/record-type.js';
+import { listPage } from './listing.js';
+
+export type RecordTypeDto = Static<typeof schema.RecordType>;
+
+export function presentRecordType(type: RecordType): RecordTypeDto {
+  const { id, name, label, createdAt, updatedAt } = type;
+  return {
+    ...{ id, name, label },
+    fields: type.declaredFields() as RecordTypeDto['fields'],
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+export const missingRecordType = (key: string) =>
+  problem.notFound(`There is no record type '${key}'.`);
+
+/** The query for a type by its id or its name (docs/decisions/0085). */
+export function recordTypeBy(db: Knex, tenantId: string, key: string) {
+  return RecordType.query(db)
+    .forTenant(tenantId)
+    .modify('whole')
+    .findOne(isUuid(key) ? { id: key } : { name: key });
+}
+
+/** A type by its id or its name; 404: there is none. */
+export async function requireRecordType(
+  db: Knex,
+  tenantId: string,
+  key: string,
+): Promise<RecordType> {
+  const type = await recordTypeBy(db, tenantId, key);
+  if (!type) throw missingRecordType(key);
+  type.tenantId = tenantId;
+  return type;
+}
+
+/** A type by its id or its name; 404: there is none. */
+export async function getRecordType(scope: Scope, key: string): Promise<RecordTypeDto> {
+  return presentRecordType(await requireRecordType(scope.db.read, scope.tenantId, key));
+}
+
+/** One page of the types, by name. */
+export async function listRecordTypes(
+  scope: Scope,
+  page: PageRequest,
+): Promise<Listed<RecordTypeDto>> {
+  const types = RecordType.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .modify('whole')
+    .orderBy('name');
+  return listPage(types, page, presentRecordType);
+}
