@@ -1,6 +1,9 @@
 import type { Platform } from '../platform/platform.js';
+import { accountActivities } from './account.js';
+import { contractActivities } from './contract.js';
 import { executionActivities } from './execution.js';
 import { paymentActivities } from './payment.js';
+import { serviceActivities } from './service.js';
 import { usageActivities, type OnRated } from './usage.js';
 
 /** Every activity, on the connections of this process. */
@@ -8,6 +11,9 @@ export function createActivities(platform: Platform, { onRated }: { onRated: OnR
   return {
     ...usageActivities(platform, onRated),
     ...executionActivities(platform),
+    ...accountActivities(platform),
+    ...contractActivities(platform),
+    ...serviceActivities(platform),
     ...paymentActivities(platform),
   };
 }

@@ -1,21 +1,63 @@
 import { createPayment, deletePayment, updatePayment } from '../commands/payment.js';
+import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
+import type { FlowInput } from '../kernel/flow-run.js';
+import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../platform/platform.js';
+import { resolveStart } from '../queries/resolve-start.js';
+import { readPayment } from '../queries/payment.js';
+import { paymentFlows } from '../schemas/flows/payment.js';
 import { PaymentCreate, PaymentUpdate } from '../schemas/payment.js';
 import { reviveInput } from '../schemas/validator.js';
 import { flowStep } from './flow-step.js';
+import { deletedBy } from './start-node.js';
+
+/** A payment as the resource API takes it (document 1, section 4.4), and which one to change. */
+interface PaymentInput {
+  readonly payment: unknown;
+  readonly id?: string;
+}
+
+/** Payments are saved by both APIs: by a body of one, or by a start node of the other. */
+export type PaymentFlowInput = PaymentInput | FlowInput;
+
+type PaymentFlow = 'savePayment' | 'editPayment';
+
+/** What is to be saved, and how. */
+async function read(scope: Scope, workflow: PaymentFlow, input: PaymentFlowInput) {
+  if ('payment' in input) {
+    const save = { entity: 'payment', workflow, start: {}, isDraft: false } as const;
+    return { id: input.id, fields: input.payment, save, isOfDraft: false };
+  }
+  const { start, isDraft, draftId } = input;
+  const { id, ...fields } = await resolveStart(scope, paymentFlows[workflow], start);
+  const save = { entity: 'payment', workflow, start, isDraft } as const;
+  const isOfDraft = draftId !== undefined;
+  return { id: (id as string | undefined) ?? draftId, fields, save, isOfDraft };
+}
 
 export function paymentActivities(platform: Platform) {
+  const save = (workflow: PaymentFlow) =>
+    flowStep(platform, async (scope, input: PaymentFlowInput) => {
+      const { id, fields, save, isOfDraft } = await read(scope, workflow, input);
+      const approved = (inner: Scope, saved: { readonly id: string }) =>
+        updatePayment(inner, saved.id, {}, 'Approved');
+      if (id === undefined) {
+        const payment = reviveInput(PaymentCreate, withType(fields));
+        return saveByFlow(scope, save, (inner) => createPayment(inner, payment), approved);
+      }
+      const payment = reviveInput(PaymentUpdate, fields);
+      const update = async (inner: Scope) => {
+        if (isOfDraft) await requireDraft(inner, 'payment', id);
+        return updatePayment(inner, id, payment);
+      };
+      return saveByFlow(scope, save, update, approved);
+    });
   return {
-    createPayment: flowStep(platform, (scope, input: { readonly payment: unknown }) =>
-      createPayment(scope, reviveInput(PaymentCreate, input.payment)),
-    ),
-    updatePayment: flowStep(
-      platform,
-      (scope, input: { readonly id: string; readonly payment: unknown }) =>
-        updatePayment(scope, input.id, reviveInput(PaymentUpdate, input.payment)),
-    ),
-    deletePayment: flowStep(platform, (scope, input: { readonly id: string }) =>
-      deletePayment(scope, input.id),
-    ),
+    createPayment: save('savePayment'),
+    updatePayment: save('editPayment'),
+    deletePayment: deletedBy(platform, 'deletePayment', readPayment, deletePayment),
   };
 }
+
+/** The start node does not ask which way the money went: it came in. */
+const withType = (fields: unknown): unknown => ({ paymentType: 'Pay In', ...(fields as object) });

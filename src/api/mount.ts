@@ -23,7 +23,7 @@ export type Handler<O extends Operation> = (
   input: OperationInput<O>,
   scope: Scope,
   platform: Platform,
-) => Promise<OperationResult<O>>;
+) => OperationResult<O> | Promise<OperationResult<O>>;
 
 /** The handlers of a resource: a missing one does not compile. */
 export type Handlers<Os extends Readonly<Record<string, Operation>>> = {

@@ -1,5 +1,4 @@
 import type { Static } from 'typebox';
-import { newId } from '../kernel/id.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../platform/platform.js';
 import type { PaymentDto } from '../queries/payment.js';
@@ -16,7 +15,7 @@ export async function savePayment(
   const { paymentReference } = payment;
   const { output } = await runFlow(scope, platform, {
     ...{ workflow: 'savePayment', input: { payment }, idempotencyKey },
-    businessKey: `payment/${paymentReference}`,
+    businessKey: () => `payment/${paymentReference}`,
     ...{ entityType: 'payment', entityId: paymentReference },
     summary: `save payment ${paymentReference}`,
   });
@@ -32,7 +31,7 @@ export async function editPayment(
 ): Promise<PaymentDto> {
   const { output } = await runFlow(scope, platform, {
     ...{ workflow: 'editPayment', input: { id, payment }, idempotencyKey: null },
-    businessKey: `payment/${id}/edit/${newId()}`,
+    businessKey: (executionId) => `payment/${id}/edit/${executionId}`,
     ...{ entityType: 'payment', entityId: id, summary: `change payment ${id}` },
   });
   return output;
@@ -41,8 +40,10 @@ export async function editPayment(
 /** Deletes a payment. */
 export async function deletePayment(scope: Scope, platform: Platform, id: string): Promise<void> {
   await runFlow(scope, platform, {
-    ...{ workflow: 'deletePayment', input: { id }, idempotencyKey: null },
-    businessKey: `payment/${id}/delete/${newId()}`,
+    workflow: 'deletePayment',
+    input: { start: { id }, isDraft: false },
+    idempotencyKey: null,
+    businessKey: () => `payment/${id}/delete`,
     ...{ entityType: 'payment', entityId: id, summary: `delete payment ${id}` },
   });
 }

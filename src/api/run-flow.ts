@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isGrpcDeadlineError, WorkflowFailedError } from '@temporalio/client';
+import { recordStart } from '../commands/record-start.js';
 import { claimIdempotencyKey } from '../commands/claim-idempotency-key.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../kernel/flow-run.js';
 import { newId } from '../kernel/id.js';
 import { canonicalJson, jsonSafe } from '../kernel/json.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import type { FlowReply } from '../platform/flow-replies.js';
 import type { Platform } from '../platform/platform.js';
 import { isAlreadyRunning, startWorkflow } from '../platform/workflow-start.js';
-import { findFlowOutcome } from '../queries/execution.js';
+import { findFlowOutcome, hasEnded } from '../queries/execution.js';
 import type * as workflows from '../workflows/index.js';
 
 type Workflows = typeof workflows;
@@ -27,10 +29,10 @@ type InputOf<K extends FlowName> = Parameters<Workflows[K]>[0]['input'];
 type OutputOf<K extends FlowName> = Awaited<ReturnType<Workflows[K]>>;
 
 /** A flow to run, and what it is about. */
-export interface FlowStart<K extends FlowName> {
+export interface FlowStart<K extends FlowName = FlowName> {
   readonly workflow: K;
   /** What two that want the same meet at, after the tenant: `payment/<reference>`. */
-  readonly businessKey: string;
+  readonly businessKey: (executionId: string) => string;
   readonly input: InputOf<K>;
   readonly entityType: string;
   readonly entityId: string;
@@ -58,6 +60,11 @@ interface Execution {
   readonly workflowId: string;
 }
 
+/** An execution, and whether an earlier request with the same key has asked for it. */
+interface KeyedExecution extends Execution {
+  readonly isRepeated: boolean;
+}
+
 /**
  * The execution of a request: under an idempotency key that of the first request with it. 409: the
  * key was used for another request.
@@ -65,9 +72,9 @@ interface Execution {
 async function executionOf<K extends FlowName>(
   scope: Scope,
   flow: FlowStart<K>,
-): Promise<Execution & { readonly isRepeated: boolean }> {
-  const workflowId = workflowIdOf(scope.tenantId, flow.businessKey);
+): Promise<KeyedExecution> {
   const executionId = newId();
+  const workflowId = workflowIdOf(scope.tenantId, flow.businessKey(executionId));
   const { idempotencyKey: key, workflow, input } = flow;
   if (key === null) return { executionId, workflowId, isRepeated: false };
   const requestHash = createHash('sha256')
@@ -78,20 +85,62 @@ async function executionOf<K extends FlowName>(
   return { executionId: holder.executionId, workflowId: holder.workflowId, isRepeated };
 }
 
+function runOf(scope: Scope, { input }: FlowStart, executionId: string): FlowRun {
+  const { tenantId, orgId, actor, requestId } = scope;
+  return { executionId, tenantId, orgId, actor, requestId, input };
+}
+
+/** A flow that was started, and where Temporal runs it. */
+interface RunningFlow {
+  readonly run: FlowRun;
+  readonly place: {
+    readonly workflow: string;
+    readonly workflowId: string;
+    readonly runId: string;
+  };
+}
+
+/** Starts the workflow of a flow. 409: another runs under its id. 503: Temporal is away. */
 async function startFlow<K extends FlowName>(
   scope: Scope,
-  { temporal }: Platform,
+  { temporal, config }: Platform,
   flow: FlowStart<K>,
   { executionId, workflowId }: Execution,
+): Promise<RunningFlow> {
+  const { tenantId, actor } = scope;
+  const { workflow, entityType, entityId, summary } = flow;
+  const run = runOf(scope, flow, executionId);
+  const deadline = Date.now() + config.flowTimeoutMs;
+  for (;;) {
+    try {
+      const { firstExecutionRunId: runId } = await startWorkflow(temporal, {
+        ...{ type: workflow, workflowId, summary, executionTimeout, isExclusive: true },
+        input: jsonSafe(run) as object,
+        subject: { tenantId, entityType, entityId, actor },
+      });
+      return { run, place: { workflow, workflowId, runId } };
+    } catch (error) {
+      if (!isAlreadyRunning(error)) throw unavailable();
+      if (Date.now() > deadline || !(await hasEnded(scope, workflowId))) {
+        throw problem.conflict('The same is being done at this moment.');
+      }
+      // Its work is committed and its caller answered; Temporal is about to close it.
+      await closed(temporal, workflowId, deadline);
+    }
+  }
+}
+
+/** Waits until Temporal has closed a workflow, however that ended. */
+async function closed(
+  { waiter }: Platform['temporal'],
+  workflowId: string,
+  deadline: number,
 ): Promise<void> {
-  const { tenantId, orgId, actor, requestId } = scope;
-  const { workflow, entityType, entityId, summary, input } = flow;
-  const run: FlowRun = { executionId, tenantId, orgId, actor, requestId, input };
-  await startWorkflow(temporal, {
-    ...{ type: workflow, workflowId, summary, executionTimeout, isExclusive: true },
-    input: jsonSafe(run) as object,
-    subject: { tenantId, entityType, entityId, actor },
-  });
+  try {
+    await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError) && !isGrpcDeadlineError(error)) throw unavailable();
+  }
 }
 
 /** Waits for the end by asking Temporal; then the database says how it ended. */
@@ -159,16 +208,51 @@ export async function runFlow<K extends FlowName>(
   const known = isRepeated ? await findFlowOutcome(scope, executionId) : undefined;
   const reply = platform.flowReplies.wait(executionId);
   try {
-    if (!known) {
-      await startFlow(scope, platform, flow, execution).catch((error: unknown) => {
-        if (!isAlreadyRunning(error)) throw unavailable();
-        if (!isRepeated) throw problem.conflict('The same is being done at this moment.');
-      });
-    }
-    const outcome = known ?? (await waitForOutcome(scope, platform, execution, reply.outcome));
+    const outcome =
+      known ?? (await startAndWait(scope, platform, flow, { ...execution, isRepeated }, reply));
     if (!outcome.ok) throw problemOf(outcome.failure, executionId);
     return { executionId, output: outcome.output as OutputOf<K> };
   } finally {
     reply.stop();
   }
+}
+
+async function startAndWait<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+  { isRepeated, ...execution }: KeyedExecution,
+  reply: FlowReply,
+): Promise<FlowOutcome> {
+  let running: RunningFlow | undefined;
+  try {
+    running = await startFlow(scope, platform, flow, execution);
+  } catch (error) {
+    // The first request under the same key has started it.
+    const isJoined = isRepeated && error instanceof Problem && error.kind === 'conflict';
+    if (!isJoined) throw error;
+  }
+  try {
+    return await waitForOutcome(scope, platform, execution, reply.outcome);
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'timeout' && running) {
+      await recordStart(scope, running.run, running.place).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/** Starts a flow and answers with the id of its execution, which can be read from now on. */
+export async function startInBackground<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+): Promise<string> {
+  const { isRepeated, ...execution } = await executionOf(scope, flow);
+  if (isRepeated && (await findFlowOutcome(scope, execution.executionId))) {
+    return execution.executionId;
+  }
+  const { run, place } = await startFlow(scope, platform, flow, execution);
+  await recordStart(scope, run, place);
+  return execution.executionId;
 }

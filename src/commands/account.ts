@@ -44,6 +44,16 @@ function accountColumns(input: AccountUpdate) {
   };
 }
 
+/** The profile after a change: what is given holds, null takes a fact away. */
+function changedProfile(
+  known: Account['profile'],
+  given: AccountUpdate['profile'],
+): Account['profile'] {
+  if (given === null) return {};
+  const merged = Object.entries({ ...known, ...given });
+  return Object.fromEntries(merged.filter(([, value]) => value !== null && value !== undefined));
+}
+
 /** The existing account, held until the transaction ends. 404: there is none. */
 async function lockAccount(trx: Knex.Transaction, scope: Scope, id: string): Promise<Account> {
   const account = await Account.query(trx)
@@ -98,13 +108,24 @@ async function deleteAddresses(
     .patch({ deletedAt: scope.now() });
 }
 
-/** Creates an account with its addresses (document 1, section 4.3). 409: number or external id taken. */
-export async function createAccount(scope: Scope, input: AccountCreate): Promise<AccountDto> {
+/**
+ * Creates an account with its addresses (document 1, section 4.3); a flow that may have to take it back
+ * chooses its id. 409: number or external id taken.
+ */
+export async function createAccount(
+  scope: Scope,
+  input: AccountCreate,
+  id?: string,
+): Promise<AccountDto> {
   const addresses = nestedAddressColumns(input.addresses ?? [], null);
   return scope.db.transaction(async (trx) => {
     const account = await Account.query(trx)
       .forTenant(scope.tenantId)
-      .insert(accountColumns(input));
+      .insert({
+        ...(id === undefined ? {} : { id }),
+        ...accountColumns(input),
+        profile: changedProfile({}, input.profile),
+      });
     await insertAddresses(trx, scope, account.id, addresses);
     return getAccount(trx, scope.tenantId, account.id);
   });
@@ -135,7 +156,12 @@ export async function updateAccount(
 ): Promise<AccountDto> {
   return scope.db.transaction(async (trx) => {
     const account = await lockAccount(trx, scope, id);
-    await changeAccount(trx, scope, account, accountColumns(input));
+    await changeAccount(trx, scope, account, {
+      ...accountColumns(input),
+      ...(input.profile === undefined
+        ? {}
+        : { profile: changedProfile(account.profile, input.profile) }),
+    });
     if (input.addresses !== undefined) {
       await deleteAddresses(trx, scope, account.id);
       const addresses = nestedAddressColumns(input.addresses ?? [], account.id);

@@ -20,13 +20,14 @@ type LineWrite = Static<typeof lineSchema.ContractLineWrite>;
 
 /** The columns that a request gives, but for the number and the account. */
 function contractColumns(input: ContractUpdate) {
-  const { name, startDate, endDate, currency, poNumber, totalPrice } = input;
+  const { name, startDate, endDate, currency, poNumber, totalPrice, description } = input;
   return {
     ...(name === undefined ? {} : { name }),
     ...(startDate === undefined ? {} : { startDate }),
     ...(endDate === undefined ? {} : { endDate }),
     ...(currency === undefined ? {} : { currency }),
     ...(poNumber === undefined ? {} : { poNumber }),
+    ...(description === undefined ? {} : { description }),
     // Decimals become text on their way to the database: see `TenantModel`.
     ...(totalPrice === undefined ? {} : { totalPrice: totalPrice as unknown as string | null }),
   };

@@ -83,11 +83,15 @@ function amountColumns(payment: Payment, amount: Decimal) {
   };
 }
 
-/** Changes what is given. 400: no such account. 404: no such payment. 409: the reference is taken. */
+/**
+ * Changes what is given; a flow that completes a draft also says how it is approved. 400: no such
+ * account. 404: no such payment. 409: the reference is taken.
+ */
 export async function updatePayment(
   scope: Scope,
   id: string,
   input: PaymentUpdate,
+  approvalStatus?: string,
 ): Promise<PaymentDto> {
   const { amount, ...fields } = input;
   return scope.db.transaction(async (trx) => {
@@ -99,6 +103,7 @@ export async function updatePayment(
       .patch({
         ...paymentColumns(fields),
         ...(amount === undefined ? {} : amountColumns(payment, amount ?? ZERO)),
+        ...(approvalStatus === undefined ? {} : { approvalStatus }),
         updatedAt: scope.now(),
       })
       .returning('*');

@@ -26,12 +26,15 @@ type ServiceUpdate = Static<typeof schema.ServiceUpdate>;
 /** Columns that may be null; the others get their default when a caller sends null. */
 function serviceColumns(input: ServiceUpdate) {
   const { name, label, code, description, currency, serviceType, serviceStatus } = input;
+  const { chargeFrequency, billingFrequency } = input;
   return {
     ...(name === undefined ? {} : { name }),
     ...(label === undefined ? {} : { label }),
     ...(code === undefined ? {} : { code }),
     ...(description === undefined ? {} : { description }),
     ...(currency === undefined ? {} : { currency }),
+    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
+    ...(billingFrequency === undefined ? {} : { billingFrequency }),
     ...(serviceType === undefined ? {} : { serviceType: serviceType ?? 'Usage' }),
     ...(serviceStatus === undefined ? {} : { serviceStatus: serviceStatus ?? 'Active' }),
   };

@@ -18,6 +18,15 @@ export interface FlowRun<Input = unknown> {
   readonly input: Input;
 }
 
+/** What a flow is called with by its slug (document 2, section 4.1). */
+export interface FlowInput {
+  readonly start: Readonly<Record<string, unknown>>;
+  /** Whether the input is only kept beside its record. */
+  readonly isDraft: boolean;
+  /** The draft that a create flow is called again to complete. */
+  readonly draftId?: string;
+}
+
 /** Why a flow failed, as an execution keeps it and a caller is told. */
 export interface FlowFailure {
   readonly kind: ProblemKind;

@@ -13,6 +13,7 @@ export const picklistNames = [
   'paymentGlStatus',
   'chargeFrequency',
   'billingFrequency',
+  'subscriptionChargeType',
   'meterResetFrequency',
   'invoiceStatus',
   'invoicePaymentStatus',

@@ -25,3 +25,9 @@ export interface Scope {
   /** The present instant; injected, so that tests can move the clock. */
   readonly now: () => Date;
 }
+
+/** The scope inside a transaction of its own: commands called with it join that transaction. */
+export const within = (scope: Scope, trx: Knex.Transaction): Scope => ({
+  ...scope,
+  db: { tenantId: scope.tenantId, read: trx, transaction: (work) => work(trx) },
+});

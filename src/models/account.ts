@@ -1,11 +1,11 @@
 import { Model, raw } from 'objection';
 import type { Knex } from 'knex';
 import { Address } from './address.js';
-import { BillingRecord } from './tenant-model.js';
+import { ApprovableRecord } from './tenant-model.js';
 
-export class Account extends BillingRecord {
+export class Account extends ApprovableRecord {
   static override tableName = 'account';
-  static override jsonAttributes = ['contactInfoList', 'accountPaymentProfileList'];
+  static override jsonAttributes = ['contactInfoList', 'accountPaymentProfileList', 'profile'];
   static override relationMappings = {
     addresses: {
       relation: Model.HasManyRelation,
@@ -24,10 +24,13 @@ export class Account extends BillingRecord {
   declare netTerm: string | null;
   declare defaultCurrency: string | null;
   declare status: string;
-  declare approvalStatus: string;
   declare gst: string | null;
   declare pan: string | null;
   declare cin: string | null;
+  /** Further facts; decimals in it are texts. */
+  declare profile: Readonly<Record<string, unknown>>;
+  declare approvedBy: string | null;
+  declare approvedAt: Date | null;
   declare contactInfoList: object[];
   declare accountPaymentProfileList: object[];
   declare ratingVersion: string;

@@ -1,7 +1,7 @@
-import { BillingRecord } from './tenant-model.js';
+import { ApprovableRecord } from './tenant-model.js';
 
 /** An agreement with an account; what is sold under it are its lines, the contract services. */
-export class Contract extends BillingRecord {
+export class Contract extends ApprovableRecord {
   static override tableName = 'contract';
 
   declare name: string | null;
@@ -16,5 +16,7 @@ export class Contract extends BillingRecord {
   declare poNumber: string | null;
   /** Decimal text. */
   declare totalPrice: string | null;
-  declare approvalStatus: string;
+  declare description: string | null;
+  declare approvedBy: string | null;
+  declare approvedAt: Date | null;
 }

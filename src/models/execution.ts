@@ -103,6 +103,19 @@ export class Execution extends TenantModel {
     };
   }
 
+  /** Records that a flow was started, for whoever asks before its first step has told. */
+  static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<void> {
+    await db.raw(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, started_at)
+       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now()) on conflict (tenant_id, id) do nothing`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, stringifyJson(run.input)],
+      ],
+    );
+  }
+
   /** Keeps the result of a step in its own transaction; the last one's is the output. */
   static async endStep(
     trx: Knex,

@@ -1,7 +1,7 @@
-import { BillingRecord } from './tenant-model.js';
+import { ApprovableRecord } from './tenant-model.js';
 
 /** Money that came in from an account or went out to it. */
-export class Payment extends BillingRecord {
+export class Payment extends ApprovableRecord {
   static override tableName = 'payment';
 
   declare accountId: string;
@@ -19,7 +19,6 @@ export class Payment extends BillingRecord {
   declare balanceStatus: string;
   declare glPaymentDate: string | null;
   declare paymentGlStatus: string;
-  declare approvalStatus: string;
   declare isManualPayment: boolean;
   declare comments: string | null;
   declare participantName: string | null;

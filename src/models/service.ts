@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { Attribute } from './attribute.js';
 import { PricingLogic } from './pricing-logic.js';
 import { RateCard } from './rate-card.js';
-import { BillingRecord } from './tenant-model.js';
+import { ApprovableRecord } from './tenant-model.js';
 
 interface Existing {
   existing(): Ordered;
@@ -14,7 +14,7 @@ interface Ordered {
 }
 
 /** A catalog product; its rate cards are the list price. */
-export class Service extends BillingRecord {
+export class Service extends ApprovableRecord {
   static override tableName = 'service';
   static override relationMappings = {
     attributes: {
@@ -52,7 +52,8 @@ export class Service extends BillingRecord {
   declare currency: string | null;
   declare serviceType: string;
   declare serviceStatus: string;
-  declare approvalStatus: string;
+  declare approvedBy: string | null;
+  declare approvedAt: Date | null;
   declare chargeFrequency: string | null;
   declare billingFrequency: string | null;
   declare ratingVersion: string;

@@ -91,3 +91,9 @@ export class BillingRecord extends TenantModel {
   declare updatedAt: Date;
   declare deletedAt: Date | null;
 }
+
+/** A record that flows approve. */
+export class ApprovableRecord extends BillingRecord {
+  /** Draft, Pending Approval, Approved or Rejected. */
+  declare approvalStatus: string;
+}

@@ -1,10 +1,11 @@
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import {
   DefaultLogger,
   makeTelemetryFilterString,
   NativeConnection,
   Runtime,
 } from '@temporalio/worker';
+import { problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
 import { closableRetries } from './temporal-retries.js';
 
@@ -29,6 +30,8 @@ export interface Temporal {
   /** Waits for results: deadlines do not hold on the native connection. */
   readonly waiter: Client;
   ping(): Promise<void>;
+  /** Asks for the cancellation of a run; one that has ended is left as it is. */
+  cancel(workflowId: string, runId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -81,13 +84,22 @@ export async function openTemporal(
   const retries = closableRetries();
   const connection = await Connection.connect({ ...options, interceptors: [retries.interceptor] });
   await registerSearchAttributes(connection, namespace);
+  const waiter = new Client({ connection, namespace });
   return {
     namespace,
     uiUrl,
     taskQueue,
     native,
     starter: new Client({ connection: native, namespace }),
-    waiter: new Client({ connection, namespace }),
+    waiter,
+    async cancel(workflowId, runId) {
+      try {
+        await waiter.workflow.getHandle(workflowId, runId).cancel();
+      } catch (error) {
+        if (error instanceof WorkflowNotFoundError) return;
+        throw problem.unavailable('The workflow service does not answer at the moment; try again.');
+      }
+    },
     async ping() {
       await connection.withDeadline(Date.now() + 2_000, () =>
         connection.workflowService.getSystemInfo({}),

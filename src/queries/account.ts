@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { isUuid } from '../kernel/id.js';
+import { Decimal } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
@@ -18,6 +19,15 @@ type AddressDto = Static<typeof schema.Address>;
 export function presentAddress(address: Address): AddressDto {
   const { id, accountId, line1, line2, city, state, zipCode, country, taxId } = address;
   return { id, accountId, line1, line2, city, state, zipCode, country, taxId };
+}
+
+/** The profile as it is answered; decimals are kept as texts. */
+function presentProfile(profile: Account['profile']): AccountSummaryDto['profile'] {
+  const { creditLimit, ...others } = profile;
+  return {
+    ...others,
+    ...(typeof creditLimit === 'string' ? { creditLimit: new Decimal(creditLimit) } : {}),
+  };
 }
 
 /** The account as a row shows it. */
@@ -39,6 +49,7 @@ export function presentAccountSummary(account: Account): AccountSummaryDto {
     gst,
     pan,
     cin,
+    profile: presentProfile(account.profile),
   };
 }
 

@@ -15,7 +15,7 @@ export type ContractDto = Static<typeof schema.Contract>;
 
 function presentContractSummary(contract: Contract): ContractSummaryDto {
   const { id, name, number, startDate, endDate, currency, masterAccountId } = contract;
-  const { poNumber, totalPrice, approvalStatus } = contract;
+  const { poNumber, totalPrice, description, approvalStatus } = contract;
   return {
     id,
     name,
@@ -26,6 +26,7 @@ function presentContractSummary(contract: Contract): ContractSummaryDto {
     masterAccountId,
     poNumber,
     totalPrice: totalPrice === null ? null : new Decimal(totalPrice),
+    description,
     approvalStatus,
   };
 }

@@ -1,6 +1,12 @@
-import type { FlowOutcome } from '../kernel/flow-run.js';
+import { raw } from 'objection';
+import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../kernel/flow-run.js';
 import { parseJson } from '../kernel/json.js';
+import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import { Execution } from '../models/execution.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import { listPage } from './listing.js';
 
 interface EndRow {
   readonly status: string;
@@ -24,10 +30,94 @@ export async function findFlowOutcome(
   const failure = row.error === null ? undefined : parseJson(row.error);
   return {
     ok: false,
-    failure: (failure as Extract<FlowOutcome, { ok: false }>['failure'] | undefined) ?? {
+    failure: (failure as FlowFailure | undefined) ?? {
       kind: 'conflict',
       message: `The execution is ${row.status}.`,
       details: {},
     },
   };
+}
+
+/** Whether the latest execution under a workflow id has ended, as far as the database knows. */
+export async function hasEnded({ db, tenantId }: Scope, workflowId: string): Promise<boolean> {
+  const latest = await Execution.query(db.read)
+    .forTenant(tenantId)
+    .select('status')
+    .where({ workflowId })
+    .orderBy('startedAt', 'desc')
+    .first();
+  return latest !== undefined && latest.status !== 'running';
+}
+
+/** An execution with its JSON, numbers exact. */
+export interface ExecutionRecord {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: ExecutionStatus;
+  readonly actor: string | null;
+  readonly startedAt: Date;
+  readonly completedAt: Date | null;
+  readonly input: Record<string, unknown> | null;
+  readonly output: Record<string, unknown> | null;
+  readonly error: FlowFailure | null;
+}
+
+/** An execution as it is read: its JSON as text, so that numbers keep all their digits. */
+type ExecutionTexts = Execution & {
+  readonly inputText: string | null;
+  readonly outputText: string | null;
+  readonly errorText: string | null;
+};
+
+const parsed = <T>(text: string | null): T | null =>
+  text === null ? null : (parseJson(text) as T);
+
+function presentExecution(row: Execution): ExecutionRecord {
+  const { id, workflowId, runId, status, actor, startedAt, completedAt } = row;
+  const { inputText, outputText, errorText } = row as ExecutionTexts;
+  return {
+    ...{ id, workflowId, runId, status, actor, startedAt, completedAt },
+    input: parsed(inputText),
+    output: parsed(outputText),
+    error: parsed<FlowFailure>(errorText),
+  };
+}
+
+function executionsOf({ db, tenantId }: Scope, workflow: string) {
+  return Execution.query(db.read)
+    .forTenant(tenantId)
+    .where({ workflow })
+    .select('id', 'workflowId', 'runId', 'status', 'actor', 'startedAt', 'completedAt')
+    .select(
+      raw('input::text as "input_text"'),
+      raw('output::text as "output_text"'),
+      raw('error::text as "error_text"'),
+    );
+}
+
+/** One page of the executions of a workflow, the latest first. */
+export async function listExecutions(
+  scope: Scope,
+  workflow: string,
+  status: ExecutionStatus | undefined,
+  page: PageRequest,
+): Promise<Listed<ExecutionRecord>> {
+  const query = executionsOf(scope, workflow).orderBy([
+    { column: 'startedAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+  if (status !== undefined) void query.where({ status });
+  return listPage(query, page, presentExecution);
+}
+
+/** An execution of a workflow. 404: there is none. */
+export async function getExecution(
+  scope: Scope,
+  workflow: string,
+  id: string,
+): Promise<ExecutionRecord> {
+  const execution = await executionsOf(scope, workflow).findById(id);
+  if (!execution) throw problem.notFound(`There is no execution '${id}'.`);
+  return presentExecution(execution);
 }

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
@@ -59,7 +60,12 @@ const paymentById = prepareQuery(Payment, { id: 'text' }, (query, { id }) =>
 
 /** A payment by id. 404: there is none. */
 export async function getPayment(scope: Scope, id: string): Promise<PaymentDto> {
-  const [payment] = await paymentById(scope.db.read, scope.tenantId, { id });
+  return readPayment(scope.db.read, scope.tenantId, id);
+}
+
+/** A payment by id, inside the transaction of a flow. 404: there is none. */
+export async function readPayment(trx: Knex, tenantId: string, id: string): Promise<PaymentDto> {
+  const [payment] = await paymentById(trx, tenantId, { id });
   if (!payment) throw missingPayment(id);
   return presentPayment(payment);
 }

@@ -8,7 +8,7 @@ import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/service.js';
 import { presentAttribute } from './attribute.js';
-import { listPage, search } from './listing.js';
+import { prepareList } from './listing.js';
 import { presentPricingLogic } from './pricing-logic.js';
 import { presentRateCard } from './rate-card.js';
 import { missingService } from './require-service.js';
@@ -19,9 +19,10 @@ export type ServiceDto = Static<typeof schema.Service>;
 function presentServiceSummary(service: Service): ServiceSummaryDto {
   const { id, name, label, code, description, currency } = service;
   const { serviceType, serviceStatus, approvalStatus } = service;
+  const { chargeFrequency, billingFrequency } = service;
   return {
     ...{ id, name, label, code, description, currency },
-    ...{ serviceType, serviceStatus, approvalStatus },
+    ...{ serviceType, serviceStatus, chargeFrequency, billingFrequency, approvalStatus },
   };
 }
 
@@ -39,17 +40,19 @@ function presentService(service: Service): ServiceDto {
   };
 }
 
+const serviceList = prepareList(Service, {
+  orderBy: ['name', 'id'],
+  searched: ['name', 'code', 'label'],
+});
+
 /** One page of services by name; `q` is part of the name, code or label. */
 export async function listServices(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
 ): Promise<Listed<ServiceSummaryDto>> {
-  const services = Service.query(scope.db.read)
-    .forTenant(scope.tenantId)
-    .existing()
-    .orderBy([{ column: 'name' }, { column: 'id' }]);
-  return listPage(search(services, ['name', 'code', 'label'], q), page, presentServiceSummary);
+  const { items, total } = await serviceList(scope, page, q);
+  return { items: items.map(presentServiceSummary), total };
 }
 
 /** The whole service with the current card of each currency. 404: there is none. */

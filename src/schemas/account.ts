@@ -1,10 +1,12 @@
 import { Type } from 'typebox';
+import { DecimalValue } from '../kernel/decimal-value.js';
 import { Picklist } from '../kernel/picklist-value.js';
 import { examples } from './examples.js';
 import {
   CountryName,
   CurrencyCode,
   FreeObject,
+  FreeText,
   nullable,
   optional,
   Text,
@@ -62,7 +64,40 @@ export const TaxLabels = writeBody(
   { description: 'The tax numbers to set.' },
 );
 
+/** What flows and screens ask of a customer beyond what billing needs. */
+const ProfileFields = {
+  firstName: optional(Text('First name of its contact.')),
+  lastName: optional(Text('Last name of its contact.')),
+  customerType: optional(Picklist('customerType', { description: 'Business or Individual.' })),
+  description: optional(FreeText('What there is to say of it.')),
+  kycFlag: optional(Type.Boolean({ description: 'Whether the customer was identified.' })),
+  taxStatus: optional(Text('How it is taxed.')),
+  taxExempt: optional(Type.Boolean({ description: 'Whether it pays no tax.' })),
+  invoicingDay: optional(
+    Type.Integer({ minimum: 1, maximum: 31, description: 'Day on which its invoices are sent.' }),
+  ),
+  organization: optional(Text('Organization that it belongs to.')),
+  email: optional(Text('E-mail address.')),
+  phone: optional(Text('Telephone number.')),
+  mobile: optional(Text('Mobile number.')),
+  website: optional(Text('Web address.')),
+  industry: optional(Text('Line of business.')),
+  language: optional(Text('Language of its invoices.')),
+  timeZone: optional(Text('Time zone.')),
+  creditLimit: optional(DecimalValue({ description: 'How much it may owe.', minimum: '0' })),
+  paymentMethod: optional(Picklist('paymentMethod', { description: 'How it pays.' })),
+  purchaseOrder: optional(Text("Number of the customer's standing purchase order.")),
+  billingEmail: optional(Text('E-mail address for its invoices.')),
+  segment: optional(Text('Group of customers that it belongs to.')),
+  salesPerson: optional(Text('Who looks after it.')),
+};
+
+export const AccountProfile = writeBody(ProfileFields, {
+  description: 'Further facts of the customer; in a PUT those that are given change.',
+});
+
 const AccountFields = {
+  profile: optional(AccountProfile),
   number: optional(Text('Account number, unique among the accounts.')),
   externalId: optional(Text('Key of the account in your systems; usage events name it.')),
   billingDay: optional(
@@ -110,6 +145,7 @@ const AccountHeader = {
   gst: nullable(Type.String({ description: 'GST number.' })),
   pan: nullable(Type.String({ description: 'PAN number.' })),
   cin: nullable(Type.String({ description: 'CIN number.' })),
+  profile: Type.Object(ProfileFields, { description: 'Further facts of the customer.' }),
 };
 
 /** The account without its collections: what a row shows. */

@@ -5,6 +5,7 @@ import { examples } from './examples.js';
 import {
   CurrencyCode,
   DateText,
+  FreeText,
   nullable,
   optional,
   Text,
@@ -27,6 +28,7 @@ export const ContractCreate = writeBody(
     accountExtId: optional(Text('External id of the account that is billed.')),
     poNumber: optional(Text("Number of the customer's purchase order.")),
     totalPrice: optional(DecimalValue({ description: 'Agreed total.' })),
+    description: optional(FreeText('What there is to say of it.')),
     services: optional(
       Type.Array(ContractLineWrite, { maxItems: 1000, description: 'Its lines.' }),
     ),
@@ -45,6 +47,7 @@ const ContractHeader = {
   masterAccountId: Uuid('Account that is billed.'),
   poNumber: nullable(Type.String({ description: "Number of the customer's purchase order." })),
   totalPrice: nullable(DecimalValue({ description: 'Agreed total.' })),
+  description: nullable(Type.String({ description: 'What there is to say of it.' })),
   approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
 };
 

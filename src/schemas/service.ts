@@ -31,6 +31,12 @@ export const ServiceCreate = writeBody(
     serviceStatus: optional(
       Picklist('serviceStatus', { description: 'Active (default) or Inactive.' }),
     ),
+    chargeFrequency: optional(
+      Picklist('chargeFrequency', { description: 'How often it is charged.' }),
+    ),
+    billingFrequency: optional(
+      Picklist('billingFrequency', { description: 'How often it is invoiced.' }),
+    ),
     priceableAttributes: optional(
       Type.Array(AttributeWrite, { maxItems: 1000, description: 'What is priced.' }),
     ),
@@ -60,6 +66,8 @@ const ServiceHeader = {
   currency: nullable(Type.String({ description: 'ISO code of its currency.' })),
   serviceType: Type.String({ description: 'Usage, Subscription or OTC.' }),
   serviceStatus: Type.String({ description: 'Active or Inactive.' }),
+  chargeFrequency: nullable(Type.String({ description: 'How often it is charged.' })),
+  billingFrequency: nullable(Type.String({ description: 'How often it is invoiced.' })),
   approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
 };
 
@@ -83,6 +91,8 @@ const lookups = {
   currency: 'currency',
   serviceType: 'serviceType',
   serviceStatus: 'serviceStatus',
+  chargeFrequency: 'chargeFrequency',
+  billingFrequency: 'billingFrequency',
   approvalStatus: 'approvalStatus',
 } as const;
 const serviceRow = rowSpec('Service', ServiceSummary, lookups);

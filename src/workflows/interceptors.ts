@@ -1,24 +1,10 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  CancellationScope,
-  isCancellation,
-  type WorkflowInterceptors,
-} from '@temporalio/workflow';
+import { CancellationScope, isCancellation, type WorkflowInterceptors } from '@temporalio/workflow';
 import type { FlowEnd } from '../activities/execution.js';
-import { isFlowRun, problemFailureType, type FlowFailure } from '../kernel/flow-run.js';
+import { isFlowRun } from '../kernel/flow-run.js';
+import { failureOf } from './failure.js';
 import { isEndRecorded } from './flow.js';
 import { persist } from './persistence.js';
 import { shortSteps } from './proxies.js';
-
-/** What a caller is told of an error; anything that is no problem of theirs is one of ours. */
-function failureOf(error: unknown): FlowFailure {
-  const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure && cause.type === problemFailureType) {
-    return cause.details?.[0] as FlowFailure;
-  }
-  return { kind: 'internal', message: 'Something went wrong on our side.', details: {} };
-}
 
 const record = (end: FlowEnd): Promise<void> =>
   CancellationScope.nonCancellable(() => persist(() => shortSteps.endExecution(end)));

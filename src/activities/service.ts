@@ -1,0 +1,33 @@
+import { approveService } from '../commands/approve.js';
+import { cloneService } from '../commands/clone-service.js';
+import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
+import { createService, deleteService, updateService } from '../commands/service.js';
+import type { Platform } from '../platform/platform.js';
+import { getService } from '../queries/service.js';
+import { ServiceCreate, ServiceUpdate } from '../schemas/service.js';
+import { reviveInput } from '../schemas/validator.js';
+import { actOn, deletedBy, startStep } from './start-node.js';
+
+export function serviceActivities(platform: Platform) {
+  return {
+    createService: startStep(platform, 'createService', (scope, { resolved, save, draftId }) => {
+      if (draftId === undefined) {
+        const input = reviveInput(ServiceCreate, resolved);
+        return saveByFlow(scope, save, (inner) => createService(inner, input));
+      }
+      const input = reviveInput(ServiceUpdate, resolved);
+      return saveByFlow(scope, save, async (inner) => {
+        await requireDraft(inner, 'service', draftId);
+        return updateService(inner, draftId, input);
+      });
+    }),
+    editService: startStep(platform, 'editService', (scope, { resolved, save }) => {
+      const { id, ...fields } = resolved;
+      const input = reviveInput(ServiceUpdate, fields);
+      return saveByFlow(scope, save, (inner) => updateService(inner, String(id), input));
+    }),
+    deleteService: deletedBy(platform, 'deleteService', getService, deleteService),
+    approveService: actOn(platform, 'approveService', getService, approveService),
+    cloneService: actOn(platform, 'cloneService', getService, cloneService),
+  };
+}

@@ -1,0 +1,86 @@
+import type { Static } from 'typebox';
+import { Problem, problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { Platform } from '../platform/platform.js';
+import { getExecution, type ExecutionRecord } from '../queries/execution.js';
+import type { ExecuteBody, Execution } from '../schemas/execution.js';
+import { flowBody } from '../schemas/flow.js';
+import { validate } from '../schemas/validator.js';
+import type { KnownFlow } from './flow-contract.js';
+import { problemCode } from './presenters/problem.js';
+import { runFlow, startInBackground } from './run-flow.js';
+import { slugFlow } from './slug-flow.js';
+
+type ExecutionDto = Static<typeof Execution>;
+
+/** How executions of a flow are shown (document 2, section 2). */
+export function executionView(
+  { flowId, name }: KnownFlow,
+  { temporal: { uiUrl, namespace } }: Platform,
+): (record: ExecutionRecord) => ExecutionDto {
+  return (record) => {
+    const { id, status, startedAt, completedAt, input, output, error, actor } = record;
+    const place = `${encodeURIComponent(record.workflowId)}/${record.runId}`;
+    return {
+      ...{ executionId: id, workflowId: flowId, workflowName: name, status, actor },
+      startedAt: startedAt.toISOString(),
+      completedAt: completedAt?.toISOString() ?? null,
+      input: (input as { readonly start?: Record<string, unknown> } | null)?.start ?? input,
+      output,
+      error: error && {
+        code: problemCode(error.kind),
+        message: error.message,
+        status: new Problem(error.kind, error.message).status,
+        details: { ...error.details },
+      },
+      temporalUrl:
+        uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${place}/history`,
+    };
+  };
+}
+
+/**
+ * Executes a flow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
+ * the data do not fit, and nothing is executed.
+ */
+export async function executeFlow(
+  scope: Scope,
+  platform: Platform,
+  known: KnownFlow,
+  { data, async: isAsync = false }: Static<typeof ExecuteBody>,
+  idempotencyKey: string | null,
+): Promise<ExecutionDto> {
+  const { workflow, flow } = known;
+  const body = validate(flowBody(flow), data) as Record<string, unknown>;
+  const start = slugFlow({ workflow, body, isDraft: false, idempotencyKey });
+  const executionId = isAsync
+    ? await startInBackground(scope, platform, start)
+    : await runFlow(scope, platform, start).then(
+        (result) => result.executionId,
+        (error: unknown) => failedExecution(error),
+      );
+  return executionView(known, platform)(await getExecution(scope, workflow, executionId));
+}
+
+/** The execution that an error is of; others are thrown on. */
+function failedExecution(error: unknown): string {
+  const id = error instanceof Problem ? error.details['flowExecutionId'] : undefined;
+  if (typeof id === 'string' && (error as Problem).kind !== 'timeout') return id;
+  throw error;
+}
+
+/** Asks Temporal to cancel an execution. 404: there is none. 409: it has ended. */
+export async function cancelExecution(
+  scope: Scope,
+  platform: Platform,
+  known: KnownFlow,
+  executionId: string,
+): Promise<ExecutionDto> {
+  const { workflow } = known;
+  const record = await getExecution(scope, workflow, executionId);
+  if (record.status !== 'running') {
+    throw problem.conflict(`The execution is ${record.status} already.`, { field: 'status' });
+  }
+  await platform.temporal.cancel(record.workflowId, record.runId);
+  return executionView(known, platform)(await getExecution(scope, workflow, executionId));
+}

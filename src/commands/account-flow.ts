@@ -1,0 +1,152 @@
+import type { Static } from 'typebox';
+import { within, type Scope } from '../kernel/scope.js';
+import { Account } from '../models/account.js';
+import type { Draft } from '../models/draft.js';
+import { getAccount } from '../queries/account.js';
+import { AccountUpdate } from '../schemas/account.js';
+import type { StartOf } from '../schemas/flow.js';
+import type { Flows } from '../schemas/flows/index.js';
+import { reviveInput } from '../schemas/validator.js';
+import { createAccount, createAddress, setTaxLabels, updateAccount } from './account.js';
+import { requireDraft, saveByFlow, type Drafted, type FlowSave } from './save-by-flow.js';
+
+type Onboarding = StartOf<Flows['createAccount']>;
+type AccountDto = Awaited<ReturnType<typeof createAccount>>;
+
+/** A step of the onboarding flow: its account has the id of the execution. */
+export interface OnboardingStep {
+  readonly accountId: string;
+  readonly start: Onboarding;
+}
+
+const accountOf = (start: Onboarding) => ({
+  name: start.Name ?? start.Company_Name,
+  defaultCurrency: start.Currency,
+  ...(start.ExternalId === undefined ? {} : { externalId: start.ExternalId }),
+  profile: { organization: start.Company_Name },
+});
+
+const contactOf = (start: Onboarding) => ({
+  firstName: start.First_Name,
+  lastName: start.Last_Name,
+});
+
+/** The first step of onboarding: the account itself. 409: the external id is taken. */
+export async function onboardAccount(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return createAccount(scope, accountOf(start), accountId);
+}
+
+/** The second step: its contact. */
+export async function addAccountContact(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return updateAccount(scope, accountId, {
+    contactInfoList: [contactOf(start)],
+    profile: contactOf(start),
+  });
+}
+
+/** The last step: its address; answers with the whole account. */
+export async function addAccountAddress(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return scope.db.transaction(async (trx) => {
+    await createAddress(within(scope, trx), accountId, {
+      line1: start.Line1,
+      line2: start.Line2 ?? null,
+      city: start.City,
+      state: start.State,
+      zipCode: start.Zip_Code,
+      country: start.Country,
+    });
+    return getAccount(trx, scope.tenantId, accountId);
+  });
+}
+
+/** Takes back what onboarding has made so far; there may be nothing. */
+export async function removeAccount(scope: Scope, accountId: string): Promise<null> {
+  return scope.db.transaction(async (trx) => {
+    await Account.query(trx)
+      .forTenant(scope.tenantId)
+      .existing()
+      .where({ id: accountId })
+      .patch({ deletedAt: scope.now() });
+    return null;
+  });
+}
+
+/** Keeps an onboarding as a draft: the account alone, its contact and address wait. */
+export async function draftAccount(
+  scope: Scope,
+  save: FlowSave,
+  step: OnboardingStep,
+): Promise<Drafted<AccountDto>> {
+  return saveByFlow(scope, save, (inner) => onboardAccount(inner, step));
+}
+
+/** Does what a draft left undone. */
+async function completeAccount(
+  scope: Scope,
+  { id }: AccountDto,
+  draft: Draft['input'],
+): Promise<AccountDto> {
+  const step = { accountId: id, start: draft as Onboarding };
+  await addAccountContact(scope, step);
+  return addAccountAddress(scope, step);
+}
+
+/** Completes an onboarding draft with another start node. */
+export async function completeOnboarding(
+  scope: Scope,
+  save: FlowSave,
+  { accountId, start }: OnboardingStep,
+): Promise<Drafted<AccountDto>> {
+  return saveByFlow(
+    scope,
+    save,
+    async (inner) => {
+      await requireDraft(inner, 'account', accountId);
+      return updateAccount(inner, accountId, accountOf(start));
+    },
+    (inner, saved, draft) => completeAccount(inner, saved, { ...draft, ...start }),
+  );
+}
+
+/** What the edit flow may change, under the names of commands. */
+interface AccountEdit {
+  readonly id: string;
+  readonly status?: string;
+  readonly gst?: string | null;
+  readonly pan?: string | null;
+  readonly cin?: string | null;
+}
+
+/** Changes what is given of an account; a draft is completed. 404: there is none. 409: a key is taken. */
+export async function editAccount(
+  scope: Scope,
+  save: FlowSave,
+  resolved: Readonly<Record<string, unknown>>,
+): Promise<Drafted<AccountDto>> {
+  const { id, status, gst, pan, cin, ...fields } = resolved as unknown as AccountEdit;
+  const update: Static<typeof AccountUpdate> = reviveInput(AccountUpdate, fields);
+  const taxLabels = {
+    ...(gst === undefined ? {} : { gst }),
+    ...(pan === undefined ? {} : { pan }),
+    ...(cin === undefined ? {} : { cin }),
+  };
+  const change = (inner: Scope) =>
+    inner.db.transaction(async (trx) => {
+      await updateAccount(inner, id, update);
+      if (Object.keys(taxLabels).length > 0) await setTaxLabels(inner, id, taxLabels);
+      if (status !== undefined) {
+        await Account.query(trx).forTenant(scope.tenantId).where({ id }).patch({ status });
+      }
+      return getAccount(trx, scope.tenantId, id);
+    });
+  return saveByFlow(scope, save, change, completeAccount);
+}

@@ -1,0 +1,62 @@
+import { problem } from '../kernel/problem.js';
+import { within, type Scope } from '../kernel/scope.js';
+import { Draft } from '../models/draft.js';
+import type { FlowEntity } from '../schemas/flow.js';
+import { approvable } from './approve.js';
+
+/** A call of a flow that makes or changes a record. */
+export interface FlowSave {
+  readonly entity: FlowEntity;
+  readonly workflow: string;
+  /** The start node as the caller sent it. */
+  readonly start: Readonly<Record<string, unknown>>;
+  /** Whether further steps wait until the flow is called again (document 2, section 4.1). */
+  readonly isDraft: boolean;
+}
+
+interface Saved {
+  readonly id: string;
+  readonly approvalStatus: string;
+}
+
+/** A record as a flow leaves it; `draft` says that the flow is not completed. */
+export type Drafted<Dto> = Dto & { readonly draft?: true };
+
+/**
+ * Saves a record in one transaction. In draft mode the input is kept beside the record, whose
+ * approvalStatus is Draft; otherwise a draft that there was is completed: `complete` is told what it
+ * held, and does what was left undone.
+ */
+export async function saveByFlow<Dto extends Saved>(
+  scope: Scope,
+  { entity, workflow, start, isDraft }: FlowSave,
+  save: (scope: Scope) => Promise<Dto>,
+  complete: (scope: Scope, saved: Dto, draft: Draft['input']) => Promise<Dto> = (_scope, saved) =>
+    Promise.resolve(saved),
+): Promise<Drafted<Dto>> {
+  return scope.db.transaction(async (trx) => {
+    const inner = within(scope, trx);
+    const saved = await save(inner);
+    if (isDraft) {
+      const { id } = saved;
+      await Draft.keep(trx, scope.tenantId, { entity, entityId: id, workflow, input: start });
+      await approvable[entity]
+        .query(trx)
+        .forTenant(scope.tenantId)
+        .findById(id)
+        .patch({ approvalStatus: 'Draft' });
+      return { ...saved, approvalStatus: 'Draft', draft: true as const };
+    }
+    const draft = await Draft.take(trx, scope.tenantId, entity, saved.id);
+    return draft ? complete(inner, saved, draft.input) : saved;
+  });
+}
+
+/** The record that a create flow is called with again, to complete it. 409: it is no draft. */
+export async function requireDraft(scope: Scope, entity: FlowEntity, id: string): Promise<void> {
+  const draft = await Draft.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .findOne({ entity, entityId: id });
+  if (!draft)
+    throw problem.conflict(`There is no draft of the ${entity} '${id}'.`, { field: 'id' });
+}

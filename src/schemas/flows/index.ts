@@ -1,0 +1,35 @@
+import { flowOperation, type Flow } from '../flow.js';
+import { accountFlows } from './account.js';
+import { contractFlows } from './contract.js';
+import { paymentFlows } from './payment.js';
+import { serviceFlows } from './service.js';
+
+/** Every flow, by the name of its workflow. */
+export const flows = { ...accountFlows, ...contractFlows, ...serviceFlows, ...paymentFlows };
+
+export type Flows = typeof flows;
+export type FlowWorkflow = keyof Flows;
+
+/** Every flow with the name of its workflow, in the order of document 2. */
+export const flowList: readonly (readonly [FlowWorkflow, Flow])[] = Object.entries(
+  flows,
+) as unknown as [FlowWorkflow, Flow][];
+
+/** `savePayment` is called `payment-save` outside (0-decisions.md section 3). */
+export const publicNameOf = (workflow: string): string => {
+  const [, verb = '', entity = ''] = /^([a-z]+)(.*)$/.exec(workflow) ?? [];
+  return `${entity.toLowerCase()}-${verb}`;
+};
+
+/** The operations that run the flows, by workflow. */
+export const flowOperations = Object.fromEntries(
+  flowList.map(([workflow, flow]) => [workflow, flowOperation(workflow, flow)]),
+) as Readonly<Record<FlowWorkflow, ReturnType<typeof flowOperation>>>;
+
+/** The bodies of these operations, as the OpenAPI document names them: `CreateAccountStart`. */
+export const flowBodies: Readonly<Record<string, object>> = Object.fromEntries(
+  flowList.map(([workflow]) => [
+    `${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}Start`,
+    flowOperations[workflow].body,
+  ]),
+);
