@@ -33,7 +33,7 @@ export const ContractCreate = writeBody(
       Type.Array(ContractLineWrite, { maxItems: 1000, description: 'Its lines.' }),
     ),
   },
-  { description: 'A contract.' },
+  { description: 'A contract.', requiredAny: ['masterAccountId', 'accountExtId'] },
 );
 export const ContractUpdate = updateBody(ContractCreate);
 

@@ -78,11 +78,16 @@ const responseOnly = [
 
 /**
  * A write body: an unknown property is 400 and named; response-only ones are ignored
- * (0-decisions.md section 1). `ignore` adds those of this entity.
+ * (0-decisions.md section 1). `ignore` adds those of this entity. `requiredAny` tells readers of the
+ * OpenAPI document that one of these is needed: the command checks it, with a better message.
  */
 export function writeBody<P extends TProperties>(
   properties: P,
-  options: { description?: string; ignore?: readonly string[] } = {},
+  options: {
+    description?: string;
+    ignore?: readonly string[];
+    requiredAny?: readonly (keyof P & string)[];
+  } = {},
 ): TObject<P> {
   const { ignore = [], ...annotations } = options;
   const ignored = [...responseOnly, ...ignore].filter((name) => !(name in properties));
@@ -100,6 +105,7 @@ export function updateBody<P extends TProperties>(create: TObject<P>): TObject<A
   );
   const annotations: Record<string, unknown> = { ...create };
   delete annotations['required'];
+  delete annotations['requiredAny'];
   return Type.Object(properties, {
     ...annotations,
     properties,

@@ -207,15 +207,17 @@ function ownKeyword(
       return { type: 'string', ...(values.length === 0 ? {} : { enum: [...values] }) };
     }
     case 'currency':
-      return { type: 'string', examples: ['USD', 'Euro'] };
+      return { type: 'string', minLength: 1, examples: ['USD', 'Euro'] };
     case 'country':
-      return { type: 'string', examples: ['France', 'US', 'IND'] };
+      return { type: 'string', minLength: 1, examples: ['France', 'US', 'IND'] };
     case 'wholeNumber': {
       const { minimum } = value as { minimum: number };
       return { type: 'integer', minimum, maximum: wholeNumberMax };
     }
     case 'flag':
       return { type: 'boolean' };
+    case 'requiredAny':
+      return { anyOf: (value as string[]).map((property) => ({ required: [property] })) };
     case 'dateOrInstant':
       return { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] };
     default:

@@ -76,7 +76,10 @@ const PriceMethod = (name: PriceMethodName) =>
 
 const rowVariants = priceMethods.map(({ name, rates }) => {
   const { properties } = writable(rates) as TObject;
-  return writeBody({ ...RowFields, priceMethod: PriceMethod(name), ...properties });
+  return writeBody(
+    { ...RowFields, priceMethod: PriceMethod(name), ...properties },
+    { requiredAny: ['priceDimId', 'priceDimName'] },
+  );
 }) as unknown as readonly CommonRow[];
 
 /**

@@ -20,6 +20,7 @@ interface FuzzOptions {
   readonly examples: number;
   readonly maxTime?: number;
   readonly operation: readonly string[];
+  readonly phases?: string;
   readonly seed?: number;
 }
 
@@ -55,6 +56,7 @@ async function fuzz(options: FuzzOptions, folder: string, signal: AbortSignal): 
       ...['--request-timeout', '60', '--suppress-health-check', 'all', '--warnings', 'off'],
       ...(maxTime === undefined ? [] : ['--max-time', String(maxTime)]),
       ...(options.seed === undefined ? [] : ['--seed', String(options.seed)]),
+      ...(options.phases === undefined ? [] : ['--phases', options.phases]),
       ...operation.flatMap((id) => ['--include-operation-id', id]),
     ];
     return await runSchemathesis(program, args, { folder, signal });
@@ -90,6 +92,7 @@ const program = new Command('npm run test:fuzz --')
   .option('--examples <count>', 'examples for each operation', parseCount, 200)
   .option('--max-time <seconds>', 'end after this time; until then it goes on', parseCount)
   .option('--operation <id...>', 'only the operations with these ids', [])
+  .option('--phases <names>', 'only these of examples,coverage,fuzzing,stateful')
   .option('--seed <number>', 'the seed that an earlier run has printed, to repeat it', Number)
   .parse();
 // Nothing is under way any more; Temporal's connections would keep the process for seconds.

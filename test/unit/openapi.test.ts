@@ -47,8 +47,16 @@ const keywords: readonly (readonly [string, object, object])[] = [
     { type: 'number', exclusiveMinimum: 0 },
   ],
   ['a picklist that is not loaded', Picklist('netTerm', { description }), { type: 'string' }],
-  ['a currency', CurrencyCode(description), { type: 'string', examples: ['USD', 'Euro'] }],
-  ['a country', CountryName(description), { type: 'string', examples: ['France', 'US', 'IND'] }],
+  [
+    'a currency',
+    CurrencyCode(description),
+    { type: 'string', minLength: 1, examples: ['USD', 'Euro'] },
+  ],
+  [
+    'a country',
+    CountryName(description),
+    { type: 'string', minLength: 1, examples: ['France', 'US', 'IND'] },
+  ],
   ['a date', DateText(description), { type: 'string', format: 'date' }],
   [
     'a whole number of a query: a larger one than the cap is accepted',
@@ -84,6 +92,17 @@ const keywords: readonly (readonly [string, object, object])[] = [
       type: 'object',
       properties: { size: { type: ['number', 'null'], description } },
       additionalProperties: false,
+    },
+  ],
+  [
+    'a write body of which one field or another is required',
+    writeBody({ size: DecimalValue({ description }) }, { description, requiredAny: ['size'] }),
+    {
+      type: 'object',
+      required: ['size'],
+      properties: { size: { type: 'number', description } },
+      additionalProperties: false,
+      anyOf: [{ required: ['size'] }],
     },
   ],
 ];
