@@ -14,6 +14,7 @@ import { startProcess } from './processes.js';
 import { printRows, writeRows, type BenchRow } from './result.js';
 import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } from './rows.js';
 import { measureRate } from './rate.js';
+import { measureFlat } from './flat.js';
 
 const tenantId = 'bench';
 const accountCount = 100;
@@ -75,7 +76,14 @@ const bench = await openBench(dataDir);
 const rows: BenchRow[] = [];
 try {
   // The order matters: the workers start with the log that `ingest` and `batch` have filled.
-  const measures = [measureRead, measureIngest, measureBatch, measureRate, measureFresh];
+  const measures = [
+    measureRead,
+    measureIngest,
+    measureBatch,
+    measureRate,
+    measureFresh,
+    measureFlat,
+  ];
   for (const measure of measures.filter(isAskedFor)) {
     tell(measure.name);
     rows.push(...(await measure(bench)));

@@ -17,6 +17,19 @@ export class NewerDatabaseError extends Error {
 }
 
 /**
+ * Below row-level security an index only serves comparisons that are leakproof, and only a superuser
+ * can say that `ilike` is (docs/decisions/0079). Not a migration: a dump does not hold it.
+ */
+const allowIndexedSearch = `
+  do $$ begin
+    if exists (select 1 from pg_roles where rolname = current_user and rolsuper) and not (
+      select proleakproof from pg_proc where oid = 'pg_catalog.texticlike(text,text)'::regprocedure
+    ) then
+      alter function pg_catalog.texticlike(text, text) leakproof;
+    end if;
+  end $$`;
+
+/**
  * Brings the schema up to this version; safe to call from several processes at once, because knex
  * locks its table of migrations. Returns the names of the migrations that ran.
  */
@@ -37,6 +50,7 @@ export async function migrateDatabase(
       },
     };
     const [, names] = (await db.migrate.latest(options)) as [number, string[]];
+    await db.raw(allowIndexedSearch);
     return names;
   } catch (error) {
     const missing = /migration directory is corrupt.*missing: (.*)/s.exec(String(error));

@@ -1,5 +1,7 @@
+import { arrayLiteral } from '../kernel/postgres-array.js';
 import type { Scope } from '../kernel/scope.js';
 import { prepareQuery, type QueryableModel } from '../models/prepared-query.js';
+import { isCounted, prepareRowCount } from '../models/row-count.js';
 import {
   BillingRecord,
   type TenantModel,
@@ -18,6 +20,22 @@ export async function listPage<M extends TenantModel, T>(
   if (offset >= total) return { items: [], total };
   const rows = await query.clone().limit(limit).offset(offset);
   return { items: rows.map(present), total };
+}
+
+/** From here on a page first finds its ids: reading the rows before it would cost more. */
+const deepOffset = 1_000;
+
+/** A page of a query whose order an index holds together with the ids. */
+export async function readPage<M extends TenantModel>(
+  query: TenantQueryBuilder<M>,
+  { limit, offset }: PageRequest,
+): Promise<M[]> {
+  if (offset < deepOffset) return query.clone().limit(limit).offset(offset);
+  const found = await query.clone().select('id').limit(limit).offset(offset);
+  return query.clone().whereIn(
+    'id',
+    found.map(({ id }) => id),
+  );
 }
 
 /** Text that `ilike` finds anywhere; `%` and `_` stand for themselves. */
@@ -93,8 +111,21 @@ function prepareFor<M extends TenantModel, F extends string>(
       },
       isSoftDeleted ? query.existing() : query,
     );
+  const count = prepareQuery(model, values, (query, given) =>
+    chosen(query.count('* as total'), given),
+  );
   return {
-    count: prepareQuery(model, values, (query, given) => chosen(query.count('* as total'), given)),
+    count: names.length === 0 && isCounted(model) ? prepareRowCount(model) : count,
+    /** The ids alone, which the index of the order holds: rows that are skipped are not read. */
+    ids: prepareQuery(
+      model,
+      { ...values, limit: 'number' as const, offset: 'number' as const },
+      (query, given) =>
+        chosen(query.select('id'), given).orderBy(order).limit(given.limit).offset(given.offset),
+    ),
+    byIds: prepareQuery(model, { ids: 'text' as const }, (query, { ids }) =>
+      query.whereRaw('id = any(?::uuid[])', [ids]).orderBy(order),
+    ),
     page: prepareQuery(
       model,
       { ...values, limit: 'number' as const, offset: 'number' as const },
@@ -121,11 +152,15 @@ export function prepareList<M extends TenantModel, F extends string = never>(
     }
     const names = Object.keys(values);
     const key = names.join();
-    const { count, page } = prepared.get(key) ?? prepareFor(model, rules, names);
-    prepared.set(key, { count, page });
-    const counted = await count(db.read, tenantId, values);
-    const total = Number((counted[0] as unknown as { total: string }).total);
+    const reads = prepared.get(key) ?? prepareFor(model, rules, names);
+    prepared.set(key, reads);
+    const counted = await reads.count(db.read, tenantId, values);
+    const total = Number((counted[0] as unknown as { total: string | null }).total ?? 0);
     if (offset >= total) return { items: [], total };
-    return { items: await page(db.read, tenantId, { ...values, limit, offset }), total };
+    const paged = { ...values, limit, offset };
+    if (offset < deepOffset) return { items: await reads.page(db.read, tenantId, paged), total };
+    const found = await reads.ids(db.read, tenantId, paged);
+    const ids = arrayLiteral(found.map(({ id }) => id));
+    return { items: await reads.byIds(db.read, tenantId, { ids }), total };
   };
 }

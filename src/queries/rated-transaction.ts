@@ -8,10 +8,11 @@ import { Account } from '../models/account.js';
 import { RatedTransaction } from '../models/rated-transaction.js';
 import type { RatedDimension } from '../models/rated-dimension.js';
 import { UsageConsumer } from '../models/usage-consumer.js';
+import { UsageDay } from '../models/usage-day.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/rated-transaction.js';
-import { search } from './listing.js';
+import { readPage, search } from './listing.js';
 
 type RatedTransactionDto = Static<typeof schema.RatedTransaction>;
 type RatedTransactionSummaryDto = Static<typeof schema.RatedTransactionSummary>;
@@ -20,8 +21,8 @@ type RatedDimensionDto = Static<typeof schema.RatedDimension>;
 export interface RatedTransactionFilter {
   readonly q?: string;
   readonly accountId?: string;
-  readonly fromDate?: string;
-  readonly toDate?: string;
+  readonly fromDate?: string | undefined;
+  readonly toDate?: string | undefined;
 }
 
 /** Account numbers by account id; also of accounts that were deleted since. */
@@ -100,18 +101,16 @@ export async function listRatedTransactions(
   if (fromDate !== undefined) void query.where('transactionDate', '>=', fromDate);
   if (toDate !== undefined) void query.where('transactionDate', '<=', toDate);
   const found = search(query, ['externalTranId'], q);
-  const isWhole = [q, accountId, fromDate, toDate].every((value) => value === undefined);
-  const total = isWhole
-    ? await countTransactions(db.read, tenantId)
-    : await found.clone().resultSize();
+  const total =
+    (q ?? '') === '' && accountId === undefined
+      ? await countTransactions(db.read, tenantId, { fromDate, toDate })
+      : await found.clone().resultSize();
   if (offset >= total) return { items: [], total };
-  const rows = await found
-    .orderBy([
-      { column: 'transactionDate', order: 'desc' },
-      { column: 'id', order: 'desc' },
-    ])
-    .limit(limit)
-    .offset(offset);
+  const ordered = found.orderBy([
+    { column: 'transactionDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+  const rows = await readPage(ordered, { limit, offset });
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,
@@ -120,8 +119,15 @@ export async function listRatedTransactions(
   return { items: rows.map((row) => presentSummary(row, numbers)), total };
 }
 
-/** From the tallies of the partitions: counting millions of rows for each page would be slow. */
-async function countTransactions(db: Knex, tenantId: string): Promise<number> {
+/** From the tallies: counting millions of rows for each page would be slow. */
+async function countTransactions(
+  db: Knex,
+  tenantId: string,
+  { fromDate, toDate }: Pick<RatedTransactionFilter, 'fromDate' | 'toDate'>,
+): Promise<number> {
+  if (fromDate !== undefined || toDate !== undefined) {
+    return UsageDay.total(db, tenantId, ['transaction'], { from: fromDate, last: toDate });
+  }
   const tallies = await UsageConsumer.query(db).forTenant(tenantId).select('transactions');
   return tallies.reduce((total, { transactions }) => total + Number(transactions), 0);
 }

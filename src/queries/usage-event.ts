@@ -11,11 +11,13 @@ import {
   type UsageRecord,
 } from '../kernel/usage-log.js';
 import { UsageConsumer } from '../models/usage-consumer.js';
+import { UsageDay } from '../models/usage-day.js';
 import { UsageEvent } from '../models/usage-event.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/usage-event.js';
-import { filterUsageEvents, type UsageEventFilter } from './usage-event-filter.js';
+import { readPage } from './listing.js';
+import { daysOfTimes, filterUsageEvents, type UsageEventFilter } from './usage-event-filter.js';
 import { explainCharges } from './usage-explanation.js';
 import { readMessage, type ReadMessage } from './usage-message.js';
 
@@ -109,20 +111,67 @@ async function listPending(
   return { items: records.map(present), total: count };
 }
 
+type StoredStatus = Exclude<Status, 'pending'>;
+const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate'];
+
+function chooseStored(
+  { tenantId, db }: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+) {
+  const query = UsageEvent.query(db.read).forTenant(tenantId);
+  if (status !== undefined) void query.where({ status });
+  return filterUsageEvents(query, filter);
+}
+
+/** By times alone: whole days from their tallies, the parts of days at both ends by counting. */
+async function countTimes(
+  scope: Scope,
+  status: StoredStatus | undefined,
+  { days, rests }: NonNullable<ReturnType<typeof daysOfTimes>>,
+): Promise<number> {
+  const kinds = status === undefined ? storedStatuses : [status];
+  const [whole, ...parts] = await Promise.all([
+    UsageDay.total(scope.db.read, scope.tenantId, kinds, days),
+    ...rests.map((rest) => chooseStored(scope, status, rest).resultSize()),
+  ]);
+  return parts.reduce((sum, part) => sum + part, whole);
+}
+
 async function countStored(
   scope: Scope,
-  status: Exclude<Status, 'pending'> | undefined,
+  status: StoredStatus | undefined,
   filter: UsageEventFilter,
 ): Promise<number> {
   const { tenantId, db } = scope;
-  if (Object.values(filter).some((value) => value !== undefined)) {
-    const query = UsageEvent.query(db.read).forTenant(tenantId);
-    if (status !== undefined) void query.where({ status });
-    return filterUsageEvents(query, filter).resultSize();
-  }
+  const given = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : name,
+  );
+  const isByTimes = given.length > 0 && given.every((name) => name === 'from' || name === 'to');
+  const days = isByTimes ? daysOfTimes(filter) : undefined;
+  if (days) return countTimes(scope, status, days);
+  if (given.length > 0) return chooseStored(scope, status, filter).resultSize();
   // Without a filter the tallies know: a tenant may have millions.
   const tallies = await UsageConsumer.query(db.read).forTenant(tenantId);
   return tallies.reduce((total, { [status ?? 'nextOffset']: count }) => total + Number(count), 0);
+}
+
+/** The page, newest first. Of times only the ids that their days have are looked at. */
+async function readStored(
+  scope: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+  page: PageRequest,
+): Promise<UsageEvent[]> {
+  const { from, to } = filter;
+  const query = chooseStored(scope, status, filter).orderBy('id', 'desc');
+  if (from !== undefined || to !== undefined) {
+    const kinds = status === undefined ? storedStatuses : [status];
+    const days = { from: from?.slice(0, 10), last: to?.slice(0, 10) };
+    const ids = await UsageDay.idRange(scope.db.read, scope.tenantId, kinds, days);
+    if (ids) void query.where('id', '>=', ids.first).where('id', '<=', ids.last);
+  }
+  return readPage(query, page);
 }
 
 /** Newest first; those that wait to be rated come before those that were. */
@@ -132,7 +181,6 @@ export async function listUsageEvents(
   { status, ...filter }: UsageEventFilter & { readonly status?: Status },
   { limit, offset }: PageRequest,
 ): Promise<Listed<UsageEventSummaryDto>> {
-  const { tenantId, db } = scope;
   const withPending = status === undefined || status === 'pending';
   const pending = withPending
     ? await listPending(scope, log, filter, { limit, offset })
@@ -141,12 +189,10 @@ export async function listUsageEvents(
   const total = pending.total + (await countStored(scope, status, filter));
   const missing = limit - pending.items.length;
   if (missing === 0 || offset + pending.items.length >= total) return { ...pending, total };
-  const query = UsageEvent.query(db.read).forTenant(tenantId);
-  if (status !== undefined) void query.where({ status });
-  const events = await filterUsageEvents(query, filter)
-    .orderBy('id', 'desc')
-    .limit(missing)
-    .offset(Math.max(offset - pending.total, 0));
+  const events = await readStored(scope, status, filter, {
+    limit: missing,
+    offset: Math.max(offset - pending.total, 0),
+  });
   return { items: [...pending.items, ...events.map((event) => presentStored(event))], total };
 }
 

@@ -1,0 +1,195 @@
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { listAccounts } from '../../src/queries/account.js';
+import { listRatedTransactions } from '../../src/queries/rated-transaction.js';
+import { listUsageEvents } from '../../src/queries/usage-event.js';
+import type { Listed } from '../../src/schemas/operation.js';
+import { accountIdOf, fillTenant, serviceIdOf } from '../support/fill.js';
+import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import { asOwner } from '../support/rows.js';
+
+interface Statement {
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+interface Connection {
+  query(statement: unknown, ...others: unknown[]): unknown;
+}
+interface Source {
+  acquireConnection(): Promise<Connection>;
+  releaseConnection(connection: Connection): Promise<unknown>;
+}
+
+/** A step of a plan, as `explain (analyze, format json)` shows it. */
+interface Step {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Heap Fetches'?: number;
+  readonly Plans?: readonly Step[];
+}
+
+/** The selects that run on the connections of this handle while the work is done. */
+async function record(db: Knex, work: () => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const source = db.client as Source;
+  const acquire = source.acquireConnection.bind(source);
+  const watched = new Map<Connection, Connection['query']>();
+  source.acquireConnection = async () => {
+    const connection = await acquire();
+    if (!watched.has(connection)) {
+      const query = connection.query.bind(connection);
+      watched.set(connection, query);
+      connection.query = (statement, ...others) => {
+        const { text } = statement as Partial<Statement>;
+        if (text?.startsWith('select') === true) statements.push(statement as Statement);
+        return query(statement, ...others);
+      };
+    }
+    return connection;
+  };
+  try {
+    await work();
+  } finally {
+    Reflect.deleteProperty(source, 'acquireConnection');
+    for (const [connection, query] of watched) connection.query = query;
+  }
+  return statements;
+}
+
+async function explain(db: Knex, { text, values = [] }: Statement): Promise<Step[]> {
+  const source = db.client as Source;
+  const connection = await source.acquireConnection();
+  try {
+    const { rows } = (await connection.query({
+      text: `explain (analyze, format json) ${text}`,
+      values,
+    })) as { rows: { 'QUERY PLAN': { Plan: Step }[] }[] };
+    const steps: Step[] = [];
+    const walk = (step: Step): void => {
+      steps.push(step);
+      step.Plans?.forEach(walk);
+    };
+    for (const { Plan } of rows[0]?.['QUERY PLAN'] ?? []) walk(Plan);
+    return steps;
+  } finally {
+    await source.releaseConnection(connection);
+  }
+}
+
+const accounts = 20_000;
+const events = 40_000;
+/** More rows than any of these lists has to look at; far fewer than there are. */
+const rowsMax = 1_600;
+const large = new Set(['account', 'rated_transaction', 'usage_event']);
+
+/** What is wrong with a step: it reads, or sorts, the whole instead of what is asked for. */
+function faultOf(step: Step): string | undefined {
+  const type = step['Node Type'];
+  const rows = step['Actual Rows'] + (step['Rows Removed by Filter'] ?? 0);
+  if (type === 'Seq Scan' && large.has(step['Relation Name'] ?? '')) return 'a sequential scan';
+  if (type.endsWith('Sort') && rows > rowsMax) return `a sort of ${rows} rows`;
+  // Entries of an index are skipped by the thousand in a deep page; rows are not.
+  const reads = type === 'Index Only Scan' ? (step['Heap Fetches'] ?? 0) : rows;
+  if (/Scan$/.test(type) && type !== 'Bitmap Index Scan' && reads > rowsMax) {
+    return `${type} reads ${reads} rows`;
+  }
+  return undefined;
+}
+
+type List = (instance: TestInstance, tenant: TestTenant) => Promise<Listed<unknown>>;
+
+const first = { limit: 20, offset: 0 };
+const deep = { limit: 20, offset: accounts - 100 };
+
+const accountList =
+  (q?: string, page = first): List =>
+  (_instance, { scope }) =>
+    listAccounts(scope, page, q);
+const transactionList =
+  (filter: Parameters<typeof listRatedTransactions>[2], page = first): List =>
+  (_instance, { scope }) =>
+    listRatedTransactions(scope, page, filter);
+const eventList =
+  (filter: Parameters<typeof listUsageEvents>[2], page = first): List =>
+  ({ platform }, { scope }) =>
+    listUsageEvents(scope, platform.broker, filter, page);
+
+const anAccount = { accountId: accountIdOf(10_000) };
+/** October 5 to 14: 10 of 28 days. */
+const dates = { fromDate: '2026-10-05', toDate: '2026-10-14' };
+const times = { from: '2026-10-05T00:00:00.000Z', to: '2026-10-15T00:00:00.000Z' };
+
+// One event each 28 * 86,400 / 40,000 = 60.48 s. The four days before October 5 have 345,600 / 60.48
+// = 5,714.3 of them, so 5,715; the first fourteen have 20,000; between them are 14,285. The event i is
+// of the account (i * 7,919) mod 20,000: 7,919 is prime, so each account has two, i and i + 20,000;
+// the account 10,000 has the events 10,000, which is in those days, and 30,000.
+const cases: readonly (readonly [string, number, List])[] = [
+  ['accounts', accounts, accountList()],
+  ['accounts, a deep page', accounts, accountList(undefined, deep)],
+  // 1777 and 17770 to 17779.
+  ['accounts by q', 11, accountList('OUNT 1777')],
+  ['rated transactions', events, transactionList({})],
+  ['rated transactions, a deep page', events, transactionList({}, deep)],
+  ['rated transactions of an account', 2, transactionList(anAccount)],
+  ['rated transactions by date', 14_285, transactionList(dates)],
+  ['rated transactions of an account by date', 1, transactionList({ ...anAccount, ...dates })],
+  ['rated transactions by q', 11, transactionList({ q: 'TXN-1777' })],
+  // 17770 to 17779: 1777 is before October 5.
+  ['rated transactions by q and date', 10, transactionList({ q: 'TXN-1777', ...dates })],
+  ['usage events', events, eventList({})],
+  ['usage events, a deep page', events, eventList({}, deep)],
+  ['usage events that are rated', events, eventList({ status: 'rated' })],
+  ['usage events that are rejected', 0, eventList({ status: 'rejected' })],
+  ['usage events by code', 0, eventList({ code: 'NO_RATE_CARD' })],
+  ['usage events of an account', 2, eventList(anAccount)],
+  // 40,000 events of 500 services.
+  ['usage events of a service', 80, eventList({ serviceId: serviceIdOf(3) })],
+  ['usage events by external id', 1, eventList({ externalTransactionId: 'txn-777' })],
+  ['usage events by time', 14_285, eventList(times)],
+  ['usage events by time, rated', 14_285, eventList({ ...times, status: 'rated' })],
+  // 4 days and 10 hours are 381,600 / 60.48 = 6,309.5, an hour more 6,369.05: 6,310 to 6,369.
+  [
+    'usage events of an hour',
+    60,
+    eventList({ from: '2026-10-05T10:00:00.000Z', to: '2026-10-05T11:00:00.000Z' }),
+  ],
+  ['usage events of an account by time', 1, eventList({ ...anAccount, ...times })],
+];
+
+describe('the plans of lists', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  before(async function () {
+    this.timeout(180_000);
+    instance = await openTestInstance();
+    tenant = await instance.tenant();
+    const small = await instance.tenant();
+    await asOwner(instance.databaseUrl, async (client) => {
+      await fillTenant(client, { tenantId: tenant.id, accounts, events, services: 500 });
+      // Another tenant with the same names: its rows must not be read either.
+      await fillTenant(client, { tenantId: small.id, accounts: 100, events: 100, services: 5 });
+      await client.query('vacuum analyze');
+    });
+  });
+  after(() => instance.close());
+
+  for (const [name, total, list] of cases) {
+    it(`read by index, and sort no more than is found: ${name}`, async () => {
+      const db = tenant.scope.db.read;
+      let listed: Listed<unknown> | undefined;
+      const statements = await record(db, async () => {
+        listed = await list(instance, tenant);
+      });
+      expect(listed?.total, 'total').to.equal(total);
+      expect(listed?.items.length).to.equal(Math.min(total, first.limit));
+      expect(statements).to.not.deep.equal([]);
+      for (const statement of statements) {
+        for (const step of await explain(db, statement)) {
+          expect(faultOf(step), statement.text).to.equal(undefined);
+        }
+      }
+    });
+  }
+});
