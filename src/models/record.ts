@@ -83,7 +83,7 @@ export class GenericRecord extends TenantModel {
     return new Set(result.rows.map(({ id }) => id));
   }
 
-  /** Of each of these records, a unique field whose value another record has. */
+  /** Of each of these records, the first unique field whose value another record has. */
   static async findConflicts(
     trx: Knex.Transaction,
     type: RecordType,
@@ -107,7 +107,8 @@ export class GenericRecord extends TenantModel {
       parts.join(' union all '),
       bindings as string[],
     );
-    return new Map(result.rows.map(({ id, field }) => [id, field]));
+    // Of several fields the one that was declared first.
+    return new Map(result.rows.map(({ id, field }) => [id, field] as const).reverse());
   }
 
   /** Replaces the data of a record, and its keys. */

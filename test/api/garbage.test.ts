@@ -53,7 +53,7 @@ describe('bad input', () => {
   };
 
   for (const operation of declaredOperations.filter(({ body }) => body)) {
-    const { id, body } = operation;
+    const { id, body, bodyMax = mebibyte } = operation;
     const schema = body as unknown as Schema;
 
     it(`${id} refuses what is no JSON`, async () => {
@@ -96,8 +96,8 @@ describe('bad input', () => {
         ['no deflate in deflate', text, encoded('deflate'), 400],
         ['no brotli in br', text, encoded('br'), 400],
         ['an unknown encoding', text, encoded('nonsense'), 400],
-        ['one byte too many', text + ' '.repeat(mebibyte + 1 - Buffer.byteLength(text)), json, 413],
-        ['a bomb', gzipSync(Buffer.alloc(8 * mebibyte, ' ')), encoded('gzip'), 413],
+        ['one byte too many', text + ' '.repeat(bodyMax + 1 - Buffer.byteLength(text)), json, 413],
+        ['a bomb', gzipSync(Buffer.alloc(bodyMax + 7 * mebibyte, ' ')), encoded('gzip'), 413],
       ];
       for (const [what, content, headers, status] of cases) {
         expectStatus(await send(operation, content, { headers }), what, status);
@@ -209,12 +209,13 @@ describe('bad input', () => {
 
   describe('at the edge of what is allowed', () => {
     for (const operation of declaredOperations.filter(({ body }) => body)) {
-      it(`${operation.id} reads a body of exactly 1 MiB`, async () => {
+      it(`${operation.id} reads a body that is as large as may be`, async () => {
         const text = JSON.stringify(rightBody(operation));
-        const padded = text + ' '.repeat(mebibyte - Buffer.byteLength(text));
+        const { bodyMax = mebibyte } = operation;
+        const padded = text + ' '.repeat(bodyMax - Buffer.byteLength(text));
         const answer = await send(operation, padded);
         const documented = [operation.success.status, ...errorStatuses(operation)];
-        expectStatus(answer, 'exactly 1 MiB', ...documented.filter((status) => status !== 413));
+        expectStatus(answer, 'the largest', ...documented.filter((status) => status !== 413));
       });
 
       it(`${operation.id} answers to duplicate keys and bytes that are no UTF-8`, async () => {
