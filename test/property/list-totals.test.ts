@@ -163,7 +163,7 @@ describe('totals of lists', () => {
   it('are kept for every table whose list reads them', async () => {
     await asOwner(instance.databaseUrl, async (client) => {
       const { rows } = await client.query<{ name: string }>(
-        `select tgrelid::regclass::text as name from pg_trigger where tgname = 'count_inserted'
+        `select tgrelid::regclass::text as name from pg_trigger where tgfoid = 'count_inserted'::regproc
          order by 1`,
       );
       expect(rows.map(({ name }) => name)).to.deep.equal([
