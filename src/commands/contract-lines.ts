@@ -19,20 +19,24 @@ import { insertRateCards } from './rate-card.js';
  * raises the rating version of its master account.
  */
 
-type LineUpdate = Static<typeof schema.ContractServiceUpdate>;
+/** What a request gives of a line; family B has one field more than document 1. */
+export type LineInput = Static<typeof schema.ContractServiceUpdate> & {
+  readonly subscriptionChargeType?: string | null;
+};
 
 /** A line to add: what it is of is known, whichever name the request had for it. */
 export interface NewLine {
   readonly serviceId: string;
-  readonly input: LineUpdate;
+  readonly input: LineInput;
   /** Where the line is in the request, for messages: `services[0].`, or nothing. */
   readonly at: string;
 }
 
 /** The columns of a line that a request gives. */
-export function lineColumns(input: LineUpdate) {
+export function lineColumns(input: LineInput) {
   const { serviceInstanceId, startDate, endDate, terminationDate, terminationMessage } = input;
-  const { chargeFrequency, billingFrequency, dimensionValues, accountMap } = input;
+  const { chargeFrequency, billingFrequency, subscriptionChargeType } = input;
+  const { dimensionValues, accountMap } = input;
   return {
     ...(serviceInstanceId === undefined ? {} : { serviceInstanceId }),
     ...(startDate === undefined ? {} : { startDate }),
@@ -41,6 +45,7 @@ export function lineColumns(input: LineUpdate) {
     ...(terminationMessage === undefined ? {} : { terminationMessage }),
     ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
     ...(billingFrequency === undefined ? {} : { billingFrequency }),
+    ...(subscriptionChargeType === undefined ? {} : { subscriptionChargeType }),
     ...(dimensionValues === undefined ? {} : { dimensionValues }),
     ...(accountMap === undefined ? {} : { accountMap }),
   };

@@ -19,6 +19,7 @@ import {
   lineColumns,
   lockServicesOf,
   requireLineDates,
+  type LineInput,
 } from './contract-lines.js';
 import { lockContract, lockLine, type LineKey, type LockedLine } from './lock-contract.js';
 import { deleteRateCards, replaceRateCards } from './rate-card.js';
@@ -39,15 +40,16 @@ async function raiseRatingVersion(
 
 /**
  * Changes something of a line in one transaction that holds the line and tells rating. 404: there
- * is no such line.
+ * is no such line; a line that the body names is found by a `lock` of its own.
  */
 export async function changeLine<T>(
   scope: Scope,
   key: LineKey,
   change: (trx: Knex.Transaction, locked: LockedLine) => Promise<T>,
+  lock: typeof lockLine = lockLine,
 ): Promise<T> {
   return scope.db.transaction(async (trx) => {
-    const locked = await lockLine(trx, scope, key);
+    const locked = await lock(trx, scope, key);
     const result = await change(trx, locked);
     await raiseRatingVersion(trx, scope, locked.contract);
     return result;
@@ -74,15 +76,28 @@ export async function createContractService(
   });
 }
 
-/** 400: the body names another contract or service than the line's. */
-function requireSameLine({ contractId, serviceId }: LineUpdate, line: ContractService): void {
-  requireSameId('contractId', contractId, line.contractId);
+/** 400: the body names another service than the line's. */
+export function requireSameService(serviceId: string | undefined, line: ContractService): void {
   if (serviceId !== undefined && serviceId.toLowerCase() !== line.serviceId) {
     throw problem.validation(
       "'serviceId' cannot change: end this line and add one of the other service",
       { field: 'serviceId', value: serviceId },
     );
   }
+}
+
+/** Changes the columns that are given. 400: dates contradict each other. */
+export async function patchLine(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { contract, line }: LockedLine,
+  input: LineInput,
+): Promise<void> {
+  requireLineDates(contract, input, line, '');
+  await line
+    .$query(trx)
+    .forTenant(scope.tenantId)
+    .patch({ ...lineColumns(input), updatedAt: scope.now() });
 }
 
 /** Replaces the attributes and exception cards that a PUT holds, cards first where it has both. */
@@ -116,13 +131,11 @@ export async function updateContractService(
   key: LineKey,
   input: LineUpdate,
 ): Promise<ContractServiceDto> {
-  return changeLine(scope, key, async (trx, { contract, line }) => {
-    requireSameLine(input, line);
-    requireLineDates(contract, input, line, '');
-    await line
-      .$query(trx)
-      .forTenant(scope.tenantId)
-      .patch({ ...lineColumns(input), updatedAt: scope.now() });
+  return changeLine(scope, key, async (trx, locked) => {
+    const { line } = locked;
+    requireSameId('contractId', input.contractId, line.contractId);
+    requireSameService(input.serviceId, line);
+    await patchLine(trx, scope, locked, input);
     await replaceParts(trx, scope, line, input);
     return getLine(trx, scope.tenantId, line.id);
   });

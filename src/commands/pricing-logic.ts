@@ -1,12 +1,9 @@
 import type { Knex } from 'knex';
-import { raw } from 'objection';
 import type { Static } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Attribute } from '../models/attribute.js';
 import { PricingLogic } from '../models/pricing-logic.js';
-import { RateCard } from '../models/rate-card.js';
-import { RateCardRow } from '../models/rate-card-row.js';
 import { Service } from '../models/service.js';
 import { loadAttributes } from '../queries/attribute.js';
 import {
@@ -15,7 +12,8 @@ import {
   pricingLogicOf,
   type PricingLogicDto,
 } from '../queries/pricing-logic.js';
-import { validateLogic, type LogicProblem } from '../rating/index.js';
+import { findProblems, loadKnownNames, type KnownNames } from '../queries/logic-problems.js';
+import type { LogicProblem } from '../rating/index.js';
 import type * as schema from '../schemas/pricing-logic.js';
 import { insertAttributes } from './attribute.js';
 import { lockService } from './lock-service.js';
@@ -23,40 +21,16 @@ import { lockService } from './lock-service.js';
 type LogicInput = Static<typeof schema.PricingLogicWrite>;
 type LogicChange = Static<typeof schema.PricingLogicUpdate>;
 
-/** What the formulas of a service may name. */
-interface KnownNames {
-  readonly attributes: readonly Attribute[];
-  /** The `attributeName`s on the rows of its current cards. */
-  readonly cardAttributeNames: readonly string[];
+/** What the request calls the parts of a logic, for messages. */
+export interface LogicFields {
+  readonly steps: string;
+  readonly priceOutput: string;
 }
 
-async function loadKnownNames(
-  trx: Knex.Transaction,
-  tenantId: string,
-  serviceId: string,
-): Promise<KnownNames> {
-  const attributes = await loadAttributes(trx, tenantId, { serviceId });
-  const cards = RateCard.query(trx)
-    .forTenant(tenantId)
-    .existing()
-    .where({ serviceId, isCurrent: true })
-    .select('rate_card.id');
-  const conditions = await RateCardRow.query(trx)
-    .forTenant(tenantId)
-    .existing()
-    .whereIn('rateCardId', cards)
-    .joinRaw('cross join lateral jsonb_array_elements(rate_card_row.attribute_values) as v(pair)')
-    .distinct(raw(`v.pair ->> 'attributeName' as name`))
-    .castTo<{ name: string }[]>();
-  return { attributes, cardAttributeNames: conditions.map(({ name }) => name) };
-}
-
-function findProblems(
-  { attributes, cardAttributeNames }: KnownNames,
-  { priceOutput, steps }: Pick<LogicInput, 'priceOutput' | 'steps'>,
-): LogicProblem[] {
-  return validateLogic({ attributes, cardAttributeNames, logic: { priceOutput, steps } });
-}
+const fieldsAt = (at: string): LogicFields => ({
+  steps: `${at}steps`,
+  priceOutput: `${at}priceOutput`,
+});
 
 function describe({ step, position, message }: LogicProblem): string {
   const where = step === null ? '' : `step '${step}': `;
@@ -64,12 +38,16 @@ function describe({ step, position, message }: LogicProblem): string {
 }
 
 /** 400: a formula does not parse or names nothing known, or priceOutput is no step. */
-function requireValid(known: KnownNames, logic: LogicInput, at: string): void {
+function requireValid(
+  known: KnownNames,
+  logic: Pick<LogicInput, 'priceOutput' | 'steps'>,
+  fields: LogicFields,
+): void {
   const problems = findProblems(known, logic);
   const [first] = problems;
   if (!first) return;
   const index = logic.steps.findIndex(({ name }) => name === first.step);
-  const field = index < 0 ? `${at}priceOutput` : `${at}steps[${index}].formula`;
+  const field = index < 0 ? fields.priceOutput : `${fields.steps}[${index}].formula`;
   throw problem.validation(`'${field}': ${problems.slice(0, 5).map(describe).join('; ')}`, {
     field,
   });
@@ -99,23 +77,32 @@ function newColumns({ usageType, chargeType, ...input }: LogicInput) {
   return { ...input, usageType: usageType ?? 'Charge', chargeType: chargeType ?? null };
 }
 
+interface InsertOptions {
+  /** Where the logics are in the request, for messages: `pricingLogic`, or nothing for one. */
+  readonly field?: string;
+  /** The `seqNo` before that of the first. */
+  readonly after?: number;
+  readonly fields?: LogicFields;
+}
+
 /**
  * Adds pricing logic to a service in its order, after `after` others; the caller holds the service.
- * `field` is where it stands in the request. 400: see `requireValid`.
+ * 400: see `requireValid`.
  */
 export async function insertPricingLogic(
   trx: Knex.Transaction,
   scope: Scope,
   serviceId: string,
   logics: readonly LogicInput[],
-  { field, after = 0 }: { readonly field?: string; readonly after?: number } = {},
+  { field, after = 0, fields }: InsertOptions = {},
 ): Promise<PricingLogic[]> {
   if (logics.length === 0) return [];
   const dimensions = logics.map(({ transactionDimension }) => transactionDimension);
   await ensureTransactionDimensions(trx, scope, serviceId, dimensions);
   const known = await loadKnownNames(trx, scope.tenantId, serviceId);
   for (const [index, logic] of logics.entries()) {
-    requireValid(known, logic, field === undefined ? '' : `${field}[${index}].`);
+    const at = field === undefined ? '' : `${field}[${index}].`;
+    requireValid(known, logic, fields ?? fieldsAt(at));
   }
   return PricingLogic.query(trx)
     .forTenant(scope.tenantId)
@@ -187,6 +174,32 @@ export async function createPricingLogic(
   });
 }
 
+/**
+ * Changes what is given of a logic; the caller holds its service and raises its rating version. 400:
+ * see `requireValid`. 404: the service has no such logic.
+ */
+export async function changePricingLogic(
+  trx: Knex.Transaction,
+  scope: Scope,
+  serviceId: string,
+  id: string,
+  { usageType, ...rest }: LogicChange & { readonly seqNo?: number },
+  fields: LogicFields = fieldsAt(''),
+): Promise<PricingLogic> {
+  const logic = await findPricingLogic(trx, scope.tenantId, serviceId, id);
+  const columns = {
+    ...rest,
+    ...(usageType === undefined ? {} : { usageType: usageType ?? 'Charge' }),
+  };
+  await logic
+    .$query(trx)
+    .forTenant(scope.tenantId)
+    .patch({ ...columns, updatedAt: scope.now() });
+  await ensureTransactionDimensions(trx, scope, serviceId, [logic.transactionDimension]);
+  requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);
+  return logic;
+}
+
 /** Changes what is given. 400: see `requireValid`. 404: there is no such service or logic. */
 export async function updatePricingLogic(
   scope: Scope,
@@ -197,21 +210,19 @@ export async function updatePricingLogic(
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
     await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
-    const logic = await findPricingLogic(trx, scope.tenantId, service.id, id);
-    const { usageType, ...rest } = input;
-    const columns = {
-      ...rest,
-      ...(usageType === undefined ? {} : { usageType: usageType ?? 'Charge' }),
-    };
-    await logic
-      .$query(trx)
-      .forTenant(scope.tenantId)
-      .patch({ ...columns, updatedAt: scope.now() });
-    const dimensions = [logic.transactionDimension];
-    await ensureTransactionDimensions(trx, scope, service.id, dimensions);
-    requireValid(await loadKnownNames(trx, scope.tenantId, service.id), logic, '');
-    return presentPricingLogic(logic);
+    return presentPricingLogic(await changePricingLogic(trx, scope, service.id, id, input));
   });
+}
+
+/** Deletes a logic; the caller holds its service and raises its rating version. 404: there is none. */
+export async function removePricingLogic(
+  trx: Knex.Transaction,
+  scope: Scope,
+  serviceId: string,
+  id: string,
+): Promise<void> {
+  const logic = await findPricingLogic(trx, scope.tenantId, serviceId, id);
+  await logic.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
 }
 
 /** Deletes a pricing logic; the others keep their places. 404: no such service or logic. */
@@ -223,7 +234,6 @@ export async function deletePricingLogic(
   await scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
     await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
-    const logic = await findPricingLogic(trx, scope.tenantId, service.id, id);
-    await logic.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
+    await removePricingLogic(trx, scope, service.id, id);
   });
 }

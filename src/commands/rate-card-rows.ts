@@ -12,6 +12,8 @@ import type { ReplacedNames } from './attribute.js';
 export interface RateCardOptions {
   /** Where the cards are in the request, for messages: `rateCards`, or nothing for a single card. */
   readonly field?: string;
+  /** What the request calls the rows, for messages: `rows` unless it says otherwise. */
+  readonly rowsField?: string;
   /** Old ids of attributes that the same request replaced: a row that names one means its name. */
   readonly replaced?: ReplacedNames;
 }
@@ -38,7 +40,8 @@ export interface ResolvedCard {
   readonly rows: readonly RowColumns[];
 }
 
-interface PriceableAttributes {
+/** What rows may price; a name of the owner's own wins. */
+export interface PriceableAttributes {
   readonly byId: ReadonlyMap<string, Attribute>;
   readonly byName: ReadonlyMap<string, Attribute>;
   readonly replaced: ReplacedNames;
@@ -48,11 +51,11 @@ interface PriceableAttributes {
  * What the rows of an owner's cards may price: its own priceable attributes, and for a contract line
  * also those of its service, where a name of the line's own wins.
  */
-async function loadPriceable(
+export async function loadPriceable(
   trx: Knex.Transaction,
   tenantId: string,
   owner: CatalogOwner,
-  replaced: ReplacedNames,
+  replaced: ReplacedNames = new Map(),
 ): Promise<PriceableAttributes> {
   const attributes = await Attribute.query(trx)
     .forTenant(tenantId)
@@ -192,7 +195,7 @@ export async function resolveRateCards(
   scope: Scope,
   owner: CatalogOwner,
   cards: readonly RateCardWrite[],
-  { field, replaced = new Map() }: RateCardOptions,
+  { field, rowsField = 'rows', replaced = new Map() }: RateCardOptions,
 ): Promise<ResolvedCard[]> {
   const attributes = await loadPriceable(trx, scope.tenantId, owner, replaced);
   const currencies = new Set<string>();
@@ -206,7 +209,7 @@ export async function resolveRateCards(
     return {
       currency,
       rows: rows.map((row, position) => {
-        const rowAt = `${at}rows[${position}]`;
+        const rowAt = `${at}${rowsField}[${position}]`;
         given.push({ at: rowAt, row });
         return resolveRow(row, position, rowAt, attributes);
       }),

@@ -219,6 +219,18 @@ export async function putRateCard(
   return getRateCard(trx, scope.tenantId, owner, code);
 }
 
+/** Makes a version of a card whose rows are resolved: the first, or the one after the current. */
+export async function putResolvedCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  card: ResolvedCard,
+): Promise<RateCardDto> {
+  const current = await currentVersions(trx, scope, owner, [card.currency]);
+  await putResolved(trx, scope, owner, [card], current, true);
+  return getRateCard(trx, scope.tenantId, owner, card.currency);
+}
+
 /**
  * Makes these the cards of the owner: a currency that is among them is put, one that is not is
  * deleted. 400: see `resolveRateCards`.

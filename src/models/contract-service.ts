@@ -45,12 +45,33 @@ export class ContractService extends BillingRecord {
   declare terminationMessage: string | null;
   declare chargeFrequency: string | null;
   declare billingFrequency: string | null;
+  /** When its subscription charges fall due; null: as its service has it. */
+  declare subscriptionChargeType: string | null;
   declare dimensionValues: object | null;
   declare accountMap: object | null;
   declare attributes?: Attribute[];
   declare currentRateCards?: RateCard[];
   /** Whether the line has a current exception card: selected by `linesOf` alone. */
   declare exceptionPricing?: boolean;
+
+  /**
+   * Writes the values of a line's dimensions, by name, onto its attributes, and takes those that
+   * are not among them away.
+   */
+  static async setDimensionTexts(
+    trx: Knex.Transaction,
+    tenantId: string,
+    id: string,
+    texts: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await trx.raw(
+      `update attribute
+       set dimension_val_text = ?::jsonb ->> attribute.name, updated_at = now()
+       where tenant_id = ? and contract_service_id = ? and deleted_at is null
+         and dimension_val_text is distinct from ?::jsonb ->> attribute.name`,
+      [JSON.stringify(texts), tenantId, id, JSON.stringify(texts)],
+    );
+  }
 
   /**
    * Gives lines copies of the attributes of their services, of all kinds (document 1, section 4.2,

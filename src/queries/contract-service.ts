@@ -35,7 +35,8 @@ export function presentLineHeader(line: ContractService): ContractServiceHeaderD
   };
 }
 
-function presentLine(line: ContractService): ContractServiceDto {
+/** A line with its collections, which are loaded. */
+export function presentLine(line: ContractService): ContractServiceDto {
   const { attributes = [], currentRateCards = [] } = line;
   return {
     ...presentLineHeader(line),
@@ -53,7 +54,7 @@ export const missingLine = (id: string): Problem =>
   problem.notFound(`There is no contract service '${id}'.`);
 
 /** Lines that exist, each with whether it has a current exception card, oldest first. */
-function linesOf(db: Knex, tenantId: string) {
+export function linesOf(db: Knex, tenantId: string) {
   const card = RateCard.query(db)
     .forTenant(tenantId)
     .existing()
@@ -100,6 +101,16 @@ export async function getLine(
     .withGraphFetched('[attributes, currentRateCards.rows]');
   if (!line) throw missingLine(id);
   return presentLine(line);
+}
+
+/** 404: the tenant has no such line. */
+export async function requireLineAlone(db: Knex, tenantId: string, id: string): Promise<void> {
+  const line = await ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .select('id');
+  if (!line) throw missingLine(id);
 }
 
 /** 404: the tenant has no such contract, or the contract no such line. */

@@ -75,6 +75,16 @@ export async function listCurrentRateCards(
   return listPage(currentCards(db, tenantId, owner), page, presentRateCard);
 }
 
+/** The current card of a currency (its code), with its rows. */
+export async function findCurrentCard(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<RateCard | undefined> {
+  return currentCards(db, tenantId, owner).findOne({ currency });
+}
+
 /** The current card of a currency, by code or name. 404: there is none. */
 export async function getRateCard(
   db: Knex,
@@ -82,9 +92,7 @@ export async function getRateCard(
   owner: CatalogOwner,
   currency: string,
 ): Promise<RateCardDto> {
-  const card = await currentCards(db, tenantId, owner).findOne({
-    currency: currencyOfPath(currency),
-  });
+  const card = await findCurrentCard(db, tenantId, owner, currencyOfPath(currency));
   if (!card) throw missingRateCard(currency);
   return presentRateCard(card);
 }

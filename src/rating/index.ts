@@ -7,7 +7,11 @@ export {
   type ExplainedStep,
   type Explanation,
 } from './explain.js';
-export { validateLogic, type LogicProblem } from './formula/validate-logic.js';
+export {
+  validateLogic,
+  type LogicProblem,
+  type LogicToValidate,
+} from './formula/validate-logic.js';
 export { prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';

@@ -54,7 +54,7 @@ describe('declarations', () => {
     it(`${id} says what it does and what each field means`, () => {
       expect(tag, 'tag').to.match(/\S/);
       expect(summary, 'summary').to.match(/^[A-Z].{4,118}[^.]$/s);
-      expect(path, 'path').to.match(/^(?:\/[a-z0-9-]+|\/\{\w+\})+$/);
+      expect(path, 'path').to.match(/^(?:\/[A-Za-z0-9-]+|\/\{\w+\})+$/);
       const missing = [
         ...undescribed(query, 'query'),
         ...undescribed(body, 'body'),

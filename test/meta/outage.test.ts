@@ -8,7 +8,7 @@ import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { sendRaw, type RawAnswer } from '../support/raw.js';
 import { snapshot } from '../support/rows.js';
 import { waitUntilRated } from '../support/usage.js';
-import { bodyIn, buildWorld, pathIn, type World } from '../support/world.js';
+import { bodyIn, buildWorld, pathIn, queryIn, type World } from '../support/world.js';
 
 describe('without the database', () => {
   let instance: TestInstance;
@@ -17,13 +17,15 @@ describe('without the database', () => {
   let accessKey: string;
   let stored: Record<string, string>;
 
-  const send = ({ method, path, example }: Operation, bearer: string): Promise<RawAnswer> =>
-    sendRaw(instance.url, {
+  const send = (operation: Operation, bearer: string): Promise<RawAnswer> => {
+    const { method, path, example } = operation;
+    return sendRaw(instance.url, {
       method,
-      path: pathIn(world, path),
+      path: pathIn(world, path) + queryIn(world, operation),
       headers: { Authorization: `Bearer ${bearer}`, 'Content-Type': 'application/json' },
       ...(example ? { body: JSON.stringify(bodyIn(world, example)) } : {}),
     });
+  };
 
   before(async () => {
     instance = await openTestInstance({
