@@ -56,8 +56,21 @@ export interface Sql {
   readonly bindings: readonly (string | number | readonly string[])[];
 }
 
-/** The key of a field's value in some JSON: see `record_key` in the migration. */
+/** The key of whatever a field holds in some JSON; null when it does not fit: see the migration. */
 export const keyOf = (data: string, { name, type }: DeclaredField): Sql => ({
   sql: `record_key(${data} -> ?::text, ?::text) collate "C"`,
   bindings: [name, type],
+});
+
+const fittingKeys: Readonly<Record<ScalarType, (text: string) => string>> = {
+  string: (text) => `left(${text}, ${keyLengthMax})`,
+  number: (text) => `record_number_key((${text})::numeric)`,
+  boolean: (text) => text,
+  date: (text) => `record_instant_key(${text})`,
+};
+
+/** The same key of a value that is known to fit, at less cost: for writing ten thousand of them. */
+export const fittingKeyOf = (data: string, { name, type }: ScalarField): Sql => ({
+  sql: fittingKeys[type](`${data} ->> ?::text`),
+  bindings: [name],
 });

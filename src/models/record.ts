@@ -1,8 +1,15 @@
 import type { Knex } from 'knex';
 import { raw, type Modifiers } from 'objection';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
-import { keyOf, uniqueColumns, type Sql } from './record-key.js';
-import type { DeclaredField, RecordType } from './record-type.js';
+import {
+  fittingKeyOf,
+  isScalarField,
+  keyOf,
+  uniqueColumns,
+  type ScalarField,
+  type Sql,
+} from './record-key.js';
+import type { RecordType } from './record-type.js';
 import { TenantModel } from './tenant-model.js';
 
 /** A record that is to be written. */
@@ -15,8 +22,8 @@ export interface RecordInput {
 type Result<T> = { readonly rows: readonly T[] };
 
 /** The fields of a type that have a key column, each with it. */
-function keyedFields(type: RecordType): { field: DeclaredField; column: string }[] {
-  return (type.declaredFields() ?? []).flatMap((field) => {
+function keyedFields(type: RecordType): { field: ScalarField; column: string }[] {
+  return (type.declaredFields() ?? []).filter(isScalarField).flatMap((field) => {
     const column = type.keys[field.name];
     return column === undefined ? [] : [{ field, column }];
   });
@@ -65,7 +72,7 @@ export class GenericRecord extends TenantModel {
   ): Promise<Set<string>> {
     const keyed = keyedFields(type);
     const columns = ['', ...keyed.map(({ column }) => column)].join(', ');
-    const keys = keyed.map(({ field }) => keyOf('input.json', field));
+    const keys = keyed.map(({ field }) => fittingKeyOf('input.json', field));
     const { from, values } = inputRows(rows);
     const result = await trx.raw<Result<{ id: string }>>(
       `insert into record (tenant_id, record_type_id, created_at, updated_at, id, data ${columns})
@@ -119,7 +126,7 @@ export class GenericRecord extends TenantModel {
     updatedAt: Date,
   ): Promise<void> {
     const keyed = keyedFields(type);
-    const keys = keyed.map(({ field }) => keyOf('input.data', field));
+    const keys = keyed.map(({ field }) => fittingKeyOf('input.data', field));
     await trx.raw(
       `update record set data = input.data, updated_at = ?::timestamptz
          ${keyed.map(({ column }, index) => `, ${column} = ${keys[index]?.sql ?? ''}`).join('')}
