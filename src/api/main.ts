@@ -9,12 +9,20 @@ export interface RunningApi {
   close(): Promise<void>;
 }
 
+/**
+ * Bytes of an address with its headers. Node's 16 KiB are less than what a query may hold by its
+ * schema (4,000 characters of a filter, twelve bytes each when encoded), and are refused without a body.
+ */
+const maxHeaderSize = 256 * 1024;
+
 /** Serves the API; rejects with EADDRINUSE when the port is taken. */
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
   const handle = createApp(platform).callback();
-  const server = createServer((request, response) => void handle(request, response));
+  const server = createServer({ maxHeaderSize }, (request, response) => {
+    void handle(request, response);
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);

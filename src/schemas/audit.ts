@@ -10,7 +10,7 @@ import { offsetQuery, timeRangeQuery } from './paging.js';
 export const auditedEntities = [
   ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
   ...['contract', 'contractService', 'payment'],
-  ...['wallet', 'invoice', 'invoiceItem'],
+  ...['wallet', 'invoice', 'invoiceItem', 'serviceLayout', 'recordType', 'record'],
 ] as const;
 
 const Entity = Type.Unsafe<string>({

@@ -127,7 +127,8 @@ const idempotencyKeyParameter = {
   in: 'header',
   description:
     'A key of your own for this request: sent again with the same body, it has one effect and one answer.',
-  schema: { type: 'string', pattern: '^[!-~]{1,255}$' },
+  // HTTP drops blanks around a header; an empty one is none.
+  schema: { type: 'string', pattern: '^[ \\t]*[!-~]{0,255}[ \\t]*$' },
 };
 
 function successResponse(success: Reply, replies: ReturnType<typeof openApiReplies>): object {

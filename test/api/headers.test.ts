@@ -68,6 +68,13 @@ describe('headers and documents', () => {
     expect([nowhere.status, nowhere.headers.allow]).to.deep.equal([404, undefined]);
   });
 
+  it('reads a long address, and says what is wrong with it', async () => {
+    const tenant = await instance.tenant();
+    const answer = await tenant.get(`/api/v1/external/accounts?q=${'x'.repeat(100_000)}`);
+    expect(answer.status).to.equal(400);
+    expect(answer.body.message).to.include("'q'");
+  });
+
   it('keeps a sane request id and replaces any other', async () => {
     const sane = await get('/nowhere', { 'X-Request-Id': 'abc-123_X.y' });
     expect(sane.headers['x-request-id']).to.equal('abc-123_X.y');

@@ -44,6 +44,16 @@ function valuesOf(operation: Operation, world: World): [place: string, value: st
   return [...inPath, ...inQuery, ...referencesIn(operation, world)];
 }
 
+/** Query parameters that are right or wrong each by itself. */
+const independent = new Set(['limit', 'offset', 'page', 'size', 'q', 'view', 'isExternal']);
+
+/**
+ * Whether all that the schema allows is accepted. A body may be right by its schema and yet name a
+ * record that is not there, or contradict itself, and so may the filters of a list: 400.
+ */
+const isWhollyDescribed = ({ body, query }: Operation): boolean =>
+  !body && Object.keys(query?.properties ?? {}).every((name) => independent.has(name));
+
 /** A basic string of TOML is one of JSON. */
 const quote = (text: string): string => JSON.stringify(text);
 
@@ -62,9 +72,7 @@ function operationSetup(operation: Operation, world: World, dictionaries: Map<st
   return [
     '[[operations]]',
     `include-operation-id = ${quote(operation.id)}`,
-    // A body may be right by its schema and yet name a record that is not there, or contradict
-    // itself: 400. What its schema allows elsewhere is accepted.
-    `checks.positive_data_acceptance.enabled = ${!operation.body}`,
+    `checks.positive_data_acceptance.enabled = ${isWhollyDescribed(operation)}`,
     ...(bindings.length === 0 ? [] : ['[operations.parameters]', ...bindings]),
   ].join('\n');
 }
