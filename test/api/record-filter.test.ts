@@ -18,7 +18,7 @@ const fields = [
   { name: 'tags', type: 'array' },
 ];
 /** The third has nothing but its number. */
-const stored = [
+const stored: readonly Readonly<Record<string, unknown>>[] = [
   {
     ...{ n: 0, text: 'alpha', amount: 9, open: true, due: '2026-01-31' },
     address: { city: 'Berlin', floor: 3, 'e:mail': 'x' },
@@ -98,7 +98,7 @@ const cases: readonly (readonly [filters: string | readonly string[], left: read
     ['tags:ne:red', [1, 2, 3]],
     ['tags:in:5,true', [0, 3]],
     // Texts are compared with the text.
-  ['tags:gt:4', [0, 3]],
+    ['tags:gt:4', [0, 3]],
     [['text:contains:alpha', 'amount:lt:0'], [3]],
     [['amount:gte:-1', 'amount:lte:9', 'open:eq:true'], [0]],
   ];

@@ -24,7 +24,7 @@ describe('error families', () => {
 
   const cases: [what: string, method: string, path: string, status: number, code: string][] = [
     ['no such path', 'GET', '/v1/nothing', 404, 'NOT_FOUND'],
-    ['a path that cannot be read', 'GET', '/v1/mobjects/%zz', 400, 'VALIDATION_ERROR'],
+    ['a path that cannot be read', 'GET', '/v1/mobjects/%zz', 404, 'NOT_FOUND'],
     ['no such record type', 'GET', `/v1/mobjects/${noSuchId}`, 404, 'NOT_FOUND'],
     ['a bad parameter', 'GET', '/v1/mobjects?limit=x', 400, 'VALIDATION_ERROR'],
     ['a body that is no JSON', 'POST', '/v1/mobjects', 400, 'VALIDATION_ERROR'],

@@ -73,6 +73,9 @@ function valuesAt(value: unknown, path: readonly string[]): unknown[] {
     : [];
 }
 
+const isScalar = (value: unknown): value is string | number | boolean =>
+  ['string', 'number', 'boolean'].includes(typeof value);
+
 const typeOf = (name: string, isDeclared: boolean): string | null =>
   isDeclared
     ? ({ text: 'string', amount: 'number', open: 'boolean', due: 'date' }[name] ?? null)
@@ -89,7 +92,7 @@ function matches(data: Data, { name, operator, value }: Filter, isDeclared: bool
   const stored = valuesAt(data, name.split('.'));
   const wanted = operator === 'in' ? value.split(',') : [value];
   const some = stored.some((one) => {
-    if (operator === 'contains') return typeof one !== 'object' && String(one).includes(value);
+    if (operator === 'contains') return isScalar(one) && String(one).includes(value);
     if (type === 'date') {
       return wanted.some((text) => holds(instant(String(one)) - instant(text), operator));
     }
