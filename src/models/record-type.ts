@@ -18,7 +18,15 @@ export class RecordType extends TenantModel {
   static override modifiers: Modifiers = {
     // As text: a parser of JSON would make floats of the allowed numbers.
     whole: (query) =>
-      void query.select('id', 'name', 'label', 'keys', 'createdAt', 'updatedAt', raw('fields::text')),
+      void query.select(
+        'id',
+        'name',
+        'label',
+        'keys',
+        'createdAt',
+        'updatedAt',
+        raw('fields::text'),
+      ),
   };
 
   declare name: string;
