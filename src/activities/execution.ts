@@ -1,6 +1,6 @@
-import type { FlowFailure, FlowRun } from '../kernel/flow-run.js';
+import type { ExecutionStatus, FlowFailure, FlowRun } from '../kernel/flow-run.js';
 import { parseJson, stringifyJson } from '../kernel/json.js';
-import { Execution } from '../models/execution.js';
+import { Execution, type TemporalRun } from '../models/execution.js';
 import type { Platform } from '../platform/platform.js';
 import { currentPlace } from './flow-step.js';
 
@@ -30,4 +30,27 @@ export function executionActivities(platform: Platform) {
       );
     },
   };
+}
+
+/** An execution that Temporal has ended by itself, or somebody in its UI. */
+export interface ClosedExecution {
+  readonly tenantId: string;
+  readonly executionId: string;
+  readonly actor: string;
+  readonly place: TemporalRun;
+  readonly status: ExecutionStatus;
+}
+
+/** Records an end that no step of the flow could record; one that is known already stays. */
+export async function recordClosedExecution(
+  { database }: Platform,
+  { tenantId, executionId, actor, place, status }: ClosedExecution,
+): Promise<void> {
+  const requestId = place.workflowId;
+  const run: FlowRun = { ...{ executionId, tenantId, orgId: null, actor, requestId }, input: {} };
+  await database
+    .forTenant(tenantId, { actor, requestId })
+    .transaction((trx) =>
+      Execution.end(trx, run, place, { status, output: undefined, error: null }),
+    );
 }

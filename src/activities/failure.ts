@@ -1,6 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { databaseProblem } from '../commands/database-problem.js';
-import { problemFailureType, type FlowFailure } from '../kernel/flow-run.js';
+import { awayFailureType, problemFailureType, type FlowFailure } from '../kernel/flow-run.js';
 import { Problem } from '../kernel/problem.js';
 
 /** Problems that pass by themselves: the step is tried again. */
@@ -8,11 +8,12 @@ const passing = new Set(['unavailable', 'timeout', 'badGateway']);
 
 /**
  * What a step's error is to its workflow: a problem of the caller's ends the flow at once and is no
- * alarm; anything else is tried again.
+ * alarm; what is away is waited for; an error of ours is tried a few times.
  */
 export function activityFailure(error: unknown): unknown {
   const found = error instanceof Problem ? error : databaseProblem(error);
-  if (!found || passing.has(found.kind)) return error;
+  if (!found) return error;
+  if (passing.has(found.kind)) return ApplicationFailure.retryable(found.message, awayFailureType);
   const failure: FlowFailure = {
     kind: found.kind,
     message: found.message,

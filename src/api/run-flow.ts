@@ -116,6 +116,7 @@ async function startFlow<K extends FlowName>(
       const { firstExecutionRunId: runId } = await startWorkflow(temporal, {
         ...{ type: workflow, workflowId, summary, executionTimeout, isExclusive: true },
         input: jsonSafe(run) as object,
+        executionId,
         subject: { tenantId, entityType, entityId, actor },
       });
       return { run, place: { workflow, workflowId, runId } };
@@ -217,6 +218,9 @@ export async function runFlow<K extends FlowName>(
   }
 }
 
+const isConflict = (error: unknown): boolean =>
+  error instanceof Problem && error.kind === 'conflict';
+
 async function startAndWait<K extends FlowName>(
   scope: Scope,
   platform: Platform,
@@ -229,8 +233,7 @@ async function startAndWait<K extends FlowName>(
     running = await startFlow(scope, platform, flow, execution);
   } catch (error) {
     // The first request under the same key has started it.
-    const isJoined = isRepeated && error instanceof Problem && error.kind === 'conflict';
-    if (!isJoined) throw error;
+    if (!isRepeated || !isConflict(error)) throw error;
   }
   try {
     return await waitForOutcome(scope, platform, execution, reply.outcome);
@@ -252,7 +255,12 @@ export async function startInBackground<K extends FlowName>(
   if (isRepeated && (await findFlowOutcome(scope, execution.executionId))) {
     return execution.executionId;
   }
-  const { run, place } = await startFlow(scope, platform, flow, execution);
-  await recordStart(scope, run, place);
+  try {
+    const { run, place } = await startFlow(scope, platform, flow, execution);
+    await recordStart(scope, run, place);
+  } catch (error) {
+    // The first request under the same key has started it.
+    if (!isRepeated || !isConflict(error)) throw error;
+  }
   return execution.executionId;
 }

@@ -52,7 +52,7 @@ export async function saveByFlow<Dto extends Saved>(
   });
 }
 
-/** The record that a create flow is called with again, to complete it. 409: it is no draft. */
+/** The record that a create flow is called with again, to complete it. 404: it is no draft. */
 export async function requireDraft(scope: Scope, entity: FlowEntity, id: string): Promise<void> {
   const draft = await Draft.query(scope.db.read)
     .forTenant(scope.tenantId)

@@ -37,6 +37,9 @@ export interface FlowFailure {
 /** The type of failures that carry a `FlowFailure` in their details, between activity and caller. */
 export const problemFailureType = 'Problem';
 
+/** The type of failures of steps whose database is away: they pass. */
+export const awayFailureType = 'Away';
+
 /** How a flow ended, for whoever waits in the same process. */
 export type FlowOutcome =
   | { readonly ok: true; readonly output: unknown }

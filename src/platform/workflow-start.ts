@@ -37,6 +37,8 @@ export interface WorkflowStart {
    * (`isAlreadyRunning` tells) instead of joining it.
    */
   readonly isExclusive?: boolean;
+  /** Id of the execution that the database keeps of it; see `watchExecutions`. */
+  readonly executionId?: string;
   /** When Temporal gives up, e.g. `10 minutes`; never, when it is left out. */
   readonly executionTimeout?: Duration;
 }
@@ -65,7 +67,8 @@ export function startWorkflow(
   temporal: Temporal,
   start: WorkflowStart,
 ): Promise<WorkflowHandleWithStartDetails> {
-  const { type, workflowId, input, subject, summary, isExclusive, executionTimeout } = start;
+  const { type, workflowId, input, subject, summary } = start;
+  const { isExclusive, executionTimeout, executionId } = start;
   return temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,
@@ -77,6 +80,7 @@ export function startWorkflow(
     ...(executionTimeout === undefined ? {} : { workflowExecutionTimeout: executionTimeout }),
     // That the work was done is known to the database alone: Temporal may remember another one.
     workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    ...(executionId === undefined ? {} : { memo: { executionId } }),
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: keys.tenant, value: subject.tenantId },

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ExecutionStatus } from '../kernel/flow-run.js';
 
+import { exampleIds } from './examples.js';
 import { FreeObject, Instant, nullable, Uuid } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { offsetQuery } from './paging.js';
@@ -157,7 +158,7 @@ export const executionOperations = {
     ...{ tag, family, textParams, summary: 'Execute a workflow, and wait for its end or not' },
     isIdempotent: true,
     body: ExecuteBody,
-    example: { data: { id: '01939c6e-7a00-7000-8000-000000000001' }, async: false },
+    example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
     success: reply.dto(Execution),
     errors: [400, 404, 409, 504],
   }),

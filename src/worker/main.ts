@@ -2,6 +2,7 @@ import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { UsageRange } from '../kernel/usage-workflow.js';
 import type { Platform } from '../platform/platform.js';
+import { ExecutionWatch } from './execution-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 
@@ -38,11 +39,13 @@ export async function startWorkers(
   void running.then(() => {
     health.areWorkersRunning = false;
   });
+  const watch = new ExecutionWatch(platform);
   const consumer = new UsageConsumer(platform);
   rated.tell = consumer.onRated;
   return {
     async drain() {
       await consumer.drain();
+      await watch.stop();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await running;
     },

@@ -1,6 +1,6 @@
 import type { StepCall } from '../activities/flow-step.js';
 import type { FlowRun } from '../kernel/flow-run.js';
-import { persist } from './persistence.js';
+import { isAway, persist } from './persistence.js';
 
 /** Whether the last step of this flow has recorded its end. Every workflow has modules of its own. */
 let isRecorded = false;
@@ -13,7 +13,7 @@ export function step<Input, Output>(
   run: FlowRun,
   input: Input,
 ): Promise<Output> {
-  return persist(() => activity({ run, input }));
+  return persist(() => activity({ run, input }), { isWorthIt: isAway });
 }
 
 /** Runs the step that ends a flow: its transaction completes the execution too. */
@@ -22,7 +22,7 @@ export async function lastStep<Input, Output>(
   run: FlowRun,
   input: Input,
 ): Promise<Output> {
-  const output = await persist(() => activity({ run, input, isLast: true }));
+  const output = await persist(() => activity({ run, input, isLast: true }), { isWorthIt: isAway });
   isRecorded = true;
   return output;
 }

@@ -3,11 +3,13 @@ import type { FlowEnd } from '../activities/execution.js';
 import { isFlowRun } from '../kernel/flow-run.js';
 import { failureOf } from './failure.js';
 import { isEndRecorded } from './flow.js';
-import { persist } from './persistence.js';
+import { mayPass, persist } from './persistence.js';
 import { shortSteps } from './proxies.js';
 
 const record = (end: FlowEnd): Promise<void> =>
-  CancellationScope.nonCancellable(() => persist(() => shortSteps.endExecution(end)));
+  CancellationScope.nonCancellable(() =>
+    persist(() => shortSteps.endExecution(end), { isWorthIt: mayPass }),
+  );
 
 /**
  * Writes the history of every flow to the database: what its last step did not record, and every

@@ -7,33 +7,50 @@ import {
   TimeoutFailure,
   workflowInfo,
 } from '@temporalio/workflow';
+import { awayFailureType } from '../kernel/flow-run.js';
 
 const delayMinMs = 1_000;
 const delayMaxMs = 30_000;
 
+/** The failure of a step; a local activity fails with its own, without an ActivityFailure around it. */
+const failureOfStep = (error: unknown): unknown =>
+  error instanceof ActivityFailure ? error.cause : error;
+
 /** Whether a failed step may succeed later: anything but an error that says that it will not. */
-function mayPass(error: unknown): boolean {
+export function mayPass(error: unknown): boolean {
   if (isCancellation(error)) return false;
-  // A local activity fails with its own failure, without an ActivityFailure around it.
-  const failure = error instanceof ActivityFailure ? error.cause : error;
+  const failure = failureOfStep(error);
   if (failure instanceof ApplicationFailure) return failure.nonRetryable !== true;
   return failure instanceof TimeoutFailure;
 }
 
+/** Whether what a step needs is away: other errors do not pass by waiting. */
+export function isAway(error: unknown): boolean {
+  const failure = failureOfStep(error);
+  if (failure instanceof ApplicationFailure) return failure.type === awayFailureType;
+  return failure instanceof TimeoutFailure;
+}
+
+interface Persistence<Input> {
+  /** Whether to try again after an error. */
+  readonly isWorthIt: (error: unknown) => boolean;
+  /** The input for a new run, when the history has grown long; a flow, limited in time, has none. */
+  readonly restart?: () => Input;
+}
+
 /**
  * Repeats a step until it succeeds, for as long as it takes, with growing delays: what it waits for
- * (the database) comes back some day, and the Temporal UI shows who waits. `restart` is the input for
- * a new run, when the history has grown long; a flow has none, since its execution is limited in time.
+ * (the database) comes back some day, and the Temporal UI shows who waits.
  */
 export async function persist<Input, Output>(
   step: () => Promise<Output>,
-  restart?: () => Input,
+  { isWorthIt, restart }: Persistence<Input>,
 ): Promise<Output> {
   for (let delayMs = delayMinMs; ; delayMs = Math.min(2 * delayMs, delayMaxMs)) {
     try {
       return await step();
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!isWorthIt(error)) throw error;
       if (restart && workflowInfo().continueAsNewSuggested) {
         await continueAsNew<(input: Input) => Promise<unknown>>(restart());
       }

@@ -4,15 +4,15 @@ import type {
   UsageRetry,
   UsageRetryResult,
 } from '../kernel/usage-workflow.js';
-import { persist } from './persistence.js';
+import { mayPass, persist } from './persistence.js';
 import { shortSteps } from './proxies.js';
 
 /** Rates a stretch of the usage log; ends only when every event of it is accounted for. */
 export function rateUsage(range: UsageRange): Promise<UsageRangeResult> {
-  return persist(
-    () => shortSteps.rateUsageRange(range),
-    () => range,
-  );
+  return persist(() => shortSteps.rateUsageRange(range), {
+    isWorthIt: mayPass,
+    restart: () => range,
+  });
 }
 
 /** A retry, and where a run that took over from another goes on. */
@@ -28,10 +28,10 @@ export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult>
   let afterId = retry.afterId ?? null;
   for (;;) {
     const page = { tenantId, actor, filter, until, afterId };
-    const { counts, lastId } = await persist(
-      () => shortSteps.retryUsagePage(page),
-      () => page,
-    );
+    const { counts, lastId } = await persist(() => shortSteps.retryUsagePage(page), {
+      isWorthIt: mayPass,
+      restart: () => page,
+    });
     if (lastId === null) return counts;
     afterId = lastId;
   }

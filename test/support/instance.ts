@@ -4,7 +4,7 @@ import { startApi } from '../../src/api/main.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { ensureTenant } from '../../src/platform/tenants.js';
-import { startWorkers } from '../../src/worker/main.js';
+import { startWorkers, type WorkerOptions } from '../../src/worker/main.js';
 import { checked } from './answers.js';
 import { createTestDatabase, testServers } from './servers.js';
 
@@ -35,6 +35,8 @@ export const external = '/api/v1/external';
 interface InstanceOptions {
   /** Whether usage is consumed and rated; off, it stays in the log. */
   readonly withWorkers?: boolean;
+  /** Around every activity; see `WorkerOptions`. */
+  readonly activityInterceptors?: WorkerOptions['activityInterceptors'];
   readonly ingestTimeoutMs?: number;
   readonly flowTimeoutMs?: number;
   /** Puts something between the instance and its database: the address to connect to instead. */
@@ -83,7 +85,11 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       temporal: servers.temporal,
     },
   );
-  const workers = options.withWorkers === true ? await startWorkers(platform) : undefined;
+  const { activityInterceptors = [] } = options;
+  const workers =
+    options.withWorkers === true
+      ? await startWorkers(platform, { activityInterceptors })
+      : undefined;
   const api = await startApi(platform);
   let count = 0;
   const issue = (

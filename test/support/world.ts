@@ -18,13 +18,14 @@ export interface World {
 }
 
 /** Path parameters whose values all tenants share. */
-export const sharedParams = new Set(['currency', 'name']);
+export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId']);
 
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 
 /** Texts of an example that the tenant's id is added to: whatever names a record. */
 const named = new Set([
   ...['externalId', 'number', 'serviceInstanceId', 'line1', 'paymentReference'],
+  ...['ExternalId', 'payment_reference'],
   ...['key', 'externalTransactionId', 'title', 'customerId'],
 ]);
 
@@ -89,6 +90,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   if (isDeclared('createContract')) await addContract(tenant, params, references, make);
   const payment = await make('/payments', examples.payment, { accountId: account.id });
   params['paymentId'] = payment.id;
+  await addExecution(tenant, params, references);
   const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
   params['walletId'] = wallet.id;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
@@ -99,6 +101,30 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addRecord(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
+}
+
+/** A flow that was run, and what its start nodes refer to. */
+async function addExecution(
+  tenant: TestTenant,
+  params: Record<string, string>,
+  references: Record<string, string>,
+): Promise<void> {
+  const body = { id: params['accountId'], description: tenant.id };
+  const run = await tenant.post(`${external}/run/billing/account/edit`, body).expect(200);
+  const flows = await tenant.get('/v1/workflows').expect(200);
+  Object.assign(params, {
+    executionId: run.body.flowExecutionId,
+    workflowId: 'account-edit',
+    flowId: flows.body.data[0].id,
+  });
+  Object.assign(references, {
+    account_id: params['accountId'],
+    master_account_id: params['accountId'],
+    ID_Account: params['accountId'],
+    ID_Contract: params['contractId'],
+    ID_Service: params['serviceId'],
+    Service_ID: params['serviceId'],
+  });
 }
 
 /** A record type and a record of it. */
@@ -173,7 +199,8 @@ const sharedQuery: Readonly<Record<string, string>> = { currencyId: 'USD' };
 /** The query that an operation cannot do without, with this world's ids; empty for most. */
 export function queryIn(world: World, { query }: Operation): string {
   const { required = [] } = (query ?? {}) as { required?: readonly string[] };
-  const values = required.map((name) => {
+  const needed = required.filter((name) => !('default' in (query?.properties[name] ?? {})));
+  const values = needed.map((name) => {
     const value = sharedQuery[name] ?? world.references[name];
     if (value === undefined) throw new Error(`test/support/world.ts has no reference '${name}'.`);
     return `${name}=${encodeURIComponent(value)}`;
@@ -183,13 +210,19 @@ export function queryIn(world: World, { query }: Operation): string {
 
 /** A body that this tenant may send: the example with its own ids and names. */
 export function bodyIn(world: World, example: object): object {
+  // A start node calls every record `id`: which one it is, only the example says.
+  const ids = new Map(
+    Object.entries(exampleIds).map(([entity, id]) => [id, world.params[`${entity}Id`]]),
+  );
   const withIds = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(withIds);
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, child]) => [
         key === exampleIds.account ? (world.references['accountId'] ?? key) : key,
-        typeof child === 'string' ? (world.references[key] ?? child) : withIds(child),
+        typeof child === 'string'
+          ? (ids.get(child) ?? world.references[key] ?? child)
+          : withIds(child),
       ]),
     );
   };
