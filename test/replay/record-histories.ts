@@ -2,8 +2,10 @@
  * Writes the histories that `replay.test.ts` replays: npm run record-histories. Histories of an older
  * release stay, so that its running workflows are known to go on; new ones get names of their own.
  */
+import { ApplicationFailure } from '@temporalio/common';
+import { awayFailureType } from '../../src/kernel/flow-run.js';
 import { startWorkers } from '../../src/worker/main.js';
-import { openTestInstance } from '../support/instance.js';
+import { external, openTestInstance } from '../support/instance.js';
 import { stopTestServers } from '../support/servers.js';
 import { writeHistory } from './history-file.js';
 import {
@@ -29,7 +31,9 @@ const workers = await startWorkers(instance.platform, {
         execute(input, next): Promise<unknown> {
           if (failuresLeft === 0) return next(input);
           failuresLeft -= 1;
-          return Promise.reject(new Error('The database does not answer.'));
+          return Promise.reject(
+            ApplicationFailure.retryable('The database does not answer.', awayFailureType),
+          );
         },
       },
     }),
@@ -66,6 +70,43 @@ failuresLeft = 3;
 await tenant.post('/v1/usage-events/retry', {}).expect(200);
 const last = await event(tenant, String(messages[0]?.message.externalTransactionId));
 await record('retry-usage-in-pages', last.workflowId as string);
+
+/** One of each flow, and one that waited for its database. */
+const run = `${external}/run/billing`;
+const flow = async (slug: string, body: object, name = slug) => {
+  const { body: answer } = await tenant.post(`${run}/${slug}`, body).expect(200);
+  const executions = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
+    'select workflow_id as place from execution where id = ?',
+    [answer.flowExecutionId],
+  );
+  await record(name.replace('/', '-'), executions.rows[0]?.place ?? '');
+  return answer.output as { readonly id: string };
+};
+const onboarding = (ExternalId: string) => ({
+  ...{ Company_Name: 'Acme', First_Name: 'A', Last_Name: 'B', Line1: 'L', City: 'C' },
+  ...{ State: 'S', Country: 'US', Currency: 'USD', Zip_Code: '1', ExternalId },
+});
+const account = await flow('account/create', onboarding('first'));
+await flow('account/edit', { id: account.id, name: 'Changed' });
+await flow('account/approve', { ID_Account: account.id });
+const payment = await flow('payment/create', {
+  ...{ account_id: 'first', amount: 1, currency_id: 'USD', payment_date: '2026-01-01' },
+  ...{ payment_method: 'Cash', payment_reference: 'P-1' },
+});
+await flow('payment/edit', { id: payment.id, amount: 2 });
+await flow('payment/delete', { id: payment.id });
+const contract = await flow('contract/create', { name: 'C', master_account_id: 'first' });
+await flow('contract/edit', { id: contract.id, total_price: 5 });
+await flow('contract/approve', { ID_Contract: contract.id });
+await flow('contract/delete', { id: contract.id });
+await flow('account/delete', { id: account.id });
+const service = await flow('service/create', { name: 'S' });
+await flow('service/edit', { id: service.id, label: 'L' });
+await flow('service/approve', { ID_Service: service.id });
+await flow('service/clone', { Service_ID: service.id });
+await flow('service/delete', { id: service.id });
+failuresLeft = 5;
+await flow('account/create', onboarding('second'), 'account-create-after-failures');
 
 await workers.drain();
 await instance.close();
