@@ -136,7 +136,11 @@ describe('flows by slug', () => {
       expect(changed.output.defaultCurrency).to.equal('EUR');
       const cleared = await call('account/edit', { id: account.id, first_name: null });
       expect(cleared.output.profile).to.not.have.property('firstName');
-      const untouched = await call('account/edit', { id: account.id, currency: 'USD', email: null });
+      const untouched = await call('account/edit', {
+        id: account.id,
+        currency: 'USD',
+        email: null,
+      });
       expect(untouched.output.defaultCurrency).to.equal('USD');
       await call('account/edit', { id: noSuchId, name: 'x' }, 404);
       await call('account/edit', { id: account.id, currency: 'Gold' }, 400);
