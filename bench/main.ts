@@ -14,6 +14,7 @@ import { startProcess } from './processes.js';
 import { printRows, writeRows, type BenchRow } from './result.js';
 import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } from './rows.js';
 import { measureRate } from './rate.js';
+import { measureFlow } from './flow.js';
 import { measureFlat } from './flat.js';
 
 const tenantId = 'bench';
@@ -82,6 +83,7 @@ try {
     measureBatch,
     measureRate,
     measureFresh,
+    measureFlow,
     measureFlat,
   ];
   for (const measure of measures.filter(isAskedFor)) {

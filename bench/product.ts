@@ -34,8 +34,8 @@ let workers: RunningWorkers | undefined;
 if (setup.withWorkers) workers = await startWorkers(platform);
 const api = await startApi(platform);
 
-/** p50 in milliseconds of a workflow that does nothing, started eagerly and waited for. */
-async function measureEmptyWorkflow({ count }: { count: number }): Promise<number> {
+/** Workflows that do nothing, started eagerly and waited for, by so many callers at once. */
+async function measureEmptyWorkflow({ count, callers }: { count: number; callers: number }) {
   const taskQueue = 'bench-floor';
   const worker = await Worker.create({
     connection: platform.temporal.native,
@@ -45,18 +45,31 @@ async function measureEmptyWorkflow({ count }: { count: number }): Promise<numbe
   });
   const running = worker.run();
   const times: number[] = [];
-  for (let index = 0; index < count; index += 1) {
-    const workflowId = `bench-floor-${process.pid}-${index}`;
-    const since = performance.now();
-    await platform.temporal.starter.workflow.start('doNothing', {
-      ...{ taskQueue, workflowId, requestEagerStart: true },
-    });
-    await platform.temporal.waiter.workflow.getHandle(workflowId).result();
-    times.push(performance.now() - since);
-  }
+  let next = 0;
+  let started = 0;
+  const run = Date.now();
+  const call = async (): Promise<void> => {
+    while (next < count) {
+      const workflowId = `bench-floor-${run}-${(started += 1)}`;
+      next += 1;
+      const since = performance.now();
+      await platform.temporal.starter.workflow.start('doNothing', {
+        ...{ taskQueue, workflowId, requestEagerStart: true },
+      });
+      await platform.temporal.waiter.workflow.getHandle(workflowId).result();
+      times.push(performance.now() - since);
+    }
+  };
+  // The first ones warm up.
+  for (next = count - Math.ceil(count / 10); next < count;) await call();
+  times.length = 0;
+  next = 0;
+  const since = performance.now();
+  await Promise.all(Array.from({ length: callers }, call));
+  const perSecond = times.length / ((performance.now() - since) / 1000);
   worker.shutdown();
   await running;
-  return median(times.slice(Math.floor(count / 10)));
+  return { p50: median(times), perSecond };
 }
 
 serve(

@@ -174,4 +174,66 @@ describe('killed at any moment', function () {
     expect(Number(counters.rows[0]?.value)).to.equal(1500 + 2 * rated.size);
     expect(counters.rows[0]?.value).to.equal(counters.rows[0]?.volume);
   });
+
+  it('ends every flow once that was under way when it died', async () => {
+    const start = (reference: string) => ({
+      ...{ Company_Name: reference, First_Name: 'A', Last_Name: 'B', Line1: 'L', City: 'C' },
+      ...{ State: 'S', Country: 'US', Currency: 'USD', Zip_Code: '1', ExternalId: reference },
+    });
+    const run = (reference: string): Promise<Response> =>
+      fetch(`http://127.0.0.1:${port}${external}/run/billing/account/create`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          'idempotency-key': reference,
+        },
+        body: JSON.stringify(start(reference)),
+      });
+    const sent = new Set<string>();
+    const confirmed = new Set<string>();
+    let isSending = true;
+    const sender = async (): Promise<void> => {
+      while (isSending) {
+        const reference = `flow-${sent.size}`;
+        sent.add(reference);
+        const response = await run(reference).catch(() => undefined);
+        if (response?.status === 200) confirmed.add(reference);
+        else await wait(20);
+      }
+    };
+    const senders = Array.from({ length: 4 }, sender);
+    for (const delayMs of [400, 900]) {
+      await wait(delayMs);
+      await kill();
+      await launch();
+    }
+    await wait(500);
+    isSending = false;
+    await Promise.all(senders);
+    // A caller whose answer was lost asks again with the same key.
+    for (const reference of sent) {
+      const response = await run(reference);
+      expect(response.status, `${reference}: ${await response.text()}`).to.equal(200);
+    }
+    const db = new pg.Client({ connectionString: (await readInstance(folder))?.databaseUrl ?? '' });
+    await db.connect();
+    const accounts = await db.query<{ accounts: string; addresses: string; contacts: string }>(
+      `select count(*) as accounts, count(distinct external_id) as ids,
+         (select count(*) from address join account on account.id = account_id
+          where external_id like 'flow-%') as addresses,
+         count(*) filter (where jsonb_array_length(contact_info_list) = 1) as contacts
+       from account where external_id like 'flow-%' and deleted_at is null`,
+    );
+    const executions = await db.query<{ status: string; count: string }>(
+      `select status, count(*) from execution where workflow = 'createAccount' group by status`,
+    );
+    await db.end();
+    process.stderr.write(`      sent ${sent.size}, confirmed ${confirmed.size}\n`);
+    const count = String(sent.size);
+    expect(confirmed.size).to.be.greaterThan(0);
+    expect(accounts.rows).to.deep.equal([
+      { accounts: count, ids: count, addresses: count, contacts: count },
+    ]);
+    expect(executions.rows).to.deep.equal([{ status: 'completed', count }]);
+  });
 });
