@@ -57,6 +57,5 @@ export async function requireDraft(scope: Scope, entity: FlowEntity, id: string)
   const draft = await Draft.query(scope.db.read)
     .forTenant(scope.tenantId)
     .findOne({ entity, entityId: id });
-  if (!draft)
-    throw problem.conflict(`There is no draft of the ${entity} '${id}'.`, { field: 'id' });
+  if (!draft) throw problem.notFound(`There is no draft of the ${entity} '${id}'.`);
 }

@@ -39,6 +39,7 @@ describe('contracts', () => {
         id: body.id,
         ...{ name: 'Deal', number: 'D-1', startDate: '2024-02-29', endDate: '2024-02-29' },
         ...{ currency: 'EUR', masterAccountId, poNumber: 'PO 7', totalPrice: 1234.5 },
+        description: null,
         approvalStatus: 'Draft',
         services: [
           {
