@@ -43,7 +43,7 @@ export async function deletePayment(scope: Scope, platform: Platform, id: string
     workflow: 'deletePayment',
     input: { start: { id }, isDraft: false },
     idempotencyKey: null,
-    businessKey: () => `payment/${id}/delete`,
+    businessKey: (executionId) => `payment/${id}/delete/${executionId}`,
     ...{ entityType: 'payment', entityId: id, summary: `delete payment ${id}` },
   });
 }

@@ -6,7 +6,7 @@ import {
   type TSchema,
   type TUnsafe,
 } from 'typebox';
-import { external, operation, reply } from './operation.js';
+import { external, operation, reply, type ErrorStatus } from './operation.js';
 import { Flag } from './paging.js';
 
 /** The entities that flows are about. */
@@ -29,6 +29,8 @@ export interface Flow<S extends TObject = TObject> {
   readonly start: S;
   /** The field that names what it is about: two flows of one kind and key meet. */
   readonly keyField: string;
+  /** What can go wrong, where it is not what can go wrong with any flow. */
+  readonly errors?: readonly ErrorStatus[];
   /** A start node that is valid, for the documentation and for tests over all operations. */
   readonly example: object;
 }
@@ -124,7 +126,7 @@ export function flowOperation(workflow: string, declared: Flow) {
     body: flowBody(declared),
     example: declared.example,
     success: reply.dto(ExecutionResult),
-    errors: [400, 404, 409, 504],
+    errors: declared.errors ?? [400, 404, 409, 504],
   });
 }
 

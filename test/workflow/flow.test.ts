@@ -379,6 +379,38 @@ describe('flows by slug', () => {
     });
   });
 
+  it('what is taken already is refused to a change, too', async () => {
+    await call('account/create', onboarding({ ExternalId: 'taken' }));
+    const { output: account } = await call('account/create', onboarding());
+    await call('account/edit', { id: account.id, external_id: 'taken' }, 409);
+    const contract = (number: string) => ({ name: 'C', number, master_account_id: account.id });
+    await call('contract/create', contract('T-1'));
+    const { output: second } = await call('contract/create', contract('T-2'));
+    await call('contract/edit', { id: second.id, number: 'T-1' }, 409);
+    await call('service/create', { name: 'Taken' });
+    const { output: service } = await call('service/create', { name: 'Free' });
+    await call('service/edit', { id: service.id, name: 'Taken' }, 409);
+    const payment = (payment_reference: string) => ({
+      ...{ account_id: 'taken', amount: 1, currency_id: 'USD', payment_date: '2026-01-01' },
+      ...{ payment_method: 'Cash', payment_reference },
+    });
+    await call('payment/create', payment('T-1'));
+    const { output: other } = await call('payment/create', payment('T-2'));
+    await call('payment/edit', { id: other.id, payment_reference: 'T-1' }, 409);
+  });
+
+  it('an Idempotency-Key of another request is refused', async () => {
+    const keyed = (path: string, body: object) =>
+      tenant.post(path, body).set('Idempotency-Key', 'of-another');
+    const service = (await call('service/create', { name: 'Keyed' })).output.id as string;
+    await keyed(`${run}/service/clone`, { Service_ID: service }).expect(200);
+    await keyed(`${run}/service/clone`, { Service_ID: 'Keyed' }).expect(409);
+    await keyed(`${run}/payment/delete`, { id: noSuchId }).expect(409);
+    await keyed('/v1/workflows/service-clone/execute', { data: { Service_ID: 'Keyed' } }).expect(
+      409,
+    );
+  });
+
   it('an Idempotency-Key gives every slug one effect', async () => {
     const body = onboarding();
     const send = () =>

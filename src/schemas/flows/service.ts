@@ -78,6 +78,8 @@ export const serviceFlows = {
     description: 'Copies a service with its attributes, current rate cards and pricing logic.',
     entity: 'service',
     keyField: 'Service_ID',
+    // A reference that names nothing is 400.
+    errors: [400, 409, 504],
     start: startNode({
       Service_ID: named('id', Reference('service', 'Service to copy: id, name or code.')),
     }),
