@@ -196,13 +196,15 @@ describe('killed at any moment', function () {
       while (isSending) {
         const reference = `flow-${sent.size}`;
         sent.add(reference);
-        const response = await run(reference).catch(() => undefined);
-        if (response?.status === 200) confirmed.add(reference);
-        else await wait(20);
+        while (isSending && !confirmed.has(reference)) {
+          const response = await run(reference).catch(() => undefined);
+          if (response?.status === 200) confirmed.add(reference);
+          else await wait(100);
+        }
       }
     };
     const senders = Array.from({ length: 4 }, sender);
-    for (const delayMs of [400, 900]) {
+    for (const delayMs of [2_000, 3_000]) {
       await wait(delayMs);
       await kill();
       await launch();
