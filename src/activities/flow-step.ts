@@ -76,7 +76,16 @@ export function flowStep<Input, Output>(
       }
       return jsonSafe(output) as Output;
     } catch (error) {
-      throw activityFailure(error);
+      const failure = activityFailure(error);
+      // Of what is no problem of a caller's, Temporal alone would know.
+      if (failure === error) {
+        const { activityType: step } = activityInfo();
+        platform.log.error(
+          { err: error, step, executionId: call.run.executionId },
+          'a step failed',
+        );
+      }
+      throw failure;
     }
   };
 }

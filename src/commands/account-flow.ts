@@ -89,13 +89,16 @@ export async function draftAccount(
   return saveByFlow(scope, save, (inner) => onboardAccount(inner, step));
 }
 
-/** Does what a draft left undone. */
+/** Does what a draft of an onboarding left undone; a drafted change has left nothing. */
 async function completeAccount(
   scope: Scope,
-  { id }: AccountDto,
-  draft: Draft['input'],
+  saved: AccountDto,
+  draft: Draft,
+  latest?: Onboarding,
 ): Promise<AccountDto> {
-  const step = { accountId: id, start: draft as Onboarding };
+  if (draft.workflow !== 'createAccount') return saved;
+  const start = latest ?? (draft.input as Onboarding);
+  const step = { accountId: saved.id, start };
   await addAccountContact(scope, step);
   return addAccountAddress(scope, step);
 }
@@ -113,7 +116,7 @@ export async function completeOnboarding(
       await requireDraft(inner, 'account', accountId);
       return updateAccount(inner, accountId, accountOf(start));
     },
-    (inner, saved, draft) => completeAccount(inner, saved, { ...draft, ...start }),
+    (inner, saved, draft) => completeAccount(inner, saved, draft, start),
   );
 }
 

@@ -31,7 +31,7 @@ export async function saveByFlow<Dto extends Saved>(
   scope: Scope,
   { entity, workflow, start, isDraft }: FlowSave,
   save: (scope: Scope) => Promise<Dto>,
-  complete: (scope: Scope, saved: Dto, draft: Draft['input']) => Promise<Dto> = (_scope, saved) =>
+  complete: (scope: Scope, saved: Dto, draft: Draft) => Promise<Dto> = (_scope, saved) =>
     Promise.resolve(saved),
 ): Promise<Drafted<Dto>> {
   return scope.db.transaction(async (trx) => {
@@ -48,7 +48,7 @@ export async function saveByFlow<Dto extends Saved>(
       return { ...saved, approvalStatus: 'Draft', draft: true as const };
     }
     const draft = await Draft.take(trx, scope.tenantId, entity, saved.id);
-    return draft ? complete(inner, saved, draft.input) : saved;
+    return draft ? complete(inner, saved, draft) : saved;
   });
 }
 

@@ -49,6 +49,15 @@ describe('drafts and repeated flows', () => {
       expect(again.message).to.include('no draft');
     });
 
+    it('of a change is completed by the next change, and brings no contact and address', async () => {
+      const account = await tenant.post(`${external}/accounts`, { name: 'Plain' }).expect(201);
+      const { id } = account.body;
+      const { output } = await draft('account/edit', { id, name: 'Drafted' });
+      expect(output).to.include({ name: 'Drafted', approvalStatus: 'Draft', draft: true });
+      const completed = await call('account/edit', { id });
+      expect(completed.output).to.deep.equal({ ...account.body, name: 'Drafted' });
+    });
+
     it('validates as any call does', async () => {
       await draft('account/create', onboarding({ City: undefined }), 400);
       await draft('contract/create', { name: 'x', master_account_id: 'nobody' }, 400);
