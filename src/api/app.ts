@@ -8,7 +8,7 @@ import { operations } from '../schemas/index.js';
 import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
-import { mount, requestIdOf, type RequestState } from './mount.js';
+import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
@@ -36,8 +36,7 @@ function problemOf(error: unknown): Problem {
  * lead somewhere (docs/decisions/0074), else 404.
  */
 function unroutedProblem(ctx: Context): Problem {
-  const { matched = [] } = ctx as unknown as { matched?: readonly { methods: string[] }[] };
-  const methods = [...new Set(matched.flatMap((layer) => layer.methods))].sort();
+  const methods = [...new Set(routesOf(ctx).flatMap((layer) => layer.methods))].sort();
   if (methods.length === 0) return problem.notFound(`There is no ${ctx.method} ${ctx.path}.`);
   const allowed = methods.join(', ');
   ctx.set('Allow', allowed);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
-import type { Context } from 'koa';
+import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
 import { isUuid } from '../kernel/id.js';
 import { problem } from '../kernel/problem.js';
@@ -159,6 +159,21 @@ async function answer(
   ctx.body = stringifyJson(presentReply(success, result, { requestId: state.requestId, query }));
 }
 
+interface Layer {
+  readonly path: string;
+  readonly methods: readonly string[];
+}
+
+/**
+ * The routes of the template that an address belongs to: of several that fit, the most literal one,
+ * which is registered first. `/usage-events/retry` is no usage event of the id `retry`.
+ */
+export function routesOf(ctx: Context): readonly Layer[] {
+  const { matched = [] } = ctx as unknown as { matched?: readonly Layer[] };
+  const [first] = matched;
+  return matched.filter(({ path }) => path === first?.path);
+}
+
 /** Registers an operation under its path. */
 export function mount(
   router: Router,
@@ -167,8 +182,8 @@ export function mount(
   handler: AnyHandler,
 ): void {
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-  router.register(path, [operation.method.toLowerCase()], (ctx: Context) =>
-    answer(operation, handler, ctx, platform),
+  router.register(path, [operation.method.toLowerCase()], (ctx: Context, next: Next) =>
+    routesOf(ctx)[0]?.path === path ? answer(operation, handler, ctx, platform) : next(),
   );
 }
 

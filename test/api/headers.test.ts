@@ -50,6 +50,10 @@ describe('headers and documents', () => {
       ['DELETE', '/v1/usage-events', 'GET, HEAD'],
       ['GET', '/v1/ingest/usage', 'POST'],
       ['TRACE', '/openapi.json', 'GET, HEAD'],
+      // Also where a path with a parameter would fit.
+      ['GET', '/v1/usage-events/retry', 'POST'],
+      ['OPTIONS', '/v1/mobjects/any/mdata/bulk', 'POST'],
+      ['GET', '/api/service-price-matrix/insert', 'POST'],
     ] as const;
     const texts = [];
     for (const [method, path, allowed] of cases) {
