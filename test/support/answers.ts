@@ -20,18 +20,18 @@ const segments = (path: string): string[] => (path.split('?')[0] ?? '').split('/
 const literals = (path: string): number =>
   segments(path).filter((part) => !part.startsWith('{')).length;
 
-/** The operation that serves a request: of several paths that fit, the most literal one. */
+/** The operation that serves a request: of several paths that fit, that of the most literal one. */
 export function operationOf(method: string, path: string): Operation | undefined {
   const parts = segments(path);
   const fits = declaredOperations.filter((operation) => {
     const wanted = segments(operation.path);
     return (
-      operation.method === method &&
       wanted.length === parts.length &&
       wanted.every((part, index) => part.startsWith('{') || part === parts[index])
     );
   });
-  return fits.sort((a, b) => literals(b.path) - literals(a.path))[0];
+  const [first] = fits.sort((a, b) => literals(b.path) - literals(a.path));
+  return fits.find((operation) => operation.path === first?.path && operation.method === method);
 }
 
 type Schema = Record<string, unknown>;
