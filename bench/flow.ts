@@ -1,0 +1,73 @@
+import { accountRef } from './fixture.js';
+import { inTurn, measureLoad, median } from './load.js';
+import type { BenchRow } from './result.js';
+import type { Bench } from './rows.js';
+
+const rounds = 3;
+const samples = 200;
+const callers = 50;
+const seconds = 5;
+const path = '/api/v1/external/run/billing/payment/create';
+
+/** What a run of empty workflows took: see `measureEmptyWorkflow` of the product. */
+interface EmptyWorkflows {
+  readonly p50: number;
+  readonly perSecond: number;
+}
+
+let payments = 0;
+const payment = () => ({
+  account_id: accountRef(0),
+  amount: 12.5,
+  currency_id: 'USD',
+  payment_date: '2026-04-30',
+  payment_method: 'Cash',
+  payment_reference: `bench-${Date.now()}-${(payments += 1)}`,
+});
+
+/** Milliseconds of one payment after the other, p50. */
+async function paymentTime({ client }: Bench): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < samples; index += 1) {
+    const since = performance.now();
+    await client.send('POST', path, payment());
+    times.push(performance.now() - since);
+  }
+  return median(times.slice(Math.floor(samples / 10)));
+}
+
+/** Saving a payment as a durable workflow, against a workflow that does nothing. */
+export async function measureFlow(bench: Bench): Promise<BenchRow[]> {
+  const { client, product } = bench;
+  await product.ask({ do: 'startWorkers' });
+  const empty = (count: number, parallel: number) =>
+    product.ask<EmptyWorkflows>({ do: 'emptyWorkflow', count, callers: parallel });
+  const time = await inTurn(
+    rounds,
+    () => paymentTime(bench),
+    async () => (await empty(samples, 1)).p50,
+  );
+  const load = await inTurn(
+    rounds,
+    () =>
+      measureLoad({
+        ...{ url: `${client.url}${path}`, token: client.token, connections: callers, seconds },
+        ...{ method: 'POST', body: () => JSON.stringify(payment()) },
+      }),
+    async () => (await empty(callers * 20, callers)).perSecond,
+  );
+  return [
+    {
+      ...{ id: 'flow (p50)', value: time.a, floorValue: time.b, ratio: time.ratio, unit: 'ms' },
+      ...{ aim: '<= 2', isReached: time.ratio <= 2 },
+      measure: 'p50 of POST /run/billing/payment/create, one caller',
+      floor: 'ms eager empty workflow',
+    },
+    {
+      ...{ id: 'flow (50 callers)', value: load.a, floorValue: load.b, ratio: load.ratio },
+      ...{ unit: '/s', aim: '>= 0.8', isReached: load.ratio >= 0.8 },
+      measure: `POST /run/billing/payment/create per second, ${callers} callers`,
+      floor: '/s eager empty workflow, execute',
+    },
+  ];
+}
