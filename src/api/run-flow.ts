@@ -44,8 +44,11 @@ export interface FlowStart<K extends FlowName = FlowName> {
 
 /** How long Temporal keeps a flow going whose database is away. */
 const executionTimeout = '10 minutes';
-/** How long the workers of this process are given to tell of the end, before Temporal is asked. */
-const tellMs = 250;
+/**
+ * How long the workers of this process are given to tell of the end, before Temporal is asked: one
+ * that took the flow with its start is sure to tell, unless something is away.
+ */
+const tellMs = { eager: 5_000, other: 250 };
 
 /** Temporal takes ids of 1,000 bytes; a long key keeps its beginning and is told apart by its hash. */
 function workflowIdOf(tenantId: string, businessKey: string): string {
@@ -92,6 +95,8 @@ function runOf(scope: Scope, { input }: FlowStart, executionId: string): FlowRun
 
 /** A flow that was started, and where Temporal runs it. */
 interface RunningFlow {
+  /** Whether a worker of this process took it with its start. */
+  readonly isEager: boolean;
   readonly run: FlowRun;
   readonly place: {
     readonly workflow: string;
@@ -113,13 +118,13 @@ async function startFlow<K extends FlowName>(
   const deadline = Date.now() + config.flowTimeoutMs;
   for (;;) {
     try {
-      const { firstExecutionRunId: runId } = await startWorkflow(temporal, {
+      const { firstExecutionRunId: runId, eagerlyStarted } = await startWorkflow(temporal, {
         ...{ type: workflow, workflowId, summary, executionTimeout, isExclusive: true },
         input: jsonSafe(run) as object,
         executionId,
         subject: { tenantId, entityType, entityId, actor },
       });
-      return { run, place: { workflow, workflowId, runId } };
+      return { isEager: eagerlyStarted, run, place: { workflow, workflowId, runId } };
     } catch (error) {
       if (!isAlreadyRunning(error)) throw unavailable();
       if (Date.now() > deadline || !(await hasEnded(scope, workflowId))) {
@@ -175,12 +180,15 @@ async function waitForOutcome(
   scope: Scope,
   platform: Platform,
   execution: Execution,
-  told: Promise<FlowOutcome>,
+  { told, isEager }: { readonly told: Promise<FlowOutcome>; readonly isEager: boolean },
 ): Promise<FlowOutcome> {
   const deadline = Date.now() + platform.config.flowTimeoutMs;
   const outcome =
     platform.health.areWorkersRunning === true
-      ? await Promise.race([told, wait(tellMs, undefined, { ref: false })])
+      ? await Promise.race([
+          told,
+          wait(isEager ? tellMs.eager : tellMs.other, undefined, { ref: false }),
+        ])
       : undefined;
   return outcome ?? Promise.race([told, askForOutcome(scope, platform, execution, deadline)]);
 }
@@ -236,7 +244,8 @@ async function startAndWait<K extends FlowName>(
     if (!isRepeated || !isConflict(error)) throw error;
   }
   try {
-    return await waitForOutcome(scope, platform, execution, reply.outcome);
+    const told = { told: reply.outcome, isEager: running?.isEager ?? false };
+    return await waitForOutcome(scope, platform, execution, told);
   } catch (error) {
     if (error instanceof Problem && error.kind === 'timeout' && running) {
       await recordStart(scope, running.run, running.place).catch(() => undefined);
