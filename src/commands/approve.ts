@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { problem, type Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
@@ -10,7 +11,8 @@ import { getAccount } from '../queries/account.js';
 import { getContract } from '../queries/contract.js';
 import { getService } from '../queries/service.js';
 import type { FlowEntity } from '../schemas/flow.js';
-import type { Knex } from 'knex';
+import { lockContract } from './lock-contract.js';
+import { lockService } from './lock-service.js';
 
 /** The records that have an approvalStatus. */
 export const approvable: Readonly<Record<FlowEntity, typeof ApprovableRecord>> = {
@@ -72,12 +74,7 @@ export async function approveAccount(scope: Scope, id: string) {
 export async function approveContract(scope: Scope, id: string) {
   return scope.db.transaction(async (trx) => {
     const { tenantId } = scope;
-    const contract = await Contract.query(trx)
-      .forTenant(tenantId)
-      .existing()
-      .findOne({ id })
-      .forUpdate();
-    if (!contract) throw problem.notFound(`There is no contract '${id}'.`);
+    const contract = await lockContract(trx, scope, id);
     await requireApprovable(trx, scope, 'contract', contract);
     const account = await Account.query(trx)
       .forTenant(tenantId)
@@ -92,12 +89,7 @@ export async function approveContract(scope: Scope, id: string) {
 export async function approveService(scope: Scope, id: string) {
   return scope.db.transaction(async (trx) => {
     const { tenantId } = scope;
-    const service = await Service.query(trx)
-      .forTenant(tenantId)
-      .existing()
-      .findOne({ id })
-      .forUpdate();
-    if (!service) throw problem.notFound(`There is no service '${id}'.`);
+    const service = await lockService(trx, scope, id);
     await requireApprovable(trx, scope, 'service', service);
     if (service.serviceStatus !== 'Active') throw inactive('service');
     await service.$query(trx).forTenant(tenantId).patch(approval(scope));

@@ -23,7 +23,7 @@ const records: Readonly<Record<Exclude<ReferenceTarget, 'currency'>, Target>> = 
 
 /** The currency code behind an id, code or name. */
 const currencyOf = (text: string): string | undefined =>
-  (referenceData.currency(text) ?? referenceData.currencies.find(({ id }) => id === text))?.code;
+  (referenceData.currency(text) ?? referenceData.currencyById(text))?.code;
 
 /** The id of the record that a reference names: its id first, then its natural keys in order. */
 async function findRecord(
