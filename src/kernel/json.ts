@@ -21,6 +21,10 @@ class NumberToken {
   }
 }
 
+/** Whether `parseJson` made it of a number: it is an object for JavaScript, and none for JSON. */
+export const isNumberObject = (value: unknown): boolean =>
+  value instanceof Decimal || value instanceof NumberToken;
+
 /**
  * Reads a JSON text. Numbers that a float would change come as `Decimal`, so that no digit is lost
  * (0-decisions.md section 1); all others as numbers. Throws a validation problem.

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import { isCalendarDate } from '../kernel/date.js';
+import { isNumberObject } from '../kernel/json.js';
 import { problem, type Problem } from '../kernel/problem.js';
 import { defineKeywords, type CheckContext } from './keywords.js';
 
@@ -54,8 +55,9 @@ function validateWith<S extends TSchema>(
   value: unknown,
 ): Static<S> {
   const check = validatorOf(schema);
-  // Keywords write into the parent of a value, so the root needs one too.
-  const holder = { value };
+  // Keywords write into the parent of a value, so the root needs one too. A number of many digits
+  // is an object here, which `type: object` would let through.
+  const holder = { value: isNumberObject(value) ? Number(value) : value };
   if (!check.call(context, holder.value)) {
     const faults = (check.errors ?? []).filter((error) => !dropIgnored(error, value));
     if (faults.length > 0) throw validationProblem(faults);

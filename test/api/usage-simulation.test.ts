@@ -106,7 +106,15 @@ describe('a simulation of usage', () => {
 
   it('refuses what is neither an event nor an array, and more than 1,000', async () => {
     const path = '/v1/usage-events/simulate';
-    for (const body of ['5', '"x"', 'null', '{', JSON.stringify(Array(1001).fill({}))]) {
+    const manyDigits = ['-4.6730212662449e+16', `1${'0'.repeat(80)}`];
+    for (const body of [
+      '5',
+      ...manyDigits,
+      '"x"',
+      'null',
+      '{',
+      JSON.stringify(Array(1001).fill({})),
+    ]) {
       const answer = await tenant.post(path, body).expect(400);
       expect(answer.body.error.code).to.equal('VALIDATION_ERROR');
     }
