@@ -1,0 +1,99 @@
+import type { Knex } from 'knex';
+import { newId } from '../kernel/id.js';
+import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
+import type { RecordType } from './record-type.js';
+
+/** An event of which webhooks are to be told. */
+export interface OutboxEvent {
+  readonly event: string;
+  /** The record that changed: events of one record are delivered in their order. */
+  readonly recordId: string;
+  /** JSON text: what is sent and signed. */
+  readonly body: string;
+}
+
+type Bindings = readonly (string | Date)[];
+interface Input {
+  /** A select with the columns id, event, record_id, body, position. */
+  readonly sql: string;
+  readonly bindings: Bindings;
+}
+
+/** Writes events for which there is an active webhook, and a delivery for each such webhook. */
+async function store(
+  trx: Knex,
+  tenantId: string,
+  input: Input,
+  at: Date,
+  webhooks: Input = { sql: 'webhook.active and input.event = any(webhook.events)', bindings: [] },
+): Promise<void> {
+  await trx.raw(
+    `with input as materialized (${input.sql}),
+     wanted as materialized (
+       select input.*, webhook.id as webhook_id from input
+       join webhook on webhook.tenant_id = ? and ${webhooks.sql}
+     ),
+     stored as (
+       insert into webhook_event (tenant_id, id, event, record_id, body, created_at)
+       select ?::text, id, event, record_id, body, ?::timestamptz
+       from input where id in (select id from wanted)
+     )
+     insert into webhook_delivery
+       (tenant_id, id, webhook_id, event_id, event, record_id, created_at)
+     select ?::text, gen_random_uuid(), webhook_id, id, event, record_id, ?::timestamptz
+     from wanted order by position`,
+    [...input.bindings, tenantId, ...webhooks.bindings, tenantId, at, tenantId, at] as string[],
+  );
+}
+
+/** The outbox: events are written with the change that they tell of, or not at all. */
+export const WebhookOutbox = {
+  /** The kinds that an active webhook of the tenant wants; of most tenants none. */
+  async wanted(trx: Knex, tenantId: string): Promise<ReadonlySet<string>> {
+    const { rows } = await trx.raw<{ rows: { event: string }[] }>(
+      'select distinct unnest(events) as event from webhook where tenant_id = ? and active',
+      [tenantId],
+    );
+    return new Set(rows.map(({ event }) => event));
+  },
+
+  /** Records events, in their order, with one statement. */
+  async record(
+    trx: Knex,
+    tenantId: string,
+    events: readonly OutboxEvent[],
+    at: Date,
+    webhookId?: string,
+  ): Promise<void> {
+    if (events.length === 0) return;
+    const bodies = events.map(({ body }) => body);
+    const joined = joinJson(bodies);
+    const sql = `select * from unnest(
+        ?::uuid[], ?::text[], ?::uuid[], ${joined === null ? '?::text[]' : splitJsonSql}
+      ) with ordinality as given (id, event, record_id, body, position)`;
+    const bindings = [
+      arrayLiteral(events.map(() => newId())),
+      arrayLiteral(events.map(({ event }) => event)),
+      arrayLiteral(events.map(({ recordId }) => recordId)),
+      joined ?? arrayLiteral(bodies, true),
+    ];
+    const one =
+      webhookId === undefined ? undefined : { sql: 'webhook.id = ?::uuid', bindings: [webhookId] };
+    await store(trx, tenantId, { sql, bindings }, at, one);
+  },
+
+  /** Records that all records of a type are deleted: there may be millions. */
+  async recordDeletions(trx: Knex, type: RecordType, event: string, at: Date): Promise<void> {
+    const instant = (column: string): string =>
+      `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+    const sql = `select gen_random_uuid() as id, ?::text as event, id as record_id,
+        '{"event":"' || ? || '","timestamp":"' || ? || '","data":{"id":"' || id
+          || '","mobjectId":"' || record_type_id || '","data":' || data::text
+          || ',"createdAt":"' || ${instant('created_at')}
+          || '","updatedAt":"' || ${instant('updated_at')} || '"}}' as body,
+        row_number() over (order by id) as position
+      from record where tenant_id = ? and record_type_id = ?::uuid`;
+    const bindings = [event, event, at.toISOString(), type.tenantId, type.id];
+    await store(trx, type.tenantId, { sql, bindings }, at);
+  },
+};
