@@ -1,3 +1,5 @@
+import type { Knex } from 'knex';
+import { recordWorkflowEnd } from '../commands/workflow-end.js';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../kernel/flow-run.js';
 import { parseJson, stringifyJson } from '../kernel/json.js';
 import { Execution, type TemporalRun } from '../models/execution.js';
@@ -12,6 +14,23 @@ export interface FlowEnd {
   readonly failure?: FlowFailure;
 }
 
+type Ended = Parameters<typeof Execution.end>[3];
+
+/** Records an end that is not known yet, and tells webhooks of it. */
+async function end(
+  trx: Knex.Transaction,
+  run: FlowRun,
+  place: TemporalRun,
+  ended: Ended,
+): Promise<void> {
+  if (!(await Execution.end(trx, run, place, ended))) return;
+  const { tenantId, executionId } = run;
+  const { status, output } = ended;
+  await recordWorkflowEnd(trx, {
+    ...{ tenantId, executionId, workflow: place.workflow, status, output },
+  });
+}
+
 export function executionActivities(platform: Platform) {
   return {
     /** Records the end of a flow, and tells whoever waits for it in this process. */
@@ -21,7 +40,7 @@ export function executionActivities(platform: Platform) {
       const error = failure ?? null;
       await platform.database
         .forTenant(tenantId, { actor, requestId })
-        .transaction((trx) => Execution.end(trx, run, place, { status, output, error }));
+        .transaction((trx) => end(trx, run, place, { status, output, error }));
       platform.flowReplies.tell(
         executionId,
         failure === undefined
@@ -50,7 +69,5 @@ export async function recordClosedExecution(
   const run: FlowRun = { ...{ executionId, tenantId, orgId: null, actor, requestId }, input: {} };
   await database
     .forTenant(tenantId, { actor, requestId })
-    .transaction((trx) =>
-      Execution.end(trx, run, place, { status, output: undefined, error: null }),
-    );
+    .transaction((trx) => end(trx, run, place, { status, output: undefined, error: null }));
 }

@@ -1,6 +1,7 @@
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
+import { recordWorkflowEnd } from '../commands/workflow-end.js';
 import type { FlowRun } from '../kernel/flow-run.js';
 import { jsonSafe } from '../kernel/json.js';
 import type { Scope } from '../kernel/scope.js';
@@ -35,13 +36,19 @@ async function once<T>(
 ): Promise<T> {
   const { activityType, activityId } = activityInfo();
   const step = `${activityId} ${activityType}`;
-  const { status, done } = await Execution.begin(trx, run, currentPlace(), step);
+  const place = currentPlace();
+  const { status, done } = await Execution.begin(trx, run, place, step);
   if (done) return done.result as T;
   if (status !== 'running') {
     throw ApplicationFailure.nonRetryable(`The execution is ${status} already.`, 'ExecutionEnded');
   }
   const result = await work();
   await Execution.endStep(trx, run, step, result, isLast);
+  if (isLast) {
+    const { tenantId, executionId } = run;
+    const end = { tenantId, executionId, workflow: place.workflow };
+    await recordWorkflowEnd(trx, { ...end, status: 'completed', output: result });
+  }
   return result;
 }
 

@@ -1,4 +1,9 @@
-import { createPayment, deletePayment, updatePayment } from '../commands/payment.js';
+import {
+  createPayment,
+  deletePayment,
+  tellSavedPayment,
+  updatePayment,
+} from '../commands/payment.js';
 import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
 import type { FlowInput } from '../kernel/flow-run.js';
 import type { Scope } from '../kernel/scope.js';
@@ -43,14 +48,15 @@ export function paymentActivities(platform: Platform) {
         updatePayment(inner, saved.id, {}, 'Approved');
       if (id === undefined) {
         const payment = reviveInput(PaymentCreate, withType(fields));
-        return saveByFlow(scope, save, (inner) => createPayment(inner, payment), approved);
+        const create = (inner: Scope) => createPayment(inner, payment);
+        return tellSavedPayment(scope, (inner) => saveByFlow(inner, save, create, approved));
       }
       const payment = reviveInput(PaymentUpdate, fields);
       const update = async (inner: Scope) => {
         if (isOfDraft) await requireDraft(inner, 'payment', id);
         return updatePayment(inner, id, payment);
       };
-      return saveByFlow(scope, save, update, approved);
+      return tellSavedPayment(scope, (inner) => saveByFlow(inner, save, update, approved));
     });
   return {
     createPayment: save('savePayment'),

@@ -28,7 +28,8 @@ function readerOf(bodyMax: number): Reader {
 function bodyProblem(error: unknown, bodyMax: number): Problem {
   const { type, code } = error as { type?: string; code?: string };
   if (type === 'entity.too.large') {
-    return problem.tooLarge(`The request body is larger than ${bodyMax / mebibyte} MiB.`);
+    const most = bodyMax < mebibyte ? `${bodyMax / 1024} KiB` : `${bodyMax / mebibyte} MiB`;
+    return problem.tooLarge(`The request body is larger than ${most}.`);
   }
   if (type === 'request.aborted' || type === 'request.size.invalid') {
     return problem.validation('The request body ended too early.');

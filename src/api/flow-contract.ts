@@ -1,9 +1,9 @@
-import { v5 as uuidV5 } from 'uuid';
 import type { Static } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import { referenceData } from '../kernel/reference-data.js';
 import type { FlowContract, Workflow } from '../schemas/execution.js';
 import type { Flow } from '../schemas/flow.js';
+import { flowIdOf } from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
 import { SchemaTranslator } from '../schemas/openapi-schema.js';
 
@@ -19,11 +19,9 @@ export interface KnownFlow {
   readonly name: string;
 }
 
-const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
-
 export const knownFlows: readonly KnownFlow[] = flowList.map(([workflow, flow]) => ({
   ...{ workflow, flow, name: publicNameOf(workflow) },
-  flowId: uuidV5(`flow/${flow.slug}`, namespace),
+  flowId: flowIdOf(flow.slug),
 }));
 
 /** A flow by its id or name. 404: there is none. */

@@ -30,7 +30,8 @@ export function mountPages(router: Router, platform: Platform): void {
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'ready' : 'not ready', database, temporal, worker, broker };
   });
-  router.get('/.well-known/jwks.json', (ctx: Context) => {
+  router.get('/.well-known/jwks.json', async (ctx: Context) => {
+    await platform.tokens.refresh();
     ctx.set('Cache-Control', 'public, max-age=300');
     ctx.body = platform.tokens.jwks;
   });

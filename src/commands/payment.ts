@@ -2,11 +2,13 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
-import type { Scope } from '../kernel/scope.js';
+import { within, type Scope } from '../kernel/scope.js';
 import { Payment } from '../models/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
 import type * as schema from '../schemas/payment.js';
 import { holdAccount } from './hold-account.js';
+import type { Drafted } from './save-by-flow.js';
+import { recordWebhookEvent } from './webhook-event.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
@@ -108,6 +110,21 @@ export async function updatePayment(
       })
       .returning('*');
     return presentPayment(changed as unknown as Payment);
+  });
+}
+
+/** Saves a payment by `save`, and tells webhooks of it; a draft is not saved yet. */
+export async function tellSavedPayment(
+  scope: Scope,
+  save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
+): Promise<Drafted<PaymentDto>> {
+  return scope.db.transaction(async (trx) => {
+    const saved = await save(within(scope, trx));
+    if (saved.draft === true) return saved;
+    await recordWebhookEvent(trx, {
+      ...{ tenantId: scope.tenantId, event: 'payment.saved', recordId: saved.id, data: saved },
+    });
+    return saved;
   });
 }
 

@@ -8,6 +8,7 @@ import type { Scope } from '../kernel/scope.js';
 import { assignKeys, isScalarField, uniqueColumns } from '../models/record-key.js';
 import { GenericRecord } from '../models/record.js';
 import { RecordType, type DeclaredField } from '../models/record-type.js';
+import { WebhookOutbox } from '../models/webhook-event.js';
 import { systemFields } from '../queries/record-field.js';
 import {
   missingRecordType,
@@ -197,6 +198,7 @@ export async function deleteRecordType(
         { count },
       );
     }
+    if (count > 0) await WebhookOutbox.recordDeletions(trx, type, scope.now());
     await GenericRecord.deleteAll(trx, type);
     await type.$query(trx).forTenant(scope.tenantId).delete();
     const records = count === 0 ? '' : ` with its records (${count})`;

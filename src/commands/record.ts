@@ -7,13 +7,14 @@ import type { Scope } from '../kernel/scope.js';
 import { GenericRecord, type RecordInput } from '../models/record.js';
 import { uniqueConstraint } from '../models/record-key.js';
 import type { RecordType } from '../models/record-type.js';
-import { missingRecord } from '../queries/record.js';
+import { missingRecord, presentRecord } from '../queries/record.js';
 import { missingRecordType, recordTypeBy } from '../queries/record-type.js';
 import type * as schema from '../schemas/record.js';
 import type { StoredRecord } from '../schemas/record.js';
 import type { RecordDeletion } from '../schemas/record-type.js';
 import { databaseErrorOf } from './database-problem.js';
 import { changedData, dataFault, type RecordData } from './record-data.js';
+import { recordWebhookEvent, recordWebhookEvents } from './webhook-event.js';
 
 type RecordCreate = Static<typeof schema.RecordCreate>;
 type RecordUpdate = Static<typeof schema.RecordUpdate>;
@@ -80,7 +81,12 @@ async function storeRecords(
         : takenValue(conflicts.get(id), content),
     );
   }
-  return objects.map((_object, index) => outcomes.get(index) ?? takenValue(undefined, {}));
+  const ordered = objects.map((_one, index) => outcomes.get(index) ?? takenValue(undefined, {}));
+  const created = ordered.filter((outcome) => !(outcome instanceof Error)) as StoredRecord[];
+  await recordWebhookEvents(trx, scope.tenantId, ['mdata.created'], () =>
+    created.map((data) => ({ event: 'mdata.created', recordId: data.id, data })),
+  );
+  return ordered;
 }
 
 /** Creates a record. 400: its data does not fit its type. 404: no such type. 409: a value is taken. */
@@ -159,11 +165,15 @@ export async function updateRecord(
       const field = takenField(type, error);
       throw field === undefined ? error : takenValue(field, data);
     }
-    return {
+    const changed = {
       ...{ id, mobjectId: type.id, data: { ...data } },
       createdAt: record.createdAt.toISOString(),
       updatedAt: now.toISOString(),
     };
+    await recordWebhookEvent(trx, {
+      ...{ tenantId: scope.tenantId, event: 'mdata.updated', recordId: id, data: changed },
+    });
+    return changed;
   });
 }
 
@@ -177,6 +187,10 @@ export async function deleteRecord(
     const type = await holdRecordType(trx, scope, typeKey);
     const record = await lockRecord(trx, type, id);
     await record.$query(trx).forTenant(scope.tenantId).delete();
+    await recordWebhookEvent(trx, {
+      ...{ tenantId: scope.tenantId, event: 'mdata.deleted', recordId: record.id },
+      data: presentRecord(record),
+    });
     return { success: true, message: `The record '${id}' was deleted.` };
   });
 }

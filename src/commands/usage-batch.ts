@@ -10,6 +10,7 @@ import { UsageEvent, type UsageCounts, type UsageEventRow } from '../models/usag
 import { readMessage, type ReadMessage } from '../queries/usage-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../queries/usage-rater.js';
 import type { RatedTransaction as Charge, RatingPlan } from '../rating/index.js';
+import { recordUsageOutcomes } from './usage-webhook-event.js';
 
 /** Which workflow run writes, and when. */
 export interface RatingRun {
@@ -245,7 +246,7 @@ export class UsageBatch {
     return { rated, rejected: statuses.length - rated };
   }
 
-  /** Writes events, charges and counters. */
+  /** Writes events, charges and counters, and tells webhooks. */
   async write(trx: Knex.Transaction, tenantId: string, counters: MovedCounter[]): Promise<void> {
     // Updates first: they free the offsets that rows of repaired events take over.
     await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
@@ -254,6 +255,13 @@ export class UsageBatch {
     await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
     await RatedDimension.insertMany(trx, tenantId, this.#dimensions);
     await UsageCounter.write(trx, tenantId, counters);
+    const written = [...this.#updated.values(), ...this.#inserted];
+    const idsOf = (wanted: UsageEventRow['status']) =>
+      written.filter(({ status }) => status === wanted).map(({ id }) => id);
+    await recordUsageOutcomes(trx, tenantId, {
+      ...{ rated: idsOf('rated'), rejected: idsOf('rejected') },
+      transactions: this.#transactions.map(({ id }) => id),
+    });
   }
 }
 

@@ -17,3 +17,20 @@ export function utcDate(at: Date): string {
 export function dayBefore(date: string): string {
   return utcDate(new Date(Date.parse(`${date}T00:00:00Z`) - 86_400_000));
 }
+
+const dayMs = 86_400_000;
+
+/** The day after a calendar date. */
+export function dayAfter(date: string): string {
+  return addDays(date, 1);
+}
+
+/** So many days after a calendar date. */
+export function addDays(date: string, days: number): string {
+  return utcDate(new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs));
+}
+
+/** How many days there are from one calendar date to another, both counted. */
+export function daysFrom(first: string, last: string): number {
+  return Math.round((Date.parse(last) - Date.parse(first)) / dayMs) + 1;
+}

@@ -136,7 +136,7 @@ export class Execution extends TenantModel {
     );
   }
 
-  /** Records how a flow ended, unless that is known already. */
+  /** Records how a flow ended, unless that is known already; whether it was not. */
   static async end(
     trx: Knex,
     run: FlowRun,
@@ -146,14 +146,15 @@ export class Execution extends TenantModel {
       readonly output: unknown;
       readonly error: FlowFailure | null;
     },
-  ): Promise<void> {
-    await trx.raw(
+  ): Promise<boolean> {
+    const { rows } = await trx.raw<{ rows: object[] }>(
       `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
          input, output, error, started_at, completed_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
        on conflict (tenant_id, id) do update set status = excluded.status,
          output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
-       where execution.status = 'running'`,
+       where execution.status = 'running'
+       returning id`,
       [
         ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
         ...[run.actor, run.requestId, ended.status, stringifyJson(run.input)],
@@ -163,5 +164,6 @@ export class Execution extends TenantModel {
         ],
       ],
     );
+    return rows.length > 0;
   }
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../kernel/id.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
+import type { WebhookEvent } from '../kernel/webhook.js';
 import type { RecordType } from './record-type.js';
 
 /** An event of which webhooks are to be told. */
@@ -83,7 +84,9 @@ export const WebhookOutbox = {
   },
 
   /** Records that all records of a type are deleted: there may be millions. */
-  async recordDeletions(trx: Knex, type: RecordType, event: string, at: Date): Promise<void> {
+  async recordDeletions(trx: Knex, type: RecordType, at: Date): Promise<void> {
+    const event: WebhookEvent = 'mdata.deleted';
+    if (!(await WebhookOutbox.wanted(trx, type.tenantId)).has(event)) return;
     const instant = (column: string): string =>
       `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     const sql = `select gen_random_uuid() as id, ?::text as event, id as record_id,

@@ -22,6 +22,8 @@ export interface PlatformConfig {
   readonly secret: Buffer;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
+  /** The clock by which tokens, grants and requests live; tests move it. */
+  readonly now?: () => Date;
 }
 
 export interface PlatformServers {
@@ -39,6 +41,7 @@ export interface Platform {
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
   readonly flowReplies: FlowReplies;
+  readonly now: () => Date;
   /** Whether the workers of this process run; null where it has none. */
   readonly health: { areWorkersRunning: boolean | null };
   close(): Promise<void>;
@@ -56,7 +59,9 @@ export async function openPlatform(
     timeoutMs: config.ingestTimeoutMs,
     log,
   });
-  const tokens = await openTokenKeys(database.platform, secretBox(config.secret), config.publicUrl);
+  const now = config.now ?? (() => new Date());
+  const box = secretBox(config.secret);
+  const tokens = await openTokenKeys(database.platform, box, config.publicUrl, now);
   return {
     config,
     log,
@@ -64,8 +69,9 @@ export async function openPlatform(
     temporal,
     broker,
     tokens,
-    authenticate: openAuthenticator(database.platform, tokens),
+    authenticate: openAuthenticator(database.platform, tokens, now),
     flowReplies: new FlowReplies(),
+    now,
     health: { areWorkersRunning: null },
     async close() {
       await broker.close();

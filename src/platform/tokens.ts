@@ -1,28 +1,34 @@
 import {
   createLocalJWKSet,
   errors,
-  exportJWK,
-  generateKeyPair,
   importJWK,
   jwtVerify,
   SignJWT,
+  type CryptoKey,
   type JSONWebKeySet,
   type JWK,
+  type JWTPayload,
 } from 'jose';
 import type { Knex } from 'knex';
 import { randomUUID } from 'node:crypto';
 import { problem } from '../kernel/problem.js';
 import type { Identity } from './identity.js';
 import type { SecretBox } from './secret-box.js';
+import {
+  ensureSigningKey,
+  listSigningKeys,
+  signingAlgorithm,
+  type SigningKeyRow,
+} from './signing-keys.js';
 
-const algorithm = 'ES256';
-/** Expected in `aud` of every token of this API. */
-const audience = 'durabill';
+/** Expected in `aud` of a token that was issued for this API rather than for an OAuth client. */
+const ownAudience = 'durabill';
 
-interface SigningKeyRow {
-  readonly kid: string;
-  readonly publicJwk: JWK;
-  readonly privateJwkSealed: string;
+/** What an OAuth client was allowed to do for a user. */
+export interface GrantClaims {
+  readonly id: string;
+  readonly clientId: string;
+  readonly scopes: readonly string[];
 }
 
 export interface TokenRequest {
@@ -31,63 +37,94 @@ export interface TokenRequest {
   readonly roles: readonly string[];
   readonly subject: string;
   readonly expiresInSeconds: number;
+  /** For an access token of an OAuth client (RFC 9068): its grant, and what it is meant for. */
+  readonly oauth?: { readonly grant: GrantClaims; readonly resource: string };
 }
 
 /** Signs and verifies the JWTs of this instance with keys kept in its database. */
 export interface TokenKeys {
   /** The public keys, as `/.well-known/jwks.json` shows them. */
   readonly jwks: JSONWebKeySet;
+  /** Reads the keys again unless that was a moment ago: another process may have rotated them. */
+  refresh(): Promise<void>;
   issue(request: TokenRequest): Promise<string>;
   /** Throws an unauthorized problem for a token that is malformed, expired or not ours. */
   verify(token: string): Promise<{ identity: Identity; expiresAt: number }>;
 }
 
-async function createSigningKey(db: Knex, box: SecretBox): Promise<void> {
-  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const kid = randomUUID();
-  const publicJwk = { ...(await exportJWK(publicKey)), kid, alg: algorithm, use: 'sig' };
-  const privateJwkSealed = box.seal(JSON.stringify(await exportJWK(privateKey)));
-  // Two processes that start at once on an empty database must agree on one key.
-  await db.transaction(async (trx) => {
-    await trx.raw('lock table signing_key in exclusive mode');
-    if (await trx('signingKey').first('kid')) return;
-    await trx('signingKey').insert({ kid, publicJwk, privateJwkSealed });
-  });
+interface LoadedKeys {
+  readonly jwks: JSONWebKeySet;
+  readonly keySet: ReturnType<typeof createLocalJWKSet>;
+  readonly kid: string;
+  readonly privateKey: CryptoKey | Uint8Array;
+  readonly loadedAt: number;
 }
 
-const listSigningKeys = (db: Knex): Promise<SigningKeyRow[]> =>
-  db<SigningKeyRow>('signingKey').orderBy('createdAt', 'desc');
+/** How long a process signs with a key after another one has rotated it. */
+const trustMs = 60_000;
+/** Between two looks for a key that is not known: tokens of made-up keys must not cost a query each. */
+const lookMs = 5_000;
 
-/** Loads the keys, makes the first one on a new installation. `issuer` is the instance's URL. */
-export async function openTokenKeys(db: Knex, box: SecretBox, issuer: string): Promise<TokenKeys> {
-  let rows = await listSigningKeys(db);
-  if (rows.length === 0) {
-    await createSigningKey(db, box);
-    rows = await listSigningKeys(db);
-  }
-  const newest = rows[0];
+async function loadKeys(db: Knex, box: SecretBox): Promise<LoadedKeys> {
+  const rows = await listSigningKeys(db);
+  const [newest] = rows;
   if (!newest) throw new Error('There is no signing key.');
-  const privateKey = await importJWK(openPrivateJwk(box, newest), algorithm);
   const jwks: JSONWebKeySet = { keys: rows.map((row) => row.publicJwk) };
-  const keySet = createLocalJWKSet(jwks);
   return {
     jwks,
-    issue: ({ tenantId, orgId, roles, subject, expiresInSeconds }) =>
-      new SignJWT({ tenantId, roles, ...(orgId === null ? {} : { morgId: orgId }) })
-        .setProtectedHeader({ alg: algorithm, kid: newest.kid, typ: 'JWT' })
-        .setIssuer(issuer)
-        .setAudience(audience)
-        .setSubject(subject)
-        .setIssuedAt()
-        .setJti(randomUUID())
-        .setExpirationTime(`${expiresInSeconds}s`)
-        .sign(privateKey),
+    keySet: createLocalJWKSet(jwks),
+    kid: newest.kid,
+    privateKey: await importJWK(openPrivateJwk(box, newest), signingAlgorithm),
+    loadedAt: performance.now(),
+  };
+}
+
+/** What tokens may be meant for: this API, or a resource of this instance (RFC 8707). */
+export const resourcesOf = (publicUrl: string): readonly [issuer: string, mcp: string] => [
+  publicUrl,
+  `${publicUrl}/mcp`,
+];
+
+/**
+ * Loads the keys, makes the first one on a new installation. `issuer` is the instance's URL, `now`
+ * the clock by which tokens begin and end.
+ */
+export async function openTokenKeys(
+  db: Knex,
+  box: SecretBox,
+  issuer: string,
+  now: () => Date = () => new Date(),
+): Promise<TokenKeys> {
+  if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
+  let keys = await loadKeys(db, box);
+  const refresh = async (afterMs: number): Promise<void> => {
+    if (performance.now() - keys.loadedAt < afterMs) return;
+    // Without the database the keys that are known go on working.
+    const known = { ...keys, loadedAt: performance.now() };
+    keys = await loadKeys(db, box).catch(() => known);
+  };
+  const audience = [ownAudience, ...resourcesOf(issuer)];
+  const check = (token: string) =>
+    jwtVerify(token, keys.keySet, {
+      ...{ algorithms: [signingAlgorithm], audience, requiredClaims: ['exp', 'sub'] },
+      currentDate: now(),
+    });
+  return {
+    get jwks() {
+      return keys.jwks;
+    },
+    refresh: () => refresh(lookMs),
+    async issue(request) {
+      await refresh(trustMs);
+      return sign(request, keys, issuer, now());
+    },
     async verify(token) {
+      await refresh(trustMs);
       try {
-        const { payload } = await jwtVerify(token, keySet, {
-          algorithms: [algorithm],
-          audience,
-          requiredClaims: ['exp', 'sub'],
+        const { payload } = await check(token).catch(async (error: unknown) => {
+          if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+          await refresh(lookMs);
+          return check(token);
         });
         return { identity: identityOf(payload), expiresAt: (payload.exp ?? 0) * 1000 };
       } catch (error) {
@@ -102,6 +139,31 @@ export async function openTokenKeys(db: Knex, box: SecretBox, issuer: string): P
   };
 }
 
+function sign(
+  { tenantId, orgId, roles, subject, expiresInSeconds, oauth }: TokenRequest,
+  { kid, privateKey }: LoadedKeys,
+  issuer: string,
+  now: Date,
+): Promise<string> {
+  const claims = {
+    ...{ tenantId, roles, ...(orgId === null ? {} : { morgId: orgId }) },
+    ...(oauth && {
+      client_id: oauth.grant.clientId,
+      scope: oauth.grant.scopes.join(' '),
+      grantId: oauth.grant.id,
+    }),
+  };
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? 'at+jwt' : 'JWT' })
+    .setIssuer(issuer)
+    .setAudience(oauth?.resource ?? ownAudience)
+    .setSubject(subject)
+    .setIssuedAt(now)
+    .setJti(randomUUID())
+    .setExpirationTime(new Date(now.getTime() + expiresInSeconds * 1000))
+    .sign(privateKey);
+}
+
 function openPrivateJwk(box: SecretBox, row: SigningKeyRow): JWK {
   try {
     return JSON.parse(box.open(row.privateJwkSealed)) as JWK;
@@ -112,15 +174,26 @@ function openPrivateJwk(box: SecretBox, row: SigningKeyRow): JWK {
   }
 }
 
-function identityOf(payload: Record<string, unknown>): Identity {
+function identityOf(payload: JWTPayload): Identity {
   const { tenantId, morgId, roles, sub } = payload;
   if (typeof tenantId !== 'string' || tenantId === '') {
     throw problem.unauthorized("The token lacks the claim 'tenantId'.");
   }
+  const grant = grantOf(payload);
   return {
     tenantId,
     orgId: typeof morgId === 'string' && morgId !== '' ? morgId : null,
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
-    subject: typeof sub === 'string' ? sub : '',
+    subject: sub ?? '',
+    ...(grant && { grant }),
+  };
+}
+
+function grantOf({ grantId, client_id, scope }: JWTPayload): GrantClaims | undefined {
+  if (typeof grantId !== 'string') return undefined;
+  return {
+    id: grantId,
+    clientId: typeof client_id === 'string' ? client_id : '',
+    scopes: typeof scope === 'string' ? scope.split(' ') : [],
   };
 }

@@ -4,7 +4,7 @@ import type {
   AccountFacts,
   LineFacts,
   RatingContext,
-  ServiceFacts,
+  RecurringService,
   UsageEvent,
 } from '../rating/index.js';
 
@@ -14,18 +14,26 @@ interface Versioned<Facts> {
   readonly facts: Facts;
 }
 
+/** A service as rating and billing see it. */
+export interface BilledService extends RecurringService {
+  readonly label: string | null;
+  readonly chargeFrequency: string | null;
+  readonly billingFrequency: string | null;
+}
+
 interface AccountWithLines {
   readonly account: AccountFacts;
   readonly lines: readonly LineFacts[];
 }
 
 /** Attributes of `owner`, a service or a line, as JSON. */
-const attributesOf = (owner: string, column: string): string => `
+export const attributesOf = (owner: string, column: string): string => `
   coalesce((
     select json_agg(json_build_object(
       'id', attribute.id, 'name', attribute.name, 'kind', attribute.kind,
       'dataType', attribute.dimension_data_type, 'isMeter', attribute.is_meter_dimension,
-      'resetFrequency', attribute.meter_reset_frequency
+      'resetFrequency', attribute.meter_reset_frequency,
+      'isProration', attribute.is_proration, 'value', attribute.dimension_val_text
     ) order by attribute.position, attribute.id)
     from attribute
     where attribute.tenant_id = ${owner}.tenant_id and attribute.${column} = ${owner}.id
@@ -33,7 +41,7 @@ const attributesOf = (owner: string, column: string): string => `
   ), '[]')`;
 
 /** Every version of every card of `owner` with its rows, as JSON. */
-const cardsOf = (owner: string, column: string): string => `
+export const cardsOf = (owner: string, column: string): string => `
   coalesce((
     select json_agg(json_build_object(
       'id', card.id, 'currency', card.currency, 'versionNo', card.version_no,
@@ -65,6 +73,8 @@ const servicesSql = `
   select service.rating_version as "version", json_build_object(
     'id', service.id, 'name', service.name, 'code', service.code,
     'isActive', service.service_status = 'Active', 'currency', service.currency,
+    'label', service.label, 'serviceType', service.service_type,
+    'chargeFrequency', service.charge_frequency, 'billingFrequency', service.billing_frequency,
     'attributes', ${attributesOf('service', 'service_id')},
     'cards', ${cardsOf('service', 'service_id')},
     'logics', coalesce((
@@ -128,7 +138,7 @@ const accounts = new LRUCache<string, Versioned<AccountWithLines>>({
   maxSize: partsMax,
   sizeCalculation: ({ facts: { lines } }) => 1 + lines.length,
 });
-const services = new LRUCache<string, Versioned<ServiceFacts>>({
+const services = new LRUCache<string, Versioned<BilledService>>({
   maxSize: partsMax,
   sizeCalculation: ({ facts: { attributes, cards } }) =>
     1 + attributes.length + cards.reduce((rows, card) => rows + 1 + card.rows.length, 0),
@@ -154,7 +164,7 @@ const accountSource: Source<AccountWithLines> = {
   sql: accountsSql,
   idOf: ({ account }) => account.id,
 };
-const serviceSource: Source<ServiceFacts> = {
+const serviceSource: Source<BilledService> = {
   cache: services,
   sql: servicesSql,
   idOf: ({ id }) => id,
@@ -205,7 +215,7 @@ export async function loadRatingContexts(
     serviceIds.add(event.serviceId);
   }
   let accountsByRef = new Map<string, AccountWithLines>();
-  let servicesById = new Map<string, ServiceFacts>();
+  let servicesById = new Map<string, BilledService>();
   if (accountRefs.size > 0) {
     const { rows } = await db.raw<{ rows: VersionRow[] }>(versionsSql, [
       tenantId,
@@ -225,4 +235,19 @@ export async function loadRatingContexts(
       lines: found?.lines ?? [],
     };
   };
+}
+
+/** The services of these ids, as they are now; those that were deleted are missing. */
+export async function loadServices(
+  db: Knex,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, BilledService>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: VersionRow[] }>(
+    `select 'service' as "type", id::text as "key", id, rating_version as "version" from service
+     where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null`,
+    [tenantId, [...ids]],
+  );
+  return load(db, tenantId, serviceSource, rows);
 }

@@ -28,7 +28,8 @@ type Status = UsageEventSummaryDto['status'];
 
 type LoggedRecord = UsageRecord & { readonly partition: number };
 
-function presentStored(
+/** A stored event as the list shows it. */
+export function presentUsageSummary(
   event: UsageEvent,
   message: ReadMessage = readMessage(event.message),
 ): UsageEventSummaryDto {
@@ -193,7 +194,7 @@ export async function listUsageEvents(
     limit: missing,
     offset: Math.max(offset - pending.total, 0),
   });
-  return { items: [...pending.items, ...events.map((event) => presentStored(event))], total };
+  return { items: [...pending.items, ...events.map((event) => presentUsageSummary(event))], total };
 }
 
 /** A stored event by our id, else the original of an external id. */
@@ -246,7 +247,7 @@ async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<Usage
   const message = readMessage(event.message);
   const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
   return {
-    ...presentStored(event, message),
+    ...presentUsageSummary(event, message),
     message: message.content,
     ratedTransactions: charges,
   };

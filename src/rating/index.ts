@@ -16,6 +16,16 @@ export { prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './rate.js';
+export {
+  hasRecurring,
+  priceRecurring,
+  recurringEvent,
+  type RecurringAttribute,
+  type RecurringLine,
+  type RecurringPart,
+  type RecurringService,
+  type RecurringType,
+} from './recurring.js';
 export { readInstant } from './timestamp.js';
 export { readUsageEvent } from './usage-event.js';
 export { rejectionCodes } from './types.js';

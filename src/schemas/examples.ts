@@ -217,4 +217,12 @@ export const examples = {
     criteria: { all: [{ field: 'region', equals: 'eu' }] },
   },
   usageEvent,
+  registration: {
+    client_name: 'Billing assistant',
+    redirect_uris: ['http://localhost:33418/callback'],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    scope: 'mcp:read mcp:write',
+  },
 };

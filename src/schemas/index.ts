@@ -11,6 +11,7 @@ import * as flow from './flow.js';
 import { flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './ingestion.js';
 import * as invoice from './invoice.js';
+import * as oauth from './oauth.js';
 import * as payment from './payment.js';
 import * as priceMatrix from './price-matrix.js';
 import * as pricingLogic from './pricing-logic.js';
@@ -47,6 +48,7 @@ export const operations = {
   flow: flowOperations,
   flowContract: execution.flowContractOperations,
   execution: execution.executionOperations,
+  oauth: oauth.oauthOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
@@ -74,6 +76,7 @@ export const modules: readonly object[] = [
   execution,
   wallet,
   invoice,
+  oauth,
   ingestion,
   usageEvent,
   ratedTransaction,

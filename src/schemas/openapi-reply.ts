@@ -199,6 +199,7 @@ export function openApiReplies(
   return (reply) => {
     switch (reply.kind) {
       case 'empty':
+      case 'redirect':
         return undefined;
       case 'file':
         return { [reply.contentType]: { schema: fileBody } };

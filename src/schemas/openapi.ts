@@ -47,6 +47,7 @@ const headers = {
     description: 'Always attachment, with the name of the file.',
     schema: { type: 'string' },
   },
+  Location: { description: 'Where to go on.', schema: { type: 'string' } },
   Authenticate: { description: 'Always Bearer.', schema: { type: 'string' } },
 } as const;
 
@@ -137,6 +138,7 @@ function successResponse(success: Reply, replies: ReturnType<typeof openApiRepli
     200: 'Done.',
     201: 'Created.',
     204: 'Done; there is no body.',
+    302: 'Go on at Location.',
     503: 'Not ready.',
   }[success.status];
   return {
@@ -144,6 +146,7 @@ function successResponse(success: Reply, replies: ReturnType<typeof openApiRepli
     headers: {
       'X-Request-Id': headerRef('RequestId'),
       ...(success.kind === 'file' ? { 'Content-Disposition': headerRef('Attachment') } : {}),
+      ...(success.kind === 'redirect' ? { Location: headerRef('Location') } : {}),
     },
     ...(content === undefined ? {} : { content }),
   };

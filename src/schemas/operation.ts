@@ -61,6 +61,11 @@ interface FileReply {
   readonly status: 200;
   readonly contentType: string;
 }
+/** Leads a browser elsewhere, perhaps with a cookie. */
+interface RedirectReply {
+  readonly kind: 'redirect';
+  readonly status: 302;
+}
 interface EmptyReply {
   readonly kind: 'empty';
   readonly status: 204;
@@ -75,10 +80,11 @@ export type Reply =
   | EnvelopedReply
   | EnvelopedListReply
   | FileReply
+  | RedirectReply
   | EmptyReply;
 
 /** A reply with a body that is JSON, or with none. */
-export type JsonReply = Exclude<Reply, FileReply>;
+export type JsonReply = Exclude<Reply, FileReply | RedirectReply>;
 
 /** The answers that the documents know (document 1, section 2.1). */
 export const reply = {
@@ -129,6 +135,7 @@ export const reply = {
   }),
   /** Sent as an attachment under the file's own name. */
   file: (contentType: string): FileReply => ({ kind: 'file', status: 200, contentType }),
+  redirect: (): RedirectReply => ({ kind: 'redirect', status: 302 }),
   empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
 };
 
@@ -156,6 +163,8 @@ export interface Operation {
   /** A request body that is valid, for the documentation and for tests over all operations. */
   readonly example?: object;
   readonly success: Reply;
+  /** Whether it changes nothing, where its method does not say so. */
+  readonly isReadOnly?: boolean;
   /** Whether an `Idempotency-Key` makes a repeated request harmless: it starts a workflow. */
   readonly isIdempotent?: boolean;
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
@@ -174,6 +183,10 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
   statuses.add(503);
   return [...statuses].sort((a, b) => a - b);
 }
+
+/** Whether an operation changes nothing: it needs no right to write. */
+export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
+  method === 'GET' || declared === true;
 
 export function operation<const O extends Operation>(declaration: O): O {
   return declaration;
@@ -200,6 +213,16 @@ export interface StoredFile {
   readonly bytes: Buffer;
 }
 
+/** Where a browser is led, and what it is to keep. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookie?: {
+    readonly name: string;
+    readonly value: string;
+    readonly maxAgeSeconds: number;
+  };
+}
+
 type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
   ? Static<Q>
   : Record<string, never>;
@@ -219,6 +242,8 @@ export type OperationResult<O extends Operation> = O['success'] extends EmptyRep
   ? void
   : O['success'] extends FileReply
     ? StoredFile
+    : O['success'] extends RedirectReply
+    ? Redirect
     : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
       ? Listed<Static<S>>
       : O['success'] extends EnvelopedListReply<infer S>

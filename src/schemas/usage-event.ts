@@ -199,6 +199,7 @@ export const usageEventOperations = {
       description: 'An ingestion body, or an array of at most 1,000.',
     }),
     example: examples.usageEvent,
+    isReadOnly: true,
     success: reply.dto(
       Type.Unsafe<Static<typeof UsageEvent> | Static<typeof UsageEvent>[]>({
         anyOf: [UsageEvent, Type.Array(UsageEvent)],

@@ -13,6 +13,7 @@ import { flowContractHandlers } from './flow-contract.js';
 import { flowHandlers } from './flow.js';
 import { ingestionHandlers } from './ingestion.js';
 import { invoiceHandlers } from './invoice.js';
+import { oauthHandlers } from './oauth.js';
 import { paymentHandlers } from './payment.js';
 import { priceMatrixHandlers } from './price-matrix.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
@@ -48,6 +49,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   flow: flowHandlers,
   flowContract: flowContractHandlers,
   execution: executionHandlers,
+  oauth: oauthHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,
