@@ -37,6 +37,8 @@ export interface WorkflowStart {
    * (`isAlreadyRunning` tells) instead of joining it.
    */
   readonly isExclusive?: boolean;
+  /** Whether it runs once under this id, though it has ended since: who asks again has its result. */
+  readonly isOnce?: boolean;
   /** Id of the execution that the database keeps of it; see `watchExecutions`. */
   readonly executionId?: string;
   /** When Temporal gives up, e.g. `10 minutes`; never, when it is left out. */
@@ -68,7 +70,7 @@ export function startWorkflow(
   start: WorkflowStart,
 ): Promise<WorkflowHandleWithStartDetails> {
   const { type, workflowId, input, subject, summary } = start;
-  const { isExclusive, executionTimeout, executionId } = start;
+  const { isExclusive, isOnce, executionTimeout, executionId } = start;
   return temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,
@@ -79,7 +81,10 @@ export function startWorkflow(
       isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
     ...(executionTimeout === undefined ? {} : { workflowExecutionTimeout: executionTimeout }),
     // That the work was done is known to the database alone: Temporal may remember another one.
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    workflowIdReusePolicy:
+      isOnce === true
+        ? WorkflowIdReusePolicy.REJECT_DUPLICATE
+        : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     ...(executionId === undefined ? {} : { memo: { executionId } }),
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
@@ -90,6 +95,16 @@ export function startWorkflow(
       { key: keys.actor, value: subject.actor },
     ]),
   });
+}
+
+/** Starts a workflow, or finds the one that runs, or ran, under its id; the id of its run. */
+async function startOrFind(temporal: Temporal, start: WorkflowStart): Promise<string> {
+  try {
+    return (await startWorkflow(temporal, start)).firstExecutionRunId;
+  } catch (error) {
+    if (start.isOnce !== true || !isAlreadyRunning(error)) throw error;
+    return (await temporal.waiter.workflow.getHandle(start.workflowId).describe()).runId;
+  }
 }
 
 /**
@@ -103,11 +118,10 @@ export async function runWorkflow<Result>(
 ): Promise<Result> {
   let executionId: string | undefined;
   try {
-    const { workflowId, firstExecutionRunId } = await startWorkflow(temporal, start);
-    executionId = firstExecutionRunId;
+    executionId = await startOrFind(temporal, start);
     const { waiter } = temporal;
     return await waiter.withDeadline(Date.now() + waitMs, async () => {
-      const result: unknown = await waiter.workflow.getHandle(workflowId).result();
+      const result: unknown = await waiter.workflow.getHandle(start.workflowId).result();
       return result as Result;
     });
   } catch (error) {

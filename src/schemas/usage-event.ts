@@ -168,8 +168,9 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Rate a rejected event again',
+    isIdempotent: true,
     success: reply.dto(UsageEvent),
-    errors: [404, 409, 504],
+    errors: [400, 404, 409, 504],
   }),
   retryAll: operation({
     id: 'retryUsageEvents',
@@ -178,10 +179,11 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Rate rejected events again, by filter',
+    isIdempotent: true,
     body: RetryBody,
     example: { code: 'ACCOUNT_NOT_FOUND' },
     success: reply.dto(RetryResult),
-    errors: [400, 504],
+    errors: [400, 409, 504],
   }),
   simulate: operation({
     id: 'simulateUsage',

@@ -264,6 +264,32 @@ describe('usage events that cannot be rated', () => {
       expect(again.body.error.code).to.equal('CONFLICT');
     });
 
+    it('once under one Idempotency-Key, however often it is sent', async () => {
+      const [id = ''] = await send(tenant, { ...plain(), billingAccountRef: 'keyed' });
+      await waitUntilRated(tenant);
+      const { id: eventId } = await event(tenant, id);
+      const keyed = (path: string, key: string) =>
+        tenant.post(`/v1/usage-events/${path}`, {}).set('Idempotency-Key', key);
+      const one = `${eventId as string}/retry`;
+      const inVain = await keyed(one, 'first').expect(200);
+      expect(inVain.body).to.include({ status: 'rejected', code: 'ACCOUNT_NOT_FOUND' });
+      await createAccount(tenant, 'keyed');
+      // The retry of this key has been, and did not help.
+      expect((await keyed(one, 'first').expect(200)).body.status).to.equal('rejected');
+      const [rated, twin] = await Promise.all([keyed(one, 'second'), keyed(one, 'second')]);
+      expect([rated.status, twin.status]).to.deep.equal([200, 200]);
+      expect(rated.body.status).to.equal('rated');
+      expect((await keyed(one, 'second').expect(200)).body).to.deep.equal(rated.body);
+      await keyed(one, 'third').expect(409);
+      await keyed('retry', 'second').expect(409);
+      const [all, again] = [await keyed('retry', 'all'), await keyed('retry', 'all')];
+      expect(all.body.retried).to.be.greaterThan(0);
+      expect(again.body).to.deep.equal(all.body);
+      expect((await keyed(one, 'not a key').expect(400)).body.error.code).to.equal(
+        'VALIDATION_ERROR',
+      );
+    });
+
     it('by filter, in the order in which they came, more than a page of them', async () => {
       const own = await instance.tenant();
       const serviceId = await createService(own, 'Metered', {

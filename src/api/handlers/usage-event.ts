@@ -16,8 +16,10 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
   get: ({ params }, scope, { broker }) => getUsageEvent(scope, broker, params.id),
-  retry: ({ params }, scope, platform) => retryUsageEvent(scope, platform, params.id),
-  retryAll: ({ body }, scope, platform) => retryUsageEvents(scope, platform, body),
+  retry: ({ params, idempotencyKey }, scope, platform) =>
+    retryUsageEvent(scope, platform, params.id, idempotencyKey),
+  retryAll: ({ body, idempotencyKey }, scope, platform) =>
+    retryUsageEvents(scope, platform, body, idempotencyKey),
   simulate: async ({ body }, scope, { log }) => {
     const results = await simulateUsage(scope, Array.isArray(body) ? body : [body], {
       partitionOf,
