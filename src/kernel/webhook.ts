@@ -23,3 +23,33 @@ export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
 /** The channel on which PostgreSQL tells of new deliveries. */
 export const webhookChannel = 'durabill_webhook';
+
+/** A delivery as its workflow is given it. */
+export interface WebhookDeliveryRun {
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  /** Which time that it is sent. */
+  readonly round: number;
+  /** The attempt to begin with, counted from 1. */
+  readonly number: number;
+  /** Before each attempt of a round: how long after the one before it. */
+  readonly delaysMs: readonly number[];
+}
+
+/** One attempt, as its activity is called. */
+export interface WebhookAttemptCall {
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
+  readonly round: number;
+  readonly number: number;
+  /** How long after this one the next attempt comes; null: this is the last. */
+  readonly retryInMs: number | null;
+}
+
+/** What follows an attempt: nothing, the next one, or the same once there is room for it. */
+export type WebhookAttemptEnd = 'done' | 'retry' | 'busy';
+
+/** Webhooks have a task queue of their own: receivers that hang must keep nothing else waiting. */
+export const webhookQueue = (taskQueue: string): string => `${taskQueue}-webhooks`;

@@ -100,3 +100,16 @@ export const WebhookOutbox = {
     await store(trx, type.tenantId, { sql, bindings }, at);
   },
 };
+
+/** What is sent of an event; undefined when it is kept no longer. */
+export async function storedBody(
+  db: Knex,
+  tenantId: string,
+  eventId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.raw<{ rows: { body: string }[] }>(
+    'select body from webhook_event where tenant_id = ? and id = ?',
+    [tenantId, eventId],
+  );
+  return rows[0]?.body;
+}

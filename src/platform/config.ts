@@ -69,6 +69,7 @@ const Environment = Type.Object({
     default: 30_000,
     description: 'a whole number of milliseconds from 1 to 600000',
   }),
+  WEBHOOK_PRIVATE_ADDRESSES: Type.Optional(Type.Boolean({ description: 'true or false' })),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
       Type.Literal(level),
@@ -142,6 +143,10 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
     /** How long a request waits for the end of its workflow (DESIGN.md, section 3). */
     flowTimeoutMs: values.FLOW_TIMEOUT_MS,
+    webhooks: {
+      /** The embedded database is for one machine, whose own services may want to be told. */
+      allowsPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES ?? values.DATABASE_URL === undefined,
+    },
     logLevel: values.LOG_LEVEL,
     /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
     secretKey: values.SECRET_KEY,

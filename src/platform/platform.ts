@@ -2,11 +2,18 @@ import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
 import { FlowReplies } from './flow-replies.js';
+import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openPostgresBroker } from './postgres-broker.js';
-import { secretBox } from './secret-box.js';
+import { secretBox, type SecretBox } from './secret-box.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
+import {
+  openWebhookSender,
+  webhookDefaults,
+  type WebhookSender,
+  type WebhookSettings,
+} from './webhooks/sender.js';
 
 /** What `openPlatform` needs to know; `Config` has it all. */
 export interface PlatformConfig {
@@ -22,6 +29,8 @@ export interface PlatformConfig {
   readonly secret: Buffer;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
+  /** Where they differ from `webhookDefaults`; private addresses are refused unless allowed. */
+  readonly webhooks?: Partial<WebhookSettings>;
   /** The clock by which tokens, grants and requests live; tests move it. */
   readonly now?: () => Date;
 }
@@ -41,6 +50,12 @@ export interface Platform {
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
   readonly flowReplies: FlowReplies;
+  /** Seals what is kept in the database and must not be read there. */
+  readonly secrets: SecretBox;
+  readonly webhooks: WebhookSender;
+  readonly webhookSettings: WebhookSettings;
+  /** Calls back when any process notifies a channel of the database, until it is stopped. */
+  readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
   readonly now: () => Date;
   /** Whether the workers of this process run; null where it has none. */
   readonly health: { areWorkersRunning: boolean | null };
@@ -62,6 +77,11 @@ export async function openPlatform(
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, now);
+  const webhookSettings: WebhookSettings = {
+    ...{ ...webhookDefaults, allowsPrivateAddresses: false },
+    ...config.webhooks,
+  };
+  const webhooks = openWebhookSender(webhookSettings);
   return {
     config,
     log,
@@ -71,10 +91,14 @@ export async function openPlatform(
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
     flowReplies: new FlowReplies(),
+    secrets: box,
+    ...{ webhooks, webhookSettings },
+    listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
     now,
     health: { areWorkersRunning: null },
     async close() {
       await broker.close();
+      await webhooks.close();
       await temporal.close();
       await database.close();
     },

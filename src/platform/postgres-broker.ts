@@ -1,6 +1,5 @@
 import { EventEmitter } from 'node:events';
 import type { Knex } from 'knex';
-import pg from 'pg';
 import { Problem, problem } from '../kernel/problem.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
 import { usageTopic, type UsageLogReader, type UsageRecord } from '../kernel/usage-log.js';
@@ -12,6 +11,7 @@ import {
   type WaitingPartition,
 } from './broker.js';
 import type { Database } from './database.js';
+import { listen } from './listen.js';
 import type { Logger } from './log.js';
 
 interface BrokerOptions {
@@ -158,38 +158,6 @@ function grouper(db: Knex) {
     });
 }
 
-/** Calls back when any process published; reconnects for as long as it is not closed. */
-async function listen(
-  url: string,
-  onNotice: () => void,
-  log: Logger,
-): Promise<() => Promise<void>> {
-  let client: pg.Client | undefined;
-  let isClosed = false;
-  const connect = async (): Promise<void> => {
-    const next = new pg.Client({ connectionString: url, keepAlive: true });
-    const reconnect = (error?: Error): void => {
-      next.removeAllListeners('end');
-      if (isClosed) return;
-      log.warn({ err: error }, 'lost the connection that listens for usage; connecting again');
-      setTimeout(() => void connect().catch(reconnect), 1_000).unref();
-    };
-    next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
-    next.on('notification', onNotice);
-    await next.connect();
-    next.on('end', () => reconnect());
-    await next.query(`listen ${channel}`);
-    client = next;
-    // Whatever was published while nobody listened.
-    onNotice();
-  };
-  await connect();
-  return async () => {
-    isClosed = true;
-    await client?.end();
-  };
-}
-
 type RecordRow = Omit<UsageRecord, 'offset'> & { readonly offset: string };
 
 const recordOf = <R extends RecordRow>(row: R) => ({ ...row, offset: Number(row.offset) });
@@ -275,7 +243,7 @@ export async function openPostgresBroker(
   const db = database.platform;
   const events = new EventEmitter().setMaxListeners(0);
   const publishGrouped = grouper(db);
-  const stopListening = await listen(databaseUrl, () => events.emit(channel), log);
+  const stopListening = await listen(databaseUrl, channel, () => events.emit(channel), log);
 
   const publishAll = async (messages: readonly UsageMessage[]): Promise<Published[]> => {
     let timer: NodeJS.Timeout | undefined;

@@ -169,6 +169,12 @@ export const examples = {
     },
   },
   recordUpdate: { data: { seats: 20, tags: null } },
+  webhook: {
+    url: 'https://hooks.example/durabill',
+    events: ['mdata.created', 'workflow.completed'],
+    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  },
+  webhookUpdate: { events: ['mdata.created', 'invoice.posted'], active: true },
   recordBulk: { data: [{ status: 'trial', seats: 1 }, { status: 'active' }] },
   attachment: {
     parentId: ids.contract,

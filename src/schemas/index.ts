@@ -25,6 +25,7 @@ import * as service from './service.js';
 import * as serviceLayout from './service-layout.js';
 import * as usageEvent from './usage-event.js';
 import * as wallet from './wallet.js';
+import * as webhook from './webhook.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
@@ -54,6 +55,7 @@ export const operations = {
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
   recordType: recordType.recordTypeOperations,
   record: record.recordOperations,
+  webhook: webhook.webhookOperations,
   audit: audit.auditOperations,
 };
 
@@ -82,6 +84,7 @@ export const modules: readonly object[] = [
   ratedTransaction,
   recordType,
   record,
+  webhook,
   audit,
 ];
 

@@ -1,9 +1,11 @@
 import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { UsageRange } from '../kernel/usage-workflow.js';
+import { webhookQueue } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
 import { ExecutionWatch } from './execution-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
+import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 
 export interface RunningWorkers {
@@ -16,6 +18,9 @@ export interface WorkerOptions {
   readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
 }
 
+/** Attempts to deliver webhooks of this process at the same time. */
+const webhookAttemptsMax = 200;
+
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
 export async function startWorkers(
   platform: Platform,
@@ -23,31 +28,50 @@ export async function startWorkers(
 ): Promise<RunningWorkers> {
   const { temporal, log, health } = platform;
   const rated = { tell: (_range: UsageRange): void => undefined };
-  const worker = await Worker.create({
+  const delivered = { tell: (): void => undefined };
+  const common = {
     connection: temporal.native,
     namespace: temporal.namespace,
-    taskQueue: temporal.taskQueue,
-    workflowBundle: await loadWorkflowBundle(log),
-    activities: createActivities(platform, { onRated: (range) => rated.tell(range) }),
+    activities: createActivities(platform, {
+      onRated: (range) => rated.tell(range),
+      onDelivered: () => delivered.tell(),
+    }),
     interceptors: { activity: [...activityInterceptors] },
-    shutdownGraceTime: '10 s',
-  });
-  const running = worker.run().catch((error: unknown) => {
-    log.error({ err: error }, 'the worker has failed');
-  });
+    shutdownGraceTime: 10_000,
+  };
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: temporal.taskQueue,
+      workflowBundle: await loadWorkflowBundle(log),
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: webhookQueue(temporal.taskQueue),
+      maxConcurrentActivityTaskExecutions: webhookAttemptsMax,
+    }),
+  ]);
+  const running = workers.map((worker) =>
+    worker.run().catch((error: unknown) => {
+      log.error({ err: error }, 'a worker has failed');
+    }),
+  );
   health.areWorkersRunning = true;
-  void running.then(() => {
+  void Promise.race(running).then(() => {
     health.areWorkersRunning = false;
   });
   const watch = new ExecutionWatch(platform);
   const consumer = new UsageConsumer(platform);
   rated.tell = consumer.onRated;
+  const dispatcher = new WebhookDispatcher(platform);
+  delivered.tell = dispatcher.wake;
   return {
     async drain() {
       await consumer.drain();
+      await dispatcher.drain();
       await watch.stop();
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await running;
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.all(running);
     },
   };
 }

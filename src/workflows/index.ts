@@ -1,5 +1,6 @@
 /** Every workflow; the name of an export is its type in Temporal. */
 export { approveAccount, createAccount, deleteAccount, editAccount } from './account.js';
+export { runBilling } from './billing-run.js';
 export { approveContract, createContract, deleteContract, editContract } from './contract.js';
 export { deletePayment, editPayment, savePayment } from './payment.js';
 export {
@@ -10,3 +11,4 @@ export {
   editService,
 } from './service.js';
 export { rateUsage, retryUsage } from './usage.js';
+export { deliverWebhook } from './webhook.js';

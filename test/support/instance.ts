@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { createServer, type AddressInfo } from 'node:net';
 import request from 'supertest';
 import { startApi } from '../../src/api/main.js';
 import type { Scope } from '../../src/kernel/scope.js';
-import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import { openPlatform, type Platform, type PlatformConfig } from '../../src/platform/platform.js';
 import { ensureTenant } from '../../src/platform/tenants.js';
 import { startWorkers, type WorkerOptions } from '../../src/worker/main.js';
 import { checked } from './answers.js';
@@ -39,6 +40,11 @@ interface InstanceOptions {
   readonly activityInterceptors?: WorkerOptions['activityInterceptors'];
   readonly ingestTimeoutMs?: number;
   readonly flowTimeoutMs?: number;
+  readonly webhooks?: PlatformConfig['webhooks'];
+  /** Listens on a port that is known before, so that the addresses it tells are right. */
+  readonly isPublic?: boolean;
+  /** The clock by which tokens, grants and requests live. */
+  readonly now?: () => Date;
   /** Puts something between the instance and its database: the address to connect to instead. */
   readonly route?: (databaseUrl: string) => Promise<string>;
 }
@@ -63,22 +69,34 @@ function tenantClient(url: string, id: string, token: string, scope: Scope): Tes
   };
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 /** The whole product on a database of its own: API over HTTP and, if asked, the workers. */
 export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
   const servers = await testServers();
   const databaseUrl = await createTestDatabase();
   const unique = randomBytes(4).toString('hex');
+  const port = options.isPublic === true ? await freePort() : 0;
   const platform = await openPlatform(
     {
       databasePoolMax: 10,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
+      // Receivers of tests are on this machine.
+      webhooks: { allowsPrivateAddresses: true, ...options.webhooks },
       logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
-      publicUrl: 'http://localhost',
+      publicUrl: port === 0 ? 'http://localhost' : `http://127.0.0.1:${port}`,
       host: '127.0.0.1',
-      port: 0,
+      port,
       secret: randomBytes(32),
       taskQueue: `test-${unique}`,
+      ...(options.now === undefined ? {} : { now: options.now }),
     },
     {
       databaseUrl: (await options.route?.(databaseUrl)) ?? databaseUrl,

@@ -1,3 +1,4 @@
+import { addMcpClient } from '../../src/platform/oauth/mcp-clients.js';
 import { exampleIds, examples } from '../../src/schemas/examples.js';
 import type { Operation } from '../../src/schemas/operation.js';
 import { declaredOperations } from './answers.js';
@@ -99,6 +100,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
   await addRecord(tenant, params);
+  await addOauthClient(tenant, references);
+  await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
 }
@@ -134,6 +137,25 @@ async function addRecord(tenant: TestTenant, params: Record<string, string>): Pr
   params['mobjectId'] = type.body.id;
   const path = `/v1/mobjects/${params['mobjectId'] ?? ''}/mdata`;
   params['mdataId'] = (await tenant.post(path, examples.record).expect(201)).body.id;
+}
+
+/** A webhook that nobody hears, and a delivery to it. */
+async function addWebhook(tenant: TestTenant, params: Record<string, string>): Promise<void> {
+  const url = `http://127.0.0.1:9/${tenant.id}`;
+  const { body } = await tenant.post('/v1/webhooks', { ...examples.webhook, url }).expect(201);
+  params['webhookId'] = body.id;
+  const test = await tenant.post(`/v1/webhooks/${String(body.id)}/test`).expect(200);
+  params['deliveryId'] = test.body.id;
+}
+
+/** An OAuth client; it can register while the instance has an MCP client. */
+async function addOauthClient(
+  { id, scope, post }: TestTenant,
+  references: Record<string, string>,
+): Promise<void> {
+  await addMcpClient(scope.db.read, { name: id, authType: 'per_user_oauth' });
+  const { body } = await post('/api/oauth/per-user/register', examples.registration).expect(201);
+  references['client_id'] = body.client_id;
 }
 
 /** One rated event. */
@@ -194,7 +216,13 @@ export function pathIn(world: World, path: string): string {
 }
 
 /** Query parameters whose values all tenants share. */
-const sharedQuery: Readonly<Record<string, string>> = { currencyId: 'USD' };
+const sharedQuery: Readonly<Record<string, string>> = {
+  currencyId: 'USD',
+  response_type: 'code',
+  redirect_uri: examples.registration.redirect_uris[0] ?? '',
+  code_challenge: 'A'.repeat(43),
+  code_challenge_method: 'S256',
+};
 
 /** The query that an operation cannot do without, with this world's ids; empty for most. */
 export function queryIn(world: World, { query }: Operation): string {

@@ -27,6 +27,7 @@ import { serviceHandlers } from './service.js';
 import { serviceLayoutHandlers } from './service-layout.js';
 import { usageEventHandlers } from './usage-event.js';
 import { walletHandlers } from './wallet.js';
+import { webhookHandlers } from './webhook.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
@@ -55,5 +56,6 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   ratedTransaction: ratedTransactionHandlers,
   recordType: recordTypeHandlers,
   record: recordHandlers,
+  webhook: webhookHandlers,
   audit: auditHandlers,
 };

@@ -1,0 +1,253 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { testEvent } from '../kernel/webhook.js';
+import { newRound, WebhookDelivery } from '../models/webhook-delivery.js';
+import { WebhookOutbox } from '../models/webhook-event.js';
+import { Webhook, WebhookFailure, WebhookSecret } from '../models/webhook.js';
+import {
+  missingDelivery,
+  missingWebhook,
+  presentWebhook,
+  readWebhook,
+  readWebhookDelivery,
+} from '../queries/webhook.js';
+import {
+  overlapSecondsDefault,
+  type WebhookCreate,
+  type WebhookDeliveryDto,
+  type WebhookDto,
+  type WebhookRecovered,
+  type WebhookRecovery,
+  type WebhookRegistration,
+  type WebhookRotation,
+  type WebhookSecretReply,
+  type WebhookUpdate,
+} from '../schemas/webhook.js';
+import { webhookBody } from './webhook-event.js';
+
+/** What webhooks need of the platform. */
+export interface WebhookPorts {
+  /** Makes of a secret what may stand in the database. */
+  readonly seal: (secret: string) => string;
+  /** Makes a secret. */
+  readonly newSecret: () => string;
+  /** Why no delivery may go to an address; undefined when one may. */
+  readonly findRefusal: (url: string) => Promise<string | undefined>;
+}
+
+const urlProblem = (url: string, why: string) =>
+  problem.validation(`'url' ${why}`, { field: 'url', value: url });
+
+/** 400: the text is no address, or one to which nothing may be sent. */
+async function checkUrl(url: string, { findRefusal }: WebhookPorts): Promise<void> {
+  if (!URL.canParse(url)) throw urlProblem(url, 'is not the address of a host');
+  const { username, password } = new URL(url);
+  if (username !== '' || password !== '') {
+    throw urlProblem(url, 'must not have a user or a password');
+  }
+  const refusal = await findRefusal(url);
+  if (refusal !== undefined) throw urlProblem(url, `is refused: ${refusal}`);
+}
+
+const putSecret = async (
+  trx: Knex.Transaction,
+  { tenantId, now }: Scope,
+  webhookId: string,
+  sealed: string,
+): Promise<void> => {
+  await WebhookSecret.query(trx)
+    .forTenant(tenantId)
+    .insert({ webhookId, sealed, createdAt: now() });
+};
+
+/** Registers a webhook. 400: the address is refused. */
+export async function createWebhook(
+  scope: Scope,
+  { url, events, secret, active }: Static<typeof WebhookCreate>,
+  ports: WebhookPorts,
+): Promise<Static<typeof WebhookRegistration>> {
+  await checkUrl(url, ports);
+  return scope.db.transaction(async (trx) => {
+    const now = scope.now();
+    const webhook = await Webhook.query(trx)
+      .forTenant(scope.tenantId)
+      .insert({
+        ...{ url, events: [...new Set(events)], active: active ?? true },
+        ...{ disabledReason: null, disabledAt: null, createdAt: now, updatedAt: now },
+      });
+    await putSecret(trx, scope, webhook.id, ports.seal(secret));
+    const { id, ...shown } = presentWebhook(webhook);
+    return {
+      ...{ id, url, events: shown.events },
+      ...{ active: shown.active, createdAt: shown.createdAt },
+    };
+  });
+}
+
+/** The webhook, held until the transaction ends. 404: there is none. */
+async function lockWebhook(trx: Knex.Transaction, scope: Scope, id: string): Promise<Webhook> {
+  const webhook = await Webhook.query(trx).forTenant(scope.tenantId).findOne({ id }).forUpdate();
+  if (!webhook) throw missingWebhook(id);
+  return webhook;
+}
+
+/** One that can be sent to. 404: there is none. 409: it is switched off. */
+async function lockActive(trx: Knex.Transaction, scope: Scope, id: string): Promise<Webhook> {
+  const webhook = await lockWebhook(trx, scope, id);
+  if (webhook.active) return webhook;
+  throw problem.conflict('The webhook is switched off: change it to active first.', {
+    field: 'active',
+  });
+}
+
+/** Switches a webhook on or off: on, it begins anew; off, what waits is given up. */
+async function setActive(
+  trx: Knex.Transaction,
+  scope: Scope,
+  webhook: Webhook,
+  active: boolean,
+): Promise<void> {
+  const { tenantId } = scope;
+  const state = { active, disabledReason: null, disabledAt: null };
+  await webhook.$query(trx).forTenant(tenantId).patch(state);
+  if (active) await WebhookFailure.clear(trx, tenantId, webhook.id);
+  else {
+    const reason = 'The webhook was switched off.';
+    await WebhookDelivery.giveUp(trx, tenantId, webhook.id, reason, scope.now());
+  }
+}
+
+/** Changes what is given. 400: the address is refused. 404: there is no such webhook. */
+export async function updateWebhook(
+  scope: Scope,
+  id: string,
+  { url, events, secret, active }: Static<typeof WebhookUpdate>,
+  ports: WebhookPorts,
+): Promise<WebhookDto> {
+  if (url !== undefined) await checkUrl(url, ports);
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    const webhook = await lockWebhook(trx, scope, id);
+    await webhook
+      .$query(trx)
+      .forTenant(tenantId)
+      .patch({
+        ...(url === undefined ? {} : { url }),
+        ...(events === undefined ? {} : { events: [...new Set(events)] }),
+        updatedAt: scope.now(),
+      });
+    if (active !== undefined && (active ?? true) !== webhook.active) {
+      await setActive(trx, scope, webhook, active ?? true);
+    }
+    if (secret !== undefined) {
+      await WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id }).delete();
+      await putSecret(trx, scope, id, ports.seal(secret));
+    }
+    return readWebhook(trx, tenantId, id);
+  });
+}
+
+/** Deletes a webhook with its deliveries. 404: there is none. */
+export async function deleteWebhook(scope: Scope, id: string): Promise<void> {
+  const { tenantId } = scope;
+  await scope.db.transaction(async (trx) => {
+    const webhook = await lockWebhook(trx, scope, id);
+    await WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id }).delete();
+    await WebhookFailure.clear(trx, tenantId, id);
+    await WebhookDelivery.deleteOf(trx, tenantId, id);
+    await webhook.$query(trx).forTenant(tenantId).delete();
+  });
+}
+
+/** Gives a webhook a new secret; the former is valid for a while. 404: there is no such webhook. */
+export async function rotateWebhookSecret(
+  scope: Scope,
+  id: string,
+  { secret, overlapSeconds }: Static<typeof WebhookRotation>,
+  { seal, newSecret }: WebhookPorts,
+): Promise<Static<typeof WebhookSecretReply>> {
+  const { tenantId } = scope;
+  const next = secret ?? newSecret();
+  return scope.db.transaction(async (trx) => {
+    await lockWebhook(trx, scope, id);
+    const overlapMs = (overlapSeconds ?? overlapSecondsDefault) * 1000;
+    const expiresAt = new Date(scope.now().getTime() + overlapMs);
+    // Of those that were rotated before, none lives longer for it.
+    const secrets = () => WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id });
+    await secrets().where('expiresAt', '<=', scope.now()).delete();
+    await secrets().whereNull('expiresAt').patch({ expiresAt });
+    await putSecret(trx, scope, id, seal(next));
+    return { secret: next, formerValidUntil: expiresAt.toISOString() };
+  });
+}
+
+/** Sends the event `webhook.test`. 404: there is no such webhook. 409: it is switched off. */
+export async function testWebhook(scope: Scope, id: string): Promise<WebhookDeliveryDto> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    await lockActive(trx, scope, id);
+    const at = scope.now();
+    const data = { webhookId: id, message: 'This is a test.' };
+    const event = { event: testEvent, recordId: id, body: webhookBody(testEvent, at, data) };
+    await WebhookOutbox.record(trx, tenantId, [event], at, id);
+    const delivery = await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .where({ webhookId: id, event: testEvent })
+      .orderBy('seq', 'desc')
+      .first();
+    return readWebhookDelivery(trx, tenantId, delivery?.id ?? id);
+  });
+}
+
+/**
+ * Sends a delivery once more, whatever became of it; one that is on its way only comes sooner. 404:
+ * there is no such webhook or delivery. 409: the webhook is switched off.
+ */
+export async function redeliverWebhook(
+  scope: Scope,
+  webhookId: string,
+  id: string,
+): Promise<WebhookDeliveryDto> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    await lockActive(trx, scope, webhookId);
+    const delivery = await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .findOne({ id, webhookId })
+      .forUpdate();
+    if (!delivery) throw missingDelivery(id);
+    if (delivery.status !== 'pending' && delivery.status !== 'sending') {
+      const round = delivery.round + 1;
+      await delivery
+        .$query(trx)
+        .forTenant(tenantId)
+        .patch({ ...newRound, round });
+    }
+    return readWebhookDelivery(trx, tenantId, id);
+  });
+}
+
+/**
+ * Sends once more, in their order, what was given up since a time, or everything since then. 404:
+ * there is no such webhook. 409: it is switched off.
+ */
+export async function recoverWebhook(
+  scope: Scope,
+  webhookId: string,
+  { since, includeDelivered }: Static<typeof WebhookRecovery>,
+): Promise<Static<typeof WebhookRecovered>> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    await lockActive(trx, scope, webhookId);
+    const statuses = includeDelivered === true ? ['failed', 'delivered'] : ['failed'];
+    const deliveries = await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .where({ webhookId })
+      .whereIn('status', statuses)
+      .where('createdAt', '>=', since)
+      .patch({ ...newRound, round: trx.raw('round + 1') });
+    return { deliveries };
+  });
+}

@@ -1,0 +1,219 @@
+import type { Knex } from 'knex';
+import { Model } from 'objection';
+import type { DeliveryStatus } from '../kernel/webhook.js';
+import { TenantModel } from './tenant-model.js';
+
+/** One try to deliver, and what was answered. */
+export class WebhookAttempt extends TenantModel {
+  static override tableName = 'webhook_attempt';
+  static override idColumn = ['tenantId', 'deliveryId', 'round', 'number'];
+
+  declare deliveryId: string;
+  declare round: number;
+  /** Counted from 1 in each round. */
+  declare number: number;
+  declare startedAt: Date;
+  declare durationMs: number;
+  declare statusCode: number | null;
+  declare error: string | null;
+  /** The first kilobytes of the answer. */
+  declare answer: string | null;
+
+  /** Keeps an attempt; one that was made again, since nobody knew of the first, replaces it. */
+  static async keep(trx: Knex, tenantId: string, attempt: AttemptRow): Promise<void> {
+    const { deliveryId, round, number, startedAt, durationMs } = attempt;
+    await trx.raw(
+      `insert into webhook_attempt (tenant_id, delivery_id, round, number, started_at, duration_ms,
+         status_code, error, answer)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict on constraint webhook_attempt_pkey do update set
+         started_at = excluded.started_at, duration_ms = excluded.duration_ms,
+         status_code = excluded.status_code, error = excluded.error, answer = excluded.answer`,
+      [
+        ...[tenantId, deliveryId, round, number, startedAt, durationMs],
+        ...[attempt.statusCode, attempt.error, attempt.answer],
+      ] as string[],
+    );
+  }
+}
+
+export interface AttemptRow {
+  readonly deliveryId: string;
+  readonly round: number;
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+}
+
+/** A delivery that the worker takes up. */
+export interface ClaimedDelivery {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly webhookId: string;
+  readonly event: string;
+  readonly round: number;
+  readonly attempts: number;
+}
+
+/** How long after its time a retry is missed: then its workflow may be lost. */
+const graceMs = 120_000;
+
+type Rows<T> = { readonly rows: readonly T[] };
+
+const claimed = `returning delivery.tenant_id as "tenantId", delivery.id,
+  delivery.webhook_id as "webhookId", delivery.event, delivery.round, delivery.attempts`;
+
+/** An event on its way to one webhook; its id is the `webhook-id` of every attempt. */
+export class WebhookDelivery extends TenantModel {
+  static override tableName = 'webhook_delivery';
+  static override relationMappings = {
+    tries: {
+      relation: Model.HasManyRelation,
+      modelClass: WebhookAttempt,
+      join: { from: 'webhook_delivery.id', to: 'webhook_attempt.deliveryId' },
+      modify: (builder: { orderBy(columns: string[]): void }) =>
+        builder.orderBy(['round', 'number']),
+    },
+  };
+
+  /** A `bigint`, so text. */
+  declare seq: string;
+  declare webhookId: string;
+  declare eventId: string;
+  declare event: string;
+  declare recordId: string;
+  declare status: DeliveryStatus;
+  declare round: number;
+  /** Of this round. */
+  declare attempts: number;
+  declare watchAt: Date | null;
+  declare nextAttemptAt: Date | null;
+  declare endedAt: Date | null;
+  declare reason: string | null;
+  declare createdAt: Date;
+  declare tries?: WebhookAttempt[];
+
+  /**
+   * Takes up waiting deliveries of all tenants, the oldest of each webhook first and of each at most
+   * as many as make `perWebhook` first attempts under way: a receiver that hangs holds up nobody
+   * else. One waits while an earlier event of the same record is on its way to the same webhook.
+   */
+  static async claim(
+    db: Knex,
+    { perWebhook, limit }: { readonly perWebhook: number; readonly limit: number },
+  ): Promise<readonly ClaimedDelivery[]> {
+    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+      `with chosen as (
+         select next.tenant_id, next.id from webhook
+         cross join lateral (
+           select waiting.tenant_id, waiting.id from webhook_delivery as waiting
+           where waiting.tenant_id = webhook.tenant_id and waiting.webhook_id = webhook.id
+             and waiting.status = 'pending'
+             and not exists (
+               select 1 from webhook_delivery as earlier
+               where earlier.tenant_id = waiting.tenant_id
+                 and earlier.webhook_id = waiting.webhook_id
+                 and earlier.record_id = waiting.record_id and earlier.seq < waiting.seq
+                 and earlier.status in ('pending', 'sending', 'retrying')
+             )
+           order by waiting.seq
+           limit greatest(0, ? - (
+             select count(*) from webhook_delivery as sending
+             where sending.tenant_id = webhook.tenant_id and sending.webhook_id = webhook.id
+               and sending.status = 'sending'
+           ))
+         ) as next
+         where webhook.active
+         limit ?
+       )
+       update webhook_delivery as delivery
+       set status = 'sending', watch_at = now() + interval '1 minute'
+       from chosen
+       where delivery.tenant_id = chosen.tenant_id and delivery.id = chosen.id
+         and delivery.status = 'pending'
+       ${claimed}`,
+      [perWebhook, limit],
+    );
+    return rows;
+  }
+
+  /** Takes up deliveries under way again that should have been heard of: a workflow may be lost. */
+  static async reclaim(db: Knex, limit: number): Promise<readonly ClaimedDelivery[]> {
+    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+      `update webhook_delivery as delivery set watch_at = now() + interval '1 minute'
+       where (tenant_id, id) in (
+         select tenant_id, id from webhook_delivery
+         where status in ('sending', 'retrying') and watch_at < now()
+         order by watch_at limit ? for update skip locked
+       )
+       ${claimed}`,
+      [limit],
+    );
+    return rows;
+  }
+
+  /** Has these deliveries looked after soon: their workflows could not be started. */
+  static async watchSoon(db: Knex, ids: readonly string[]): Promise<void> {
+    await db.raw(
+      `update webhook_delivery set watch_at = now() + interval '5 seconds'
+       where id = any(?::uuid[]) and status = 'sending'`,
+      [[...ids]],
+    );
+  }
+
+  /** Ends it: delivered, or given up for a reason, after so many attempts of its round. */
+  async end(
+    trx: Knex,
+    status: 'delivered' | 'failed',
+    endedAt: Date,
+    reason: string | null,
+    attempts = this.attempts,
+  ): Promise<void> {
+    await this.$query(trx)
+      .forTenant(this.tenantId)
+      .patch({ ...{ status, endedAt, reason, attempts }, nextAttemptAt: null, watchAt: null });
+  }
+
+  /** Has it wait for the attempt after this one. */
+  async waitForRetry(trx: Knex, nextAttemptAt: Date, attempts: number): Promise<void> {
+    const watchAt = new Date(nextAttemptAt.getTime() + graceMs);
+    await this.$query(trx)
+      .forTenant(this.tenantId)
+      .patch({ status: 'retrying', ...{ nextAttemptAt, watchAt, attempts } });
+  }
+
+  /** Deletes the deliveries to a webhook. */
+  static async deleteOf(trx: Knex, tenantId: string, webhookId: string): Promise<void> {
+    const deliveries = () => WebhookDelivery.query(trx).forTenant(tenantId).where({ webhookId });
+    await WebhookAttempt.query(trx)
+      .forTenant(tenantId)
+      .whereIn('deliveryId', deliveries().select('id'))
+      .delete();
+    await deliveries().delete();
+  }
+
+  /** Gives up what waits for its next attempt, of a webhook that is switched off. */
+  static async giveUp(
+    trx: Knex,
+    tenantId: string,
+    webhookId: string,
+    reason: string,
+    at: Date,
+  ): Promise<void> {
+    await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .where({ webhookId })
+      .whereIn('status', ['pending', 'retrying'])
+      .patch({ status: 'failed', reason, endedAt: at, nextAttemptAt: null, watchAt: null });
+  }
+}
+
+/** What a delivery that is to be sent once more starts with. */
+export const newRound = {
+  status: 'pending',
+  attempts: 0,
+  ...{ watchAt: null, nextAttemptAt: null, endedAt: null, reason: null },
+} as const;

@@ -1,0 +1,39 @@
+import pg from 'pg';
+import type { Logger } from './log.js';
+
+/**
+ * Calls back when any process notifies a channel of PostgreSQL, and after each time that the
+ * connection was lost; reconnects until it is stopped by the function that is returned.
+ */
+export async function listen(
+  url: string,
+  channel: string,
+  onNotice: () => void,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  const connect = async (): Promise<void> => {
+    if (isClosed) return;
+    const next = new pg.Client({ connectionString: url, keepAlive: true });
+    const reconnect = (error?: Error): void => {
+      next.removeAllListeners('end');
+      if (isClosed) return;
+      log.warn({ err: error, channel }, 'lost the connection that listens; connecting again');
+      setTimeout(() => void connect().catch(reconnect), 1_000).unref();
+    };
+    next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
+    next.on('notification', onNotice);
+    await next.connect();
+    next.on('end', () => reconnect());
+    await next.query(`listen ${channel}`);
+    client = next;
+    // Whatever was told while nobody listened.
+    onNotice();
+  };
+  await connect();
+  return async () => {
+    isClosed = true;
+    await client?.end();
+  };
+}

@@ -1,0 +1,98 @@
+import { claimDeliveries, watchDeliveriesSoon } from '../activities/webhook.js';
+import { webhookChannel, type WebhookDeliveryRun } from '../kernel/webhook.js';
+import type { Platform } from '../platform/platform.js';
+import { startWorkflow } from '../platform/workflow-start.js';
+
+/** Looks for waiting deliveries also when nobody told of any. */
+const pollMs = 1_000;
+/** Workflows that are started at the same time. */
+const startsMax = 20;
+
+type Claimed = Awaited<ReturnType<typeof claimDeliveries>>[number];
+
+/**
+ * Takes deliveries from the outbox and starts a workflow for each. It holds no state: a delivery that
+ * was taken up by a process that then died is taken up again, and meets its workflow by its id.
+ */
+export class WebhookDispatcher {
+  readonly #platform: Platform;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopListening: Promise<() => Promise<void>>;
+  #looking: Promise<void> | undefined;
+  #mustLookAgain = false;
+  #isDraining = false;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+    this.#timer = setInterval(this.wake, pollMs);
+    this.#stopListening = platform.listen(webhookChannel, this.wake).catch((error: unknown) => {
+      platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
+      return () => Promise.resolve();
+    });
+    this.wake();
+  }
+
+  /** Starts nothing more. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    clearInterval(this.#timer);
+    const stop = await this.#stopListening;
+    await stop();
+    await this.#looking;
+  }
+
+  /** Looks for waiting deliveries, and once more if it is called while looking. */
+  readonly wake = (): void => {
+    if (this.#isDraining) return;
+    this.#mustLookAgain = true;
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = undefined;
+      if (this.#mustLookAgain) this.wake();
+    });
+  };
+
+  async #look(): Promise<void> {
+    while (this.#mustLookAgain && !this.#isDraining) {
+      this.#mustLookAgain = false;
+      try {
+        const claimed = await claimDeliveries(this.#platform);
+        await this.#startAll(claimed);
+        // There may be more than one look may take.
+        if (claimed.length > 0) this.#mustLookAgain = true;
+      } catch (error) {
+        this.#platform.log.warn({ err: error }, 'cannot look for webhooks; trying again');
+        return;
+      }
+    }
+  }
+
+  async #startAll(claimed: readonly Claimed[]): Promise<void> {
+    const failed: string[] = [];
+    for (let first = 0; first < claimed.length; first += startsMax) {
+      const starts = claimed.slice(first, first + startsMax).map(async (delivery) => {
+        try {
+          await this.#start(delivery);
+        } catch (error) {
+          this.#platform.log.warn({ err: error, ...delivery }, 'cannot start a webhook delivery');
+          failed.push(delivery.id);
+        }
+      });
+      await Promise.all(starts);
+    }
+    if (failed.length > 0) await watchDeliveriesSoon(this.#platform, failed);
+  }
+
+  async #start({ tenantId, id, webhookId, event, round, attempts }: Claimed): Promise<void> {
+    const input: WebhookDeliveryRun = {
+      ...{ tenantId, webhookId, deliveryId: id, round, number: attempts + 1 },
+      delaysMs: this.#platform.webhookSettings.delaysMs,
+    };
+    await startWorkflow(this.#platform.temporal, {
+      type: 'deliverWebhook',
+      workflowId: `${tenantId}/webhook/${id}/${round}`,
+      input,
+      subject: { tenantId, entityType: 'webhook', entityId: webhookId, actor: 'webhook' },
+      summary: `${event} to a webhook`,
+    });
+  }
+}
