@@ -9,6 +9,8 @@ import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
+import { oauthGuards } from './oauth/guards.js';
+import { mountOauth } from './oauth/mount-oauth.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
@@ -58,6 +60,11 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   ctx.status = failure.status;
   ctx.type = 'application/json; charset=utf-8';
   if (failure.kind === 'unauthorized') ctx.set('WWW-Authenticate', 'Bearer');
+  const { scope } = failure.details;
+  // RFC 6750, section 3.1.
+  if (failure.kind === 'forbidden' && typeof scope === 'string') {
+    ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`);
+  }
   if (failure.kind === 'unavailable') ctx.set('Retry-After', retryAfterSeconds);
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
 }
@@ -66,6 +73,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
 export function createApp(platform: Platform): Koa {
   const app = new Koa();
   const router = new Router();
+  const guards = oauthGuards(platform);
   const resources: Readonly<Record<string, Readonly<Record<string, Operation>>>> = operations;
   const declared = Object.entries(resources).flatMap(([resource, declarations]) =>
     Object.entries(declarations).map(([name, operation]) => ({ resource, name, operation })),
@@ -73,8 +81,10 @@ export function createApp(platform: Platform): Koa {
   declared.sort((a, b) => bySpecificity(a.operation, b.operation));
   for (const { resource, name, operation } of declared) {
     const ofResource: object = handlers[resource as keyof typeof handlers];
-    mount(router, platform, operation, ofResource[name as keyof typeof ofResource]);
+    const handler = ofResource[name as keyof typeof ofResource];
+    mount(router, platform, operation, handler, guards[operation.id]);
   }
+  mountOauth(router, platform);
   mountPages(router, platform);
   mountDocs(router);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);

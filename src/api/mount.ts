@@ -3,26 +3,36 @@ import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
 import { isUuid } from '../kernel/id.js';
+import { allowsScope } from '../kernel/oauth-scope.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Identity } from '../platform/identity.js';
 import type { Platform } from '../platform/platform.js';
-import type {
-  Operation,
-  OperationInput,
-  OperationResult,
-  StoredFile,
+import {
+  isReadOnly,
+  type Operation,
+  type OperationInput,
+  type OperationResult,
+  type Redirect,
+  type StoredFile,
 } from '../schemas/operation.js';
 import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
 import { JsonText, stringifyJson } from './json.js';
 import { presentReply } from './presenters/reply.js';
 
+/** What a request tells of who sent it besides its token; OAuth alone looks at it. */
+export interface Caller {
+  readonly address: string;
+  readonly cookie: (name: string) => string | undefined;
+}
+
 /** One query, one command or one flow start; branches go below. */
 export type Handler<O extends Operation> = (
   input: OperationInput<O>,
   scope: Scope,
   platform: Platform,
+  caller: Caller,
 ) => OperationResult<O> | Promise<OperationResult<O>>;
 
 /** The handlers of a resource: a missing one does not compile. */
@@ -30,7 +40,15 @@ export type Handlers<Os extends Readonly<Record<string, Operation>>> = {
   readonly [K in keyof Os]: Handler<Os[K]>;
 };
 
-type AnyHandler = (input: object, scope: Scope, platform: Platform) => Promise<unknown>;
+type AnyHandler = (
+  input: object,
+  scope: Scope,
+  platform: Platform,
+  caller: Caller,
+) => Promise<unknown>;
+
+/** What surrounds an operation; see `api/oauth/guards.ts`. */
+export type Guard = (ctx: Context, answer: () => Promise<void>) => Promise<void>;
 
 /** Set by the first middleware for all that follow. */
 export interface RequestState {
@@ -41,7 +59,8 @@ export interface RequestState {
 
 const bearerForm = /^Bearer +([^\s]+)$/i;
 
-async function identify(ctx: Context, platform: Platform): Promise<Identity> {
+/** Who the bearer value of a request speaks for. 401: it has none, or one that is not valid. */
+export async function identify(ctx: Context, platform: Platform): Promise<Identity> {
   const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
@@ -51,19 +70,31 @@ async function identify(ctx: Context, platform: Platform): Promise<Identity> {
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
 
-const now = (): Date => new Date();
-
-function scopeOf(identity: Identity, requestId: string, platform: Platform): Scope {
+export function scopeOf(identity: Identity, requestId: string, platform: Platform): Scope {
   const { tenantId, orgId, roles, subject } = identity;
   const db = platform.database.forTenant(tenantId, { actor: subject, requestId });
-  return { tenantId, orgId, roles, requestId, actor: subject, db, now };
+  return { tenantId, orgId, roles, requestId, actor: subject, db, now: platform.now };
+}
+
+/**
+ * 403: an operation needs the role ADMIN, or a scope that the user did not give the OAuth client
+ * (docs/decisions/0097).
+ */
+export function checkAccess(operation: Operation, { roles, grant }: Identity): void {
+  if ((operation.access ?? 'admin') === 'admin' && !roles.includes('ADMIN')) {
+    throw problem.forbidden('The role ADMIN is required.');
+  }
+  const needed = isReadOnly(operation) ? 'mcp:read' : 'mcp:write';
+  if (grant && !allowsScope(grant.scopes, needed)) {
+    throw problem.forbidden(`The scope ${needed} is required.`, { scope: needed });
+  }
 }
 
 /** What `{accountId}` is called in "There is no account '…'." */
 const resourceName = (param: string): string =>
   param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
+export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
   for (const [name, value] of Object.entries(params)) {
     const isText = !name.endsWith('Id') || operation.textParams?.includes(name) === true;
     if (isText ? value.includes('\0') : !isUuid(value)) {
@@ -83,7 +114,7 @@ const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
  * Query parameters as one text each, or as a list of texts where the declaration is an array; a
  * repeated one is refused where one is expected.
  */
-function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
+export function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
   if (!operation.query) return {};
   const known = operation.query.properties;
   const given = Object.entries(query).filter(([name]) => Object.hasOwn(known, name));
@@ -126,6 +157,24 @@ function sendFile(ctx: Context, contentType: string, { fileName, bytes }: Stored
   ctx.body = bytes;
 }
 
+/** By hand: Koa refuses `Secure` behind a proxy that ends TLS. */
+function sendRedirect(ctx: Context, { location, cookie }: Redirect, isSecure: boolean): void {
+  if (cookie) {
+    const { name, value, maxAgeSeconds } = cookie;
+    const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
+    ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`);
+  }
+  // No body, which Koa would write itself.
+  ctx.body = null;
+  ctx.status = 302;
+  ctx.set('Location', location);
+}
+
+const callerOf = (ctx: Context): Caller => ({
+  address: ctx.ip,
+  cookie: (name) => ctx.cookies.get(name),
+});
+
 async function answer(
   operation: Operation,
   handler: AnyHandler,
@@ -133,12 +182,9 @@ async function answer(
   platform: Platform,
 ): Promise<void> {
   const state = ctx.state as RequestState;
-  state.operation = operation;
-  const access = operation.access ?? 'admin';
-  const identity = access === 'public' ? anonymous : await identify(ctx, platform);
-  if (access === 'admin' && !identity.roles.includes('ADMIN')) {
-    throw problem.forbidden('The role ADMIN is required.');
-  }
+  const isPublic = operation.access === 'public';
+  const identity = isPublic ? anonymous : await identify(ctx, platform);
+  if (!isPublic) checkAccess(operation, identity);
   const params = readParams(
     operation,
     (ctx as unknown as { params: Record<string, string> }).params,
@@ -147,8 +193,13 @@ async function answer(
   const body = await readInput(operation, ctx);
   const idempotencyKey = readIdempotencyKey(operation, ctx);
   const scope = scopeOf(identity, state.requestId, platform);
-  const result = await handler({ params, query, body, idempotencyKey }, scope, platform);
+  const input = { params, query, body, idempotencyKey };
+  const result = await handler(input, scope, platform, callerOf(ctx));
   const { success } = operation;
+  if (success.kind === 'redirect') {
+    sendRedirect(ctx, result as Redirect, platform.config.publicUrl.startsWith('https:'));
+    return;
+  }
   ctx.status = success.status;
   if (success.kind === 'empty') return;
   if (success.kind === 'file') {
@@ -180,11 +231,17 @@ export function mount(
   platform: Platform,
   operation: Operation,
   handler: AnyHandler,
+  guard: Guard = (_ctx, work) => work(),
 ): void {
   const path = operation.path.replace(/\{(\w+)\}/g, ':$1');
-  router.register(path, [operation.method.toLowerCase()], (ctx: Context, next: Next) =>
-    routesOf(ctx)[0]?.path === path ? answer(operation, handler, ctx, platform) : next(),
-  );
+  router.register(path, [operation.method.toLowerCase()], async (ctx: Context, next: Next) => {
+    if (routesOf(ctx)[0]?.path !== path) {
+      await next();
+      return;
+    }
+    (ctx.state as RequestState).operation = operation;
+    await guard(ctx, () => answer(operation, handler, ctx, platform));
+  });
 }
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;

@@ -243,11 +243,11 @@ export type OperationResult<O extends Operation> = O['success'] extends EmptyRep
   : O['success'] extends FileReply
     ? StoredFile
     : O['success'] extends RedirectReply
-    ? Redirect
-    : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
-      ? Listed<Static<S>>
-      : O['success'] extends EnvelopedListReply<infer S>
-        ? readonly Static<S>[]
-        : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
-          ? Static<S>
-          : never;
+      ? Redirect
+      : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+        ? Listed<Static<S>>
+        : O['success'] extends EnvelopedListReply<infer S>
+          ? readonly Static<S>[]
+          : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
+            ? Static<S>
+            : never;

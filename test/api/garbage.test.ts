@@ -57,7 +57,7 @@ describe('bad input', () => {
     const schema = body as unknown as Schema;
 
     it(`${id} refuses what is no JSON`, async () => {
-      for (const { what, text } of brokenJson) {
+      for (const { what, text } of brokenJson.filter(({ text }) => text.length <= bodyMax)) {
         const answer = await send(operation, text);
         expectStatus(answer, what, 400);
         expect(messageOf(answer.text), what).to.match(/\S/);
@@ -68,7 +68,7 @@ describe('bad input', () => {
     it(`${id} refuses what does not fit, and names it`, async () => {
       const faults: string[] = [];
       for (const { what, text, field } of badBodies(schema, rightBody(operation))) {
-        if (text.length > mebibyte) continue;
+        if (text.length > bodyMax) continue;
         const answer = await send(operation, text);
         const isNamed = field === undefined || messageOf(answer.text).includes(field);
         if (answer.status !== 400 || !isNamed) {

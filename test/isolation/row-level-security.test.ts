@@ -9,6 +9,8 @@ import { buildWorld, type World } from '../support/world.js';
 const sharedTables = new Set([
   ...['country', 'currency', 'picklist_value', 'signing_key', 'tenant'],
   ...['knex_migrations', 'knex_migrations_lock'],
+  // Of the instance, or of no tenant until a user has consented.
+  ...['mcp_client', 'oauth_client', 'oauth_flow'],
 ]);
 
 const count = async (client: pg.Client, table: string): Promise<number> => {

@@ -235,6 +235,13 @@ const sections: readonly Section[] = [
       POST /{webhookId}/deliveries/{deliveryId}/redeliver 200`,
   },
   {
+    of: 'document 3, section 4: OAuth',
+    prefix: '/api/oauth/per-user',
+    operations: `
+      POST /register 201
+      GET /authorize 302`,
+  },
+  {
     of: 'document 3, section 4, and 0-decisions.md, section 4: ingestion',
     prefix: '/v1/ingest/usage',
     operations: `

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { isUuid } from '../../kernel/id.js';
+import { isOauthScope, oauthScopeNames, scopeNames } from '../../kernel/oauth-scope.js';
+import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
+import { flowLifetimeSeconds, insertFlow } from '../../platform/oauth/flows.js';
+import { purgeOauth } from '../../platform/oauth/purge.js';
+import { hashOf, newSecret } from '../../platform/oauth/secret.js';
+import type { Platform } from '../../platform/platform.js';
+import { resourcesOf } from '../../platform/tokens.js';
+import type { OperationInput, Redirect } from '../../schemas/operation.js';
+import type { Operations } from '../../schemas/index.js';
+import { oauthFault } from './fault.js';
+import { isRegistered } from './redirect-uri.js';
+
+type AuthorizationRequest = OperationInput<Operations['oauth']['authorize']>['query'];
+
+/** The cookie of document 3, section 4, which binds a flow to the browser that began it. */
+export const browserCookie = '__gateway_flow_secret';
+
+const secretForm = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * The client and its redirect URI (RFC 6749, section 4.1.2.1: without both, nobody is sent
+ * anywhere). 400: `invalid_client`, `invalid_request`.
+ */
+export async function findTarget(
+  { database }: Platform,
+  { client_id: clientId, redirect_uri: redirectUri }: Readonly<Record<string, unknown>>,
+): Promise<OauthClient> {
+  const client =
+    typeof clientId === 'string' && isUuid(clientId)
+      ? await findOauthClient(database.platform, clientId)
+      : undefined;
+  if (!client) throw oauthFault('invalid_client', "'client_id' is not known", 'client_id');
+  if (typeof redirectUri !== 'string' || !isRegistered(redirectUri, client.redirectUris)) {
+    const message = "'redirect_uri' is none that the client registered";
+    throw oauthFault('invalid_request', message, 'redirect_uri');
+  }
+  return client;
+}
+
+/** RFC 6749, section 3.1.1. */
+function checkResponseType({ response_type: type }: AuthorizationRequest): void {
+  if (type !== 'code') {
+    throw oauthFault('unsupported_response_type', "'response_type' must be code", 'response_type');
+  }
+}
+
+/** RFC 7636, section 4.2: base64url of 32 bytes. */
+function checkCodeChallenge({ code_challenge: challenge }: AuthorizationRequest): void {
+  if (!secretForm.test(challenge)) {
+    const message = "'code_challenge' must be 43 characters of base64url";
+    throw oauthFault('invalid_request', message, 'code_challenge');
+  }
+}
+
+/** RFC 7636, section 4.3: plain is what an absent method means, and it is not supported. */
+function checkCodeChallengeMethod({ code_challenge_method: method }: AuthorizationRequest): void {
+  if (method !== 'S256') {
+    const message = "'code_challenge_method' must be S256";
+    throw oauthFault('invalid_request', message, 'code_challenge_method');
+  }
+}
+
+/** RFC 6749, section 3.3: known, and among what the client registered; all of it by default. */
+function readScopes({ scope }: AuthorizationRequest, client: OauthClient): readonly string[] {
+  const allowed: readonly string[] = client.scopes ?? oauthScopeNames;
+  const asked = scopeNames(scope ?? '');
+  if (asked.length === 0) return allowed;
+  const refused = asked.find((name) => !isOauthScope(name) || !allowed.includes(name));
+  if (refused === undefined) return asked;
+  throw oauthFault('invalid_scope', `'scope' may hold ${allowed.join(' and ')}`, 'scope');
+}
+
+/** RFC 8707, section 2: this API or its MCP server, with or without a slash at the end. */
+export function readResource(resource: string | undefined, publicUrl: string): string {
+  const [issuer, mcp] = resourcesOf(publicUrl);
+  if (resource === undefined) return issuer;
+  const known = [issuer, mcp].find((one) => resource === one || resource === `${one}/`);
+  if (known !== undefined) return known;
+  throw oauthFault('invalid_target', `'resource' must be ${mcp} or ${issuer}`, 'resource');
+}
+
+/**
+ * Checks what a client asks for and keeps it as a pending flow of this browser (document 3,
+ * section 4). `secret` is the browser's own, where it has one: two clients that ask at the same time
+ * then share it.
+ */
+export async function startFlow(
+  platform: Platform,
+  query: AuthorizationRequest,
+  secret: string | undefined,
+): Promise<Redirect> {
+  const { database, config, now } = platform;
+  const client = await findTarget(platform, query);
+  checkResponseType(query);
+  checkCodeChallenge(query);
+  checkCodeChallengeMethod(query);
+  const scopes = readScopes(query, client);
+  const resource = readResource(query.resource, config.publicUrl);
+  const value = secret !== undefined && secretForm.test(secret) ? secret : newSecret();
+  const id = randomUUID();
+  const time = now();
+  await insertFlow(database.platform, {
+    ...{ id, browserHash: hashOf(value), clientId: client.id, scopes, resource },
+    ...{ redirectUri: query.redirect_uri, codeChallenge: query.code_challenge },
+    ...{ state: query.state ?? null, decidedAt: null },
+    expiresAt: new Date(time.getTime() + flowLifetimeSeconds * 1000),
+  });
+  await purgeOauth(database.platform, time);
+  return {
+    location: `/oauth/consent?flow_id=${id}`,
+    cookie: { name: browserCookie, value, maxAgeSeconds: flowLifetimeSeconds },
+  };
+}

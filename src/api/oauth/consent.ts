@@ -1,0 +1,172 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { databaseProblem } from '../../commands/database-problem.js';
+import { isUuid } from '../../kernel/id.js';
+import { isOauthScope, oauthScopes } from '../../kernel/oauth-scope.js';
+import { Problem, problem } from '../../kernel/problem.js';
+import { decideFlow, findPendingFlow, type ShownFlow } from '../../platform/oauth/flows.js';
+import { allowFlow } from '../../platform/oauth/grants.js';
+import { hashOf } from '../../platform/oauth/secret.js';
+import type { Identity } from '../../platform/identity.js';
+import type { Platform } from '../../platform/platform.js';
+import { browserCookie } from './authorization.js';
+import { readForm, required } from './form.js';
+import { paths } from './metadata.js';
+import { showPage } from './page.js';
+import { withParameters } from './redirect-uri.js';
+
+/** A flow that this browser began and nobody has decided, with the browser's secret. */
+interface OpenFlow {
+  readonly flow: ShownFlow;
+  readonly secret: string;
+}
+
+const decidedBefore = (): Problem => problem.conflict('You have decided about this request.');
+
+/** Document 3, section 4: known, and at most 15 minutes old. */
+function checkCurrent(flow: ShownFlow | undefined, now: Date): asserts flow is ShownFlow {
+  if (!flow || flow.expiresAt <= now) {
+    throw problem.validation('This request is not known, or it has expired.');
+  }
+}
+
+/** Document 3, section 4: the browser that began it, by its cookie. */
+function checkBrowser({ browserHash }: ShownFlow, secret: string | undefined): string {
+  if (secret !== undefined && timingSafeEqual(hashOf(secret), browserHash)) return secret;
+  throw problem.forbidden('This request was begun in another browser.');
+}
+
+/** OAuth 2.1, section 4.1.2: one decision makes one code. */
+function checkUndecided({ decidedAt }: ShownFlow): void {
+  if (decidedAt) throw decidedBefore();
+}
+
+async function openFlow(platform: Platform, ctx: Context, flowId: string): Promise<OpenFlow> {
+  const flow = isUuid(flowId)
+    ? await findPendingFlow(platform.database.platform, flowId)
+    : undefined;
+  checkCurrent(flow, platform.now());
+  const secret = checkBrowser(flow, ctx.cookies.get(browserCookie));
+  checkUndecided(flow);
+  return { flow, secret };
+}
+
+/** Proves that a form came from the page of this flow in this browser. */
+const csrfToken = ({ flow, secret }: OpenFlow): string =>
+  createHmac('sha256', secret).update(flow.id).digest('base64url');
+
+function checkCsrf(open: OpenFlow, given: string): void {
+  if (timingSafeEqual(hashOf(given), hashOf(csrfToken(open)))) return;
+  throw problem.forbidden('This form is not the one that was shown to you.');
+}
+
+/** Where the user will be, as far as it says who gets the code. */
+function destinationOf(redirectUri: string): string {
+  const { protocol, host } = new URL(redirectUri);
+  return protocol === 'https:' || protocol === 'http:' ? host : `the app of ${protocol}//`;
+}
+
+function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
+  const { id: flowId, clientName, redirectUri, scopes, expiresAt } = open.flow;
+  const name = clientName ?? 'An application without a name';
+  showPage(ctx, fault === undefined ? 200 : 401, 'consent', {
+    title: `${name} asks for access`,
+    ...{ flowId, csrf: csrfToken(open), clientName: name, fault },
+    destination: destinationOf(redirectUri),
+    scopes: scopes.filter(isOauthScope).map((scope) => oauthScopes[scope]),
+    expires: expiresAt.toISOString().slice(11, 16),
+  });
+}
+
+/** RFC 9207: the client is told who answers. 303 makes the browser forget the form (RFC 9700, 4.12). */
+function sendBack(
+  ctx: Context,
+  { redirectUri, state }: ShownFlow,
+  answer: Readonly<Record<string, string>>,
+  issuer: string,
+): void {
+  ctx.body = null;
+  ctx.status = 303;
+  ctx.set('Location', withParameters(redirectUri, { ...answer, state, iss: issuer }));
+}
+
+/**
+ * Who the user is: an access key or token of this instance (0-decisions.md, section 6). A client's
+ * token is none of theirs: with it, a client could give itself more than it was allowed.
+ */
+async function signIn(platform: Platform, credential: string): Promise<Identity | string> {
+  try {
+    const identity = await platform.authenticate(credential.trim());
+    return identity.grant
+      ? 'This token belongs to an application. Use an access key or token of your own.'
+      : identity;
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'unauthorized') return error.message;
+    throw error;
+  }
+}
+
+async function decide(ctx: Context, platform: Platform): Promise<void> {
+  const form = await readForm(ctx);
+  const open = await openFlow(platform, ctx, required(form, 'flow_id'));
+  checkCsrf(open, form.get('csrf') ?? '');
+  const { flow } = open;
+  const { database, config, now } = platform;
+  const decision = required(form, 'decision');
+  if (decision === 'deny') {
+    if (!(await decideFlow(database.platform, flow.id, now()))) throw decidedBefore();
+    const error = { error: 'access_denied', error_description: 'The user did not allow it.' };
+    sendBack(ctx, flow, error, config.publicUrl);
+    return;
+  }
+  if (decision !== 'allow') throw problem.validation("'decision' must be allow or deny.");
+  const identity = await signIn(platform, form.get('credential') ?? '');
+  if (typeof identity === 'string') {
+    showConsent(ctx, open, identity);
+    return;
+  }
+  const code = await allowFlow(database.platform, flow, identity, now());
+  if (code === undefined) throw decidedBefore();
+  sendBack(ctx, flow, { code }, config.publicUrl);
+}
+
+const advice: Readonly<Record<number, readonly [title: string, advice: string]>> = {
+  400: ['This request cannot be answered', 'Go back to the application and connect again.'],
+  403: ['This is another browser', 'Open the link in the browser in which you began.'],
+  409: ['This is decided already', 'You may close this page.'],
+};
+
+function refuse(ctx: Context, error: unknown, platform: Platform): void {
+  const failure = error instanceof Problem ? error : databaseProblem(error);
+  if (!failure) platform.log.error({ err: error, path: ctx.path }, 'request failed');
+  const status = failure?.status ?? 500;
+  const [title, text] = advice[status] ?? ['This did not work', 'Try again in a moment.'];
+  showPage(ctx, status, 'refusal', {
+    ...{ title, advice: text, message: failure?.message ?? 'Something went wrong on our side.' },
+  });
+}
+
+/** The consent screen (OAUTH.md): what a client asks for, and what the user says to that. */
+export function mountConsent(router: Router, platform: Platform): void {
+  const page =
+    (work: (ctx: Context) => Promise<void>) =>
+    async (ctx: Context): Promise<void> => {
+      try {
+        await work(ctx);
+      } catch (error) {
+        refuse(ctx, error, platform);
+      }
+    };
+  router.get(
+    paths.consent,
+    page(async (ctx) => {
+      const { flow_id: flowId } = ctx.query;
+      showConsent(ctx, await openFlow(platform, ctx, String(flowId)));
+    }),
+  );
+  router.post(
+    paths.consent,
+    page((ctx) => decide(ctx, platform)),
+  );
+}

@@ -1,0 +1,68 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { databaseProblem } from '../../commands/database-problem.js';
+import { Problem } from '../../kernel/problem.js';
+import type { Platform } from '../../platform/platform.js';
+import { mountConsent } from './consent.js';
+import { mountPreflight, openToOrigins } from './cross-origin.js';
+import { codeOf } from './fault.js';
+import { readForm, type Form } from './form.js';
+import { paths, resourceMetadata, serverMetadata } from './metadata.js';
+import { revokeToken } from './revocation.js';
+import { issueTokens } from './token.js';
+
+type Endpoint = (platform: Platform, form: Form) => Promise<object | void>;
+
+/** RFC 6749, section 5.2: clients act on the code, so that it is not wrapped in a body of ours. */
+function answerFault(ctx: Context, error: unknown, platform: Platform): void {
+  const known = error instanceof Problem ? error : databaseProblem(error);
+  if (!known) platform.log.error({ err: error, path: ctx.path }, 'request failed');
+  const failure = known ?? new Problem('internal', 'Something went wrong on our side.');
+  ctx.status = failure.status;
+  if (failure.kind === 'unavailable') ctx.set('Retry-After', '5');
+  const isOfServer = failure.status >= 500;
+  ctx.body = {
+    error: isOfServer ? 'server_error' : codeOf(failure, 'invalid_request'),
+    error_description: failure.message,
+  };
+}
+
+const formEndpoint =
+  (platform: Platform, work: Endpoint) =>
+  async (ctx: Context): Promise<void> => {
+    openToOrigins(ctx);
+    ctx.set('Pragma', 'no-cache');
+    try {
+      ctx.body = (await work(platform, await readForm(ctx))) ?? {};
+      ctx.status = 200;
+    } catch (error) {
+      answerFault(ctx, error, platform);
+    }
+  };
+
+function mountDocument(router: Router, path: string, content: object): void {
+  mountPreflight(router, path, 'GET');
+  router.get(path, (ctx: Context) => {
+    openToOrigins(ctx);
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = content;
+  });
+}
+
+/** What of OAuth is no operation: tokens, revocation, metadata and the consent screen (OAUTH.md). */
+export function mountOauth(router: Router, platform: Platform): void {
+  const { publicUrl } = platform.config;
+  mountPreflight(router, paths.register, 'POST');
+  for (const [path, work] of [
+    [paths.token, issueTokens],
+    [paths.revoke, revokeToken],
+  ] as const) {
+    mountPreflight(router, path, 'POST');
+    router.post(path, formEndpoint(platform, work));
+  }
+  const mcpPath = `${paths.resourceMetadata}${paths.mcp}`;
+  mountDocument(router, paths.serverMetadata, serverMetadata(publicUrl));
+  mountDocument(router, paths.resourceMetadata, resourceMetadata(publicUrl, publicUrl));
+  mountDocument(router, mcpPath, resourceMetadata(publicUrl, `${publicUrl}${paths.mcp}`));
+  mountConsent(router, platform);
+}

@@ -1,0 +1,92 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { scopeNames } from '../../kernel/oauth-scope.js';
+import type { OauthClient } from '../../platform/oauth/clients.js';
+import type {
+  Grant,
+  StoredCode,
+  StoredRefreshToken,
+  WithGrant,
+} from '../../platform/oauth/grants.js';
+import { oauthFault } from './fault.js';
+
+/** What a token is asked with, against which what is stored is checked. */
+export interface TokenRequest {
+  readonly client: OauthClient;
+  readonly now: Date;
+}
+
+type Check<T> = (stored: T, request: TokenRequest) => void;
+
+const refuse = (message: string): never => {
+  throw oauthFault('invalid_grant', message);
+};
+
+/** RFC 6749, section 5.2: issued to this client. */
+const isOfClient: Check<{ readonly grant: Grant }> = ({ grant }, { client }) => {
+  if (grant.clientId !== client.id) refuse('It was issued to another client.');
+};
+
+/** RFC 6749, section 4.1.2: a code lives for minutes; a refresh token for as long as it is used. */
+const isCurrent: Check<{ readonly expiresAt: Date }> = ({ expiresAt }, { now }) => {
+  if (expiresAt <= now) refuse('It has expired.');
+};
+
+/** RFC 7009, section 2.1, and RFC 9700, section 4.14.2: nothing of a revoked grant is valid. */
+const isNotRevoked: Check<{ readonly grant: Grant }> = ({ grant }) => {
+  if (grant.revokedAt) refuse('It has been revoked.');
+};
+
+/** RFC 7591, section 2: a client uses the grant types that it registered. */
+const mayRefresh: Check<unknown> = (_stored, { client }) => {
+  if (!client.mayRefresh) {
+    throw oauthFault('unauthorized_client', 'The client did not register for refresh_token.');
+  }
+};
+
+/** What must hold of a code before it is exchanged. */
+export const codeChecks: readonly Check<WithGrant<StoredCode>>[] = [
+  isOfClient,
+  isNotRevoked,
+  isCurrent,
+];
+
+/** What must hold of a refresh token before it is exchanged. */
+export const refreshTokenChecks: readonly Check<WithGrant<StoredRefreshToken>>[] = [
+  mayRefresh,
+  isOfClient,
+  isNotRevoked,
+  isCurrent,
+];
+
+/** RFC 6749, section 4.1.3: the redirect URI of the authorization request. */
+export function checkSameRedirectUri(code: StoredCode, redirectUri: string): void {
+  if (code.redirectUri !== redirectUri) refuse("'redirect_uri' is not that of the request.");
+}
+
+const verifierForm = /^[A-Za-z0-9\-._~]{43,128}$/;
+
+/** RFC 7636, section 4.1. */
+export function checkVerifierForm(verifier: string): void {
+  if (verifierForm.test(verifier)) return;
+  throw oauthFault(
+    'invalid_request',
+    "'code_verifier' must be 43 to 128 letters, digits, '-', '.', '_' or '~'",
+    'code_verifier',
+  );
+}
+
+/** RFC 7636, section 4.6. */
+export function checkVerifier(code: StoredCode, verifier: string): void {
+  const given = createHash('sha256').update(verifier).digest();
+  if (!timingSafeEqual(given, Buffer.from(code.codeChallenge, 'base64url'))) {
+    refuse("'code_verifier' does not fit.");
+  }
+}
+
+/** RFC 6749, section 6: what was granted, or less. */
+export function narrowScopes(grant: Grant, scope: string | undefined): readonly string[] {
+  const asked = scopeNames(scope ?? '');
+  if (asked.length === 0) return grant.scopes;
+  if (asked.every((name) => grant.scopes.includes(name))) return asked;
+  throw oauthFault('invalid_scope', `'scope' may hold ${grant.scopes.join(' and ')}`, 'scope');
+}

@@ -1,0 +1,153 @@
+import { isUuid } from '../../kernel/id.js';
+import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
+import {
+  exchangeSecret,
+  findCode,
+  findRefreshToken,
+  isGranterLive,
+  revokeGrant,
+  type Grant,
+  type StoredCode,
+  type StoredRefreshToken,
+  type WithGrant,
+} from '../../platform/oauth/grants.js';
+import type { Platform } from '../../platform/platform.js';
+import { readResource } from './authorization.js';
+import { oauthFault, unknownClient } from './fault.js';
+import { required, type Form } from './form.js';
+import {
+  checkSameRedirectUri,
+  checkVerifier,
+  checkVerifierForm,
+  codeChecks,
+  narrowScopes,
+  refreshTokenChecks,
+} from './token-checks.js';
+
+const accessTokenSeconds = 3_600;
+
+/** RFC 6749, section 5.1. */
+interface TokenAnswer {
+  readonly access_token: string;
+  readonly token_type: 'Bearer';
+  readonly expires_in: number;
+  readonly refresh_token?: string;
+  readonly scope: string;
+}
+
+/** RFC 6749, section 2.3: a public client only names itself. */
+export async function requireClient({ database }: Platform, form: Form): Promise<OauthClient> {
+  const id = required(form, 'client_id');
+  const client = isUuid(id) ? await findOauthClient(database.platform, id) : undefined;
+  if (!client) throw unknownClient();
+  return client;
+}
+
+/** RFC 8707, section 2.2: nothing but what the user allowed it for. */
+function checkSameResource(grant: Grant, form: Form, publicUrl: string): void {
+  const resource = form.get('resource');
+  if (resource === undefined || readResource(resource, publicUrl) === grant.resource) return;
+  throw oauthFault('invalid_target', `'resource' must be ${grant.resource}`, 'resource');
+}
+
+/**
+ * Refuses what was exchanged before and revokes what came of it: somebody holds a copy
+ * (RFC 6749, section 4.1.2; RFC 9700, section 4.14.2).
+ */
+async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<never> {
+  await revokeGrant(database.platform, grant.id, now());
+  throw oauthFault('invalid_grant', 'It was used before; what came of it is revoked.');
+}
+
+async function exchange(
+  platform: Platform,
+  kind: 'code' | 'refreshToken',
+  stored: WithGrant<StoredCode | StoredRefreshToken>,
+  client: OauthClient,
+  scopes: readonly string[],
+): Promise<TokenAnswer> {
+  const { database, tokens, now } = platform;
+  const { grant } = stored;
+  const { mayRefresh } = client;
+  const exchanged = await exchangeSecret(database.platform, kind, stored, {
+    ...{ mayRefresh, now: now() },
+  });
+  if (!exchanged) return refuseReplay(platform, grant);
+  const { tenantId, orgId, roles, subject, resource } = grant;
+  const accessToken = await tokens.issue({
+    ...{ tenantId, orgId, roles, subject, expiresInSeconds: accessTokenSeconds },
+    oauth: { grant: { id: grant.id, clientId: client.id, scopes }, resource },
+  });
+  const { refreshToken } = exchanged;
+  return {
+    access_token: accessToken,
+    token_type: 'Bearer',
+    expires_in: accessTokenSeconds,
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    scope: scopes.join(' '),
+  };
+}
+
+/** RFC 6749, section 4.1.3. */
+async function exchangeCode(
+  platform: Platform,
+  client: OauthClient,
+  form: Form,
+): Promise<TokenAnswer> {
+  const code = required(form, 'code');
+  const redirectUri = required(form, 'redirect_uri');
+  const verifier = required(form, 'code_verifier');
+  checkVerifierForm(verifier);
+  const stored = await findCode(platform.database.platform, code);
+  if (!stored) throw oauthFault('invalid_grant', 'The code is not known.');
+  const request = { client, now: platform.now() };
+  const isReplay = stored.consumedAt !== null && stored.grant.clientId === client.id;
+  if (isReplay) return refuseReplay(platform, stored.grant);
+  for (const check of codeChecks) check(stored, request);
+  checkSameRedirectUri(stored, redirectUri);
+  checkVerifier(stored, verifier);
+  checkSameResource(stored.grant, form, platform.config.publicUrl);
+  return exchange(platform, 'code', stored, client, stored.grant.scopes);
+}
+
+/** RFC 6749, section 6, with rotation (OAuth 2.1, section 4.3.1). */
+async function exchangeRefreshToken(
+  platform: Platform,
+  client: OauthClient,
+  form: Form,
+): Promise<TokenAnswer> {
+  const { database, now } = platform;
+  const stored = await findRefreshToken(database.platform, required(form, 'refresh_token'));
+  if (!stored) throw oauthFault('invalid_grant', 'The refresh token is not known.');
+  const isReplay = stored.consumedAt !== null && stored.grant.clientId === client.id;
+  if (isReplay) return refuseReplay(platform, stored.grant);
+  for (const check of refreshTokenChecks) check(stored, { client, now: now() });
+  if (!(await isGranterLive(database.platform, stored.grant))) {
+    await revokeGrant(database.platform, stored.grant.id, now());
+    throw oauthFault('invalid_grant', 'The access key that allowed it has been revoked.');
+  }
+  checkSameResource(stored.grant, form, platform.config.publicUrl);
+  const scopes = narrowScopes(stored.grant, form.get('scope'));
+  return exchange(platform, 'refreshToken', stored, client, scopes);
+}
+
+const grantTypes: Readonly<Record<string, typeof exchangeCode>> = {
+  authorization_code: exchangeCode,
+  refresh_token: exchangeRefreshToken,
+};
+
+/**
+ * Gives a client its tokens (RFC 6749, section 3.2). 400: `invalid_request`, `invalid_grant`,
+ * `invalid_scope`, `invalid_target`, `unauthorized_client`, `unsupported_grant_type`. 401:
+ * `invalid_client`.
+ */
+export async function issueTokens(platform: Platform, form: Form): Promise<TokenAnswer> {
+  const grantType = required(form, 'grant_type');
+  const client = await requireClient(platform, form);
+  const issue = Object.hasOwn(grantTypes, grantType) ? grantTypes[grantType] : undefined;
+  if (!issue) {
+    const known = Object.keys(grantTypes).join(' or ');
+    throw oauthFault('unsupported_grant_type', `'grant_type' must be ${known}`, 'grant_type');
+  }
+  return issue(platform, client, form);
+}

@@ -1,0 +1,154 @@
+import type { Knex } from 'knex';
+import { newId } from '../../kernel/id.js';
+import type { Identity } from '../identity.js';
+import { decideFlow, type PendingFlow } from './flows.js';
+import { hashOf, newSecret } from './secret.js';
+
+/** What a user allowed a client; every code and token of it is revoked with it. */
+export interface Grant {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly clientId: string;
+  readonly subject: string;
+  readonly orgId: string | null;
+  readonly roles: readonly string[];
+  readonly scopes: readonly string[];
+  readonly resource: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly revokedAt: Date | null;
+}
+
+/** An authorization code or refresh token as it is stored, with its grant. */
+interface StoredSecret {
+  readonly hash: Buffer;
+  readonly grantId: string;
+  readonly expiresAt: Date;
+  readonly consumedAt: Date | null;
+}
+export type StoredCode = StoredSecret & {
+  readonly redirectUri: string;
+  readonly codeChallenge: string;
+};
+export type WithGrant<T extends StoredSecret> = T & { readonly grant: Grant };
+export type StoredRefreshToken = StoredSecret;
+
+const codeLifetimeSeconds = 5 * 60;
+/** Counted anew from each refresh: a client that is not used for a month has to ask again. */
+const grantLifetimeSeconds = 30 * 86_400;
+
+const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000);
+
+/**
+ * Decides a flow in favour of its client and returns the authorization code, which nobody can read
+ * again; undefined when the flow was decided before.
+ */
+export async function allowFlow(
+  db: Knex,
+  flow: PendingFlow,
+  { tenantId, orgId, roles, subject }: Identity,
+  now: Date,
+): Promise<string | undefined> {
+  const code = newSecret();
+  const grantId = newId();
+  return db.transaction(async (trx) => {
+    if (!(await decideFlow(trx, flow.id, now))) return undefined;
+    const { clientId, scopes, resource } = flow;
+    await trx('oauthClient').where({ id: clientId }).update({ usedAt: now });
+    await trx('oauthGrant').insert({
+      ...{ id: grantId, tenantId, clientId, subject, orgId, roles, scopes, resource },
+      ...{ createdAt: now, expiresAt: after(now, grantLifetimeSeconds) },
+    });
+    const { redirectUri, codeChallenge } = flow;
+    const expiresAt = after(now, codeLifetimeSeconds);
+    await trx('oauthCode').insert({
+      ...{ hash: hashOf(code), tenantId, grantId, redirectUri, codeChallenge, expiresAt },
+    });
+    return code;
+  });
+}
+
+async function findSecret<T extends StoredSecret>(
+  db: Knex,
+  table: 'oauthCode' | 'oauthRefreshToken',
+  secret: string,
+): Promise<WithGrant<T> | undefined> {
+  const row = (await db(table)
+    .where({ hash: hashOf(secret) })
+    .first()) as T | undefined;
+  if (!row) return undefined;
+  const grant = await db<Grant>('oauthGrant').where({ id: row.grantId }).first();
+  return grant && { ...row, grant };
+}
+
+export const findCode = (db: Knex, code: string): Promise<WithGrant<StoredCode> | undefined> =>
+  findSecret(db, 'oauthCode', code);
+
+export const findRefreshToken = (
+  db: Knex,
+  token: string,
+): Promise<WithGrant<StoredRefreshToken> | undefined> => findSecret(db, 'oauthRefreshToken', token);
+
+/** Consumes a secret; false when it was consumed before, however close together both came. */
+async function consume(
+  trx: Knex,
+  table: 'oauthCode' | 'oauthRefreshToken',
+  hash: Buffer,
+  now: Date,
+): Promise<boolean> {
+  const count = await trx(table)
+    .where({ hash })
+    .whereNull('consumedAt')
+    .update({ consumedAt: now });
+  return count > 0;
+}
+
+/** A secret that was exchanged, for a refresh token where its client may have one. */
+interface Exchange {
+  readonly refreshToken: string | undefined;
+}
+
+/**
+ * Exchanges a code or refresh token for a new refresh token (RFC 6749, sections 4.1.3 and 6); both
+ * happen or neither. Undefined when it was exchanged before: then its grant is to be revoked.
+ */
+export async function exchangeSecret(
+  db: Knex,
+  kind: 'code' | 'refreshToken',
+  { hash, grant }: WithGrant<StoredSecret>,
+  { mayRefresh, now }: { readonly mayRefresh: boolean; readonly now: Date },
+): Promise<Exchange | undefined> {
+  const table = kind === 'code' ? 'oauthCode' : 'oauthRefreshToken';
+  return db.transaction(async (trx) => {
+    if (!(await consume(trx, table, hash, now))) return undefined;
+    if (!mayRefresh) return { refreshToken: undefined };
+    const refreshToken = newSecret();
+    const expiresAt = after(now, grantLifetimeSeconds);
+    const { id: grantId, tenantId } = grant;
+    await trx('oauthRefreshToken').insert({
+      ...{ hash: hashOf(refreshToken), tenantId, grantId, expiresAt },
+    });
+    await trx('oauthGrant').where({ id: grantId }).update({ expiresAt });
+    return { refreshToken };
+  });
+}
+
+/** Ends a grant with every token of it, access tokens too. */
+export async function revokeGrant(db: Knex, id: string, now: Date): Promise<void> {
+  await db('oauthGrant').where({ id }).whereNull('revokedAt').update({ revokedAt: now });
+}
+
+/** Whether a grant is there and not revoked. */
+export async function isGrantLive(db: Knex, id: string): Promise<boolean> {
+  const grant = await db<Grant>('oauthGrant').where({ id }).whereNull('revokedAt').first('id');
+  return grant !== undefined;
+}
+
+/** Whether the access key with which a user signed in, if it was one, is still valid. */
+export async function isGranterLive(db: Knex, { subject }: Grant): Promise<boolean> {
+  const keyId = /^key:(.+)$/.exec(subject)?.[1];
+  if (keyId === undefined) return true;
+  return (
+    (await db('accessKey').where({ id: keyId }).whereNull('revokedAt').first('id')) !== undefined
+  );
+}

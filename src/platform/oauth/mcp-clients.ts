@@ -1,0 +1,39 @@
+import type { Knex } from 'knex';
+import { newId } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+
+export const mcpAuthTypes = ['none', 'headers', 'oauth', 'per_user_oauth'] as const;
+export type McpAuthType = (typeof mcpAuthTypes)[number];
+
+/** An MCP client as the command line configures it (0-decisions.md section 4). */
+export interface McpClient {
+  readonly id: string;
+  readonly name: string;
+  readonly authType: McpAuthType;
+  readonly createdAt: Date;
+}
+
+/** Adds a client. 409: there is one of that name. */
+export async function addMcpClient(
+  db: Knex,
+  { name, authType }: Pick<McpClient, 'name' | 'authType'>,
+): Promise<void> {
+  const rows = (await db('mcpClient')
+    .insert({ id: newId(), name, authType, createdAt: new Date() })
+    .onConflict('name')
+    .ignore()
+    .returning('id')) as unknown[];
+  if (rows.length === 0) throw problem.conflict(`There is an MCP client '${name}' already.`);
+}
+
+export const listMcpClients = (db: Knex): Promise<McpClient[]> =>
+  db<McpClient>('mcpClient').orderBy('name');
+
+/** Removes a client; false when there is none of that name. */
+export const removeMcpClient = async (db: Knex, name: string): Promise<boolean> =>
+  (await db('mcpClient').where({ name }).delete()) > 0;
+
+/** Whether clients may register themselves (document 3, section 1). */
+export async function hasPerUserClient(db: Knex): Promise<boolean> {
+  return (await db('mcpClient').where({ authType: 'per_user_oauth' }).first('id')) !== undefined;
+}
