@@ -6,16 +6,17 @@ import { getExecution, type ExecutionRecord } from '../queries/execution.js';
 import type { ExecuteBody, Execution } from '../schemas/execution.js';
 import { flowBody } from '../schemas/flow.js';
 import { validate } from '../schemas/validator.js';
-import type { KnownFlow } from './flow-contract.js';
+import { billingRun } from './billing-run.js';
+import type { KnownWorkflow } from './flow-contract.js';
 import { problemCode } from './presenters/problem.js';
-import { runFlow, startInBackground } from './run-flow.js';
+import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
 
 type ExecutionDto = Static<typeof Execution>;
 
 /** How executions of a flow are shown (document 2, section 2). */
 export function executionView(
-  { flowId, name }: KnownFlow,
+  { flowId, name }: KnownWorkflow,
   { temporal: { uiUrl, namespace } }: Platform,
 ): (record: ExecutionRecord) => ExecutionDto {
   return (record) => {
@@ -39,20 +40,31 @@ export function executionView(
   };
 }
 
+/** What an execution starts. 400: the data do not fit. */
+function startOf(
+  known: KnownWorkflow,
+  data: Record<string, unknown>,
+  idempotencyKey: string | null,
+): FlowStart {
+  if (!('flow' in known)) return billingRun(validate(known.data, data), idempotencyKey);
+  const { workflow, flow } = known;
+  const body = validate(flowBody(flow), data) as Record<string, unknown>;
+  return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
+}
+
 /**
- * Executes a flow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
+ * Executes a workflow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
  * the data do not fit, and nothing is executed.
  */
 export async function executeFlow(
   scope: Scope,
   platform: Platform,
-  known: KnownFlow,
+  known: KnownWorkflow,
   { data, async: isAsync = false }: Static<typeof ExecuteBody>,
   idempotencyKey: string | null,
 ): Promise<ExecutionDto> {
-  const { workflow, flow } = known;
-  const body = validate(flowBody(flow), data) as Record<string, unknown>;
-  const start = slugFlow({ workflow, body, isDraft: false, idempotencyKey });
+  const { workflow } = known;
+  const start = startOf(known, data, idempotencyKey);
   const executionId = isAsync
     ? await startInBackground(scope, platform, start)
     : await runFlow(scope, platform, start).then(
@@ -73,7 +85,7 @@ function failedExecution(error: unknown): string {
 export async function cancelExecution(
   scope: Scope,
   platform: Platform,
-  known: KnownFlow,
+  known: KnownWorkflow,
   executionId: string,
 ): Promise<ExecutionDto> {
   const { workflow } = known;

@@ -1,6 +1,7 @@
-import type { Static } from 'typebox';
+import type { Static, TObject } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import { referenceData } from '../kernel/reference-data.js';
+import { billingRunWorkflow } from '../schemas/billing-run.js';
 import type { FlowContract, Workflow } from '../schemas/execution.js';
 import type { Flow } from '../schemas/flow.js';
 import { flowIdOf } from '../schemas/flows/flow-id.js';
@@ -24,23 +25,37 @@ export const knownFlows: readonly KnownFlow[] = flowList.map(([workflow, flow]) 
   flowId: flowIdOf(flow.slug),
 }));
 
-/** A flow by its id or name. 404: there is none. */
-export function findFlow(key: string): KnownFlow {
-  const found = knownFlows.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
+/** A workflow that is executed by its name alone; it has no slug. */
+export type KnownJob = typeof billingRunWorkflow & { readonly flowId: string };
+
+/** Whatever `POST /v1/workflows/{workflowId}/execute` executes. */
+export type KnownWorkflow = KnownFlow | KnownJob;
+
+export const knownWorkflows: readonly KnownWorkflow[] = [
+  ...knownFlows,
+  { ...billingRunWorkflow, flowId: flowIdOf(billingRunWorkflow.name) },
+];
+
+/** Of these, the one of an id or name. 404: there is none. */
+function find<T extends KnownWorkflow>(known: readonly T[], key: string): T {
+  const found = known.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
   if (found) return found;
   throw problem.notFound(`There is no workflow '${key}'.`);
 }
 
-/** The JSON Schema of a start node, with its picklists as they are. */
-function startSchema({ start }: Flow): Record<string, unknown> {
+export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
+export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
+
+/** The JSON Schema of an input, with its picklists as they are. */
+function jsonSchema(schema: TObject): Record<string, unknown> {
   const translator = new SchemaTranslator([], (name) => referenceData.picklistValueNames(name));
-  return { ...translator.translate(start) };
+  return { ...translator.translate(schema) };
 }
 
 /** The contract of a flow (document 2, section 2). */
 export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowContractDto {
   const { flow, flowId } = known;
-  const schema = startSchema(flow) as unknown as FlowContractDto['requestBody'] & {
+  const schema = jsonSchema(flow.start) as unknown as FlowContractDto['requestBody'] & {
     readonly required?: readonly string[];
   };
   const required = schema.required ?? [];
@@ -62,8 +77,13 @@ export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowCo
   };
 }
 
-/** A flow as a workflow that can be executed (document 2, section 4.3). */
-export function presentWorkflow({ flow, flowId, name }: KnownFlow): WorkflowDto {
-  const { name: title, description, slug } = flow;
-  return { id: flowId, name, title, description, slug, dataSchema: startSchema(flow) };
+/** A workflow that can be executed (document 2, section 4.3). */
+export function presentWorkflow(known: KnownWorkflow): WorkflowDto {
+  const { flowId: id, name } = known;
+  if (!('flow' in known)) {
+    const { title, description, data } = known;
+    return { id, name, title, description, slug: null, dataSchema: jsonSchema(data) };
+  }
+  const { name: title, description, slug, start } = known.flow;
+  return { id, name, title, description, slug, dataSchema: jsonSchema(start) };
 }

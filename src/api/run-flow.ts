@@ -40,6 +40,8 @@ export interface FlowStart<K extends FlowName = FlowName> {
   readonly summary: string;
   /** The caller's key for this request, if it gave one. */
   readonly idempotencyKey: string | null;
+  /** Whether it takes as long as it takes. */
+  readonly isLong?: boolean;
 }
 
 /** How long Temporal keeps a flow going whose database is away. */
@@ -113,13 +115,14 @@ async function startFlow<K extends FlowName>(
   { executionId, workflowId }: Execution,
 ): Promise<RunningFlow> {
   const { tenantId, actor } = scope;
-  const { workflow, entityType, entityId, summary } = flow;
+  const { workflow, entityType, entityId, summary, isLong = false } = flow;
   const run = runOf(scope, flow, executionId);
   const deadline = Date.now() + config.flowTimeoutMs;
   for (;;) {
     try {
       const { firstExecutionRunId: runId, eagerlyStarted } = await startWorkflow(temporal, {
-        ...{ type: workflow, workflowId, summary, executionTimeout, isExclusive: true },
+        ...{ type: workflow, workflowId, summary, isExclusive: true },
+        ...(isLong ? {} : { executionTimeout }),
         input: jsonSafe(run) as object,
         executionId,
         subject: { tenantId, entityType, entityId, actor },

@@ -47,6 +47,19 @@ export function contentId(text: string): string {
   );
 }
 
+/**
+ * An id that names a content within that of a seed and, like a UUIDv7, begins with the seed's time;
+ * the database has the same as `seeded_uuid()`.
+ */
+export function seededId(seed: string, content: string): string {
+  const time = seed.replaceAll('-', '').slice(0, 12);
+  const digest = hash('md5', seed + content, 'hex');
+  return (
+    `${time.slice(0, 8)}-${time.slice(8)}-8${digest.slice(0, 3)}-8${digest.slice(3, 6)}-` +
+    digest.slice(6, 18)
+  );
+}
+
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function isUuid(text: string): boolean {

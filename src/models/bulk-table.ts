@@ -9,6 +9,7 @@ type ColumnType =
   | 'json text'
   | 'jsonb'
   | 'uuid'
+  | 'boolean'
   | 'smallint'
   | 'integer'
   | 'bigint'

@@ -1,4 +1,9 @@
-import { CancellationScope, isCancellation, type WorkflowInterceptors } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  ContinueAsNew,
+  isCancellation,
+  type WorkflowInterceptors,
+} from '@temporalio/workflow';
 import type { FlowEnd } from '../activities/execution.js';
 import { isFlowRun } from '../kernel/flow-run.js';
 import { failureOf } from './failure.js';
@@ -26,6 +31,8 @@ export const interceptors = (): WorkflowInterceptors => ({
           if (!isEndRecorded()) await record({ run, status: 'completed', output });
           return output;
         } catch (error) {
+          // The execution goes on in another run.
+          if (error instanceof ContinueAsNew) throw error;
           if (isCancellation(error)) await record({ run, status: 'canceled' });
           else await record({ run, status: 'failed', failure: failureOf(error) });
           throw error;

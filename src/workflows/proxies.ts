@@ -1,4 +1,8 @@
-import { proxyLocalActivities, type LocalActivityOptions } from '@temporalio/workflow';
+import {
+  proxyActivities,
+  proxyLocalActivities,
+  type LocalActivityOptions,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 
 /**
@@ -16,3 +20,13 @@ const shortStep: LocalActivityOptions = {
 };
 
 export const shortSteps = proxyLocalActivities<Activities>(shortStep);
+
+/**
+ * Long steps: any worker takes them, and tells that it lives; one that was killed is missed within
+ * seconds.
+ */
+export const longSteps = proxyActivities<Activities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 4, maximumAttempts: 3 },
+});

@@ -1,28 +1,28 @@
 import { getExecution, listExecutions } from '../../queries/execution.js';
 import type { Operations } from '../../schemas/index.js';
 import { cancelExecution, executeFlow, executionView } from '../execute-flow.js';
-import { findFlow, knownFlows, presentWorkflow } from '../flow-contract.js';
+import { findWorkflow, knownWorkflows, presentWorkflow } from '../flow-contract.js';
 import type { Handlers } from '../mount.js';
 
 export const executionHandlers: Handlers<Operations['execution']> = {
   listWorkflows: ({ query: { limit, offset } }) => ({
-    items: knownFlows.slice(offset, offset + limit).map(presentWorkflow),
-    total: knownFlows.length,
+    items: knownWorkflows.slice(offset, offset + limit).map(presentWorkflow),
+    total: knownWorkflows.length,
   }),
-  getWorkflow: ({ params }) => presentWorkflow(findFlow(params.workflowId)),
+  getWorkflow: ({ params }) => presentWorkflow(findWorkflow(params.workflowId)),
   execute: ({ params, body, idempotencyKey }, scope, platform) =>
-    executeFlow(scope, platform, findFlow(params.workflowId), body, idempotencyKey),
+    executeFlow(scope, platform, findWorkflow(params.workflowId), body, idempotencyKey),
   list: async ({ params, query: { limit, offset, status } }, scope, platform) => {
-    const known = findFlow(params.workflowId);
+    const known = findWorkflow(params.workflowId);
     const view = executionView(known, platform);
     const { items, total } = await listExecutions(scope, known.workflow, status, { limit, offset });
     return { items: items.map(view), total };
   },
   get: async ({ params }, scope, platform) => {
-    const known = findFlow(params.workflowId);
+    const known = findWorkflow(params.workflowId);
     const record = await getExecution(scope, known.workflow, params.executionId);
     return executionView(known, platform)(record);
   },
   cancel: ({ params }, scope, platform) =>
-    cancelExecution(scope, platform, findFlow(params.workflowId), params.executionId),
+    cancelExecution(scope, platform, findWorkflow(params.workflowId), params.executionId),
 };

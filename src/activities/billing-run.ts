@@ -1,0 +1,113 @@
+import { Context } from '@temporalio/activity';
+import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
+import { presentBilledInvoice } from '../commands/billed-invoice.js';
+import {
+  draftsMax,
+  type BillingBatch,
+  type BillingBatchResult,
+  type BillingProblem,
+  type BillingRunInput,
+  type BillingRunStart,
+} from '../kernel/billing-run.js';
+import { utcDate } from '../kernel/date.js';
+import { jsonSafe } from '../kernel/json.js';
+import type { Scope } from '../kernel/scope.js';
+import type { Platform } from '../platform/platform.js';
+import {
+  beginBillingRun,
+  listBillingAccounts,
+  summarizeBillingRun,
+  type BillingAccountsPage,
+  type BillingRunEnd,
+} from '../queries/billing-run.js';
+import { activityFailure } from './failure.js';
+import { flowStep, type StepCall } from './flow-step.js';
+import { workflowScope } from './scope.js';
+
+/** How often a long step tells that it lives. */
+const heartbeatMs = 2_000;
+
+async function alive<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
+  try {
+    return await work();
+  } catch (error) {
+    throw activityFailure(error);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+export function billingRunActivities(platform: Platform) {
+  const bill = (scope: Scope, executionId: string, batch: BillingBatch) => {
+    const { input, invoiceDate, accountIds } = batch;
+    return billAccounts(scope, {
+      ...{ executionId, invoiceDate, accountIds },
+      period: { first: input.periodStart, last: input.periodEnd },
+      isNamed: input.accountId !== undefined,
+      isDryRun: input.dryRun === true,
+    });
+  };
+
+  /** An account that an error of ours stops must not stop the others. */
+  const billEach = async (
+    scope: Scope,
+    executionId: string,
+    batch: BillingBatch,
+  ): Promise<BilledAccounts> => {
+    try {
+      return await bill(scope, executionId, batch);
+    } catch (error) {
+      if (activityFailure(error) !== error) throw error;
+      platform.log.error({ err: error, executionId, accounts: batch.accountIds.length }, 'billing');
+      const [only, ...others] = batch.accountIds;
+      if (only !== undefined && others.length === 0) {
+        return { invoices: [], problems: [faultOf(only)] };
+      }
+      const results: BilledAccounts[] = [];
+      for (const accountId of batch.accountIds) {
+        results.push(await billEach(scope, executionId, { ...batch, accountIds: [accountId] }));
+      }
+      return {
+        invoices: results.flatMap(({ invoices }) => invoices),
+        problems: results.flatMap(({ problems }) => problems),
+      };
+    }
+  };
+
+  return {
+    /** Looks at what there is to do. */
+    beginBillingRun: flowStep(platform, (scope, input: BillingRunInput): Promise<BillingRunStart> =>
+      beginBillingRun(scope, input, utcDate(scope.now())),
+    ),
+
+    /** The next accounts that may have something to bill, in the order of their ids. */
+    listBillingAccounts: (page: BillingAccountsPage): Promise<readonly string[]> =>
+      alive(() => listBillingAccounts(workflowScope(platform, page.tenantId, 'billing-run'), page)),
+
+    /** Bills some accounts; what was billed before is not billed again. */
+    billAccountBatch: ({
+      run,
+      input: batch,
+    }: StepCall<BillingBatch>): Promise<BillingBatchResult> =>
+      alive(async () => {
+        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const { invoices, problems } = await billEach(scope, run.executionId, batch);
+        const isDryRun = batch.input.dryRun === true;
+        const drafts = isDryRun ? invoices.slice(0, draftsMax).map(presentBilledInvoice) : [];
+        return { invoices: invoices.length, problems, drafts: jsonSafe(drafts) as object[] };
+      }),
+
+    /** Ends a run: its output says what it made. */
+    endBillingRun: flowStep(platform, (scope, end: BillingRunEnd) =>
+      scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end)),
+    ),
+  };
+}
+
+const faultOf = (accountId: string): BillingProblem => ({
+  ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
+  code: 'INTERNAL_ERROR',
+  message: 'Billing this account failed because of an error on our side; it can be run again.',
+});

@@ -1,0 +1,210 @@
+import type { Knex } from 'knex';
+import type { BillingProblem } from '../kernel/billing-run.js';
+import type { Days } from '../kernel/billing-calendar.js';
+import { newId, seededId } from '../kernel/id.js';
+import { Decimal, type Decimal as DecimalType } from '../kernel/money.js';
+import type { Scope } from '../kernel/scope.js';
+import { insertInvoices, takeInvoiceNumbers } from '../models/invoice-rows.js';
+import { StoredRatingPlan } from '../models/rating-plan.js';
+import { RecurringCharge, type RecurringChargeRow } from '../models/recurring-charge.js';
+import {
+  loadBillingAccounts,
+  loadBillingLines,
+  type BillingAccount,
+} from '../queries/billing-account.js';
+import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
+import { loadTaxRates } from '../queries/tax-rates.js';
+import { takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
+import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
+import { draftInvoices, dueDateOf, type DraftCharge, type InvoiceDraft } from './invoice-draft.js';
+import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
+import { recordWebhookEvents } from './webhook-event.js';
+
+/** Accounts to bill for a period, by an execution of a billing run. */
+export interface BillAccounts {
+  readonly executionId: string;
+  readonly period: Days;
+  readonly invoiceDate: string;
+  readonly accountIds: readonly string[];
+  /** Whether the run is for one account that was named. */
+  readonly isNamed: boolean;
+  readonly isDryRun: boolean;
+}
+
+export interface BilledAccounts {
+  readonly invoices: readonly BilledInvoice[];
+  readonly problems: readonly BillingProblem[];
+}
+
+/**
+ * Bills accounts in one transaction (docs/decisions/0100 to 0104): claims their unbilled usage, adds
+ * the recurring charges that fall due, numbers and posts their invoices. What is billed already is
+ * not found again, so that a repeated call adds nothing. A dry run is the same computation; it locks
+ * and writes nothing.
+ */
+export async function billAccounts(scope: Scope, request: BillAccounts): Promise<BilledAccounts> {
+  const { tenantId } = scope;
+  const { accountIds, isDryRun, period } = request;
+  return scope.db.transaction(async (trx) => {
+    const accounts = await loadBillingAccounts(trx, tenantId, accountIds, !isDryRun);
+    const lines = await loadBillingLines(trx, tenantId, accountIds);
+    const recurring = await findRecurringCharges(trx, tenantId, {
+      ...{ accounts, lines, isNamed: request.isNamed, run: period },
+    });
+    const seed = newId();
+    const usage = await takeUnbilledUsage(trx, tenantId, {
+      accountIds: [...recurring.windows.keys()],
+      ...{ until: period.last, cutoffs: recurring.cutoffs, seed, isClaimed: !isDryRun },
+    });
+    if (usage.length === 0 && recurring.charges.length === 0) {
+      return { invoices: [], problems: recurring.problems };
+    }
+    const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
+    const charges = [
+      ...recurring.charges.map((charge) => chargeOfLine(charge, seed, names)),
+      ...usage.map((group) => chargeOfUsage(group, names)),
+    ];
+    const drafts = draftInvoices(charges, await loadTaxRates(trx, tenantId));
+    const invoices = datedInvoices(drafts, accounts, request, names);
+    if (isDryRun) return { invoices, problems: recurring.problems };
+    const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
+    await insertCharges(trx, tenantId, recurring.charges, seed, names);
+    await tellOfInvoices(trx, tenantId, posted);
+    return { invoices: posted, problems: recurring.problems };
+  });
+}
+
+function chargeOfUsage(group: UsageGroup, { services }: ChargeNames): DraftCharge {
+  const { rate, hasOther, contractId, label, dimensionName } = group;
+  const service = services.get(group.serviceId);
+  return {
+    ...group,
+    isOfOneContract: contractId !== null && !hasOther,
+    description: label ?? dimensionName ?? service?.label ?? service?.name ?? 'Usage',
+    volume: new Decimal(group.volume),
+    rate: rate === null ? averageRate(group) : new Decimal(rate),
+    amount: new Decimal(group.amount),
+    chargeType: 'Usage',
+  };
+}
+
+/** What a unit of tiered usage cost on average; null without volume, and where logic made it. */
+function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType | null {
+  const units = new Decimal(volume);
+  if (dimensionId === null || units.isZero()) return null;
+  return new Decimal(amount).div(units).toDecimalPlaces(10);
+}
+
+const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string) => {
+  const invoiceId = seededId(seed, `${part.billedAccountId}${part.currency}${part.usageType}`);
+  const key = [line.id, type, due.period.first, position].join('/');
+  return { invoiceId, itemId: seededId(invoiceId, key) };
+};
+
+function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames): DraftCharge {
+  const { line, service, part, type } = charge;
+  return {
+    ...idsOf(charge, seed),
+    ...{ accountId: part.billedAccountId, currency: part.currency, usageType: part.usageType },
+    ...{ serviceId: service.id, contractId: line.contractId, isOfOneContract: true },
+    ...{ contractServiceId: line.id, dimensionId: part.row?.attributeId ?? null },
+    description: descriptionOf(charge, names),
+    ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+    taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
+    ...{ chargeType: type, priceMethod: part.row?.method ?? null },
+    ...{ firstDate: part.days.first, lastDate: part.days.last, transactions: 0 },
+  };
+}
+
+const descriptionOf = ({ service, part }: RecurringCharged, { rows }: ChargeNames): string =>
+  rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name;
+
+function datedInvoices(
+  drafts: readonly InvoiceDraft[],
+  accounts: readonly BillingAccount[],
+  { invoiceDate, period }: BillAccounts,
+  names: ChargeNames,
+): BilledInvoice[] {
+  const netTerms = new Map(accounts.map(({ id, netTerm }) => [id, netTerm]));
+  return drafts
+    .map((draft) => ({
+      ...draft,
+      ...{ invoiceNo: null, invoiceDate, period, names },
+      dueDate: dueDateOf(invoiceDate, netTerms.get(draft.accountId) ?? null),
+    }))
+    .sort((a, b) => compare(sortKey(a), sortKey(b)));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Invoices before credit notes, by account and currency: the order of their numbers. */
+const sortKey = ({ accountId, invoiceType, currency }: InvoiceDraft): string =>
+  `${accountId}/${invoiceType === 'Invoice' ? 0 : 1}/${currency}`;
+
+export const invoiceNumber = (number: number): string => `INV-${String(number).padStart(6, '0')}`;
+
+async function postInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoices: readonly BilledInvoice[],
+  executionId: string,
+): Promise<BilledInvoice[]> {
+  // The last thing that others may wait for: until the commit nobody else of the tenant numbers.
+  const first = await takeInvoiceNumbers(trx, tenantId, invoices.length);
+  const numbered = invoices.map((invoice, index) => ({
+    ...invoice,
+    invoiceNo: invoiceNumber(first + index),
+  }));
+  await insertInvoices(
+    trx,
+    tenantId,
+    numbered.map((invoice) => invoiceRow(invoice, executionId)),
+    numbered.flatMap(({ items, names }) => items.map((item, index) => itemRow(item, index, names))),
+  );
+  return numbered;
+}
+
+async function insertCharges(
+  trx: Knex.Transaction,
+  tenantId: string,
+  charges: readonly RecurringCharged[],
+  seed: string,
+  names: ChargeNames,
+): Promise<void> {
+  const plans = new Set(charges.map(({ part }) => part.plan));
+  await StoredRatingPlan.insertMissing(trx, tenantId, plans);
+  const rows = charges.map((charge): RecurringChargeRow => {
+    const { line, service, part, type, due, position } = charge;
+    const { invoiceId, itemId } = idsOf(charge, seed);
+    return {
+      ...{ id: newId(), accountId: part.billedAccountId, masterAccountId: line.account.id },
+      ...{ contractId: line.contractId, contractServiceId: line.id, serviceId: service.id },
+      ...{ chargeType: type, usageType: part.usageType, currency: part.currency, position },
+      ...{ periodStart: due.period.first, periodEnd: due.period.last },
+      ...{ billStartDate: part.days.first, billEndDate: part.days.last },
+      ...{ name: part.name, dimensionId: part.row?.attributeId ?? null },
+      ...{ description: descriptionOf(charge, names), priceMethod: part.row?.method ?? null },
+      ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+      isProrated: part.isProrated ? 'true' : 'false',
+      taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
+      planId: StoredRatingPlan.idOf(part.plan),
+      dimensions: JSON.stringify(part.dimensions),
+      ...{ invoiceId, invoiceItemId: itemId },
+    };
+  });
+  await RecurringCharge.insertMany(trx, tenantId, rows);
+}
+
+async function tellOfInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoices: readonly BilledInvoice[],
+): Promise<void> {
+  await recordWebhookEvents(trx, tenantId, ['invoice.posted'], () =>
+    invoices.map((invoice) => ({
+      event: 'invoice.posted' as const,
+      recordId: invoice.id,
+      data: presentBilledInvoice(invoice),
+    })),
+  );
+}

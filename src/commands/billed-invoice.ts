@@ -1,0 +1,87 @@
+import type { Static } from 'typebox';
+import type { Days } from '../kernel/billing-calendar.js';
+import type { InvoiceItemRow, InvoiceRow } from '../models/invoice-rows.js';
+import type { ChargeNames } from '../queries/charge-names.js';
+import type * as schema from '../schemas/invoice.js';
+import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
+
+/** An invoice as it was posted, or, without a number, would be. */
+export interface BilledInvoice extends InvoiceDraft {
+  readonly invoiceNo: string | null;
+  readonly invoiceDate: string;
+  readonly dueDate: string;
+  readonly period: Days;
+  readonly names: ChargeNames;
+}
+
+/** The row of a posted invoice. */
+export function invoiceRow(
+  invoice: BilledInvoice & { readonly invoiceNo: string },
+  executionId: string,
+): InvoiceRow {
+  const { id, accountId, contractId, invoiceType, currency, amount, taxAmount } = invoice;
+  const total = amount.plus(taxAmount);
+  return {
+    ...{ id, accountId, contractId, invoiceType, currency, amount, taxAmount, executionId },
+    invoiceNo: invoice.invoiceNo,
+    invoiceDate: invoice.invoiceDate,
+    dueDate: invoice.dueDate,
+    periodStart: invoice.period.first,
+    periodEnd: invoice.period.last,
+    invoiceStatus: 'Posted',
+    balance: total,
+    paymentStatus: total.isZero() ? 'Paid' : 'Unpaid',
+    transactionCount: invoice.transactions,
+  };
+}
+
+/** The row of an item of it. */
+export function itemRow(
+  item: DraftItem,
+  position: number,
+  { services }: ChargeNames,
+): InvoiceItemRow {
+  const service = services.get(item.serviceId);
+  const { invoiceId, serviceId, contractServiceId, dimensionId, description, volume } = item;
+  return {
+    ...{ invoiceId, position, serviceId, contractServiceId, dimensionId, description, volume },
+    id: item.itemId,
+    serviceName: service?.name ?? null,
+    serviceCode: service?.code ?? null,
+    ratePerUnit: item.rate,
+    exactAmount: item.amount,
+    amount: item.rounded,
+    ...{ tax: item.tax, taxCode: item.taxCode, taxRate: item.taxRate },
+    balance: item.rounded.plus(item.tax),
+    ...{ chargeType: item.chargeType, priceMethodType: item.priceMethod },
+    ...{ billStartDate: item.firstDate, billEndDate: item.lastDate },
+  };
+}
+
+/** An invoice of a run as the API shows it (document 1, section 2.2); a draft has no number. */
+export function presentBilledInvoice(
+  invoice: BilledInvoice,
+): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
+  const { currency, names } = invoice;
+  const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
+  return {
+    ...{ id: row.id, invoiceNo: invoice.invoiceNo, invoiceDate: row.invoiceDate },
+    ...{ accountId: row.accountId, invoiceStatus: row.invoiceStatus },
+    ...{ invoiceType: row.invoiceType, amount: row.amount, taxAmount: row.taxAmount },
+    ...{ balance: row.balance, currency, dueDate: row.dueDate },
+    ...{ periodStart: row.periodStart, periodEnd: row.periodEnd },
+    ...{ paymentStatus: row.paymentStatus, approvalStatus: 'Approved' },
+    ...{ contractId: row.contractId, invoiceFileName: null },
+    items: invoice.items.map((draft, position) => {
+      const item = itemRow(draft, position, names);
+      const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
+      const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
+      const { serviceName, serviceCode } = item;
+      return {
+        ...{ id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax, balance },
+        ...{ chargeType, priceMethodType, billStartDate, billEndDate },
+        ...{ serviceName, serviceCode, currency },
+      };
+    }),
+  };
+}

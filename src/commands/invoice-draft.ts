@@ -1,0 +1,100 @@
+import type { Decimal } from '../kernel/money.js';
+import { roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
+import { addDays } from '../kernel/date.js';
+import { referenceData } from '../kernel/reference-data.js';
+
+/** What becomes an item: an amount before its one rounding. */
+export interface DraftCharge {
+  readonly invoiceId: string;
+  readonly itemId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly serviceId: string;
+  readonly contractId: string | null;
+  /** Whether it is only of this contract. */
+  readonly isOfOneContract: boolean;
+  readonly contractServiceId: string | null;
+  readonly dimensionId: string | null;
+  readonly description: string;
+  readonly volume: Decimal;
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+  readonly taxCode: string | null;
+  readonly chargeType: string;
+  readonly priceMethod: string | null;
+  readonly firstDate: string;
+  readonly lastDate: string;
+  readonly transactions: number;
+}
+
+export interface DraftItem extends DraftCharge {
+  /** Rounded to the currency's minor unit. */
+  readonly rounded: Decimal;
+  readonly taxRate: Decimal | null;
+  readonly tax: Decimal;
+}
+
+/** An invoice without its number. */
+export interface InvoiceDraft {
+  readonly id: string;
+  readonly accountId: string;
+  readonly contractId: string | null;
+  readonly invoiceType: 'Invoice' | 'Credit Note';
+  readonly currency: string;
+  readonly items: readonly DraftItem[];
+  readonly amount: Decimal;
+  readonly taxAmount: Decimal;
+  readonly transactions: number;
+}
+
+/**
+ * The invoices of charges: one for each account, currency and usage type. Each item is rounded once,
+ * half away from zero; its tax is that of the rounded amount, rounded once too.
+ */
+export function draftInvoices(
+  charges: readonly DraftCharge[],
+  taxRates: ReadonlyMap<string, Decimal>,
+): InvoiceDraft[] {
+  const byInvoice = new Map<string, DraftCharge[]>();
+  for (const charge of charges) {
+    const known = byInvoice.get(charge.invoiceId);
+    if (known) known.push(charge);
+    else byInvoice.set(charge.invoiceId, [charge]);
+  }
+  return [...byInvoice.values()].flatMap((ofInvoice) => {
+    const [first] = ofInvoice;
+    return first ? [draftInvoice(first, ofInvoice, taxRates)] : [];
+  });
+}
+
+function draftInvoice(
+  { invoiceId, accountId, currency, usageType, contractId }: DraftCharge,
+  charges: readonly DraftCharge[],
+  taxRates: ReadonlyMap<string, Decimal>,
+): InvoiceDraft {
+  const digits = referenceData.currency(currency)?.minorDigits ?? 2;
+  const items = charges.map((charge): DraftItem => {
+    const rounded = roundToMinorUnit(charge.amount, digits);
+    const taxRate = charge.taxCode === null ? null : (taxRates.get(charge.taxCode) ?? null);
+    const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
+    return { ...charge, rounded, taxRate, tax };
+  });
+  const isOfOne = charges.every(
+    (charge) => charge.isOfOneContract && charge.contractId === contractId,
+  );
+  return {
+    ...{ id: invoiceId, accountId, currency, items },
+    contractId: isOfOne ? contractId : null,
+    invoiceType: usageType === 'Payout' ? 'Credit Note' : 'Invoice',
+    amount: sum(items.map(({ rounded }) => rounded)),
+    taxAmount: sum(items.map(({ tax }) => tax)),
+    transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
+  };
+}
+
+/** When an invoice is due: so many days after its date as the net term says; at once without one. */
+export function dueDateOf(invoiceDate: string, netTerm: string | null): string {
+  const days = /^Net (\d+)$/.exec(netTerm ?? '')?.[1];
+  return days === undefined ? invoiceDate : addDays(invoiceDate, Number(days));
+}

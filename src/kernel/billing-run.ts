@@ -1,0 +1,57 @@
+/** What the workflow of billing runs is given and gives: JSON-safe, known to workflow and activities. */
+
+/** What a billing run is asked for (0-decisions.md section 6); the dates are inclusive. */
+export interface BillingRunInput {
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  /** Only this account, whatever its billing day. */
+  readonly accountId?: string;
+  /** Whether nothing is written. */
+  readonly dryRun?: boolean;
+}
+
+/** What a run knows when it has begun. */
+export interface BillingRunStart {
+  /** Accounts that may have something to bill. */
+  readonly accountCount: number;
+  /** The date of its invoices. */
+  readonly invoiceDate: string;
+}
+
+/** A charge that could not be made; it stays due for a run of the same period. */
+export interface BillingProblem {
+  readonly accountId: string;
+  readonly contractServiceId: string | null;
+  readonly chargeType: string | null;
+  readonly periodStart: string | null;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Some accounts to bill, in one transaction. */
+export interface BillingBatch {
+  readonly input: BillingRunInput;
+  readonly invoiceDate: string;
+  readonly accountIds: readonly string[];
+}
+
+/** What came of a batch. */
+export interface BillingBatchResult {
+  readonly invoices: number;
+  readonly problems: readonly BillingProblem[];
+  /** Of a dry run: the invoices that would be made. */
+  readonly drafts: readonly object[];
+}
+
+/** What the query `progress` of a running workflow answers with. */
+export interface BillingProgress {
+  readonly accountCount: number;
+  readonly accountsDone: number;
+  readonly invoices: number;
+  readonly problems: number;
+}
+
+/** The most problems, drafts and ids that the output of a run holds; all are counted. */
+export const outputListMax = 1_000;
+/** Drafts come with their items. */
+export const draftsMax = 200;

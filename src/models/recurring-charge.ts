@@ -1,0 +1,138 @@
+import type { Knex } from 'knex';
+import type { Decimal } from '../kernel/money.js';
+import { BulkTable } from './bulk-table.js';
+import { TenantModel } from './tenant-model.js';
+
+export interface RecurringChargeRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly contractId: string;
+  readonly contractServiceId: string;
+  readonly serviceId: string;
+  readonly chargeType: string;
+  readonly usageType: string;
+  readonly currency: string;
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  readonly billStartDate: string;
+  readonly billEndDate: string;
+  readonly position: number;
+  readonly name: string;
+  readonly dimensionId: string | null;
+  readonly description: string | null;
+  readonly priceMethod: string | null;
+  readonly volume: Decimal;
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+  readonly isProrated: 'true' | 'false';
+  readonly taxCode: string | null;
+  readonly planId: string;
+  /** JSON. */
+  readonly dimensions: string;
+  readonly invoiceId: string;
+  readonly invoiceItemId: string;
+}
+
+const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
+  id: 'uuid',
+  accountId: 'uuid',
+  masterAccountId: 'uuid',
+  contractId: 'uuid',
+  contractServiceId: 'uuid',
+  serviceId: 'uuid',
+  chargeType: 'text',
+  usageType: 'text',
+  currency: 'text',
+  periodStart: 'date',
+  periodEnd: 'date',
+  billStartDate: 'date',
+  billEndDate: 'date',
+  position: 'integer',
+  name: 'text',
+  dimensionId: 'uuid',
+  description: 'text',
+  priceMethod: 'text',
+  volume: 'numeric',
+  rate: 'numeric',
+  amount: 'numeric',
+  isProrated: 'boolean',
+  taxCode: 'text',
+  planId: 'uuid',
+  dimensions: 'jsonb',
+  invoiceId: 'uuid',
+  invoiceItemId: 'uuid',
+});
+
+/** A period of a line that is on an invoice that was not voided. */
+export interface ChargedPeriod {
+  readonly contractServiceId: string;
+  readonly chargeType: string;
+  readonly accountId: string;
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  /** The last day that was charged. */
+  readonly billedUntil: string;
+}
+
+/** A subscription or one-time charge of a contract line, as it was billed. */
+export class RecurringCharge extends TenantModel {
+  static override tableName = 'recurring_charge';
+  static override jsonAttributes = ['dimensions'];
+
+  declare accountId: string;
+  declare masterAccountId: string;
+  declare contractId: string;
+  declare contractServiceId: string;
+  declare serviceId: string;
+  /** Subscription or OTC. */
+  declare chargeType: string;
+  declare usageType: string;
+  declare currency: string;
+  declare periodStart: string;
+  declare periodEnd: string;
+  declare billStartDate: string;
+  declare billEndDate: string;
+  declare position: number;
+  declare name: string;
+  declare priceMethod: string | null;
+  /** Volumes, rates and amounts are decimal text. */
+  declare volume: string;
+  declare rate: string | null;
+  declare amount: string;
+  declare isProrated: boolean;
+  declare planId: string;
+  declare dimensions: Readonly<Record<string, string>>;
+  declare invoiceId: string;
+  declare invoiceItemId: string;
+  declare voidedAt: Date | null;
+
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RecurringChargeRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+
+  /** What of these lines is charged already: one-time charges, and periods that end on a day or later. */
+  static async chargedPeriods(
+    db: Knex,
+    tenantId: string,
+    lineIds: readonly string[],
+    since: string,
+  ): Promise<ChargedPeriod[]> {
+    if (lineIds.length === 0) return [];
+    const { rows } = await db.raw<{ rows: ChargedPeriod[] }>(
+      `select contract_service_id as "contractServiceId", charge_type as "chargeType",
+         account_id as "accountId", period_start as "periodStart", period_end as "periodEnd",
+         max(bill_end_date) as "billedUntil"
+       from recurring_charge
+       where tenant_id = ? and contract_service_id = any(?::uuid[]) and voided_at is null
+         and (period_end >= ?::date or period_end = '0001-01-01')
+       group by 1, 2, 3, 4, 5`,
+      [tenantId, [...lineIds], since] as unknown as string[],
+    );
+    return rows;
+  }
+}

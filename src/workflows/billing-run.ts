@@ -1,0 +1,110 @@
+import { continueAsNew, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  draftsMax,
+  outputListMax,
+  type BillingBatchResult,
+  type BillingProblem,
+  type BillingProgress,
+  type BillingRunInput,
+  type BillingRunStart,
+} from '../kernel/billing-run.js';
+import type { FlowRun } from '../kernel/flow-run.js';
+import { lastStep, step } from './flow.js';
+import { isAway, persist } from './persistence.js';
+import { longSteps, shortSteps } from './proxies.js';
+
+/** How far a run is; a run that goes on in another history is given it. */
+interface BillingState {
+  readonly start: BillingRunStart;
+  /** The last account of which all before are billed. */
+  afterId: string | null;
+  accountsDone: number;
+  invoices: number;
+  problemCount: number;
+  readonly problems: BillingProblem[];
+  readonly drafts: object[];
+}
+
+/** Accounts of one transaction: enough that its statements' own cost no longer shows. */
+const batchSize = 100;
+/** Batches under way at the same time; they meet only where invoices are numbered. */
+const concurrency = 4;
+const pageSize = 2_000;
+
+export const progressQuery = defineQuery<BillingProgress | null>('progress');
+
+function add(state: BillingState, result: BillingBatchResult, accounts: number): void {
+  state.accountsDone += accounts;
+  state.invoices += result.invoices;
+  state.problemCount += result.problems.length;
+  state.problems.push(...result.problems.slice(0, outputListMax - state.problems.length));
+  state.drafts.push(...result.drafts.slice(0, draftsMax - state.drafts.length));
+}
+
+/** Bills all due accounts for a period, or one (DESIGN.md, section 5). */
+export async function runBilling(
+  run: FlowRun<BillingRunInput>,
+  resumed?: BillingState,
+): Promise<unknown> {
+  let state = resumed;
+  setHandler(progressQuery, () =>
+    state === undefined
+      ? null
+      : {
+          accountCount: state.start.accountCount,
+          accountsDone: state.accountsDone,
+          invoices: state.invoices,
+          problems: state.problemCount,
+        },
+  );
+  state ??= {
+    start: await step(shortSteps.beginBillingRun, run, run.input),
+    ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
+  };
+  for (;;) {
+    const ids = await nextAccounts(run, state.afterId);
+    await billPage(run, state, ids);
+    state.afterId = ids.at(-1) ?? state.afterId;
+    if (ids.length < pageSize) break;
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof runBilling>(run, state);
+    }
+  }
+  const { start, problems, problemCount, drafts, accountsDone, invoices } = state;
+  return lastStep(shortSteps.endBillingRun, run, {
+    ...{ executionId: run.executionId, input: run.input, invoiceDate: start.invoiceDate },
+    ...{ accountsDone, invoices },
+    ...{ problems, problemCount, drafts },
+  });
+}
+
+function nextAccounts(
+  { tenantId, input }: FlowRun<BillingRunInput>,
+  afterId: string | null,
+): Promise<readonly string[]> {
+  return persist(
+    () => longSteps.listBillingAccounts({ tenantId, input, afterId, limit: pageSize }),
+    { isWorthIt: isAway },
+  );
+}
+
+/** Bills a page in batches, so many side by side. */
+async function billPage(
+  run: FlowRun<BillingRunInput>,
+  state: BillingState,
+  ids: readonly string[],
+): Promise<void> {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < ids.length) {
+      const accountIds = ids.slice(next, next + batchSize);
+      next += batchSize;
+      const batch = { input: run.input, invoiceDate: state.start.invoiceDate, accountIds };
+      const result = await persist(() => longSteps.billAccountBatch({ run, input: batch }), {
+        isWorthIt: isAway,
+      });
+      add(state, result, accountIds.length);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+}
