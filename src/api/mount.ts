@@ -20,6 +20,7 @@ import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
 import { JsonText, stringifyJson } from './json.js';
 import { presentReply } from './presenters/reply.js';
+import { limitEvents, limitRequest } from './rate-limit.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
 export interface Caller {
@@ -184,6 +185,7 @@ async function answer(
   const state = ctx.state as RequestState;
   const isPublic = operation.access === 'public';
   const identity = isPublic ? anonymous : await identify(ctx, platform);
+  await limitRequest(operation, ctx, platform, identity.tenantId);
   if (!isPublic) checkAccess(operation, identity);
   const params = readParams(
     operation,
@@ -191,6 +193,7 @@ async function answer(
   );
   const query = readQuery(operation, ctx.query);
   const body = await readInput(operation, ctx);
+  await limitEvents(operation, ctx, platform, identity.tenantId, body);
   const idempotencyKey = readIdempotencyKey(operation, ctx);
   const scope = scopeOf(identity, state.requestId, platform);
   const input = { params, query, body, idempotencyKey };

@@ -63,6 +63,13 @@ const Environment = Type.Object({
     default: 10_000,
     description: 'a whole number of milliseconds from 1 to 600000',
   }),
+  INGEST_EVENTS_PER_MINUTE: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000_000,
+      description: 'a whole number of usage events from 1 to 1000000000',
+    }),
+  ),
   FLOW_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     maximum: 600_000,
@@ -141,6 +148,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       apiKey: values.TEMPORAL_API_KEY,
     },
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
+    /** Usage events that a tenant may send in a minute; undefined: any number. */
+    ingestEventsPerMinute: values.INGEST_EVENTS_PER_MINUTE,
     /** How long a request waits for the end of its workflow (DESIGN.md, section 3). */
     flowTimeoutMs: values.FLOW_TIMEOUT_MS,
     webhooks: {

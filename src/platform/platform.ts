@@ -5,6 +5,7 @@ import { FlowReplies } from './flow-replies.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openPostgresBroker } from './postgres-broker.js';
+import { openRateLimits, type RateLimits } from './rate-limits.js';
 import { secretBox, type SecretBox } from './secret-box.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
@@ -29,6 +30,8 @@ export interface PlatformConfig {
   readonly secret: Buffer;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
+  /** Usage events that a tenant may send in a minute; undefined: any number. */
+  readonly ingestEventsPerMinute?: number | undefined;
   /** Where they differ from `webhookDefaults`; private addresses are refused unless allowed. */
   readonly webhooks?: Partial<WebhookSettings>;
   /** The clock by which tokens, grants and requests live; tests move it. */
@@ -53,6 +56,7 @@ export interface Platform {
   /** Seals what is kept in the database and must not be read there. */
   readonly secrets: SecretBox;
   readonly webhooks: WebhookSender;
+  readonly rateLimits: RateLimits;
   readonly webhookSettings: WebhookSettings;
   /** Calls back when any process notifies a channel of the database, until it is stopped. */
   readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
@@ -93,6 +97,9 @@ export async function openPlatform(
     flowReplies: new FlowReplies(),
     secrets: box,
     ...{ webhooks, webhookSettings },
+    rateLimits: openRateLimits(database.platform, {
+      ...{ ingestEventsPerMinute: config.ingestEventsPerMinute, log },
+    }),
     listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
     now,
     health: { areWorkersRunning: null },

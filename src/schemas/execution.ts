@@ -135,18 +135,26 @@ export const flowContractOperations = {
 
 const tag = 'Workflows';
 const family = 'records';
+const rateLimit = 'requests';
 const textParams = ['workflowId'];
 
 export const executionOperations = {
   listWorkflows: operation({
-    ...{ id: 'listWorkflows', method: 'GET', path: '/v1/workflows', tag, family },
+    ...{ id: 'listWorkflows', method: 'GET', path: '/v1/workflows', tag, family, rateLimit },
     summary: 'List the workflows that can be executed',
     query: Type.Object(offsetQuery),
     success: reply.offsetPage(Workflow),
     errors: [400],
   }),
   getWorkflow: operation({
-    ...{ id: 'getWorkflow', method: 'GET', path: '/v1/workflows/{workflowId}', tag, family },
+    ...{
+      id: 'getWorkflow',
+      method: 'GET',
+      path: '/v1/workflows/{workflowId}',
+      tag,
+      family,
+      rateLimit,
+    },
     ...{ textParams, summary: 'Read a workflow by its id or name' },
     success: reply.dto(Workflow),
     errors: [404],
@@ -155,7 +163,13 @@ export const executionOperations = {
     id: 'executeWorkflow',
     method: 'POST',
     path: '/v1/workflows/{workflowId}/execute',
-    ...{ tag, family, textParams, summary: 'Execute a workflow, and wait for its end or not' },
+    ...{
+      tag,
+      family,
+      rateLimit,
+      textParams,
+      summary: 'Execute a workflow, and wait for its end or not',
+    },
     isIdempotent: true,
     body: ExecuteBody,
     example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
@@ -166,7 +180,13 @@ export const executionOperations = {
     id: 'listExecutions',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions',
-    ...{ tag, family, textParams, summary: 'List the executions of a workflow, the latest first' },
+    ...{
+      tag,
+      family,
+      rateLimit,
+      textParams,
+      summary: 'List the executions of a workflow, the latest first',
+    },
     query: Type.Object({ ...offsetQuery, status: Type.Optional(Status) }),
     success: reply.offsetPage(Execution),
     errors: [400, 404],
@@ -175,7 +195,7 @@ export const executionOperations = {
     id: 'getExecution',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions/{executionId}',
-    ...{ tag, family, textParams, summary: 'Read an execution' },
+    ...{ tag, family, rateLimit, textParams, summary: 'Read an execution' },
     success: reply.dto(Execution),
     errors: [404],
   }),
@@ -183,7 +203,7 @@ export const executionOperations = {
     id: 'cancelExecution',
     method: 'POST',
     path: '/v1/workflows/{workflowId}/executions/{executionId}/cancel',
-    ...{ tag, family, textParams, summary: 'Cancel an execution that runs' },
+    ...{ tag, family, rateLimit, textParams, summary: 'Cancel an execution that runs' },
     success: reply.dto(Execution),
     errors: [404, 409],
   }),

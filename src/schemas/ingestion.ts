@@ -62,6 +62,7 @@ export const ingestionOperations = {
     description: '200 says that the broker has the event, not that it was rated.',
     family: 'ingestion',
     access: 'token',
+    rateLimit: 'events',
     body: IngestionBody,
     example: examples.usageEvent,
     success: reply.dto(IngestionResult),
@@ -77,6 +78,7 @@ export const ingestionOperations = {
       'Each is answered in its place: accepted, or with the error body that it gets alone.',
     family: 'ingestion',
     access: 'token',
+    rateLimit: 'events',
     body: Type.Array(Type.Unknown(), {
       maxItems: 1000,
       description: 'Ingestion bodies, as of POST /v1/ingest/usage.',

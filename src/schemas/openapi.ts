@@ -1,10 +1,4 @@
-import {
-  errorStatuses,
-  type ErrorFamily,
-  type ErrorStatus,
-  type Operation,
-  type Reply,
-} from './operation.js';
+import { errorStatuses, type ErrorFamily, type ErrorStatus, type Operation } from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
 import { errorSchemas } from './problem.js';
@@ -48,31 +42,50 @@ const headers = {
     schema: { type: 'string' },
   },
   Location: { description: 'Where to go on.', schema: { type: 'string' } },
+  RateLimit: { description: 'Requests a minute of your plan.', schema: { type: 'integer' } },
+  RateLimitRemaining: {
+    description: 'Requests that are left in this minute.',
+    schema: { type: 'integer' },
+  },
+  RateLimitReset: {
+    description: 'When the minute ends, in Unix seconds.',
+    schema: { type: 'integer' },
+  },
   Authenticate: { description: 'Always Bearer.', schema: { type: 'string' } },
 } as const;
 
 const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
 
-function errorHeaders(status: ErrorStatus): object {
+/** What every answer tells whose request was counted (document 2, section 8). */
+const rateLimitHeaders = {
+  'X-RateLimit-Limit': headerRef('RateLimit'),
+  'X-RateLimit-Remaining': headerRef('RateLimitRemaining'),
+  'X-RateLimit-Reset': headerRef('RateLimitReset'),
+};
+
+function errorHeaders(status: ErrorStatus, isCounted: boolean): object {
   return {
     'X-Request-Id': headerRef('RequestId'),
     ...(status === 401 ? { 'WWW-Authenticate': headerRef('Authenticate') } : {}),
     ...(status === 429 || status === 503 ? { 'Retry-After': headerRef('RetryAfter') } : {}),
+    ...(isCounted ? rateLimitHeaders : {}),
   };
 }
 
 /** One component for each status and family that some operation uses. */
 function errorResponse(
-  family: ErrorFamily,
+  { family = 'billing', rateLimit }: Operation,
   status: ErrorStatus,
   responses: Record<string, object>,
   translator: SchemaTranslator,
 ): object {
   const [name, description] = statusNames[status];
-  const key = `${familyNames[family]}${name}`;
+  // Whose token is not valid has no plan.
+  const isCounted = rateLimit === 'requests' && status !== 401;
+  const key = `${isCounted ? 'Counted' : ''}${familyNames[family]}${name}`;
   responses[key] ??= {
     description,
-    headers: errorHeaders(status),
+    headers: errorHeaders(status, isCounted),
     content: {
       'application/json': {
         schema: translator.define(`${familyNames[family]}Error`, () =>
@@ -132,7 +145,10 @@ const idempotencyKeyParameter = {
   schema: { type: 'string', pattern: '^[ \\t]*[!-~]{0,255}[ \\t]*$' },
 };
 
-function successResponse(success: Reply, replies: ReturnType<typeof openApiReplies>): object {
+function successResponse(
+  { success, rateLimit }: Operation,
+  replies: ReturnType<typeof openApiReplies>,
+): object {
   const content = replies(success);
   const description = {
     200: 'Done.',
@@ -145,6 +161,7 @@ function successResponse(success: Reply, replies: ReturnType<typeof openApiRepli
     description,
     headers: {
       'X-Request-Id': headerRef('RequestId'),
+      ...(rateLimit === 'requests' ? rateLimitHeaders : {}),
       ...(success.kind === 'file' ? { 'Content-Disposition': headerRef('Attachment') } : {}),
       ...(success.kind === 'redirect' ? { Location: headerRef('Location') } : {}),
     },
@@ -174,17 +191,17 @@ export function describeApi(
   const responses: Record<string, object> = {};
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    const { family = 'billing', access = 'admin', body, success } = operation;
+    const { access = 'admin', body, success } = operation;
     const parameters = [
       ...pathParameters(operation),
       ...queryParameters(operation, translator),
       ...(operation.isIdempotent === true ? [idempotencyKeyParameter] : []),
     ];
     const answers: Record<string, object> = {
-      [success.status]: successResponse(success, replies),
+      [success.status]: successResponse(operation, replies),
     };
     for (const status of errorStatuses(operation)) {
-      answers[status] ??= errorResponse(family, status, responses, translator);
+      answers[status] ??= errorResponse(operation, status, responses, translator);
     }
     paths[operation.path] ??= {};
     Object.assign(paths[operation.path] ?? {}, {

@@ -165,6 +165,11 @@ export interface Operation {
   readonly success: Reply;
   /** Whether it changes nothing, where its method does not say so. */
   readonly isReadOnly?: boolean;
+  /**
+   * Which limit of the tenant it counts for: `requests` is that of its plan (document 2, section 8),
+   * `events` that of ingestion, if the instance has one.
+   */
+  readonly rateLimit?: 'requests' | 'events';
   /** Whether an `Idempotency-Key` makes a repeated request harmless: it starts a workflow. */
   readonly isIdempotent?: boolean;
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
@@ -178,6 +183,7 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
   if (access !== 'public') statuses.add(401);
   if (access === 'admin') statuses.add(403);
   if (body) statuses.add(413);
+  if (declared.rateLimit !== undefined) statuses.add(429);
   // A bad path leads nowhere: 404.
   if (body || query) statuses.add(400);
   statuses.add(503);

@@ -104,6 +104,7 @@ export const RecordDeletion = Type.Object(
 
 const tag = 'Record types';
 const family = 'records';
+const rateLimit = 'requests';
 export const recordTypePath = '/v1/mobjects/{mobjectId}';
 const textParams = ['mobjectId'];
 
@@ -114,6 +115,7 @@ export const recordTypeOperations = {
     path: '/v1/mobjects',
     tag,
     family,
+    rateLimit,
     summary: 'List record types by name',
     query: Type.Object(offsetQuery),
     success: reply.offsetPage(RecordType),
@@ -125,6 +127,7 @@ export const recordTypeOperations = {
     path: '/v1/mobjects',
     tag,
     family,
+    rateLimit,
     summary: 'Create a record type',
     body: RecordTypeCreate,
     example: examples.recordType,
@@ -138,6 +141,7 @@ export const recordTypeOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Read a record type, by id or name',
     success: reply.dto(RecordType),
     errors: [404],
@@ -149,6 +153,7 @@ export const recordTypeOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Change a record type; fields, when present, replace its fields',
     description:
       'What is stored has to fit the new fields, or nothing is changed: 409 tells how many records ' +
@@ -165,6 +170,7 @@ export const recordTypeOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Delete a record type; with force, its records too',
     query: Type.Object({
       force: Flag('Whether to delete its records too; without, a type that has records stays.'),

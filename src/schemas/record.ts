@@ -102,6 +102,7 @@ const listQuery = {
 
 const tag = 'Records';
 const family = 'records';
+const rateLimit = 'requests';
 const recordsPath = `${recordTypePath}/mdata` as const;
 const recordPath = `${recordTypePath}/mdata/{mdataId}` as const;
 const textParams = ['mobjectId'];
@@ -114,6 +115,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'List records, filtered and sorted; oldest first when nothing is said',
     query: Type.Object(listQuery),
     success: reply.offsetPage(StoredRecord),
@@ -126,6 +128,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Create a record',
     body: RecordCreate,
     example: examples.record,
@@ -139,6 +142,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Create up to 10,000 records, each on its own',
     description:
       'An object that is not valid, or has a unique value that is taken, does not keep the others ' +
@@ -156,6 +160,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Read a record',
     success: reply.dto(StoredRecord),
     errors: [404],
@@ -167,6 +172,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Change the fields of a record that are given; null removes one',
     body: RecordUpdate,
     example: examples.recordUpdate,
@@ -180,6 +186,7 @@ export const recordOperations = {
     textParams,
     tag,
     family,
+    rateLimit,
     summary: 'Delete a record',
     success: reply.dto(RecordDeletion),
     errors: [404],

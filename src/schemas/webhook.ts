@@ -143,7 +143,7 @@ const family = 'records';
 const webhooksPath = '/v1/webhooks';
 const webhookPath = '/v1/webhooks/{webhookId}';
 const deliveriesPath = `${webhookPath}/deliveries` as const;
-const common = { tag, family } as const;
+const common = { tag, family, rateLimit: 'requests' } as const;
 
 const deliveryDescription =
   'Each delivery is a POST of `{event, timestamp, data}` with the headers webhook-id, ' +

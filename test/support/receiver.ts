@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import type { TestTenant } from './instance.js';
 
 /** A delivery as it arrived. */
 export interface Received {
@@ -23,10 +24,10 @@ export interface Receiver {
   /** What it answers; 204 at first. */
   answer: Answer;
   /** Resolves with what has arrived once `isEnough` of it has. */
-  until(
+  until: (
     isEnough: (received: readonly Received[]) => boolean,
     limitMs?: number,
-  ): Promise<Received[]>;
+  ) => Promise<Received[]>;
   close(): Promise<void>;
 }
 
@@ -59,7 +60,28 @@ export function verify(secret: string, { id, timestamp, signature, body }: Recei
   });
 }
 
-export async function openReceiver(port = 0): Promise<Receiver> {
+interface ReceiverOptions {
+  readonly port?: number;
+  /** Off: the process may end while it listens. */
+  readonly keepsProcess?: boolean;
+}
+
+/** Waits until no delivery to a webhook is on its way. */
+export async function waitUntilDelivered(tenant: TestTenant, webhookId: string): Promise<void> {
+  const path = `/v1/webhooks/${webhookId}/deliveries?limit=1000`;
+  for (let triesLeft = 400; triesLeft > 0; triesLeft -= 1) {
+    const { body } = await tenant.get(path).expect(200);
+    const deliveries = body.data as { readonly endedAt: string | null }[];
+    if (deliveries.every(({ endedAt }) => endedAt !== null)) return;
+    await wait(25);
+  }
+  throw new Error('A delivery has not ended within 10 s.');
+}
+
+export async function openReceiver({
+  port = 0,
+  keepsProcess = true,
+}: ReceiverOptions = {}): Promise<Receiver> {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
   const server = createServer((request, response) => {
@@ -70,6 +92,7 @@ export async function openReceiver(port = 0): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  if (!keepsProcess) server.unref();
   const bound = (server.address() as AddressInfo).port;
   const receiver: Receiver = {
     url: `http://127.0.0.1:${bound}/hook`,

@@ -4,6 +4,7 @@ import type { Operation } from '../../src/schemas/operation.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from './instance.js';
 import { storeInvoice } from './invoices.js';
+import { openReceiver, waitUntilDelivered, type Receiver } from './receiver.js';
 import { waitUntilRated } from './usage.js';
 
 /**
@@ -139,13 +140,24 @@ async function addRecord(tenant: TestTenant, params: Record<string, string>): Pr
   params['mdataId'] = (await tenant.post(path, examples.record).expect(201)).body.id;
 }
 
-/** A webhook that nobody hears, and a delivery to it. */
+let receiver: Promise<Receiver> | undefined;
+
+/** Where the webhooks of all worlds lead; it does not keep the process. */
+function worldReceiver(): Promise<Receiver> {
+  receiver ??= openReceiver({ keepsProcess: false });
+  return receiver;
+}
+
+/** A webhook, and a delivery to it that has arrived. */
 async function addWebhook(tenant: TestTenant, params: Record<string, string>): Promise<void> {
-  const url = `http://127.0.0.1:9/${tenant.id}`;
+  const { url: base, until } = await worldReceiver();
+  const url = `${base}/${tenant.id}`;
   const { body } = await tenant.post('/v1/webhooks', { ...examples.webhook, url }).expect(201);
   params['webhookId'] = body.id;
   const test = await tenant.post(`/v1/webhooks/${String(body.id)}/test`).expect(200);
   params['deliveryId'] = test.body.id;
+  await until((received) => received.some(({ id }) => id === test.body.id));
+  await waitUntilDelivered(tenant, body.id);
 }
 
 /** An OAuth client; it can register while the instance has an MCP client. */

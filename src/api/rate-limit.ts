@@ -1,0 +1,51 @@
+import type { Context } from 'koa';
+import { problem } from '../kernel/problem.js';
+import type { Platform } from '../platform/platform.js';
+import type { RateLimitState } from '../platform/rate-limits.js';
+import type { Operation } from '../schemas/operation.js';
+
+function refuse(ctx: Context, state: RateLimitState, message: string): never {
+  const { limit, retryAfterSeconds } = state;
+  ctx.set('Retry-After', String(retryAfterSeconds));
+  throw problem.rateLimited(`${message} Wait ${retryAfterSeconds} s.`, {
+    limit,
+    retryAfterSeconds,
+  });
+}
+
+/**
+ * Counts a request under its tenant's plan, where the operation is limited; every answer tells how
+ * the tenant stands (document 2, section 8). 429: the minute's requests are used up.
+ */
+export async function limitRequest(
+  operation: Operation,
+  ctx: Context,
+  { rateLimits }: Platform,
+  tenantId: string,
+): Promise<void> {
+  if (operation.rateLimit !== 'requests') return;
+  const state = await rateLimits.countRequest(tenantId);
+  ctx.set({
+    'X-RateLimit-Limit': String(state.limit),
+    'X-RateLimit-Remaining': String(state.remaining),
+    'X-RateLimit-Reset': String(state.resetAt),
+  });
+  if (state.isExceeded) {
+    refuse(ctx, state, `More than ${state.limit} requests in this minute.`);
+  }
+}
+
+/** Counts usage events, where the instance limits them. 429: those of the minute are used up. */
+export async function limitEvents(
+  operation: Operation,
+  ctx: Context,
+  { rateLimits }: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> {
+  if (operation.rateLimit !== 'events') return;
+  const state = await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
+  if (state?.isExceeded === true) {
+    refuse(ctx, state, `More than ${state.limit} usage events in this minute.`);
+  }
+}
