@@ -220,8 +220,7 @@ export async function runFlow<K extends FlowName>(
   const known = isRepeated ? await findFlowOutcome(scope, executionId) : undefined;
   const reply = platform.flowReplies.wait(executionId);
   try {
-    const outcome =
-      known ?? (await startAndWait(scope, platform, flow, { ...execution, isRepeated }, reply));
+    const outcome = known ?? (await startAndWait(scope, platform, flow, execution, reply));
     if (!outcome.ok) throw problemOf(outcome.failure, executionId);
     return { executionId, output: outcome.output as OutputOf<K> };
   } finally {
@@ -236,15 +235,15 @@ async function startAndWait<K extends FlowName>(
   scope: Scope,
   platform: Platform,
   flow: FlowStart<K>,
-  { isRepeated, ...execution }: KeyedExecution,
+  execution: Execution,
   reply: FlowReply,
 ): Promise<FlowOutcome> {
   let running: RunningFlow | undefined;
   try {
     running = await startFlow(scope, platform, flow, execution);
   } catch (error) {
-    // The first request under the same key has started it.
-    if (!isRepeated || !isConflict(error)) throw error;
+    // Of two requests under one key, either may be the one that starts it.
+    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
   }
   try {
     const told = { told: reply.outcome, isEager: running?.isEager ?? false };
@@ -271,8 +270,8 @@ export async function startInBackground<K extends FlowName>(
     const { run, place } = await startFlow(scope, platform, flow, execution);
     await recordStart(scope, run, place);
   } catch (error) {
-    // The first request under the same key has started it.
-    if (!isRepeated || !isConflict(error)) throw error;
+    // Of two requests under one key, either may be the one that starts it.
+    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
   }
   return execution.executionId;
 }

@@ -106,14 +106,4 @@ describe('drafts and repeated flows', () => {
       409,
     );
   });
-
-  it('an Idempotency-Key gives every slug one effect', async () => {
-    const body = onboarding();
-    const send = () =>
-      tenant.post(`${run}/account/create`, body).set('Idempotency-Key', 'once').expect(200);
-    const [first, second] = await Promise.all([send(), send()]);
-    const third = await send();
-    expect(second.body).to.deep.equal(first.body);
-    expect(third.body).to.deep.equal(first.body);
-  });
 });

@@ -1,0 +1,28 @@
+import { expect } from 'chai';
+import { flowList } from '../../src/schemas/flows/index.js';
+import { prepareRecords, rowsOf, starts } from '../support/flow-starts.js';
+import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+
+describe('an Idempotency-Key gives one effect', () => {
+  let instance: TestInstance;
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true });
+  });
+  after(() => instance.close());
+
+  for (const [workflow, flow] of flowList) {
+    it(`to ${flow.slug}`, async () => {
+      const [once, often] = [await instance.tenant(), await instance.tenant()];
+      const path = `${external}/run/${flow.slug}`;
+      await once.post(path, starts[workflow](await prepareRecords(once))).expect(200);
+      const start = starts[workflow](await prepareRecords(often));
+      const send = () => often.post(path, start).set('Idempotency-Key', 'once');
+      const twins = await Promise.all([send(), send()]);
+      const answers = [...twins, await send()];
+      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
+      for (const { body } of answers) expect(body).to.deep.equal(answers[0]?.body);
+      const { databaseUrl } = instance;
+      expect(await rowsOf(often, databaseUrl)).to.deep.equal(await rowsOf(once, databaseUrl));
+    });
+  }
+});
