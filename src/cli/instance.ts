@@ -3,7 +3,7 @@ import { openDatabase, type Database } from '../platform/database.js';
 import { dataFile, readOrCreateSecret } from '../platform/embedded/data-folder.js';
 import { readInstance, type Instance } from '../platform/embedded/instance-lock.js';
 import { StartupError } from '../platform/embedded/startup-error.js';
-import { secretBox } from '../platform/secret-box.js';
+import { secretBox, type SecretBox } from '../platform/secret-box.js';
 import { openTokenKeys, type TokenKeys } from '../platform/tokens.js';
 
 const notRunning = (dataDir: string): StartupError =>
@@ -21,6 +21,7 @@ export interface InstanceAccess {
   readonly config: Config;
   readonly database: Database;
   readonly tokens: TokenKeys;
+  readonly secrets: SecretBox;
 }
 
 /** Runs the work on the database of the running instance; closes the connections afterwards. */
@@ -32,9 +33,9 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
     config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));
   const database = openDatabase(databaseUrl, 2);
   try {
-    const box = secretBox(Buffer.from(secretKey, 'base64'));
-    const tokens = await openTokenKeys(database.platform, box, config.publicUrl);
-    return await work({ config, database, tokens });
+    const secrets = secretBox(Buffer.from(secretKey, 'base64'));
+    const tokens = await openTokenKeys(database.platform, secrets, config.publicUrl);
+    return await work({ config, database, tokens, secrets });
   } catch (error) {
     throw explain(error);
   } finally {

@@ -2,7 +2,9 @@ import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
+import { registerMcpClient } from './mcp-client.js';
 import { registerOpenApi } from './openapi.js';
+import { registerSigningKey } from './signing-key.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
@@ -14,6 +16,8 @@ const commands = [
   registerToken,
   registerAccessKey,
   registerTenant,
+  registerMcpClient,
+  registerSigningKey,
   registerIngest,
   registerDemo,
   registerOpenApi,

@@ -65,7 +65,7 @@ const trustMs = 60_000;
 /** Between two looks for a key that is not known: tokens of made-up keys must not cost a query each. */
 const lookMs = 5_000;
 
-async function loadKeys(db: Knex, box: SecretBox): Promise<LoadedKeys> {
+async function loadKeys(db: Knex, box: SecretBox, loadedAt: number): Promise<LoadedKeys> {
   const rows = await listSigningKeys(db);
   const [newest] = rows;
   if (!newest) throw new Error('There is no signing key.');
@@ -75,7 +75,7 @@ async function loadKeys(db: Knex, box: SecretBox): Promise<LoadedKeys> {
     keySet: createLocalJWKSet(jwks),
     kid: newest.kid,
     privateKey: await importJWK(openPrivateJwk(box, newest), signingAlgorithm),
-    loadedAt: performance.now(),
+    loadedAt,
   };
 }
 
@@ -96,12 +96,13 @@ export async function openTokenKeys(
   now: () => Date = () => new Date(),
 ): Promise<TokenKeys> {
   if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
-  let keys = await loadKeys(db, box);
+  let keys = await loadKeys(db, box, now().getTime());
   const refresh = async (afterMs: number): Promise<void> => {
-    if (performance.now() - keys.loadedAt < afterMs) return;
+    const time = now().getTime();
+    if (time - keys.loadedAt < afterMs) return;
     // Without the database the keys that are known go on working.
-    const known = { ...keys, loadedAt: performance.now() };
-    keys = await loadKeys(db, box).catch(() => known);
+    const known = { ...keys, loadedAt: time };
+    keys = await loadKeys(db, box, time).catch(() => known);
   };
   const audience = [ownAudience, ...resourcesOf(issuer)];
   const check = (token: string) =>

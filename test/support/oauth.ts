@@ -165,3 +165,12 @@ export function expectFault(answer: RawAnswer, expected: number, code: string): 
   expect(error.event_id).to.equal(eventId);
   expect(error.message).to.match(/\S/);
 }
+
+/** RFC 6749, section 5.2: exactly the two members that clients act on. */
+export function expectTokenFault(answer: RawAnswer, status: number, error: string): void {
+  expect(answer.status, answer.text).to.equal(status);
+  const body = JSON.parse(answer.text) as Record<string, string>;
+  expect(Object.keys(body)).to.have.members(['error', 'error_description']);
+  expect(body['error'], answer.text).to.equal(error);
+  expect(answer.headers['cache-control']).to.equal('no-store');
+}

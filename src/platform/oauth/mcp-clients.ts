@@ -2,8 +2,8 @@ import type { Knex } from 'knex';
 import { newId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 
-export const mcpAuthTypes = ['none', 'headers', 'oauth', 'per_user_oauth'] as const;
-export type McpAuthType = (typeof mcpAuthTypes)[number];
+/** How a client signs in; only the last one needs anything of this server. */
+export type McpAuthType = 'none' | 'headers' | 'oauth' | 'per_user_oauth';
 
 /** An MCP client as the command line configures it (0-decisions.md section 4). */
 export interface McpClient {

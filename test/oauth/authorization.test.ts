@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+import {
+  authorization,
+  cookieOf,
+  expectFault,
+  oauthSteps,
+  redirected,
+  redirectUri,
+  type OauthSteps,
+  type Parameters,
+} from '../support/oauth.js';
+
+const issuer = 'http://localhost';
+
+describe('OAuth: authorization', () => {
+  let instance: TestInstance;
+  let steps: OauthSteps;
+  let clientId: string;
+  before(async () => {
+    instance = await openTestInstance();
+    steps = await oauthSteps(instance);
+    clientId = await steps.client();
+  });
+  after(() => instance.close());
+
+  it('leads to the consent screen and binds the flow to the browser', async () => {
+    const answer = await steps.authorize(authorization(clientId));
+    expect(answer.status).to.equal(302);
+    expect(answer.headers.location).to.match(/^\/oauth\/consent\?flow_id=[0-9a-f-]{36}$/);
+    const [cookie = '', ...more] = answer.headers['set-cookie'] ?? [];
+    expect(more).to.deep.equal([]);
+    expect(cookie).to.match(
+      /^__gateway_flow_secret=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/,
+    );
+    const again = await steps.authorize(authorization(clientId));
+    expect(cookieOf(again)).to.not.equal(cookieOf(answer));
+    const beside = await steps.authorize(authorization(clientId), cookieOf(answer));
+    expect(cookieOf(beside), 'of a second flow in one browser').to.equal(cookieOf(answer));
+  });
+
+  const unredirected: readonly (readonly [what: string, changes: Parameters, code: string])[] = [
+    ['an unknown client', { client_id: '01939c6e-7a00-7000-8000-00000000dead' }, 'invalid_client'],
+    ['a client id that is none', { client_id: 'me' }, 'invalid_client'],
+    ['no client', { client_id: undefined }, 'invalid_request'],
+    ['no redirect URI', { redirect_uri: undefined }, 'invalid_request'],
+    ['another redirect URI', { redirect_uri: 'https://evil.example/' }, 'invalid_request'],
+    ['another path', { redirect_uri: 'http://localhost:33418/other' }, 'invalid_request'],
+    [
+      'another loopback host',
+      { redirect_uri: 'http://127.0.0.1:33418/callback' },
+      'invalid_request',
+    ],
+    ['a query more', { redirect_uri: `${redirectUri}?x=1` }, 'invalid_request'],
+    ['a line break more', { redirect_uri: `${redirectUri}\r\n` }, 'invalid_request'],
+    ['two redirect URIs', { redirect_uri: [redirectUri, redirectUri] }, 'invalid_request'],
+  ];
+  for (const [what, changes, code] of unredirected) {
+    it(`answers 400 to ${what} and leads nowhere`, async () => {
+      const answer = await steps.authorize(authorization(clientId, changes));
+      expectFault(answer, 400, code);
+      expect(answer.headers).to.not.have.any.keys('location', 'set-cookie');
+    });
+  }
+
+  it('takes a loopback redirect URI on any port, and an exact one elsewhere', async () => {
+    const local = await steps.authorize(
+      authorization(clientId, { redirect_uri: 'http://localhost:50123/callback' }),
+    );
+    expect(local.status).to.equal(302);
+    const uri = 'https://app.example/callback';
+    const remote = await steps.client({ redirect_uris: [uri] });
+    const exact = await steps.authorize(authorization(remote, { redirect_uri: uri }));
+    expect(exact.headers.location).to.match(/^\/oauth\/consent/);
+    const port = 'https://app.example:8443/callback';
+    expectFault(
+      await steps.authorize(authorization(remote, { redirect_uri: port })),
+      ...([400, 'invalid_request'] as const),
+    );
+  });
+
+  const faults: readonly (readonly [what: string, changes: Parameters, code: string])[] = [
+    ['no response type', { response_type: undefined }, 'invalid_request'],
+    ['another response type', { response_type: 'token' }, 'unsupported_response_type'],
+    ['no challenge', { code_challenge: undefined }, 'invalid_request'],
+    ['a short challenge', { code_challenge: 'A'.repeat(42) }, 'invalid_request'],
+    ['a long challenge', { code_challenge: 'A'.repeat(44) }, 'invalid_request'],
+    ['a challenge of base64', { code_challenge: `${'A'.repeat(42)}+` }, 'invalid_request'],
+    ['no method, which means plain', { code_challenge_method: undefined }, 'invalid_request'],
+    ['the method plain', { code_challenge_method: 'plain' }, 'invalid_request'],
+    ['the method in small letters', { code_challenge_method: 's256' }, 'invalid_request'],
+    ['an unknown scope', { scope: 'mcp:read openid' }, 'invalid_scope'],
+    ['another resource', { resource: 'https://other.example/mcp' }, 'invalid_target'],
+    ['a parameter twice', { scope: ['mcp:read', 'mcp:write'] }, 'invalid_request'],
+  ];
+  for (const [what, changes, code] of faults) {
+    it(`tells the client of ${what} with ${code}, state and iss`, async () => {
+      const answer = await steps.authorize(authorization(clientId, changes));
+      expect(answer.status, answer.text).to.equal(302);
+      expect(String(answer.headers.location).startsWith(`${redirectUri}?`)).to.equal(true);
+      const { error_description: description, ...rest } = redirected(answer);
+      expect(rest).to.deep.equal({ error: code, state: 'xyz', iss: issuer });
+      expect(description).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+      expect(answer.headers).to.not.have.property('set-cookie');
+    });
+  }
+
+  it('sends no state where none was given', async () => {
+    const request = authorization(clientId, { state: undefined, response_type: 'token' });
+    expect(redirected(await steps.authorize(request))).to.have.all.keys(
+      ...['error', 'error_description', 'iss'],
+    );
+  });
+
+  it('gives no scope that the client did not register', async () => {
+    const reader = await steps.client({ scope: 'mcp:read' });
+    const answer = await steps.authorize(authorization(reader, { scope: 'mcp:write' }));
+    expect(redirected(answer)).to.include({ error: 'invalid_scope' });
+  });
+
+  it('takes the API and its MCP server as resource, with a slash or without', async () => {
+    for (const resource of ['', '/', '/mcp', '/mcp/'].map((path) => `${issuer}${path}`)) {
+      const answer = await steps.authorize(authorization(clientId, { resource }));
+      expect(answer.headers.location, resource).to.match(/^\/oauth\/consent/);
+    }
+  });
+});
