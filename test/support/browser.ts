@@ -3,8 +3,11 @@ import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
 import { launch, type Browser } from 'puppeteer-core';
 
-/** Switches of that package which would take away protections that a test is meant to see. */
-const unwanted = ['--disable-web-security', '--allow-running-insecure-content'];
+/**
+ * Switches of that package which would take away protections that a test is meant to see, or, as one
+ * process for all does, a second browser context.
+ */
+const unwanted = ['--disable-web-security', '--allow-running-insecure-content', '--single-process'];
 
 /** The package brings the libraries of a bare system too, but unpacks them only where it sees this. */
 const marker = 'AWS_EXECUTION_ENV';

@@ -26,9 +26,8 @@ const decidedBefore = (): Problem => problem.conflict('You have decided about th
 
 /** Document 3, section 4: known, and at most 15 minutes old. */
 function checkCurrent(flow: ShownFlow | undefined, now: Date): asserts flow is ShownFlow {
-  if (!flow || flow.expiresAt <= now) {
-    throw problem.validation('This request is not known, or it has expired.');
-  }
+  if (!flow) throw problem.validation('This request is not known.');
+  if (flow.expiresAt <= now) throw problem.validation('This request has expired.');
 }
 
 /** Document 3, section 4: the browser that began it, by its cookie. */
