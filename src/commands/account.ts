@@ -5,6 +5,7 @@ import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import { Address } from '../models/address.js';
 import { Contract } from '../models/contract.js';
+import { Invoice } from '../models/invoice.js';
 import { Payment } from '../models/payment.js';
 import { Wallet } from '../models/wallet.js';
 import {
@@ -243,6 +244,12 @@ async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Accou
     .existing()
     .findOne({ accountId: account.id });
   if (wallet) throw problem.conflict(`The account has wallets, such as '${wallet.title}'.`);
+  const invoice = await Invoice.query(trx)
+    .forTenant(scope.tenantId)
+    .findOne({ accountId: account.id });
+  if (invoice) {
+    throw problem.conflict(`The account has invoices, such as '${invoice.invoiceNo}'.`);
+  }
 }
 
 /** Deletes an account after its addresses. 404: there is none. 409: it is used. */

@@ -1,13 +1,13 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../kernel/money.js';
-import { problem } from '../kernel/problem.js';
 import { within, type Scope } from '../kernel/scope.js';
 import { Payment } from '../models/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
 import type * as schema from '../schemas/payment.js';
 import { holdAccount } from './hold-account.js';
 import type { Drafted } from './save-by-flow.js';
+import { releasePayment, settlePayment } from './settle-payment.js';
 import { recordWebhookEvent } from './webhook-event.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
@@ -68,16 +68,10 @@ async function lockPayment(trx: Knex.Transaction, scope: Scope, id: string): Pro
   return payment;
 }
 
-/** What a new amount makes of the balance. 409: more than that is applied to invoices already. */
+/** What a new amount makes of the balance; what it does not cover any more, settling takes back. */
 function amountColumns(payment: Payment, amount: Decimal) {
   const applied = new Decimal(payment.amount).minus(payment.balance);
-  const balance = amount.minus(applied);
-  if (balance.isNegative()) {
-    throw problem.conflict(
-      `${applied.toFixed()} of the payment is applied to invoices; the amount cannot be less.`,
-      { field: 'amount' },
-    );
-  }
+  const balance = Decimal.max(ZERO, amount.minus(applied));
   return {
     amount: amount.toFixed(),
     balance: balance.toFixed(),
@@ -113,13 +107,17 @@ export async function updatePayment(
   });
 }
 
-/** Saves a payment by `save`, and tells webhooks of it; a draft is not saved yet. */
+/**
+ * Saves a payment by `save`, lets it pay invoices, and tells webhooks of it; a draft is not saved yet.
+ */
 export async function tellSavedPayment(
   scope: Scope,
   save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
 ): Promise<Drafted<PaymentDto>> {
   return scope.db.transaction(async (trx) => {
-    const saved = await save(within(scope, trx));
+    const given = await save(within(scope, trx));
+    const settled = await settlePayment(within(scope, trx), given.id);
+    const saved = { ...given, ...settled };
     if (saved.draft === true) return saved;
     await recordWebhookEvent(trx, {
       ...{ tenantId: scope.tenantId, event: 'payment.saved', recordId: saved.id, data: saved },
@@ -134,10 +132,11 @@ export interface Deleted {
   readonly deleted: true;
 }
 
-/** Deletes a payment. 404: there is none. */
+/** Deletes a payment; invoices that it paid are open again. 404: there is none. */
 export async function deletePayment(scope: Scope, id: string): Promise<Deleted> {
   return scope.db.transaction(async (trx) => {
     const payment = await lockPayment(trx, scope, id);
+    await releasePayment(trx, scope.tenantId, id);
     await payment.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
     return { id: payment.id, deleted: true as const };
   });

@@ -17,9 +17,14 @@ export class InvoiceItem extends TenantModel {
   /** Volumes, rates and amounts are decimal text. */
   declare volume: string;
   declare ratePerUnit: string | null;
+  /** Before its one rounding; null of items that no billing run made. */
+  declare exactAmount: string | null;
   declare amount: string;
   declare tax: string;
   declare balance: string;
+  declare taxCode: string | null;
+  /** Percent. */
+  declare taxRate: string | null;
   declare chargeType: string;
   declare priceMethodType: string | null;
   declare billStartDate: string | null;

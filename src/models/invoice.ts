@@ -31,6 +31,10 @@ export class Invoice extends TenantModel {
   declare balance: string;
   declare paymentStatus: string;
   declare approvalStatus: string;
+  /** The execution of the billing run that made it. */
+  declare executionId: string | null;
+  /** How many rated transactions it claimed. */
+  declare transactionCount: number | null;
   declare voidedAt: Date | null;
   declare voidReason: string | null;
   declare createdAt: Date;

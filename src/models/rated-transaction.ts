@@ -79,6 +79,10 @@ export class RatedTransaction extends TenantModel {
   declare usageType: string;
   declare chargeType: string;
   declare billed: boolean;
+  /** The invoice that it is on; set together with `billed`. */
+  declare invoiceId: string | null;
+  /** Null where its dimensions are on several items (docs/decisions/0072). */
+  declare invoiceItemId: string | null;
   declare planId: string;
   declare ratedAt: Date;
   declare dimensions?: RatedDimension[];

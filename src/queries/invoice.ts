@@ -57,7 +57,7 @@ function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
   };
 }
 
-const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
+export const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
 
 const invoiceList = prepareList(Invoice, {
   orderBy: [

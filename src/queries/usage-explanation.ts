@@ -13,6 +13,7 @@ import {
   type PlanLine,
   type RatedDimension,
   type RatingPlan,
+  type UsageEvent as RatedEvent,
 } from '../rating/index.js';
 import type * as schema from '../schemas/usage-event.js';
 import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
@@ -79,8 +80,20 @@ async function recompute(
   if (!first || !read.ok) return null;
   const plan = await findPlan(db, tenantId, first.planId);
   if (!plan) return null;
-  const owner = { accountId: first.masterAccountId, line: await findLine(db, tenantId, first) };
-  const prepared = prepareFromPlan(plan, read.event, owner);
+  return recomputeWith(plan, read.event, transactions, await findLine(db, tenantId, first));
+}
+
+/** The charges of an event computed again, from what was recorded; null when they cannot be. */
+export function recomputeWith(
+  plan: RatingPlan,
+  event: RatedEvent,
+  transactions: readonly RatedTransaction[],
+  line: PlanLine | null,
+): Explained | null {
+  const prepared = prepareFromPlan(plan, event, {
+    accountId: transactions[0]?.masterAccountId ?? '',
+    line,
+  });
   if (!prepared.ok) return null;
   // Every price of an event begins at the counters before it (docs/decisions/0012).
   const before = new Map(

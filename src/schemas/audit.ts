@@ -11,7 +11,7 @@ export const auditedEntities = [
   ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
   ...['contract', 'contractService', 'payment'],
   ...['wallet', 'invoice', 'invoiceItem', 'serviceLayout', 'recordType', 'record'],
-  'webhook',
+  ...['webhook', 'taxRate', 'paymentApplication'],
 ] as const;
 
 const Entity = Type.Unsafe<string>({

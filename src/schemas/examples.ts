@@ -8,6 +8,7 @@ export const exampleIds = {
   contract: '01939c6e-7a00-7000-8000-000000000003',
   payment: '01939c6e-7a00-7000-8000-000000000004',
   line: '01939c6e-7a00-7000-8000-000000000005',
+  invoice: '01939c6e-7a00-7000-8000-000000000006',
 };
 const ids = exampleIds;
 

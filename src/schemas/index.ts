@@ -13,6 +13,7 @@ import * as ingestion from './ingestion.js';
 import * as invoice from './invoice.js';
 import * as oauth from './oauth.js';
 import * as payment from './payment.js';
+import * as paymentApplication from './payment-application.js';
 import * as priceMatrix from './price-matrix.js';
 import * as pricingLogic from './pricing-logic.js';
 import * as rateCard from './rate-card.js';
@@ -44,6 +45,7 @@ export const operations = {
   rateComputation: rateComputation.rateComputationOperations,
   serviceLayout: serviceLayout.serviceLayoutOperations,
   payment: payment.paymentOperations,
+  paymentApplication: paymentApplication.paymentApplicationOperations,
   wallet: wallet.walletOperations,
   invoice: invoice.invoiceOperations,
   flow: flowOperations,
@@ -73,6 +75,7 @@ export const modules: readonly object[] = [
   priceMatrix,
   rateComputation,
   payment,
+  paymentApplication,
   flow,
   flowBodies,
   execution,

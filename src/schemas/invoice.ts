@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../kernel/decimal-value.js';
-import { DateText, nullable, Uuid } from './field.js';
+import type { Explanation } from '../rating/index.js';
+import { DateText, FreeText, nullable, Uuid } from './field.js';
 import { external, operation, reply } from './operation.js';
-import { pageQuery, searchQuery, viewQuery } from './paging.js';
+import { pageQuery, searchQuery, viewQuery, WholeNumber } from './paging.js';
 import { rowSpec } from './row.js';
 
 export const InvoiceItem = Type.Object(
@@ -60,6 +61,71 @@ export const Invoice = Type.Object(
   { description: 'What a billing run charges an account.' },
 );
 
+const Formula = (description: string) =>
+  nullable(Type.Unsafe<Explanation>({ type: 'object', description }));
+
+/** A rated transaction as a part of an item. */
+const ExplainedUsage = Type.Object(
+  {
+    id: Uuid('Id of the rated transaction.'),
+    usageEventId: Uuid('The event that it was rated from.'),
+    externalTranId: Type.String({ description: 'The externalTransactionId of the event.' }),
+    transactionDate: DateText('Day of the usage.'),
+    volume: DecimalValue({ description: 'What of its volume is part of the item.' }),
+    amount: DecimalValue({ description: 'What of its amount is part of the item.' }),
+    explanation: Formula('How it was priced: card, row, tiers, counters, every formula step.'),
+  },
+  { description: 'Usage that is part of an item.' },
+);
+
+/** A subscription or one-time charge as the part of an item. */
+const ExplainedCharge = Type.Object(
+  {
+    id: Uuid('Id of the charge.'),
+    contractServiceId: Uuid('The contract line.'),
+    periodStart: DateText('First day of the charge period.'),
+    periodEnd: DateText('Last day of the charge period.'),
+    billStartDate: DateText('First day that is charged.'),
+    billEndDate: DateText('Last day that is charged.'),
+    isProrated: Type.Boolean({ description: 'Whether only the charged days are paid.' }),
+    amount: DecimalValue({ description: 'The amount of these days.' }),
+    explanation: Formula('How the price of a whole period came about.'),
+  },
+  { description: 'A charge of a contract line that is part of an item.' },
+);
+
+const ExplainedItem = Type.Object(
+  {
+    id: Uuid('Id of the item.'),
+    description: nullable(Type.String({ description: 'What is charged.' })),
+    chargeType: Type.String({ description: 'Usage, Subscription or OTC.' }),
+    parts: Type.Integer({ description: 'Of how many transactions or charges it is made.' }),
+    sumOfParts: DecimalValue({ description: 'The sum of all its parts, exact.' }),
+    exactAmount: nullable(DecimalValue({ description: 'Its amount before the one rounding.' })),
+    amount: DecimalValue({ description: 'Its amount, rounded to the minor unit.' }),
+    taxCode: nullable(Type.String({ description: 'Tax code of the row of the rate card.' })),
+    taxRate: nullable(DecimalValue({ description: 'Tax rate in percent when it was billed.' })),
+    tax: DecimalValue({ description: 'Tax on the amount, rounded to the minor unit.' }),
+    matches: Type.Boolean({ description: 'Whether the parts sum up to the exact amount.' }),
+    transactions: Type.Array(ExplainedUsage, { description: 'Usage, by day; a page of it.' }),
+    charges: Type.Array(ExplainedCharge, { description: 'Charges of contract lines.' }),
+  },
+  { description: 'An item down to what it is made of.' },
+);
+
+export const InvoiceExplanation = Type.Object(
+  {
+    invoiceId: Uuid('Id of the invoice.'),
+    invoiceNo: Type.String({ description: 'Number of the invoice.' }),
+    invoiceStatus: Type.String({ description: 'Posted or Void; the usage of a void one is free.' }),
+    currency: Type.String({ description: 'ISO code of its currency.' }),
+    amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
+    taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
+    items: Type.Array(ExplainedItem, { description: 'The items, in their order.' }),
+  },
+  { description: 'How an invoice came about.' },
+);
+
 const lookups = {
   invoiceStatus: 'invoiceStatus',
   invoiceType: 'invoiceType',
@@ -108,5 +174,35 @@ export const invoiceOperations = {
     summary: 'Download the PDF of an invoice',
     success: reply.file('application/pdf'),
     errors: [404],
+  }),
+  void: operation({
+    id: 'voidInvoice',
+    method: 'POST',
+    path: '/v1/invoices/{invoiceId}/void',
+    ...{ tag, family: 'records', summary: 'Void an invoice' },
+    description:
+      'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
+      'that were applied to it are free again.',
+    query: Type.Object({ reason: Type.Optional(FreeText('Why it is voided.', 1000)) }),
+    success: reply.dto(Invoice),
+    errors: [400, 404, 409],
+  }),
+  explain: operation({
+    id: 'explainInvoice',
+    method: 'GET',
+    path: '/v1/invoices/{invoiceId}/explain',
+    ...{ tag, family: 'records' },
+    summary: 'Show of what each item of an invoice is made, down to formula steps',
+    query: Type.Object({
+      limit: WholeNumber({
+        ...{ description: 'Transactions of each item, at most 1000.', minimum: 1 },
+        ...{ cap: 1000, default: 50 },
+      }),
+      offset: WholeNumber({
+        ...{ description: 'Transactions of each item to skip.', minimum: 0, default: 0 },
+      }),
+    }),
+    success: reply.dto(InvoiceExplanation),
+    errors: [400, 404],
   }),
 };

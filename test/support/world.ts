@@ -100,6 +100,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     items: [{ description: `API calls ${tenant.id}` }],
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
+  references['invoiceId'] = params['invoiceId'];
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
   await addWebhook(tenant, params);

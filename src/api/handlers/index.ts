@@ -15,6 +15,7 @@ import { ingestionHandlers } from './ingestion.js';
 import { invoiceHandlers } from './invoice.js';
 import { oauthHandlers } from './oauth.js';
 import { paymentHandlers } from './payment.js';
+import { paymentApplicationHandlers } from './payment-application.js';
 import { priceMatrixHandlers } from './price-matrix.js';
 import { pricingLogicHandlers } from './pricing-logic.js';
 import { rateCardHandlers } from './rate-card.js';
@@ -45,6 +46,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   rateComputation: rateComputationHandlers,
   serviceLayout: serviceLayoutHandlers,
   payment: paymentHandlers,
+  paymentApplication: paymentApplicationHandlers,
   wallet: walletHandlers,
   invoice: invoiceHandlers,
   flow: flowHandlers,

@@ -1,3 +1,5 @@
+import { voidInvoice } from '../../commands/void-invoice.js';
+import { explainInvoice } from '../../queries/invoice-explanation.js';
 import { getInvoice, getInvoicePdf, listInvoices } from '../../queries/invoice.js';
 import type { Operations } from '../../schemas/index.js';
 import { pageRequest } from '../../schemas/paging.js';
@@ -7,4 +9,6 @@ export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
   get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
   getPdf: ({ params }, scope) => getInvoicePdf(scope, params.invoiceId),
+  void: ({ params, query }, scope) => voidInvoice(scope, params.invoiceId, query.reason ?? null),
+  explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
 };

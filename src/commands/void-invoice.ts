@@ -1,0 +1,51 @@
+import type { Scope } from '../kernel/scope.js';
+import { problem } from '../kernel/problem.js';
+import { Account } from '../models/account.js';
+import { InvoiceItem } from '../models/invoice-item.js';
+import { Invoice } from '../models/invoice.js';
+import { RecurringCharge } from '../models/recurring-charge.js';
+import { PaymentApplication } from '../models/payment-application.js';
+import { getInvoice, missingInvoice } from '../queries/invoice.js';
+
+/**
+ * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
+ * and what it charged is billed by the next run; payments that were applied to it are free again.
+ * 404: there is none. 409: it is void already.
+ */
+export async function voidInvoice(scope: Scope, id: string, reason: string | null) {
+  const { tenantId } = scope;
+  await scope.db.transaction(async (trx) => {
+    const found = await Invoice.query(trx).forTenant(tenantId).findById(id).select('accountId');
+    if (!found) throw missingInvoice(id);
+    // The account first, as a billing run does: until the commit nobody bills what is released.
+    await Account.query(trx).forTenant(tenantId).findById(found.accountId).forNoKeyUpdate();
+    const invoice = await Invoice.query(trx).forTenant(tenantId).findById(id).forNoKeyUpdate();
+    if (!invoice) throw missingInvoice(id);
+    if (invoice.invoiceStatus === 'Void') {
+      throw problem.conflict(`The invoice '${invoice.invoiceNo}' is void already.`);
+    }
+    await PaymentApplication.release(trx, tenantId, id);
+    const voidedAt = scope.now();
+    await Invoice.query(trx)
+      .forTenant(tenantId)
+      .findById(id)
+      .patch({
+        ...{ invoiceStatus: 'Void', voidedAt, voidReason: reason, balance: '0' },
+        ...{ paymentStatus: 'Unpaid', updatedAt: voidedAt },
+      });
+    await InvoiceItem.query(trx)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .patch({ balance: '0' });
+    await RecurringCharge.query(trx)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .patch({ voidedAt });
+    await trx.raw(
+      `update rated_transaction set billed = false, invoice_id = null, invoice_item_id = null
+       where tenant_id = ? and invoice_id = ?`,
+      [tenantId, id],
+    );
+  });
+  return getInvoice(scope, id);
+}

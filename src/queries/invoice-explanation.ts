@@ -1,0 +1,242 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import type { Scope } from '../kernel/scope.js';
+import { chargeId } from '../kernel/usage-log.js';
+import { Invoice } from '../models/invoice.js';
+import { RatedTransaction } from '../models/rated-transaction.js';
+import { StoredRatingPlan } from '../models/rating-plan.js';
+import { RecurringCharge } from '../models/recurring-charge.js';
+import { UsageEvent } from '../models/usage-event.js';
+import {
+  explain,
+  prepareFromPlan,
+  recurringEvent,
+  type Explanation,
+  type PlanLine,
+  type RatingPlan,
+} from '../rating/index.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/invoice.js';
+import { missingInvoice } from './invoice.js';
+import { recomputeWith } from './usage-explanation.js';
+import { readMessage } from './usage-message.js';
+
+type InvoiceExplanationDto = Static<typeof schema.InvoiceExplanation>;
+type ExplainedItemDto = InvoiceExplanationDto['items'][number];
+
+/**
+ * What of which transaction is part of an item: the whole of one that is on this item alone, else the
+ * dimensions that the item names (docs/decisions/0072).
+ */
+const partsSql = `
+  select t.id, t.usage_event_id, t.external_tran_id, t.transaction_date,
+    t.quantity as volume, t.amount
+  from rated_transaction as t
+  where t.tenant_id = item.tenant_id and t.invoice_id = item.invoice_id
+    and t.invoice_item_id = item.id
+  union all
+  select t.id, t.usage_event_id, t.external_tran_id, t.transaction_date, d.volume, d.calc_amount
+  from rated_transaction as t join rated_dimension as d
+    on d.tenant_id = t.tenant_id and d.transaction_id = t.id
+  left join rate_card_row as card_row
+    on card_row.tenant_id = d.tenant_id and card_row.id = d.rate_card_row_id
+  where t.tenant_id = item.tenant_id and t.invoice_id = item.invoice_id
+    and t.invoice_item_id is null and t.service_id = item.service_id
+    and d.dimension_id = item.dimension_id and d.price_method_type = item.price_method_type
+    and (d.price_method_type = 'TIERED' or d.rate = item.rate_per_unit)
+    and card_row.tax_code is not distinct from item.tax_code`;
+
+interface SumRow {
+  readonly itemId: string;
+  readonly parts: number;
+  readonly amount: string | null;
+}
+
+interface PartRow {
+  readonly itemId: string;
+  readonly id: string;
+  readonly usageEventId: string;
+  readonly externalTranId: string;
+  readonly transactionDate: string;
+  readonly volume: string;
+  readonly amount: string;
+}
+
+/** How an invoice came about, with a page of the transactions of each item. 404: there is none. */
+export async function explainInvoice(
+  scope: Scope,
+  id: string,
+  page: PageRequest,
+): Promise<InvoiceExplanationDto> {
+  const { tenantId, db } = scope;
+  const invoice = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .withGraphFetched('items');
+  if (!invoice) throw missingInvoice(id);
+  const sums = await readSums(db.read, tenantId, id);
+  const parts = await readParts(db.read, tenantId, id, page);
+  const charges = await RecurringCharge.query(db.read)
+    .forTenant(tenantId)
+    .where({ invoiceId: id })
+    .orderBy('id');
+  const explain = await explainer(db.read, tenantId, parts, charges);
+  const items = (invoice.items ?? []).map((item): ExplainedItemDto => {
+    const own = charges.filter(({ invoiceItemId }) => invoiceItemId === item.id);
+    const usage = sums.get(item.id);
+    const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
+    const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
+    return {
+      ...{ id: item.id, description: item.description, chargeType: item.chargeType },
+      ...{ parts: own.length + (usage?.parts ?? 0), sumOfParts, exactAmount },
+      ...{ amount: new Decimal(item.amount), taxCode: item.taxCode, tax: new Decimal(item.tax) },
+      taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
+      matches: exactAmount?.eq(sumOfParts) ?? false,
+      transactions: parts
+        .filter(({ itemId }) => itemId === item.id)
+        .map((part) => presentPart(part, explain.usage(part))),
+      charges: own.map((charge) => presentCharge(charge, explain.charge(charge))),
+    };
+  });
+  return {
+    ...{ invoiceId: id, invoiceNo: invoice.invoiceNo, invoiceStatus: invoice.invoiceStatus },
+    ...{ currency: invoice.currency, amount: new Decimal(invoice.amount) },
+    ...{ taxAmount: new Decimal(invoice.taxAmount), items },
+  };
+}
+
+const amountOf = (text: string | null | undefined): Decimal => new Decimal(text ?? 0);
+
+async function readSums(db: Knex, tenantId: string, id: string): Promise<Map<string, SumRow>> {
+  const { rows } = await db.raw<{ rows: SumRow[] }>(
+    `select item.id as "itemId", part.count as "parts", part.amount as "amount"
+     from invoice_item as item cross join lateral (
+       select count(*)::integer as count, sum(amount) as amount from (${partsSql}) as each
+     ) as part
+     where item.tenant_id = ? and item.invoice_id = ?`,
+    [tenantId, id],
+  );
+  return new Map(rows.map((row) => [row.itemId, row]));
+}
+
+async function readParts(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  { limit, offset }: PageRequest,
+): Promise<PartRow[]> {
+  const { rows } = await db.raw<{ rows: PartRow[] }>(
+    `select item.id as "itemId", part.id, part.usage_event_id as "usageEventId",
+       part.external_tran_id as "externalTranId", part.transaction_date as "transactionDate",
+       part.volume, part.amount
+     from invoice_item as item cross join lateral (
+       select * from (${partsSql}) as each order by transaction_date, id limit ? offset ?
+     ) as part
+     where item.tenant_id = ? and item.invoice_id = ?`,
+    [limit, offset, tenantId, id],
+  );
+  return rows;
+}
+
+function presentPart(part: PartRow, explanation: Explanation | null) {
+  const { id, usageEventId, externalTranId, transactionDate } = part;
+  return {
+    ...{ id, usageEventId, externalTranId, transactionDate },
+    ...{ volume: new Decimal(part.volume), amount: new Decimal(part.amount), explanation },
+  };
+}
+
+function presentCharge(charge: RecurringCharge, explanation: Explanation | null) {
+  const { id, contractServiceId, periodStart, periodEnd, billStartDate, billEndDate } = charge;
+  return {
+    ...{ id, contractServiceId, periodStart, periodEnd, billStartDate, billEndDate },
+    ...{ isProrated: charge.isProrated, amount: new Decimal(charge.amount), explanation },
+  };
+}
+
+/** Computes transactions and charges again, from what was recorded when they were made. */
+async function explainer(
+  db: Knex,
+  tenantId: string,
+  parts: readonly PartRow[],
+  charges: readonly RecurringCharge[],
+) {
+  const eventIds = [...new Set(parts.map(({ usageEventId }) => usageEventId))];
+  const events = await UsageEvent.query(db).forTenant(tenantId).whereIn('id', eventIds);
+  // Charges of one event may be on several invoices, and each tells where counters stood.
+  const transactions = await RatedTransaction.query(db)
+    .forTenant(tenantId)
+    .whereIn(
+      'id',
+      eventIds.flatMap((id) => [1, 2, 3, 4].map((number) => chargeId(id, number))),
+    )
+    .orderBy('id')
+    .withGraphFetched('dimensions');
+  const planIds = [...transactions, ...charges].map(({ planId }) => planId);
+  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
+  const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
+  const lines = await readLines(db, tenantId, [...transactions, ...charges]);
+  const messages = new Map(events.map(({ id, message }) => [id, readMessage(message)]));
+  const byEvent = new Map<string, RatedTransaction[]>();
+  for (const transaction of transactions) {
+    const known = byEvent.get(transaction.usageEventId) ?? [];
+    byEvent.set(transaction.usageEventId, [...known, transaction]);
+  }
+  return {
+    usage({ id, usageEventId }: PartRow): Explanation | null {
+      const ofEvent = byEvent.get(usageEventId) ?? [];
+      const own = ofEvent.find((transaction) => transaction.id === id);
+      const message = messages.get(usageEventId);
+      const plan = own && plans.get(own.planId);
+      if (!plan || message?.read.ok !== true) return null;
+      const line = lines.get(own.contractServiceId ?? '') ?? null;
+      const again = recomputeWith(plan, message.read.event, ofEvent, line);
+      const found = again?.explanations.find(
+        ({ usageType, billedAccountId }) =>
+          usageType === own.usageType && billedAccountId === own.accountId,
+      );
+      return found ?? null;
+    },
+    charge(charge: RecurringCharge): Explanation | null {
+      const plan = plans.get(charge.planId);
+      return plan ? explainCharge(charge, plan, lines.get(charge.contractServiceId) ?? null) : null;
+    },
+  };
+}
+
+function explainCharge(
+  charge: RecurringCharge,
+  plan: RatingPlan,
+  line: PlanLine | null,
+): Explanation | null {
+  const values = new Map(Object.entries(charge.dimensions));
+  const event = recurringEvent(charge.serviceId, charge.billStartDate, values);
+  const prepared = prepareFromPlan(plan, event, { accountId: charge.masterAccountId, line });
+  if (!prepared.ok) return null;
+  const explained = explain(prepared, new Map());
+  if (!explained.ok) return null;
+  const found = explained.explanations.find(
+    ({ usageType, billedAccountId }) =>
+      usageType === charge.usageType && billedAccountId === charge.accountId,
+  );
+  return found ?? null;
+}
+
+async function readLines(
+  db: Knex,
+  tenantId: string,
+  charges: readonly { readonly contractServiceId: string | null }[],
+): Promise<Map<string, PlanLine>> {
+  const ids = charges.map(({ contractServiceId }) => contractServiceId).filter((id) => id !== null);
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: PlanLine[] }>(
+    `select line.id, contract.id as "contractId", contract.number as "contractNumber",
+       line.service_instance_id as "serviceInstanceId"
+     from contract_service as line join contract
+       on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+     where line.tenant_id = ? and line.id = any(?::uuid[])`,
+    [tenantId, [...new Set(ids)]] as unknown as string[],
+  );
+  return new Map(rows.map((line) => [line.id, line]));
+}
