@@ -39,7 +39,7 @@ describe('flows, when the n-th step fails after its commit', () => {
         const { body } = await tenant.post(path, starts[workflow](ids)).expect(200);
         failing = 0;
         expect(body.output).to.have.property('id');
-        return rowsOf(tenant, instance.databaseUrl);
+        return rowsOf(tenant.id, instance.databaseUrl);
       };
       const expected = await run(0);
       const count = steps;
@@ -53,7 +53,7 @@ describe('flows, when the n-th step fails after its commit', () => {
   it('onboarding that fails halfway is taken back, and its execution says so', async () => {
     const tenant = await instance.tenant();
     const body = {
-      ...starts.createAccount({ account: '', contract: '', service: '', payment: '' }),
+      ...starts.createAccount({ account: '', contract: '', service: '', payment: '', suffix: '' }),
     };
     // The database refuses this line only when the address is written: the last step.
     await asOwner(instance.databaseUrl, (client) =>

@@ -22,7 +22,7 @@ describe('an Idempotency-Key gives one effect', () => {
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       for (const { body } of answers) expect(body).to.deep.equal(answers[0]?.body);
       const { databaseUrl } = instance;
-      expect(await rowsOf(often, databaseUrl)).to.deep.equal(await rowsOf(once, databaseUrl));
+      expect(await rowsOf(often.id, databaseUrl)).to.deep.equal(await rowsOf(once.id, databaseUrl));
     });
   }
 });

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { readInstance } from '../../src/platform/embedded/instance-lock.js';
+import { freePort } from '../../src/platform/embedded/processes.js';
+import { makeFolder, removeFolder, startProgram, until, type Started } from './workbench.js';
+
+/** The whole product as an operator has it: `npm start` on a folder of its own, to be killed. */
+export class KillableProduct {
+  readonly folder: string;
+  readonly #port: string;
+  #started: Started | undefined;
+
+  private constructor(folder: string, port: string) {
+    this.folder = folder;
+    this.#port = port;
+  }
+
+  static async start(): Promise<KillableProduct> {
+    const product = new KillableProduct(await makeFolder(), String(await freePort()));
+    await product.launch();
+    return product;
+  }
+
+  get output(): string {
+    return this.#started?.output() ?? '';
+  }
+
+  async launch(): Promise<void> {
+    const env = { PORT: this.#port, DATA_DIR: this.folder };
+    const started = startProgram('npm', ['start', '--silent'], env);
+    this.#started = started;
+    await until(
+      () => started.output().includes('Durabill is ready') || started.child.exitCode !== null,
+      90_000,
+      'the banner',
+    );
+    expect(started.output(), started.output()).to.contain('Durabill is ready');
+  }
+
+  /** The process and all its children die at once, the embedded servers (own groups) live on. */
+  async kill(): Promise<void> {
+    process.kill(-(this.#started?.child.pid ?? 0), 'SIGKILL');
+    await this.#started?.ended;
+  }
+
+  /** A token of an administrator, as the command line prints it. */
+  async token(tenantId: string): Promise<string> {
+    const words = ['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'];
+    const printed = startProgram('npm', ['run', '--silent', 'durabill', '--', ...words], {
+      DATA_DIR: this.folder,
+    });
+    expect(await printed.ended, printed.output()).to.equal(0);
+    return printed.output().trim();
+  }
+
+  send(
+    token: string,
+    path: string,
+    { body, method = 'POST', key }: { body?: unknown; method?: string; key?: string } = {},
+  ): Promise<Response> {
+    return fetch(`http://127.0.0.1:${this.#port}${path}`, {
+      method,
+      headers: {
+        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  async databaseUrl(): Promise<string> {
+    return (await readInstance(this.folder))?.databaseUrl ?? '';
+  }
+
+  /** Runs a query as the owner of the database, whom no tenant limits. */
+  async query<Row extends object>(sql: string): Promise<Row[]> {
+    const db = new pg.Client({ connectionString: await this.databaseUrl() });
+    await db.connect();
+    try {
+      return (await db.query<Row>(sql)).rows;
+    } finally {
+      await db.end();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#started?.child.kill('SIGKILL');
+    await removeFolder(this.folder);
+  }
+}
