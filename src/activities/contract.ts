@@ -1,6 +1,6 @@
 import { approveContract } from '../commands/approve.js';
 import { createContract, deleteContract, updateContract } from '../commands/contract.js';
-import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
+import { createByFlow, requireDraft, saveByFlow } from '../commands/save-by-flow.js';
 import type { Platform } from '../platform/platform.js';
 import { getContract } from '../queries/contract.js';
 import { ContractCreate, ContractUpdate } from '../schemas/contract.js';
@@ -12,7 +12,7 @@ export function contractActivities(platform: Platform) {
     createContract: startStep(platform, 'createContract', (scope, { resolved, save, draftId }) => {
       if (draftId === undefined) {
         const input = reviveInput(ContractCreate, resolved);
-        return saveByFlow(scope, save, (inner) => createContract(inner, input));
+        return createByFlow(scope, save, (inner) => createContract(inner, input));
       }
       const input = reviveInput(ContractUpdate, resolved);
       return saveByFlow(scope, save, async (inner) => {

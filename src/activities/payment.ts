@@ -4,7 +4,7 @@ import {
   tellSavedPayment,
   updatePayment,
 } from '../commands/payment.js';
-import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
+import { createByFlow, requireDraft, saveByFlow } from '../commands/save-by-flow.js';
 import type { FlowInput } from '../kernel/flow-run.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../platform/platform.js';
@@ -44,14 +44,14 @@ export function paymentActivities(platform: Platform) {
   const save = (workflow: PaymentFlow) =>
     flowStep(platform, async (scope, input: PaymentFlowInput) => {
       const { id, fields, save, isOfDraft } = await read(scope, workflow, input);
-      const approved = (inner: Scope, saved: { readonly id: string }) =>
-        updatePayment(inner, saved.id, {}, 'Approved');
       if (id === undefined) {
         const payment = reviveInput(PaymentCreate, withType(fields));
         const create = (inner: Scope) => createPayment(inner, payment);
-        return tellSavedPayment(scope, (inner) => saveByFlow(inner, save, create, approved));
+        return tellSavedPayment(scope, (inner) => createByFlow(inner, save, create));
       }
       const payment = reviveInput(PaymentUpdate, fields);
+      const approved = (inner: Scope, saved: { readonly id: string }) =>
+        updatePayment(inner, saved.id, {}, 'Approved');
       const update = async (inner: Scope) => {
         if (isOfDraft) await requireDraft(inner, 'payment', id);
         return updatePayment(inner, id, payment);

@@ -1,6 +1,6 @@
 import { approveService } from '../commands/approve.js';
 import { cloneService } from '../commands/clone-service.js';
-import { requireDraft, saveByFlow } from '../commands/save-by-flow.js';
+import { createByFlow, requireDraft, saveByFlow } from '../commands/save-by-flow.js';
 import { createService, deleteService, updateService } from '../commands/service.js';
 import type { Platform } from '../platform/platform.js';
 import { getService } from '../queries/service.js';
@@ -13,7 +13,7 @@ export function serviceActivities(platform: Platform) {
     createService: startStep(platform, 'createService', (scope, { resolved, save, draftId }) => {
       if (draftId === undefined) {
         const input = reviveInput(ServiceCreate, resolved);
-        return saveByFlow(scope, save, (inner) => createService(inner, input));
+        return createByFlow(scope, save, (inner) => createService(inner, input));
       }
       const input = reviveInput(ServiceUpdate, resolved);
       return saveByFlow(scope, save, async (inner) => {

@@ -8,7 +8,13 @@ import type { StartOf } from '../schemas/flow.js';
 import type { Flows } from '../schemas/flows/index.js';
 import { reviveInput } from '../schemas/validator.js';
 import { createAccount, createAddress, setTaxLabels, updateAccount } from './account.js';
-import { requireDraft, saveByFlow, type Drafted, type FlowSave } from './save-by-flow.js';
+import {
+  createByFlow,
+  requireDraft,
+  saveByFlow,
+  type Drafted,
+  type FlowSave,
+} from './save-by-flow.js';
 
 type Onboarding = StartOf<Flows['createAccount']>;
 type AccountDto = Awaited<ReturnType<typeof createAccount>>;
@@ -86,7 +92,7 @@ export async function draftAccount(
   save: FlowSave,
   step: OnboardingStep,
 ): Promise<Drafted<AccountDto>> {
-  return saveByFlow(scope, save, (inner) => onboardAccount(inner, step));
+  return createByFlow(scope, save, (inner) => onboardAccount(inner, step));
 }
 
 /** Does what a draft of an onboarding left undone; a drafted change has left nothing. */
