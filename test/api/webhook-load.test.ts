@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { openPlatform } from '../../src/platform/platform.js';
+import { startWorkers } from '../../src/worker/main.js';
+import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import { openReceiver, waitUntilDelivered, type Receiver } from '../support/receiver.js';
+import { testServers } from '../support/servers.js';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+describe('many deliveries of webhooks', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  let receiver: Receiver;
+  let things: string;
+  beforeEach(async () => {
+    instance = await openTestInstance({ withWorkers: true, webhooks: { timeoutMs: 1_000 } });
+    tenant = await instance.tenant();
+    receiver = await openReceiver();
+    const type = await tenant.post('/v1/mobjects', { name: 'thing' }).expect(201);
+    things = `/v1/mobjects/${String(type.body.id)}/mdata`;
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await instance.close();
+  });
+
+  const register = async (changes: object = {}, owner = tenant): Promise<string> => {
+    const body = { url: receiver.url, events: ['mdata.created'], secret, ...changes };
+    return (await owner.post('/v1/webhooks', body).expect(201)).body.id as string;
+  };
+
+  it('of one tenant are not held up by a receiver of another that hangs', async () => {
+    receiver.answer = () => undefined;
+    await register();
+    const data = Array.from({ length: 300 }, (_each, n) => ({ n }));
+    await tenant.post(`${things}/bulk`, { data }).expect(200);
+    await receiver.until((all) => all.length >= 5);
+    const other = await instance.tenant();
+    const well = await openReceiver();
+    await register({ url: well.url }, other);
+    const type = await other.post('/v1/mobjects', { name: 'thing' }).expect(201);
+    const path = `/v1/mobjects/${String(type.body.id)}/mdata`;
+    const since = performance.now();
+    for (let n = 0; n < 5; n += 1) await other.post(path, { data: { n } }).expect(201);
+    await well.until((all) => all.length === 5);
+    const seconds = (performance.now() - since) / 1000;
+    await well.close();
+    // Three hundred attempts of a second each would be minutes.
+    expect(seconds).to.be.lessThan(10);
+  });
+
+  it('are started once, however many workers look for them', async () => {
+    const { temporal } = await testServers();
+    const { databaseUrl, platform } = instance;
+    const second = await openPlatform(platform.config, { databaseUrl, temporal });
+    const workers = await startWorkers(second);
+    const webhookId = await register();
+    const data = Array.from({ length: 100 }, (_each, n) => ({ n }));
+    await tenant.post(`${things}/bulk`, { data }).expect(200);
+    await receiver.until((all) => all.length >= 100);
+    await waitUntilDelivered(tenant, webhookId);
+    await workers.drain();
+    await second.close();
+    expect(new Set(receiver.received.map(({ id }) => id)).size).to.equal(100);
+    expect(receiver.received).to.have.length(100);
+  });
+});
+
+describe('a webhook that nothing reaches', () => {
+  it('is switched off in the end, with the reason', async () => {
+    const instance = await openTestInstance({
+      withWorkers: true,
+      // Lasting is here what goes on for longer than no time at all.
+      webhooks: { delaysMs: [0, 50, 50], failureMsMax: 20 },
+    });
+    const tenant = await instance.tenant();
+    const receiver = await openReceiver();
+    await receiver.close();
+    const webhook = { url: receiver.url, events: ['mdata.created'], secret };
+    const { body } = await tenant.post('/v1/webhooks', webhook).expect(201);
+    await tenant.post(`/v1/webhooks/${String(body.id)}/test`).expect(200);
+    await waitUntilDelivered(tenant, body.id as string);
+    const off = await tenant.get(`/v1/webhooks/${String(body.id)}`).expect(200);
+    expect(off.body.active).to.equal(false);
+    expect(off.body.disabledReason).to.match(/^Nothing has reached it since .*ECONNREFUSED/);
+    await instance.close();
+  });
+});
