@@ -8,7 +8,9 @@ export type History = ReturnType<typeof History.fromObject>;
 /** Which process on which machine did it, and in which folder, is nobody's business. */
 function withoutMachine(name: string, value: unknown): unknown {
   if (name === 'stackTrace') return '';
-  return name === 'identity' ? 'worker' : value;
+  if (name === 'identity') return 'worker';
+  // A worker's own queue is called after its process and machine.
+  return name === 'name' && typeof value === 'string' ? value.replace(/^\d+@.*$/, 'worker') : value;
 }
 
 /**

@@ -6,6 +6,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/kernel/flow-run.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { external, openTestInstance } from '../support/instance.js';
+import { ok, openReceiver, waitUntilDelivered } from '../support/receiver.js';
 import { stopTestServers } from '../support/servers.js';
 import { writeHistory } from './history-file.js';
 import {
@@ -19,7 +20,7 @@ import {
 
 const release = process.argv[2] ?? '1';
 
-const instance = await openTestInstance();
+const instance = await openTestInstance({ webhooks: { delaysMs: [0, 100, 200] } });
 const { temporal } = instance.platform;
 
 /** The first steps fail, as they do when the database is away, so that timers are in the history. */
@@ -107,6 +108,40 @@ await flow('service/clone', { Service_ID: service.id });
 await flow('service/delete', { id: service.id });
 failuresLeft = 5;
 await flow('account/create', onboarding('second'), 'account-create-after-failures');
+
+/** A billing run that waited for its database, and that of nothing. */
+const billingRun = async (name: string, data: object) => {
+  const { body } = await tenant.post('/v1/workflows/billing-run/execute', { data }).expect(200);
+  const executions = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
+    'select workflow_id as place from execution where id = ?',
+    [body.executionId],
+  );
+  await record(name, executions.rows[0]?.place ?? '');
+};
+failuresLeft = 8;
+await billingRun('billing-run', { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
+await billingRun('billing-run-dry', {
+  ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
+});
+
+/** A delivery that succeeds at the third attempt, and one that none does. */
+const receiver = await openReceiver();
+receiver.answer = (delivery, response) => {
+  if (receiver.received.length > 2) ok(delivery, response);
+  else response.writeHead(500).end();
+};
+const webhook = await tenant
+  .post('/v1/webhooks', { url: receiver.url, events: ['mdata.created'], secret: 'any' })
+  .expect(201);
+const webhookId = webhook.body.id as string;
+const test = await tenant.post(`/v1/webhooks/${webhookId}/test`).expect(200);
+await waitUntilDelivered(tenant, webhookId);
+await record('deliver-webhook', `${tenant.id}/webhook/${test.body.id as string}/1`);
+receiver.answer = (_delivery, response) => void response.writeHead(500).end();
+const given = await tenant.post(`/v1/webhooks/${webhookId}/test`).expect(200);
+await waitUntilDelivered(tenant, webhookId);
+await record('deliver-webhook-in-vain', `${tenant.id}/webhook/${given.body.id as string}/1`);
+await receiver.close();
 
 await workers.drain();
 await instance.close();
