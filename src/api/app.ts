@@ -9,6 +9,7 @@ import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
+import { mountMcp } from './mcp/mount-mcp.js';
 import { oauthGuards } from './oauth/guards.js';
 import { mountOauth } from './oauth/mount-oauth.js';
 import { mountPages } from './pages.js';
@@ -47,6 +48,15 @@ function unroutedProblem(ctx: Context): Problem {
 
 const retryAfterSeconds = '5';
 
+/** What a caller without the right token is told (RFC 6750, section 3). */
+function challengeOf({ kind, details }: Problem, { challenge }: RequestState): string | undefined {
+  const own = challenge === undefined ? [] : [challenge];
+  if (kind === 'unauthorized') return ['Bearer', ...own].join(' ');
+  const { scope } = details;
+  if (kind !== 'forbidden' || typeof scope !== 'string') return undefined;
+  return `Bearer ${[`error="insufficient_scope"`, `scope="${scope}"`, ...own].join(', ')}`;
+}
+
 function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   const state = ctx.state as RequestState;
   const failure = problemOf(error);
@@ -59,12 +69,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   }
   ctx.status = failure.status;
   ctx.type = 'application/json; charset=utf-8';
-  if (failure.kind === 'unauthorized') ctx.set('WWW-Authenticate', 'Bearer');
-  const { scope } = failure.details;
-  // RFC 6750, section 3.1.
-  if (failure.kind === 'forbidden' && typeof scope === 'string') {
-    ctx.set('WWW-Authenticate', `Bearer error="insufficient_scope", scope="${scope}"`);
-  }
+  const challenge = challengeOf(failure, state);
+  if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
   if (failure.kind === 'unavailable') ctx.set('Retry-After', retryAfterSeconds);
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
 }
@@ -85,6 +91,7 @@ export function createApp(platform: Platform): Koa {
     mount(router, platform, operation, handler, guards[operation.id]);
   }
   mountOauth(router, platform);
+  mountMcp(router, platform);
   mountPages(router, platform);
   mountDocs(router);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);

@@ -41,7 +41,8 @@ export type Handlers<Os extends Readonly<Record<string, Operation>>> = {
   readonly [K in keyof Os]: Handler<Os[K]>;
 };
 
-type AnyHandler = (
+/** A handler whose operation is not known when it is compiled. */
+export type AnyHandler = (
   input: object,
   scope: Scope,
   platform: Platform,
@@ -56,6 +57,8 @@ export interface RequestState {
   requestId: string;
   /** The operation that was matched: errors are rendered in its family. */
   operation?: Operation;
+  /** What `WWW-Authenticate` says besides Bearer, where this address has more to say. */
+  challenge?: string;
 }
 
 const bearerForm = /^Bearer +([^\s]+)$/i;
@@ -133,8 +136,7 @@ export function readQuery(operation: Operation, query: Context['query']): Record
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;
 
 /** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
-function readIdempotencyKey(operation: Operation, ctx: Context): string | null {
-  const key = ctx.get('idempotency-key');
+export function checkIdempotencyKey(operation: Operation, key: string): string | null {
   if (operation.isIdempotent !== true || key === '') return null;
   if (idempotencyKeyForm.test(key)) return key;
   throw problem.validation(
@@ -194,7 +196,7 @@ async function answer(
   const query = readQuery(operation, ctx.query);
   const body = await readInput(operation, ctx);
   await limitEvents(operation, ctx, platform, identity.tenantId, body);
-  const idempotencyKey = readIdempotencyKey(operation, ctx);
+  const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
   const scope = scopeOf(identity, state.requestId, platform);
   const input = { params, query, body, idempotencyKey };
   const result = await handler(input, scope, platform, callerOf(ctx));

@@ -26,6 +26,7 @@ import { recordTypeHandlers } from './record-type.js';
 import { referenceDataHandlers } from './reference-data.js';
 import { serviceHandlers } from './service.js';
 import { serviceLayoutHandlers } from './service-layout.js';
+import { taxRateHandlers } from './tax-rate.js';
 import { usageEventHandlers } from './usage-event.js';
 import { walletHandlers } from './wallet.js';
 import { webhookHandlers } from './webhook.js';
@@ -47,6 +48,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   serviceLayout: serviceLayoutHandlers,
   payment: paymentHandlers,
   paymentApplication: paymentApplicationHandlers,
+  taxRate: taxRateHandlers,
   wallet: walletHandlers,
   invoice: invoiceHandlers,
   flow: flowHandlers,

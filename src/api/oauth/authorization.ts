@@ -62,13 +62,16 @@ function checkCodeChallengeMethod({ code_challenge_method: method }: Authorizati
   }
 }
 
-/** RFC 6749, section 3.3: known, and among what the client registered; all of it by default. */
+/**
+ * RFC 6749, section 3.3: scopes that are known. Of those, the client gets what it registered; without
+ * any of them there is nothing to ask the user. All that it registered by default.
+ */
 function readScopes({ scope }: AuthorizationRequest, client: OauthClient): readonly string[] {
   const allowed: readonly string[] = client.scopes ?? oauthScopeNames;
   const asked = scopeNames(scope ?? '');
   if (asked.length === 0) return allowed;
-  const refused = asked.find((name) => !isOauthScope(name) || !allowed.includes(name));
-  if (refused === undefined) return asked;
+  const granted = asked.filter((name) => allowed.includes(name));
+  if (granted.length > 0 && asked.every(isOauthScope)) return granted;
   throw oauthFault('invalid_scope', `'scope' may hold ${allowed.join(' and ')}`, 'scope');
 }
 

@@ -1,0 +1,141 @@
+import { completeToolCall, recordToolCall } from '../../commands/tool-call.js';
+import { databaseProblem } from '../../commands/database-problem.js';
+import { Problem, problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { Identity } from '../../platform/identity.js';
+import type { Platform } from '../../platform/platform.js';
+import type { JsonReply, Operation } from '../../schemas/operation.js';
+import { pathNames, type Tool } from '../../schemas/tool.js';
+import { validate } from '../../schemas/validator.js';
+import { handlers } from '../handlers/index.js';
+import { stringifyJson } from '../json.js';
+import {
+  checkAccess,
+  checkIdempotencyKey,
+  readParams,
+  readQuery,
+  scopeOf,
+  type AnyHandler,
+} from '../mount.js';
+import { problemCode, recordsError } from '../presenters/problem.js';
+import { presentReply } from '../presenters/reply.js';
+
+export type ToolArguments = Readonly<Record<string, unknown>>;
+
+/** Who calls a tool, and with which request. */
+export interface ToolCaller {
+  readonly identity: Identity;
+  readonly requestId: string;
+}
+
+/** What MCP answers a call with (2025-11-25, "Tool Result"). */
+interface ToolResult {
+  readonly content: { readonly type: 'text'; readonly text: string }[];
+  readonly isError?: true;
+}
+
+function refuseUnknown(operation: Operation, given: ToolArguments): void {
+  const known = new Set([
+    ...pathNames(operation),
+    ...Object.keys(operation.query?.properties ?? {}),
+    ...(operation.body ? ['body'] : []),
+    ...(operation.isIdempotent === true ? ['idempotencyKey'] : []),
+  ]);
+  const field = Object.keys(given).find((name) => !known.has(name));
+  if (field !== undefined) {
+    throw problem.validation(`'${field.slice(0, 200)}' is not a known property`, { field });
+  }
+}
+
+/** A parameter as an address would have it: numbers and truth values are texts there. */
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw problem.validation(`'${name}' must be a text, a number, true or false`, { field: name });
+}
+
+/** The parameters of these names; null counts as left out, which is how models leave things out. */
+function texts(names: readonly string[], given: ToolArguments): Record<string, string | string[]> {
+  const values = names.flatMap((name): [string, string | string[]][] => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    if (value === undefined || value === null) return [];
+    return [
+      [name, Array.isArray(value) ? value.map((one) => textOf(name, one)) : textOf(name, value)],
+    ];
+  });
+  return Object.fromEntries(values);
+}
+
+/** The arguments checked by the declarations that check a request over HTTP. */
+function readArguments(operation: Operation, given: ToolArguments) {
+  refuseUnknown(operation, given);
+  const names = pathNames(operation);
+  const inPath = texts(names, given);
+  const missing = names.find((name) => typeof inPath[name] !== 'string' || inPath[name] === '');
+  if (missing !== undefined) {
+    throw problem.validation(`'${missing}' is required`, { field: missing });
+  }
+  const key = given['idempotencyKey'] ?? '';
+  return {
+    params: readParams(operation, inPath as Record<string, string>),
+    query: readQuery(operation, texts(Object.keys(operation.query?.properties ?? {}), given)),
+    body: operation.body ? validate(operation.body, given['body']) : undefined,
+    idempotencyKey: checkIdempotencyKey(operation, textOf('idempotencyKey', key)),
+  };
+}
+
+/** No tool looks at who called beyond the token: OAuth alone does, and is none. */
+const nobody = { address: '', cookie: () => undefined };
+
+async function perform(
+  { resource, key, operation }: Tool,
+  given: ToolArguments,
+  { identity, requestId }: ToolCaller,
+  scope: Scope,
+  platform: Platform,
+): Promise<unknown> {
+  checkAccess(operation, identity);
+  const input = readArguments(operation, given);
+  const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
+  const result = await ofResource[key]?.(input, scope, platform, nobody);
+  return presentReply(operation.success as JsonReply, result, { requestId, query: input.query });
+}
+
+function failureOf(error: unknown, platform: Platform, tool: Tool): Problem {
+  const known = error instanceof Problem ? error : databaseProblem(error);
+  if (known) return known;
+  platform.log.error({ err: error, tool: tool.operation.id }, 'tool call failed');
+  return new Problem('internal', 'Something went wrong on our side.');
+}
+
+const resultOf = (value: unknown): ToolResult => ({
+  content: [{ type: 'text', text: stringifyJson(value ?? null) }],
+});
+
+/**
+ * Calls the handler of an operation for an MCP client, with the scope of its token: it can reach no
+ * other tenant. What goes wrong is told in the result, in the error body of family C, so that a model
+ * can mend it. Every call is recorded before and after.
+ */
+export async function callTool(
+  tool: Tool,
+  given: ToolArguments,
+  caller: ToolCaller,
+  platform: Platform,
+): Promise<ToolResult> {
+  const { identity, requestId } = caller;
+  const scope = scopeOf(identity, requestId, platform);
+  const id = await recordToolCall(scope, {
+    ...{ tool: tool.operation.id, arguments: given, clientId: identity.grant?.clientId ?? null },
+  });
+  try {
+    // Validation puts canonical values in place, and the record keeps what was sent.
+    const result = resultOf(await perform(tool, given, caller, scope, platform));
+    await completeToolCall(scope, id, null);
+    return result;
+  } catch (error) {
+    const failure = failureOf(error, platform, tool);
+    await completeToolCall(scope, id, problemCode(failure.kind));
+    return { ...resultOf({ error: recordsError(failure) }), isError: true };
+  }
+}
