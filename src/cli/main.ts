@@ -8,6 +8,7 @@ import { registerSigningKey } from './signing-key.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
+import { registerWebhook } from './webhook.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.
@@ -19,6 +20,7 @@ const commands = [
   registerMcpClient,
   registerSigningKey,
   registerIngest,
+  registerWebhook,
   registerDemo,
   registerOpenApi,
 ];
