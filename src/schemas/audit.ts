@@ -11,7 +11,7 @@ export const auditedEntities = [
   ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
   ...['contract', 'contractService', 'payment'],
   ...['wallet', 'invoice', 'invoiceItem', 'serviceLayout', 'recordType', 'record'],
-  ...['webhook', 'taxRate', 'paymentApplication'],
+  ...['webhook', 'taxRate', 'paymentApplication', 'toolCall'],
 ] as const;
 
 const Entity = Type.Unsafe<string>({

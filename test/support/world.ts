@@ -96,13 +96,22 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
   params['walletId'] = wallet.id;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
-    invoice: { accountId: account.id, invoiceNo: `INV-1 ${tenant.id}` },
-    items: [{ description: `API calls ${tenant.id}` }],
+    invoice: {
+      ...{ accountId: account.id, invoiceNo: `INV-1 ${tenant.id}`, amount: '5', balance: '5' },
+      currency: payment.currency,
+    },
+    items: [{ description: `API calls ${tenant.id}`, amount: '5', balance: '5' }],
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
   references['invoiceId'] = params['invoiceId'];
+  await tenant.post(`/v1/payments/${payment.id}/apply`, {}).expect(200);
+  const code = `VAT ${tenant.id}`;
+  params['taxRateId'] = (
+    await tenant.post('/v1/tax-rates', { code, rate: 19 }).expect(201)
+  ).body.id;
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
+  await addToolCall(tenant);
   await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
   return { tenant, params, references };
@@ -160,6 +169,12 @@ async function addWebhook(tenant: TestTenant, params: Record<string, string>): P
   await until((received) => received.some(({ id }) => id === test.body.id));
   await waitUntilDelivered(tenant, body.id);
 }
+
+/** A call of a tool. */
+const addToolCall = async ({ post }: TestTenant): Promise<void> => {
+  const call = { name: 'listAccounts', arguments: { size: 1 } };
+  await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }).expect(200);
+};
 
 /** An OAuth client; it can register while the instance has an MCP client. */
 async function addOauthClient(
