@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
+import { storeInvoicePdf } from '../commands/invoice-pdf.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
   draftsMax,
@@ -11,7 +12,9 @@ import {
 } from '../kernel/billing-run.js';
 import { utcDate } from '../kernel/date.js';
 import { jsonSafe } from '../kernel/json.js';
+import type { PdfInvoice } from '../kernel/pdf-invoice.js';
 import type { Scope } from '../kernel/scope.js';
+import { renderInvoicePdf } from '../platform/pdf/invoice-pdf.js';
 import type { Platform } from '../platform/platform.js';
 import {
   beginBillingRun,
@@ -20,6 +23,7 @@ import {
   type BillingAccountsPage,
   type BillingRunEnd,
 } from '../queries/billing-run.js';
+import { loadPdfInvoices } from '../queries/invoice-pdf.js';
 import { activityFailure } from './failure.js';
 import { flowStep, type StepCall } from './flow-step.js';
 import { workflowScope } from './scope.js';
@@ -99,11 +103,38 @@ export function billingRunActivities(platform: Platform) {
         return { invoices: invoices.length, problems, drafts: jsonSafe(drafts) as object[] };
       }),
 
+    /** Renders invoices of a run that have no PDF yet, and tells whether they were the last. */
+    renderInvoices: ({ run, input: { limit } }: StepCall<{ readonly limit: number }>) =>
+      alive(async (): Promise<boolean> => {
+        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const invoices = await loadPdfInvoices(scope, run.executionId, limit);
+        const stored = await render(platform, scope, invoices);
+        return invoices.length < limit || stored === 0;
+      }),
+
     /** Ends a run: its output says what it made. */
     endBillingRun: flowStep(platform, (scope, end: BillingRunEnd) =>
       scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end)),
     ),
   };
+}
+
+/** Stores the PDFs of invoices, and tells how many: what cannot be rendered must not stop the others. */
+async function render(
+  platform: Platform,
+  scope: Scope,
+  invoices: readonly PdfInvoice[],
+): Promise<number> {
+  let stored = 0;
+  for (const invoice of invoices) {
+    const bytes = await renderInvoicePdf(invoice).catch((error: unknown) => {
+      platform.log.error({ err: error, invoiceId: invoice.id }, 'cannot render an invoice');
+    });
+    if (bytes === undefined) continue;
+    await storeInvoicePdf(scope, invoice, bytes);
+    stored += 1;
+  }
+  return stored;
 }
 
 const faultOf = (accountId: string): BillingProblem => ({

@@ -13,7 +13,7 @@ import {
   type BillingAccount,
 } from '../queries/billing-account.js';
 import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
-import { loadTaxRates } from '../queries/tax-rates.js';
+import { loadTaxRates } from '../queries/tax-rate.js';
 import { takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { draftInvoices, dueDateOf, type DraftCharge, type InvoiceDraft } from './invoice-draft.js';

@@ -16,6 +16,8 @@ const byConstraint: Readonly<Record<string, Make>> = {
   rate_card_line_current: () =>
     problem.conflict('The contract service has an exception card of this currency already.'),
   payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
+  tax_rate_code: () =>
+    problem.conflict('A tax rate of this code exists already.', { field: 'code' }),
   wallet_title: () => problem.conflict('A wallet with this title exists already.'),
   record_type_name: () =>
     problem.conflict('A record type with this name exists already.', { field: 'name' }),

@@ -138,6 +138,8 @@ export const examples = {
     comments: 'Invoice of March',
   },
   paymentUpdate: { amount: 1300, comments: 'Corrected' },
+  taxRate: { code: 'VAT', rate: 19, name: 'VAT 19 %' },
+  taxRateUpdate: { rate: 7.5 },
   wallet: {
     title: 'Prepaid credit',
     accountId: ids.account,

@@ -24,6 +24,7 @@ import * as recordType from './record-type.js';
 import * as referenceData from './reference-data.js';
 import * as service from './service.js';
 import * as serviceLayout from './service-layout.js';
+import * as taxRate from './tax-rate.js';
 import * as usageEvent from './usage-event.js';
 import * as wallet from './wallet.js';
 import * as webhook from './webhook.js';
@@ -46,6 +47,7 @@ export const operations = {
   serviceLayout: serviceLayout.serviceLayoutOperations,
   payment: payment.paymentOperations,
   paymentApplication: paymentApplication.paymentApplicationOperations,
+  taxRate: taxRate.taxRateOperations,
   wallet: wallet.walletOperations,
   invoice: invoice.invoiceOperations,
   flow: flowOperations,
@@ -76,6 +78,7 @@ export const modules: readonly object[] = [
   rateComputation,
   payment,
   paymentApplication,
+  taxRate,
   flow,
   flowBodies,
   execution,

@@ -30,6 +30,8 @@ const batchSize = 100;
 /** Batches under way at the same time; they meet only where invoices are numbered. */
 const concurrency = 4;
 const pageSize = 2_000;
+/** PDFs of one step. */
+const rendersMax = 50;
 
 export const progressQuery = defineQuery<BillingProgress | null>('progress');
 
@@ -71,12 +73,22 @@ export async function runBilling(
     }
   }
   const { start, problems, problemCount, drafts, accountsDone, invoices } = state;
-  return lastStep(shortSteps.endBillingRun, run, {
+  // Of a small run the files are there when it ends; of a large one they follow.
+  const isRendered = state.invoices <= rendersMax && (await renderPage(run));
+  const output = await lastStep(shortSteps.endBillingRun, run, {
     ...{ executionId: run.executionId, input: run.input, invoiceDate: start.invoiceDate },
     ...{ accountsDone, invoices },
     ...{ problems, problemCount, drafts },
   });
+  if (!isRendered) while (!(await renderPage(run)));
+  return output;
 }
+
+/** Renders some PDFs; whether there are no more to render. */
+const renderPage = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
+  persist(() => longSteps.renderInvoices({ run, input: { limit: rendersMax } }), {
+    isWorthIt: isAway,
+  });
 
 function nextAccounts(
   { tenantId, input }: FlowRun<BillingRunInput>,

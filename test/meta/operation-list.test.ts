@@ -267,6 +267,10 @@ const sections: readonly Section[] = [
 
 /** Served besides the specification; `test/meta` and the tests of their entities cover them. */
 const ownAdditions = [
+  'GET /v1/tax-rates 200',
+  'POST /v1/tax-rates 201',
+  'PUT /v1/tax-rates/{taxRateId} 200',
+  'DELETE /v1/tax-rates/{taxRateId} 204',
   'POST /v1/invoices/{invoiceId}/void 200',
   'GET /v1/invoices/{invoiceId}/explain 200',
   'GET /v1/payments/{paymentId}/applications 200',

@@ -32,6 +32,9 @@ describe('a billing run', () => {
       ...{ amount: 3, taxAmount: 0, balance: 3, currency: 'USD', paymentStatus: 'Unpaid' },
     });
     expect(invoice && itemLines(invoice)).to.deep.equal(['API calls 2026-03-15..2026-03-15 3']);
+    const pdf = await tenant.get(`${external}/invoices/${invoice?.id}/pdf`).expect(200);
+    expect(pdf.headers['content-disposition']).to.include('INV-000001.pdf');
+    expect(Buffer.from(pdf.body).subarray(0, 5).toString()).to.equal('%PDF-');
     const again = await runBilling(tenant, '2026-03-01', '2026-03-31');
     expect(again).to.include({ invoiceCount: 0, transactionCount: 0 });
   });

@@ -1,0 +1,65 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { decimalText, type Decimal } from '../kernel/money.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import { TaxRate } from '../models/tax-rate.js';
+import { presentTaxRate, type TaxRateDto } from '../queries/tax-rate.js';
+import type * as schema from '../schemas/tax-rate.js';
+
+const rateMax = 1000;
+
+/** 400: more than tenfold the amount is a slip. */
+function rateText(rate: Decimal): string {
+  if (rate.lte(rateMax)) return decimalText(rate);
+  throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
+}
+
+/** Sets how charges of a tax code are taxed. 409: there is a rate of this code. */
+export async function createTaxRate(
+  scope: Scope,
+  { rate, code, name }: Static<typeof schema.TaxRateCreate>,
+): Promise<TaxRateDto> {
+  const columns = { code, name: name ?? null, rate: rateText(rate) };
+  return scope.db.transaction(async (trx) =>
+    presentTaxRate(
+      await TaxRate.query(trx).forTenant(scope.tenantId).insert(columns).returning('*'),
+    ),
+  );
+}
+
+async function lock(trx: Knex.Transaction, scope: Scope, id: string): Promise<TaxRate> {
+  const found = await TaxRate.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(id)
+    .forUpdate();
+  if (!found) throw problem.notFound(`There is no tax rate '${id}'.`);
+  return found;
+}
+
+/** Changes what is given. 404: there is none. 409: the code is taken. */
+export async function updateTaxRate(
+  scope: Scope,
+  id: string,
+  { rate, ...fields }: Static<typeof schema.TaxRateUpdate>,
+): Promise<TaxRateDto> {
+  const columns = { ...fields, ...(rate === undefined ? {} : { rate: rateText(rate) }) };
+  return scope.db.transaction(async (trx) => {
+    const found = await lock(trx, scope, id);
+    const changed = await found
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({ ...columns, updatedAt: scope.now() })
+      .returning('*');
+    return presentTaxRate(changed as unknown as TaxRate);
+  });
+}
+
+/** Deletes a tax rate; its code is free again. 404: there is none. */
+export async function deleteTaxRate(scope: Scope, id: string): Promise<void> {
+  await scope.db.transaction(async (trx) => {
+    const found = await lock(trx, scope, id);
+    await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
+  });
+}

@@ -1,0 +1,31 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../kernel/money.js';
+import type { Scope } from '../kernel/scope.js';
+import { TaxRate } from '../models/tax-rate.js';
+import type { Listed } from '../schemas/operation.js';
+import type { PageRequest } from '../schemas/paging.js';
+import type * as schema from '../schemas/tax-rate.js';
+import { listPage } from './listing.js';
+
+export type TaxRateDto = Static<typeof schema.TaxRate>;
+
+export const presentTaxRate = ({ id, code, name, rate }: TaxRate): TaxRateDto => ({
+  ...{ id, code, name },
+  rate: new Decimal(rate),
+});
+
+/** One page of the tax rates, by code. */
+export function listTaxRates(
+  { db, tenantId }: Scope,
+  page: PageRequest,
+): Promise<Listed<TaxRateDto>> {
+  const query = TaxRate.query(db.read).forTenant(tenantId).existing().orderBy('code');
+  return listPage(query, page, presentTaxRate);
+}
+
+/** The tenant's tax rates in percent, by tax code. */
+export async function loadTaxRates(db: Knex, tenantId: string): Promise<Map<string, Decimal>> {
+  const rates = await TaxRate.query(db).forTenant(tenantId).existing().select('code', 'rate');
+  return new Map(rates.map(({ code, rate }) => [code, new Decimal(rate)]));
+}

@@ -1,0 +1,61 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../kernel/decimal-value.js';
+import { examples } from './examples.js';
+import { nullable, optional, Text, updateBody, Uuid, writeBody } from './field.js';
+import { operation, reply } from './operation.js';
+import { offsetQuery } from './paging.js';
+
+export const TaxRate = Type.Object(
+  {
+    id: Uuid('Id of the tax rate.'),
+    code: Type.String({ description: 'The taxCode of rate-card rows that it is for.' }),
+    name: nullable(Type.String({ description: 'What people call it.' })),
+    rate: DecimalValue({ description: 'Percent of the amount.' }),
+  },
+  { description: 'How charges of a tax code are taxed.' },
+);
+
+export const TaxRateCreate = writeBody(
+  {
+    code: Text('The taxCode of rate-card rows that it is for, unique.'),
+    rate: DecimalValue({ description: 'Percent of the amount, at most 1000.', minimum: '0' }),
+    name: optional(Text('What people call it.')),
+  },
+  { description: 'A tax rate.' },
+);
+export const TaxRateUpdate = updateBody(TaxRateCreate);
+
+const place = { tag: 'Tax rates', family: 'records' } as const;
+
+/** The table of tax rates of a tenant, empty at first (docs/decisions/0104). */
+export const taxRateOperations = {
+  list: operation({
+    ...{ id: 'listTaxRates', method: 'GET', path: '/v1/tax-rates', ...place },
+    summary: 'List the tax rates, by code',
+    query: Type.Object(offsetQuery),
+    success: reply.offsetPage(TaxRate),
+    errors: [400],
+  }),
+  create: operation({
+    ...{ id: 'createTaxRate', method: 'POST', path: '/v1/tax-rates', ...place },
+    summary: 'Set how charges of a tax code are taxed',
+    body: TaxRateCreate,
+    example: examples.taxRate,
+    success: reply.created(TaxRate),
+    errors: [400, 409],
+  }),
+  update: operation({
+    ...{ id: 'updateTaxRate', method: 'PUT', path: '/v1/tax-rates/{taxRateId}', ...place },
+    summary: 'Change a tax rate: invoices that are posted keep theirs',
+    body: TaxRateUpdate,
+    example: examples.taxRateUpdate,
+    success: reply.dto(TaxRate),
+    errors: [400, 404, 409],
+  }),
+  delete: operation({
+    ...{ id: 'deleteTaxRate', method: 'DELETE', path: '/v1/tax-rates/{taxRateId}', ...place },
+    summary: 'Delete a tax rate',
+    success: reply.empty(),
+    errors: [404],
+  }),
+};
