@@ -93,6 +93,14 @@ export async function claimDeliveries({ database }: Platform): Promise<readonly 
   return [...lost, ...waiting];
 }
 
+/** Rows that are deleted at once. */
+const purgesMax = 5_000;
+
+/** Deletes what is kept no longer (docs/decisions/0092). */
+export async function purgeDeliveries({ database }: Platform): Promise<void> {
+  while ((await WebhookDelivery.purge(database.platform, purgesMax)) >= purgesMax);
+}
+
 /** Has deliveries taken up again soon. */
 export const watchDeliveriesSoon = (
   { database }: Platform,

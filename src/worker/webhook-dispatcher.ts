@@ -1,10 +1,12 @@
-import { claimDeliveries, watchDeliveriesSoon } from '../activities/webhook.js';
+import { claimDeliveries, purgeDeliveries, watchDeliveriesSoon } from '../activities/webhook.js';
 import { webhookChannel, type WebhookDeliveryRun } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
 
 /** Looks for waiting deliveries also when nobody told of any. */
 const pollMs = 1_000;
+/** How often what is kept no longer is deleted. */
+const purgeMs = 3_600_000;
 /** Workflows that are started at the same time. */
 const startsMax = 20;
 
@@ -17,14 +19,21 @@ type Claimed = Awaited<ReturnType<typeof claimDeliveries>>[number];
 export class WebhookDispatcher {
   readonly #platform: Platform;
   readonly #timer: NodeJS.Timeout;
+  readonly #purgeTimer: NodeJS.Timeout;
   readonly #stopListening: Promise<() => Promise<void>>;
   #looking: Promise<void> | undefined;
+  #purging: Promise<void> | undefined;
   #mustLookAgain = false;
   #isDraining = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
     this.#timer = setInterval(this.wake, pollMs);
+    this.#purgeTimer = setInterval(() => {
+      this.#purging ??= this.#purge().finally(() => {
+        this.#purging = undefined;
+      });
+    }, purgeMs);
     this.#stopListening = platform.listen(webhookChannel, this.wake).catch((error: unknown) => {
       platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
       return () => Promise.resolve();
@@ -36,9 +45,11 @@ export class WebhookDispatcher {
   async drain(): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#timer);
+    clearInterval(this.#purgeTimer);
     const stop = await this.#stopListening;
     await stop();
     await this.#looking;
+    await this.#purging;
   }
 
   /** Looks for waiting deliveries, and once more if it is called while looking. */
@@ -63,6 +74,14 @@ export class WebhookDispatcher {
         this.#platform.log.warn({ err: error }, 'cannot look for webhooks; trying again');
         return;
       }
+    }
+  }
+
+  async #purge(): Promise<void> {
+    try {
+      await purgeDeliveries(this.#platform);
+    } catch (error) {
+      this.#platform.log.warn({ err: error }, 'cannot delete old deliveries of webhooks');
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { purgeDeliveries } from '../../src/activities/webhook.js';
 import { webhookEvents } from '../../src/kernel/webhook.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { asOwner } from '../support/rows.js';
@@ -217,6 +218,35 @@ describe('webhooks', () => {
     expect(given.body.secret).to.equal(secret);
     await tenant.post(path, { overlapSeconds: -1 }).expect(400);
     await tenant.post(path, { secret: 'whsec_' }).expect(400);
+  });
+
+  it('keep deliveries for thirty days, and events a little longer', async () => {
+    const id = await register();
+    const path = `/v1/webhooks/${id}`;
+    await tenant.post(`${path}/test`).expect(200);
+    await tenant.post(`${path}/test`).expect(200);
+    await tenant.put(path, { active: false }).expect(200);
+    const { body } = await tenant.get(`${path}/deliveries`).expect(200);
+    const [kept, old] = (body.data as { id: string }[]).map((delivery) => delivery.id);
+    const age = (table: string, days: number, condition: string) =>
+      asOwner(instance.databaseUrl, (client) =>
+        client.query(
+          `update ${table} set created_at = now() - make_interval(days => ${days})
+           where ${condition}`,
+        ),
+      );
+    await age('webhook_delivery', 31, `id = '${old ?? ''}'`);
+    await age('webhook_delivery', 29, `id = '${kept ?? ''}'`);
+    await age('webhook_event', 31, `tenant_id = '${tenant.id}'`);
+    await purgeDeliveries(instance.platform);
+    const left = await tenant.get(`${path}/deliveries`).expect(200);
+    expect((left.body.data as { id: string }[]).map((each) => each.id)).to.deep.equal([kept]);
+    const events = () =>
+      tenant.scope.db.read('webhookEvent').where({ tenantId: tenant.id }).select('id');
+    expect(await events()).to.have.length(2);
+    await age('webhook_event', 41, `tenant_id = '${tenant.id}'`);
+    await purgeDeliveries(instance.platform);
+    expect(await events()).to.deep.equal([]);
   });
 
   it('recover from a time that is one', async () => {
