@@ -25,6 +25,8 @@ import { limitEvents, limitRequest } from './rate-limit.js';
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
 export interface Caller {
   readonly address: string;
+  /** The name and port by which it called this instance. */
+  readonly host: string;
   readonly cookie: (name: string) => string | undefined;
 }
 
@@ -175,6 +177,7 @@ function sendRedirect(ctx: Context, { location, cookie }: Redirect, isSecure: bo
 
 const callerOf = (ctx: Context): Caller => ({
   address: ctx.ip,
+  host: ctx.host,
   cookie: (name) => ctx.cookies.get(name),
 });
 

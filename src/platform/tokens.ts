@@ -13,6 +13,7 @@ import type { Knex } from 'knex';
 import { randomUUID } from 'node:crypto';
 import { problem } from '../kernel/problem.js';
 import type { Identity } from './identity.js';
+import { publicUrls, resourcesOf } from './public-url.js';
 import type { SecretBox } from './secret-box.js';
 import {
   ensureSigningKey,
@@ -37,8 +38,15 @@ export interface TokenRequest {
   readonly roles: readonly string[];
   readonly subject: string;
   readonly expiresInSeconds: number;
-  /** For an access token of an OAuth client (RFC 9068): its grant, and what it is meant for. */
-  readonly oauth?: { readonly grant: GrantClaims; readonly resource: string };
+  /**
+   * For an access token of an OAuth client (RFC 9068): its grant, what it is meant for, and by which
+   * address the client knows this instance.
+   */
+  readonly oauth?: {
+    readonly grant: GrantClaims;
+    readonly resource: string;
+    readonly issuer: string;
+  };
 }
 
 /** Signs and verifies the JWTs of this instance with keys kept in its database. */
@@ -79,12 +87,6 @@ async function loadKeys(db: Knex, box: SecretBox, loadedAt: number): Promise<Loa
   };
 }
 
-/** What tokens may be meant for: this API, or a resource of this instance (RFC 8707). */
-export const resourcesOf = (publicUrl: string): readonly [issuer: string, mcp: string] => [
-  publicUrl,
-  `${publicUrl}/mcp`,
-];
-
 /**
  * Loads the keys, makes the first one on a new installation. `issuer` is the instance's URL, `now`
  * the clock by which tokens begin and end.
@@ -104,7 +106,7 @@ export async function openTokenKeys(
     const known = { ...keys, loadedAt: time };
     keys = await loadKeys(db, box, time).catch(() => known);
   };
-  const audience = [ownAudience, ...resourcesOf(issuer)];
+  const audience = [ownAudience, ...publicUrls(issuer).flatMap(resourcesOf)];
   const check = (token: string) =>
     jwtVerify(token, keys.keySet, {
       ...{ algorithms: [signingAlgorithm], audience, requiredClaims: ['exp', 'sub'] },
@@ -156,7 +158,7 @@ function sign(
   };
   return new SignJWT(claims)
     .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? 'at+jwt' : 'JWT' })
-    .setIssuer(issuer)
+    .setIssuer(oauth?.issuer ?? issuer)
     .setAudience(oauth?.resource ?? ownAudience)
     .setSubject(subject)
     .setIssuedAt(now)

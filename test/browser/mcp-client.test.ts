@@ -85,6 +85,8 @@ interface Connection {
 /** A client of the one or the other package. */
 interface Kind {
   readonly name: string;
+  /** By which name of this machine it knows the server. */
+  readonly host: string;
   /** Fails with `isUnauthorized` while there is no token. */
   connect(url: URL, application: Application): Promise<Connection>;
   /** Whether it asks its user for more; the older one refreshes, which cannot widen a grant. */
@@ -99,7 +101,7 @@ const textOf = (result: unknown): string =>
 
 const kinds: readonly Kind[] = [
   {
-    name: '@modelcontextprotocol/sdk',
+    ...{ name: '@modelcontextprotocol/sdk', host: '127.0.0.1' },
     async connect(url, authProvider) {
       const client = new V1Client(who);
       await client.connect(new V1Transport(url, { authProvider }));
@@ -115,7 +117,7 @@ const kinds: readonly Kind[] = [
       new V1Transport(url, { authProvider }).finishAuth(callback.get('code') ?? ''),
   },
   {
-    name: '@modelcontextprotocol/client',
+    ...{ name: '@modelcontextprotocol/client', host: 'localhost' },
     async connect(url, authProvider) {
       const client = new v2.Client(who, { versionNegotiation: { mode: 'auto' } });
       await client.connect(new v2.StreamableHTTPClientTransport(url, { authProvider }));
@@ -140,7 +142,6 @@ describe('the official MCP clients', function () {
   let browser: Browser;
   let key: string;
   let redirectUrl: string;
-  let url: URL;
   const clock = movedClock();
   const server = createServer((_request, response) => response.end('Back at the client.'));
 
@@ -153,7 +154,6 @@ describe('the official MCP clients', function () {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     redirectUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-    url = new URL('/mcp', instance.url);
     browser = await openBrowser();
   });
   after(async () => {
@@ -175,7 +175,12 @@ describe('the official MCP clients', function () {
   };
 
   for (const kind of kinds) {
-    describe(kind.name, () => {
+    describe(`${kind.name} at ${kind.host}`, () => {
+      let url: URL;
+      before(() => {
+        url = new URL('/mcp', instance.url);
+        url.hostname = kind.host;
+      });
       const connected = async (application: Application): Promise<Connection> => {
         const failure = await kind.connect(url, application).catch((error: unknown) => error);
         expect(kind.isUnauthorized(failure), String(failure)).to.equal(true);

@@ -58,6 +58,30 @@ describe('OAuth: metadata and keys', () => {
     }
   });
 
+  it('answers to the names of this machine by each of them, and to no other', async () => {
+    const { port, hostname } = new URL(instance.url);
+    for (const [name, expected] of [
+      ['127.0.0.1', '127.0.0.1'],
+      ['localhost', 'localhost'],
+      ['[::1]', '[::1]'],
+      ['127.0.0.2', hostname],
+      ['localhost.evil.example', hostname],
+    ]) {
+      const headers = { Host: `${name}:${port}` };
+      const issuer = `http://${expected}:${port}`;
+      const server = await get(`${wellKnown}/oauth-authorization-server`, headers);
+      expect(JSON.parse(server.text)).to.include({ issuer });
+      const resource = await get(`${wellKnown}/oauth-protected-resource/mcp`, headers);
+      expect(JSON.parse(resource.text)).to.deep.include({
+        ...{ resource: `${issuer}/mcp`, authorization_servers: [issuer] },
+      });
+      const challenge = (await get('/mcp', headers)).headers['www-authenticate'];
+      expect(challenge).to.include(`"${issuer}${wellKnown}/oauth-protected-resource/mcp"`);
+    }
+    const otherPort = await get(`${wellKnown}/oauth-authorization-server`, { Host: 'localhost:1' });
+    expect(JSON.parse(otherPort.text)).to.include({ issuer: instance.url });
+  });
+
   it('has no other variant, which a client would take for another issuer', async () => {
     for (const path of [
       'oauth-authorization-server/mcp',

@@ -1,10 +1,9 @@
 import type { Operations } from '../../schemas/index.js';
 import type { Handlers } from '../mount.js';
-import { browserCookie, startFlow } from '../oauth/authorization.js';
+import { startFlow } from '../oauth/authorization.js';
 import { registerClient } from '../oauth/registration.js';
 
 export const oauthHandlers: Handlers<Operations['oauth']> = {
   register: ({ body }, _scope, platform, { address }) => registerClient(platform, body, address),
-  authorize: ({ query }, _scope, platform, { cookie }) =>
-    startFlow(platform, query, cookie(browserCookie)),
+  authorize: ({ query }, _scope, platform, caller) => startFlow(platform, query, caller),
 };

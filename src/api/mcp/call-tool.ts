@@ -85,7 +85,7 @@ function readArguments(operation: Operation, given: ToolArguments) {
 }
 
 /** No tool looks at who called beyond the token: OAuth alone does, and is none. */
-const nobody = { address: '', cookie: () => undefined };
+const nobody = { address: '', host: '', cookie: () => undefined };
 
 async function perform(
   { resource, key, operation }: Tool,
@@ -128,14 +128,17 @@ export async function callTool(
   const id = await recordToolCall(scope, {
     ...{ tool: tool.operation.id, arguments: given, clientId: identity.grant?.clientId ?? null },
   });
-  try {
-    // Validation puts canonical values in place, and the record keeps what was sent.
-    const result = resultOf(await perform(tool, given, caller, scope, platform));
-    await completeToolCall(scope, id, null);
-    return result;
-  } catch (error) {
-    const failure = failureOf(error, platform, tool);
-    await completeToolCall(scope, id, problemCode(failure.kind));
-    return { ...resultOf({ error: recordsError(failure) }), isError: true };
-  }
+  const { result, code } = await perform(tool, given, caller, scope, platform).then(
+    (value) => ({ result: resultOf(value), code: null }),
+    (error: unknown) => {
+      const failure = failureOf(error, platform, tool);
+      const body = resultOf({ error: recordsError(failure) });
+      return { result: { ...body, isError: true as const }, code: problemCode(failure.kind) };
+    },
+  );
+  // What was done is done, and is answered, even where this cannot be noted: it stays `Started`.
+  await completeToolCall(scope, id, code).catch((error: unknown) => {
+    platform.log.error({ err: error, toolCallId: id }, 'the end of a tool call was not recorded');
+  });
+  return result;
 }

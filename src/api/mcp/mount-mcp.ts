@@ -5,6 +5,7 @@ import { allowsScope } from '../../kernel/oauth-scope.js';
 import { problem } from '../../kernel/problem.js';
 import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
+import { publicUrlFor, publicUrls } from '../../platform/public-url.js';
 import { isReadOnly } from '../../schemas/operation.js';
 import { findTool } from '../../schemas/tool.js';
 import { readBodyText } from '../body.js';
@@ -17,7 +18,7 @@ import { createMcpServer } from './server.js';
 /** Pages of other origins have no business here (MCP 2025-11-25, "Security Warning"). */
 function checkOrigin(ctx: Context, publicUrl: string): void {
   const origin = ctx.get('origin');
-  if (origin !== '' && origin !== new URL(publicUrl).origin) {
+  if (origin !== '' && !publicUrls(publicUrl).some((one) => new URL(one).origin === origin)) {
     throw problem.forbidden('Pages of other origins may not call this server.');
   }
 }
@@ -94,7 +95,7 @@ export function mountMcp(router: Router, platform: Platform): void {
     const { publicUrl } = platform.config;
     const state = ctx.state as RequestState;
     checkOrigin(ctx, publicUrl);
-    const metadata = `resource_metadata="${mcpMetadataUrl(publicUrl)}"`;
+    const metadata = `resource_metadata="${mcpMetadataUrl(publicUrlFor(publicUrl, ctx.host))}"`;
     const isTokenGiven = ctx.get('authorization') !== '';
     state.challenge = isTokenGiven ? `error="invalid_token", ${metadata}` : metadata;
     const identity = await identify(ctx, platform);

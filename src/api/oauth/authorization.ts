@@ -6,9 +6,10 @@ import { flowLifetimeSeconds, insertFlow } from '../../platform/oauth/flows.js';
 import { purgeOauth } from '../../platform/oauth/purge.js';
 import { hashOf, newSecret } from '../../platform/oauth/secret.js';
 import type { Platform } from '../../platform/platform.js';
-import { resourcesOf } from '../../platform/tokens.js';
+import { publicUrlFor, publicUrls, resourcesOf } from '../../platform/public-url.js';
 import type { OperationInput, Redirect } from '../../schemas/operation.js';
 import type { Operations } from '../../schemas/index.js';
+import type { Caller } from '../mount.js';
 import { oauthFault } from './fault.js';
 import { isRegistered } from './redirect-uri.js';
 
@@ -75,24 +76,28 @@ function readScopes({ scope }: AuthorizationRequest, client: OauthClient): reado
   throw oauthFault('invalid_scope', `'scope' may hold ${allowed.join(' and ')}`, 'scope');
 }
 
-/** RFC 8707, section 2: this API or its MCP server, with or without a slash at the end. */
-export function readResource(resource: string | undefined, publicUrl: string): string {
-  const [issuer, mcp] = resourcesOf(publicUrl);
+/**
+ * RFC 8707, section 2: this API or its MCP server, with or without a slash at the end. `issuer` is
+ * how the client knows this instance, and what it means when it names none.
+ */
+export function readResource(resource: string | undefined, issuer: string): string {
   if (resource === undefined) return issuer;
-  const known = [issuer, mcp].find((one) => resource === one || resource === `${one}/`);
+  const known = publicUrls(issuer)
+    .flatMap(resourcesOf)
+    .find((one) => resource === one || resource === `${one}/`);
   if (known !== undefined) return known;
-  throw oauthFault('invalid_target', `'resource' must be ${mcp} or ${issuer}`, 'resource');
+  const allowed = resourcesOf(issuer).join(' or ');
+  throw oauthFault('invalid_target', `'resource' must be ${allowed}`, 'resource');
 }
 
 /**
  * Checks what a client asks for and keeps it as a pending flow of this browser (document 3,
- * section 4). `secret` is the browser's own, where it has one: two clients that ask at the same time
- * then share it.
+ * section 4). A browser that has a secret keeps it: two clients that ask at the same time share it.
  */
 export async function startFlow(
   platform: Platform,
   query: AuthorizationRequest,
-  secret: string | undefined,
+  { host, cookie }: Caller,
 ): Promise<Redirect> {
   const { database, config, now } = platform;
   const client = await findTarget(platform, query);
@@ -100,7 +105,8 @@ export async function startFlow(
   checkCodeChallenge(query);
   checkCodeChallengeMethod(query);
   const scopes = readScopes(query, client);
-  const resource = readResource(query.resource, config.publicUrl);
+  const resource = readResource(query.resource, publicUrlFor(config.publicUrl, host));
+  const secret = cookie(browserCookie);
   const value = secret !== undefined && secretForm.test(secret) ? secret : newSecret();
   const id = randomUUID();
   const time = now();

@@ -10,6 +10,7 @@ import { allowFlow } from '../../platform/oauth/grants.js';
 import { hashOf } from '../../platform/oauth/secret.js';
 import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
+import { publicUrlFor } from '../../platform/public-url.js';
 import { browserCookie } from './authorization.js';
 import { readForm, required } from './form.js';
 import { paths } from './metadata.js';
@@ -112,11 +113,12 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
   checkCsrf(open, form.get('csrf') ?? '');
   const { flow } = open;
   const { database, config, now } = platform;
+  const issuer = publicUrlFor(config.publicUrl, ctx.host);
   const decision = required(form, 'decision');
   if (decision === 'deny') {
     if (!(await decideFlow(database.platform, flow.id, now()))) throw decidedBefore();
     const error = { error: 'access_denied', error_description: 'The user did not allow it.' };
-    sendBack(ctx, flow, error, config.publicUrl);
+    sendBack(ctx, flow, error, issuer);
     return;
   }
   if (decision !== 'allow') throw problem.validation("'decision' must be allow or deny.");
@@ -127,7 +129,7 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
   }
   const code = await allowFlow(database.platform, flow, identity, now());
   if (code === undefined) throw decidedBefore();
-  sendBack(ctx, flow, { code }, config.publicUrl);
+  sendBack(ctx, flow, { code }, issuer);
 }
 
 const advice: Readonly<Record<number, readonly [title: string, advice: string]>> = {

@@ -2,6 +2,7 @@ import type { Context } from 'koa';
 import { Problem, problem } from '../../kernel/problem.js';
 import { hasPerUserClient } from '../../platform/oauth/mcp-clients.js';
 import type { Platform } from '../../platform/platform.js';
+import { publicUrlFor } from '../../platform/public-url.js';
 import type { Guard } from '../mount.js';
 import { findTarget } from './authorization.js';
 import { openToOrigins } from './cross-origin.js';
@@ -72,7 +73,7 @@ const guardAuthorization =
         const code = codeOf(error, 'invalid_request');
         throw new Problem('validation', error.message, { ...error.details, code });
       }
-      redirectFault(ctx, error, platform.config.publicUrl);
+      redirectFault(ctx, error, publicUrlFor(platform.config.publicUrl, ctx.host));
     }
   };
 

@@ -3,6 +3,7 @@ import type { Context } from 'koa';
 import { databaseProblem } from '../../commands/database-problem.js';
 import { Problem } from '../../kernel/problem.js';
 import type { Platform } from '../../platform/platform.js';
+import { publicUrlFor } from '../../platform/public-url.js';
 import { mountConsent } from './consent.js';
 import { mountPreflight, openToOrigins } from './cross-origin.js';
 import { codeOf } from './fault.js';
@@ -11,7 +12,7 @@ import { paths, resourceMetadata, serverMetadata } from './metadata.js';
 import { revokeToken } from './revocation.js';
 import { issueTokens } from './token.js';
 
-type Endpoint = (platform: Platform, form: Form) => Promise<object | void>;
+type Endpoint = (platform: Platform, form: Form, issuer: string) => Promise<object | void>;
 
 /** RFC 6749, section 5.2: clients act on the code, so that it is not wrapped in a body of ours. */
 function answerFault(ctx: Context, error: unknown, platform: Platform): void {
@@ -33,25 +34,32 @@ const formEndpoint =
     openToOrigins(ctx);
     ctx.set('Pragma', 'no-cache');
     try {
-      ctx.body = (await work(platform, await readForm(ctx))) ?? {};
+      const issuer = publicUrlFor(platform.config.publicUrl, ctx.host);
+      ctx.body = (await work(platform, await readForm(ctx), issuer)) ?? {};
       ctx.status = 200;
     } catch (error) {
       answerFault(ctx, error, platform);
     }
   };
 
-function mountDocument(router: Router, path: string, content: object): void {
+function mountDocument(
+  router: Router,
+  { config }: Platform,
+  path: string,
+  contentFor: (issuer: string) => object,
+): void {
   mountPreflight(router, path, 'GET');
   router.get(path, (ctx: Context) => {
     openToOrigins(ctx);
     ctx.set('Cache-Control', 'public, max-age=300');
-    ctx.body = content;
+    // One address has several names on loopback.
+    ctx.vary('Host');
+    ctx.body = contentFor(publicUrlFor(config.publicUrl, ctx.host));
   });
 }
 
 /** What of OAuth is no operation: tokens, revocation, metadata and the consent screen (OAUTH.md). */
 export function mountOauth(router: Router, platform: Platform): void {
-  const { publicUrl } = platform.config;
   mountPreflight(router, paths.register, 'POST');
   for (const [path, work] of [
     [paths.token, issueTokens],
@@ -61,8 +69,12 @@ export function mountOauth(router: Router, platform: Platform): void {
     router.post(path, formEndpoint(platform, work));
   }
   const mcpPath = `${paths.resourceMetadata}${paths.mcp}`;
-  mountDocument(router, paths.serverMetadata, serverMetadata(publicUrl));
-  mountDocument(router, paths.resourceMetadata, resourceMetadata(publicUrl, publicUrl));
-  mountDocument(router, mcpPath, resourceMetadata(publicUrl, `${publicUrl}${paths.mcp}`));
+  mountDocument(router, platform, paths.serverMetadata, serverMetadata);
+  mountDocument(router, platform, paths.resourceMetadata, (issuer) =>
+    resourceMetadata(issuer, issuer),
+  );
+  mountDocument(router, platform, mcpPath, (issuer) =>
+    resourceMetadata(issuer, `${issuer}${paths.mcp}`),
+  );
   mountConsent(router, platform);
 }

@@ -35,6 +35,14 @@ interface TokenAnswer {
   readonly scope: string;
 }
 
+/** What a client asks the token endpoint for; `issuer` is how it knows this instance. */
+interface Asked {
+  readonly platform: Platform;
+  readonly client: OauthClient;
+  readonly form: Form;
+  readonly issuer: string;
+}
+
 /** RFC 6749, section 2.3: a public client only names itself. */
 export async function requireClient({ database }: Platform, form: Form): Promise<OauthClient> {
   const id = required(form, 'client_id');
@@ -44,9 +52,9 @@ export async function requireClient({ database }: Platform, form: Form): Promise
 }
 
 /** RFC 8707, section 2.2: nothing but what the user allowed it for. */
-function checkSameResource(grant: Grant, form: Form, publicUrl: string): void {
+function checkSameResource(grant: Grant, form: Form, issuer: string): void {
   const resource = form.get('resource');
-  if (resource === undefined || readResource(resource, publicUrl) === grant.resource) return;
+  if (resource === undefined || readResource(resource, issuer) === grant.resource) return;
   throw oauthFault('invalid_target', `'resource' must be ${grant.resource}`, 'resource');
 }
 
@@ -60,10 +68,9 @@ async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<
 }
 
 async function exchange(
-  platform: Platform,
+  { platform, client, issuer }: Asked,
   kind: 'code' | 'refreshToken',
   stored: WithGrant<StoredCode | StoredRefreshToken>,
-  client: OauthClient,
   scopes: readonly string[],
 ): Promise<TokenAnswer> {
   const { database, tokens, now } = platform;
@@ -76,7 +83,7 @@ async function exchange(
   const { tenantId, orgId, roles, subject, resource } = grant;
   const accessToken = await tokens.issue({
     ...{ tenantId, orgId, roles, subject, expiresInSeconds: accessTokenSeconds },
-    oauth: { grant: { id: grant.id, clientId: client.id, scopes }, resource },
+    oauth: { grant: { id: grant.id, clientId: client.id, scopes }, resource, issuer },
   });
   const { refreshToken } = exchanged;
   return {
@@ -89,11 +96,8 @@ async function exchange(
 }
 
 /** RFC 6749, section 4.1.3. */
-async function exchangeCode(
-  platform: Platform,
-  client: OauthClient,
-  form: Form,
-): Promise<TokenAnswer> {
+async function exchangeCode(asked: Asked): Promise<TokenAnswer> {
+  const { platform, client, form, issuer } = asked;
   const code = required(form, 'code');
   const redirectUri = required(form, 'redirect_uri');
   const verifier = required(form, 'code_verifier');
@@ -106,16 +110,13 @@ async function exchangeCode(
   for (const check of codeChecks) check(stored, request);
   checkSameRedirectUri(stored, redirectUri);
   checkVerifier(stored, verifier);
-  checkSameResource(stored.grant, form, platform.config.publicUrl);
-  return exchange(platform, 'code', stored, client, stored.grant.scopes);
+  checkSameResource(stored.grant, form, issuer);
+  return exchange(asked, 'code', stored, stored.grant.scopes);
 }
 
 /** RFC 6749, section 6, with rotation (OAuth 2.1, section 4.3.1). */
-async function exchangeRefreshToken(
-  platform: Platform,
-  client: OauthClient,
-  form: Form,
-): Promise<TokenAnswer> {
+async function exchangeRefreshToken(asked: Asked): Promise<TokenAnswer> {
+  const { platform, client, form, issuer } = asked;
   const { database, now } = platform;
   const stored = await findRefreshToken(database.platform, required(form, 'refresh_token'));
   if (!stored) throw oauthFault('invalid_grant', 'The refresh token is not known.');
@@ -126,9 +127,9 @@ async function exchangeRefreshToken(
     await revokeGrant(database.platform, stored.grant.id, now());
     throw oauthFault('invalid_grant', 'The access key that allowed it has been revoked.');
   }
-  checkSameResource(stored.grant, form, platform.config.publicUrl);
+  checkSameResource(stored.grant, form, issuer);
   const scopes = narrowScopes(stored.grant, form.get('scope'));
-  return exchange(platform, 'refreshToken', stored, client, scopes);
+  return exchange(asked, 'refreshToken', stored, scopes);
 }
 
 const grantTypes: Readonly<Record<string, typeof exchangeCode>> = {
@@ -141,7 +142,11 @@ const grantTypes: Readonly<Record<string, typeof exchangeCode>> = {
  * `invalid_scope`, `invalid_target`, `unauthorized_client`, `unsupported_grant_type`. 401:
  * `invalid_client`.
  */
-export async function issueTokens(platform: Platform, form: Form): Promise<TokenAnswer> {
+export async function issueTokens(
+  platform: Platform,
+  form: Form,
+  issuer: string,
+): Promise<TokenAnswer> {
   const grantType = required(form, 'grant_type');
   const client = await requireClient(platform, form);
   const issue = Object.hasOwn(grantTypes, grantType) ? grantTypes[grantType] : undefined;
@@ -149,5 +154,5 @@ export async function issueTokens(platform: Platform, form: Form): Promise<Token
     const known = Object.keys(grantTypes).join(' or ');
     throw oauthFault('unsupported_grant_type', `'grant_type' must be ${known}`, 'grant_type');
   }
-  return issue(platform, client, form);
+  return issue({ platform, client, form, issuer });
 }
