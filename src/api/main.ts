@@ -15,12 +15,18 @@ export interface RunningApi {
  */
 const maxHeaderSize = 256 * 1024;
 
+/**
+ * How long an idle connection is kept. Node's 5 s are less than what load balancers (60 s) and clients
+ * with pools reckon with: their next request would meet a connection that is being closed.
+ */
+const keepAliveTimeout = 75_000;
+
 /** Serves the API; rejects with EADDRINUSE when the port is taken. */
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
   const handle = createApp(platform).callback();
-  const server = createServer({ maxHeaderSize }, (request, response) => {
+  const server = createServer({ maxHeaderSize, keepAliveTimeout }, (request, response) => {
     void handle(request, response);
   });
   await new Promise<void>((resolve, reject) => {
