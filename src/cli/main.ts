@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
+import { registerBillingRun, registerBillingSchedule } from './billing.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
 import { registerMcpClient } from './mcp-client.js';
@@ -20,6 +21,8 @@ const commands = [
   registerMcpClient,
   registerSigningKey,
   registerIngest,
+  registerBillingRun,
+  registerBillingSchedule,
   registerWebhook,
   registerDemo,
   registerOpenApi,

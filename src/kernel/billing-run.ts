@@ -55,3 +55,12 @@ export interface BillingProgress {
 export const outputListMax = 1_000;
 /** Drafts come with their items. */
 export const draftsMax = 200;
+
+/** How often a tenant's schedule bills: the calendar period that ended before. */
+export const billingScheduleFrequencies = ['Daily', 'Weekly', 'Monthly'] as const;
+
+/** What the workflow of a schedule is given. */
+export interface BillingScheduleInput {
+  readonly tenantId: string;
+  readonly every: (typeof billingScheduleFrequencies)[number];
+}

@@ -16,6 +16,9 @@ import {
   type WebhookSettings,
 } from './webhooks/sender.js';
 
+/** The task queue of an instance; tests give each database its own. */
+export const defaultTaskQueue = 'durabill';
+
 /** What `openPlatform` needs to know; `Config` has it all. */
 export interface PlatformConfig {
   readonly databasePoolMax: number;
@@ -73,7 +76,7 @@ export async function openPlatform(
 ): Promise<Platform> {
   const log = openLog(config.logLevel);
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
-  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? 'durabill', log);
+  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, log);
   const broker = await openPostgresBroker(database, servers.databaseUrl, {
     timeoutMs: config.ingestTimeoutMs,
     log,

@@ -1,6 +1,7 @@
 /** Every workflow; the name of an export is its type in Temporal. */
 export { approveAccount, createAccount, deleteAccount, editAccount } from './account.js';
 export { runBilling } from './billing-run.js';
+export { scheduleBilling } from './billing-schedule.js';
 export { approveContract, createContract, deleteContract, editContract } from './contract.js';
 export { deletePayment, editPayment, savePayment } from './payment.js';
 export {

@@ -120,6 +120,12 @@ const billingRun = async (name: string, data: object) => {
 };
 failuresLeft = 8;
 await billingRun('billing-run', { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
+const scheduled = `${tenant.id}/billing-schedule`;
+await temporal.waiter.workflow.start('scheduleBilling', {
+  ...{ workflowId: scheduled, taskQueue: temporal.taskQueue },
+  args: [{ tenantId: tenant.id, every: 'Monthly' }],
+});
+await record('billing-schedule', scheduled);
 await billingRun('billing-run-dry', {
   ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
 });

@@ -1,0 +1,47 @@
+import type { BillingScheduleInput } from '../kernel/billing-run.js';
+import {
+  changeBillingSchedule,
+  listBillingSchedules,
+  setBillingSchedule,
+  type ScheduleChange,
+} from '../platform/billing-schedule.js';
+import { defaultTaskQueue } from '../platform/platform.js';
+import { listTenants } from '../platform/tenants.js';
+import { withInstance } from './instance.js';
+import { withTemporal } from './temporal-access.js';
+
+export interface ScheduleOptions {
+  readonly every: BillingScheduleInput['every'];
+  readonly hour: number;
+}
+
+export async function setSchedule(tenantId: string, options: ScheduleOptions): Promise<void> {
+  const tenants = await withInstance(({ database }) => listTenants(database.platform));
+  if (!tenants.some(({ id }) => id === tenantId)) {
+    throw new Error(`There is no tenant '${tenantId}'.`);
+  }
+  await withTemporal((client) =>
+    setBillingSchedule(client, defaultTaskQueue, { tenantId, ...options }),
+  );
+  process.stdout.write(`${tenantId} is billed: ${options.every}\n`);
+}
+
+const done: Readonly<Record<ScheduleChange, string>> = {
+  pause: 'paused',
+  resume: 'resumed',
+  trigger: 'started',
+  remove: 'removed',
+};
+
+export async function changeSchedule(tenantId: string, change: ScheduleChange): Promise<void> {
+  const isThere = await withTemporal((client) => changeBillingSchedule(client, tenantId, change));
+  if (!isThere) throw new Error(`The tenant '${tenantId}' has no schedule.`);
+  process.stdout.write(`${done[change]} the schedule of ${tenantId}\n`);
+}
+
+export async function printSchedules(): Promise<void> {
+  for (const { tenantId, note, isPaused, next } of await withTemporal(listBillingSchedules)) {
+    const state = isPaused ? 'paused' : `next ${next?.toISOString() ?? 'never'}`;
+    process.stdout.write(`${tenantId}\t${note}\t${state}\n`);
+  }
+}

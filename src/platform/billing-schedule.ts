@@ -1,0 +1,110 @@
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import type { BillingScheduleInput } from '../kernel/billing-run.js';
+
+const prefix = 'billing/';
+const idOf = (tenantId: string): string => `${prefix}${tenantId}`;
+
+/** When a tenant is billed by itself. */
+export interface BillingSchedule extends BillingScheduleInput {
+  /** Hour of the day in UTC. */
+  readonly hour: number;
+}
+
+/** A schedule as it is listed. */
+export interface ListedSchedule {
+  readonly tenantId: string;
+  readonly note: string;
+  readonly isPaused: boolean;
+  readonly next: Date | undefined;
+}
+
+/** The first day after each period, at the hour: then the period before is billed. */
+function calendarOf({ every, hour }: BillingSchedule) {
+  if (every === 'Weekly') return { dayOfWeek: 'MONDAY' as const, hour };
+  return every === 'Monthly' ? { dayOfMonth: 1, hour } : { hour };
+}
+
+function optionsOf(schedule: BillingSchedule, taskQueue: string): ScheduleOptions {
+  const { tenantId, every, hour } = schedule;
+  const input: BillingScheduleInput = { tenantId, every };
+  const tenant = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
+  return {
+    scheduleId: idOf(tenantId),
+    spec: { calendars: [calendarOf(schedule)] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: 'scheduleBilling',
+      workflowId: `${tenantId}/billing-schedule`,
+      ...{ taskQueue, args: [input] },
+      typedSearchAttributes: new TypedSearchAttributes([{ key: tenant, value: tenantId }]),
+    },
+    // Each period is billed, one after the other, also those that came while the server was away.
+    policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
+    memo: { note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC` },
+  };
+}
+
+/** Sets when a tenant is billed; a schedule that there was is replaced. */
+export async function setBillingSchedule(
+  { schedule }: Client,
+  taskQueue: string,
+  wanted: BillingSchedule,
+): Promise<void> {
+  const options = optionsOf(wanted, taskQueue);
+  try {
+    await schedule.create(options);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await schedule.getHandle(idOf(wanted.tenantId)).delete();
+    await schedule.create(options);
+  }
+}
+
+/** What can be done to a tenant's schedule. */
+export type ScheduleChange = 'pause' | 'resume' | 'remove' | 'trigger';
+
+/** Changes a tenant's schedule; tells whether there is one. */
+export async function changeBillingSchedule(
+  { schedule }: Client,
+  tenantId: string,
+  change: ScheduleChange,
+): Promise<boolean> {
+  const handle = schedule.getHandle(idOf(tenantId));
+  try {
+    if (change === 'pause') await handle.pause();
+    else if (change === 'resume') await handle.unpause();
+    else if (change === 'trigger') await handle.trigger();
+    else await handle.delete();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** The schedules of all tenants, by tenant. */
+export async function listBillingSchedules({ schedule }: Client): Promise<ListedSchedule[]> {
+  const found: ListedSchedule[] = [];
+  for await (const { scheduleId, memo, state, info } of schedule.list()) {
+    if (!scheduleId.startsWith(prefix)) continue;
+    const note: unknown = memo?.['note'];
+    found.push({
+      tenantId: scheduleId.slice(prefix.length),
+      note: typeof note === 'string' ? note : '',
+      isPaused: state.paused,
+      next: info.nextActionTimes[0],
+    });
+  }
+  return found.sort((a, b) => (a.tenantId < b.tenantId ? -1 : 1));
+}

@@ -1,0 +1,50 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { dayBefore, utcDate } from '../../src/kernel/date.js';
+import { periodOf } from '../../src/kernel/period.js';
+import {
+  changeBillingSchedule,
+  listBillingSchedules,
+  setBillingSchedule,
+} from '../../src/platform/billing-schedule.js';
+import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+
+describe('a billing schedule', () => {
+  let instance: TestInstance;
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true });
+  });
+  after(() => instance.close());
+
+  it('is set, replaced, listed, paused, and bills the month that ended last', async () => {
+    const tenant = await instance.tenant();
+    const { waiter: client, taskQueue } = instance.platform.temporal;
+    await createAccount(tenant, 'acme');
+    const service = await createService(tenant, 'Calls');
+    const last = dayBefore(periodOf('Monthly', utcDate(new Date())).start);
+    await send(tenant, usage('acme', service, { eventTimestamp: `${last}T12:00:00Z` }));
+    await waitUntilRated(tenant, 1);
+    const schedule = { tenantId: tenant.id, every: 'Monthly', hour: 3 } as const;
+    await setBillingSchedule(client, taskQueue, { ...schedule, hour: 2 });
+    await setBillingSchedule(client, taskQueue, schedule);
+    expect(await changeBillingSchedule(client, tenant.id, 'trigger')).to.equal(true);
+    const deadline = Date.now() + 30_000;
+    let executions: { status: string; actor: string; output: { invoiceCount: number } }[] = [];
+    while (executions[0]?.status !== 'completed') {
+      if (Date.now() > deadline) expect.fail(`not billed: ${JSON.stringify(executions)}`);
+      await wait(100);
+      const { body } = await tenant.get('/v1/workflows/billing-run/executions').expect(200);
+      executions = body.data;
+    }
+    expect(executions[0]).to.include({ actor: 'billing-schedule' });
+    expect(executions[0]?.output).to.include({ invoiceCount: 1, periodEnd: last });
+    const list = await tenant.get(`${external}/invoices`).expect(200);
+    expect(list.body.data.totalElements).to.equal(1);
+    await changeBillingSchedule(client, tenant.id, 'pause');
+    const found = (await listBillingSchedules(client)).find(({ tenantId: id }) => id === tenant.id);
+    expect(found).to.include({ note: 'Monthly, at 03:00 UTC', isPaused: true });
+    expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
+    expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
+  }).timeout(60_000);
+});
