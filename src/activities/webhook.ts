@@ -83,15 +83,13 @@ const firstAttemptsMax = 16;
 /** Deliveries that are taken up at once. */
 const claimsMax = 200;
 
-/** Takes up deliveries of all tenants that wait, and some that were lost on their way. */
-export async function claimDeliveries({ database }: Platform): Promise<readonly ClaimedDelivery[]> {
-  const { platform: db } = database;
-  const lost = await WebhookDelivery.reclaim(db, claimsMax);
-  const waiting = await WebhookDelivery.claim(db, {
-    ...{ perWebhook: firstAttemptsMax, limit: claimsMax },
-  });
-  return [...lost, ...waiting];
-}
+/** Takes up deliveries of all tenants that wait. */
+export const claimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.claim(database.platform, { perWebhook: firstAttemptsMax, limit: claimsMax });
+
+/** Takes up deliveries again that were lost on their way. */
+export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.reclaim(database.platform, claimsMax);
 
 /** Rows that are deleted at once. */
 const purgesMax = 5_000;

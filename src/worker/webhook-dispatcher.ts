@@ -1,4 +1,9 @@
-import { claimDeliveries, purgeDeliveries, watchDeliveriesSoon } from '../activities/webhook.js';
+import {
+  claimDeliveries,
+  purgeDeliveries,
+  reclaimDeliveries,
+  watchDeliveriesSoon,
+} from '../activities/webhook.js';
 import { webhookChannel, type WebhookDeliveryRun } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
@@ -24,11 +29,15 @@ export class WebhookDispatcher {
   #looking: Promise<void> | undefined;
   #purging: Promise<void> | undefined;
   #mustLookAgain = false;
+  #mustReclaim = true;
   #isDraining = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
-    this.#timer = setInterval(this.wake, pollMs);
+    this.#timer = setInterval(() => {
+      this.#mustReclaim = true;
+      this.wake();
+    }, pollMs);
     this.#purgeTimer = setInterval(() => {
       this.#purging ??= this.#purge().finally(() => {
         this.#purging = undefined;
@@ -68,6 +77,11 @@ export class WebhookDispatcher {
       try {
         const claimed = await claimDeliveries(this.#platform);
         await this.#startAll(claimed);
+        // What was lost is rare, and comes minutes late anyway.
+        if (this.#mustReclaim) {
+          this.#mustReclaim = false;
+          await this.#startAll(await reclaimDeliveries(this.#platform));
+        }
         // There may be more than one look may take.
         if (claimed.length > 0) this.#mustLookAgain = true;
       } catch (error) {

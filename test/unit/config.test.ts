@@ -19,6 +19,8 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
       databasePoolMax: 20,
       ingestTimeoutMs: 10_000,
       flowTimeoutMs: 30_000,
+      ingestEventsPerMinute: undefined,
+      webhooks: { allowsPrivateAddresses: true },
       logLevel: 'info',
       secretKey: undefined,
       temporal: { address: undefined, namespace: 'default', tls: false, apiKey: undefined },
@@ -31,6 +33,17 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
   ['no slash at the end', { PUBLIC_URL: 'https://b.example/' }, { publicUrl: 'https://b.example' }],
   ['an option of the command line wins', { PORT: '1' }, { port: 2 }, { PORT: '2' }],
   ['an option that is not given does not', { PORT: '1' }, { port: 1 }, { PORT: undefined }],
+  [
+    'private addresses of webhooks are refused on a server',
+    { DATABASE_URL: 'postgres://db.example/x' },
+    { webhooks: { allowsPrivateAddresses: false } },
+  ],
+  [
+    'unless it says otherwise, webhooks',
+    { DATABASE_URL: 'postgres://db.example/x', WEBHOOK_PRIVATE_ADDRESSES: 'true' },
+    { webhooks: { allowsPrivateAddresses: true } },
+  ],
+  ['a limit of ingestion', { INGEST_EVENTS_PER_MINUTE: '500' }, { ingestEventsPerMinute: 500 }],
   ['a role', { ROLE: 'worker' }, { role: 'worker' }],
   ['cache folder', { XDG_CACHE_HOME: '/x' }, { cacheDir: '/x/durabill' }],
   ['cache folder in the home', { HOME: '/home/u' }, { cacheDir: '/home/u/.cache/durabill' }],
@@ -55,6 +68,10 @@ const refusals: [Record<string, string>, string][] = [
   [{ PORT: '3e3' }, 'PORT is "3e3": it must be a whole number from 1 to 65535.'],
   [{ PORT: '-1' }, 'PORT is "-1": it must be a whole number from 1 to 65535.'],
   [{ PORT: '30.5' }, 'PORT is "30.5": it must be a whole number from 1 to 65535.'],
+  [
+    { WEBHOOK_PRIVATE_ADDRESSES: 'perhaps' },
+    'WEBHOOK_PRIVATE_ADDRESSES is "perhaps": it must be true or false.',
+  ],
   [{ ROLE: 'both' }, 'ROLE is "both": it must be all, api or worker.'],
   [
     { HOST: 'http://x' },
