@@ -13,6 +13,7 @@ export function banner({ apiUrl, temporalUiUrl, dataDir, token, seconds }: Banne
     ['API', apiUrl],
     ['API docs', apiUrl === null ? null : `${apiUrl}/docs`],
     ['OpenAPI', apiUrl === null ? null : `${apiUrl}/openapi.json`],
+    ['MCP server', apiUrl === null ? null : `${apiUrl}/mcp`],
     ['Temporal UI', temporalUiUrl],
     ['Data', dataDir],
   ].flatMap(([name, value]) =>

@@ -99,12 +99,20 @@ export async function openTokenKeys(
 ): Promise<TokenKeys> {
   if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
   let keys = await loadKeys(db, box, now().getTime());
-  const refresh = async (afterMs: number): Promise<void> => {
+  let loading: Promise<void> | undefined;
+  const load = async (): Promise<void> => {
     const time = now().getTime();
-    if (time - keys.loadedAt < afterMs) return;
     // Without the database the keys that are known go on working.
     const known = { ...keys, loadedAt: time };
     keys = await loadKeys(db, box, time).catch(() => known);
+  };
+  const refresh = async (afterMs: number): Promise<void> => {
+    if (now().getTime() - keys.loadedAt < afterMs) return;
+    // Requests that come together wait for one look.
+    loading ??= load().finally(() => {
+      loading = undefined;
+    });
+    await loading;
   };
   const audience = [ownAudience, ...publicUrls(issuer).flatMap(resourcesOf)];
   const check = (token: string) =>
