@@ -13,6 +13,7 @@ import {
   readWebhook,
   readWebhookDelivery,
 } from '../queries/webhook.js';
+import { readDateOrInstant } from '../schemas/date-or-instant.js';
 import {
   overlapSecondsDefault,
   type WebhookCreate,
@@ -246,7 +247,8 @@ export async function recoverWebhook(
       .forTenant(tenantId)
       .where({ webhookId })
       .whereIn('status', statuses)
-      .where('createdAt', '>=', since)
+      // A year that the database does not know means its first one.
+      .where('createdAt', '>=', readDateOrInstant(since)?.from ?? since)
       .patch({ ...newRound, round: trx.raw('round + 1') });
     return { deliveries };
   });

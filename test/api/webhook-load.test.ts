@@ -3,6 +3,7 @@ import { openPlatform } from '../../src/platform/platform.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { openReceiver, waitUntilDelivered, type Receiver } from '../support/receiver.js';
+import { asOwner } from '../support/rows.js';
 import { testServers } from '../support/servers.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -63,6 +64,46 @@ describe('many deliveries of webhooks', () => {
     await second.close();
     expect(new Set(receiver.received.map(({ id }) => id)).size).to.equal(100);
     expect(receiver.received).to.have.length(100);
+  });
+});
+
+describe('deliveries that were taken up by a process that died', () => {
+  it('are taken up again, with the attempt that is due', async () => {
+    const instance = await openTestInstance();
+    const tenant = await instance.tenant();
+    const receiver = await openReceiver();
+    const webhook = { url: receiver.url, events: ['mdata.created'], secret };
+    const { body } = await tenant.post('/v1/webhooks', webhook).expect(201);
+    const path = `/v1/webhooks/${String(body.id)}`;
+    const claimed = await tenant.post(`${path}/test`).expect(200);
+    const retrying = await tenant.post(`${path}/test`).expect(200);
+    // No workflow knows of either: of the first none was started, that of the second is lost.
+    await asOwner(instance.databaseUrl, async (client) => {
+      await client.query(
+        `update webhook_delivery set watch_at = now() - interval '1 second', record_id = id,
+           status = case when id = $1 then 'sending' else 'retrying' end,
+           attempts = case when id = $1 then 0 else 2 end
+         where webhook_id = $2`,
+        [claimed.body.id, body.id],
+      );
+    });
+    const workers = await startWorkers(instance.platform);
+    const received = await receiver.until((all) => all.length === 2);
+    expect(new Set(received.map(({ id }) => id))).to.deep.equal(
+      new Set([claimed.body.id, retrying.body.id]),
+    );
+    await waitUntilDelivered(tenant, body.id as string);
+    const list = await tenant.get(`${path}/deliveries`).expect(200);
+    const numbers = (list.body.data as { id: string; attempts: { number: number }[] }[]).map(
+      ({ id, attempts }) => [id, attempts.map(({ number }) => number)],
+    );
+    expect(numbers).to.have.deep.members([
+      [claimed.body.id, [1]],
+      [retrying.body.id, [3]],
+    ]);
+    await workers.drain();
+    await receiver.close();
+    await instance.close();
   });
 });
 
