@@ -15,6 +15,7 @@ import { printRows, writeRows, type BenchRow } from './result.js';
 import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } from './rows.js';
 import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
+import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 
 const tenantId = 'bench';
@@ -85,6 +86,7 @@ try {
     measureFresh,
     measureFlow,
     measureFlat,
+    measureBill,
   ];
   for (const measure of measures.filter(isAskedFor)) {
     tell(measure.name);
