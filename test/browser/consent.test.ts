@@ -127,12 +127,14 @@ describe('the consent screen', function () {
 
   it('is used by keyboard alone: the field has the focus, Enter allows', async () => {
     await page.goto(address());
-    expect(await page.evaluate('document.activeElement.id')).to.equal('credential');
+    // Browsers give the focus with the next frame.
+    await page.waitForFunction(`document.activeElement.id === 'credential'`);
     await page.keyboard.type(key);
     await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')]);
     expect(callback.visits[0]?.searchParams.has('code')).to.equal(true);
 
     await page.goto(address());
+    await page.waitForFunction(`document.activeElement.id === 'credential'`);
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.value')).to.equal('allow');
     await page.keyboard.press('Tab');

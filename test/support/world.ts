@@ -171,18 +171,23 @@ async function addWebhook(tenant: TestTenant, params: Record<string, string>): P
 }
 
 /** A call of a tool. */
-const addToolCall = async ({ post }: TestTenant): Promise<void> => {
+const addToolCall = async (tenant: TestTenant): Promise<void> => {
   const call = { name: 'listAccounts', arguments: { size: 1 } };
-  await post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call }).expect(200);
+  await tenant
+    .post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
+    .expect(200);
 };
 
 /** An OAuth client; it can register while the instance has an MCP client. */
 async function addOauthClient(
-  { id, scope, post }: TestTenant,
+  tenant: TestTenant,
   references: Record<string, string>,
 ): Promise<void> {
-  await addMcpClient(scope.db.read, { name: id, authType: 'per_user_oauth' });
-  const { body } = await post('/api/oauth/per-user/register', examples.registration).expect(201);
+  const name = tenant.id;
+  await addMcpClient(tenant.scope.db.read, { name, authType: 'per_user_oauth' });
+  const { body } = await tenant
+    .post('/api/oauth/per-user/register', examples.registration)
+    .expect(201);
   references['client_id'] = body.client_id;
 }
 
