@@ -20,7 +20,6 @@ export {
   hasRecurring,
   priceRecurring,
   recurringEvent,
-  type RecurringAttribute,
   type RecurringLine,
   type RecurringPart,
   type RecurringService,
