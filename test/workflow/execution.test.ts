@@ -64,7 +64,12 @@ describe('workflows and their executions', () => {
   it('are listed with the schema of their data, and read by id or name', async () => {
     const { body } = await tenant.get(`${workflows}?limit=100`).expect(200);
     const names = body.data.map((one: { name: string }) => one.name);
-    expect(names).to.include.members(['account-create', 'payment-save', 'service-clone', 'billing-run']);
+    expect(names).to.include.members([
+      'account-create',
+      'payment-save',
+      'service-clone',
+      'billing-run',
+    ]);
     expect(body.pagination.total).to.equal(17);
     const byName = await tenant.get(`${workflows}/payment-save`).expect(200);
     expect(byName.body.dataSchema.required).to.include('payment_reference');

@@ -7,12 +7,15 @@ import { textRuns } from './text-runs.js';
 
 const require = createRequire(import.meta.url);
 const latin = join(dirname(require.resolve('pdfmake/package.json')), 'fonts', 'Roboto');
-const chinese = join(dirname(require.resolve('@embedpdf/fonts-sc')), '..', 'fonts');
-const han = join(chinese, 'NotoSansHans-Regular.otf');
+const notoSans = (script: string, file: string): string =>
+  join(dirname(require.resolve(`@embedpdf/fonts-${script}`)), '..', 'fonts', file);
+// Large, so that one weight of each has to do.
+const han = notoSans('sc', 'NotoSansHans-Regular.otf');
+const hangul = notoSans('kr', 'NotoSansKR-Regular.otf');
 const fonts = {
   Latin: { normal: join(latin, 'Roboto-Regular.ttf'), bold: join(latin, 'Roboto-Medium.ttf') },
-  // Large, so that one has to do.
   Han: { normal: han, bold: han },
+  Hangul: { normal: hangul, bold: hangul },
 };
 const fontPaths = new Set(Object.values(fonts).flatMap(({ normal, bold }) => [normal, bold]));
 
