@@ -7,11 +7,10 @@ import { textRuns } from './text-runs.js';
 
 const require = createRequire(import.meta.url);
 const latin = join(dirname(require.resolve('pdfmake/package.json')), 'fonts', 'Roboto');
-const notoSans = (script: string, file: string): string =>
-  join(dirname(require.resolve(`@embedpdf/fonts-${script}`)), '..', 'fonts', file);
+const fontOf = (main: string, file: string): string => join(dirname(main), '..', 'fonts', file);
 // Large, so that one weight of each has to do.
-const han = notoSans('sc', 'NotoSansHans-Regular.otf');
-const hangul = notoSans('kr', 'NotoSansKR-Regular.otf');
+const han = fontOf(require.resolve('@embedpdf/fonts-sc'), 'NotoSansHans-Regular.otf');
+const hangul = fontOf(require.resolve('@embedpdf/fonts-kr'), 'NotoSansKR-Regular.otf');
 const fonts = {
   Latin: { normal: join(latin, 'Roboto-Regular.ttf'), bold: join(latin, 'Roboto-Medium.ttf') },
   Han: { normal: han, bold: han },
