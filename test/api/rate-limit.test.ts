@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import type request from 'supertest';
-import { startApi, type RunningApi } from '../../src/api/main.js';
-import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { setTenantPlan, type Tenant } from '../../src/platform/tenants.js';
 import { declaredOperations } from '../support/answers.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { testServers } from '../support/servers.js';
+import { makeFolder, removeFolder, startModule, until, type Started } from '../start/workbench.js';
 
 const limited = declaredOperations.filter(({ rateLimit }) => rateLimit === 'requests');
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
@@ -20,7 +19,9 @@ const headersOf = ({ headers }: request.Response) =>
 describe('rate limits', () => {
   let instance: TestInstance;
   let cable: Cable;
-  let second: { platform: Platform; api: RunningApi };
+  /** The API once more, in a process of its own. */
+  let second: Started;
+  let folder = '';
   const setPlan = (tenant: TestTenant, plan: Tenant['plan'], limit: number | null = null) =>
     setTenantPlan(instance.platform.database.platform, tenant.id, plan, limit);
   const tenantOf = async (plan: Tenant['plan'], limit: number | null = null) => {
@@ -38,23 +39,33 @@ describe('rate limits', () => {
       },
     });
     const { temporal } = await testServers();
-    const { databaseUrl } = instance;
-    const platform = await openPlatform(instance.platform.config, { databaseUrl, temporal });
-    second = { platform, api: await startApi(platform) };
+    const { config } = instance.platform;
+    folder = await makeFolder();
+    second = await startModule(
+      folder,
+      `import { startApi } from 'repository/src/api/main.js';
+       import { openPlatform } from 'repository/src/platform/platform.js';
+       const config = ${JSON.stringify({ ...config, port: 0, secret: null })};
+       const secret = Buffer.from('${config.secret.toString('base64')}', 'base64');
+       const servers = ${JSON.stringify({ databaseUrl: instance.databaseUrl, temporal })};
+       const { url } = await startApi(await openPlatform({ ...config, secret }, servers));
+       process.stdout.write(url);`,
+    );
+    await until(() => second.output().startsWith('http'), 30_000, 'the second process');
   });
   after(async () => {
-    await second.api.close();
-    await second.platform.close();
+    second.child.kill('SIGKILL');
+    await removeFolder(folder);
     await instance.close();
   });
 
-  it('let exactly 100 of 130 requests pass that a standard tenant sends to two servers at once', async () => {
+  it('let exactly 100 of 130 requests pass that a standard tenant sends to two processes at once', async () => {
     const tenant = await tenantOf('standard');
     const send = (url: string) =>
       fetch(`${url}/v1/mobjects`, { headers: { authorization: `Bearer ${tenant.token}` } });
     const answers = await Promise.all(
       Array.from({ length: 130 }, (_each, index) =>
-        send(index % 2 === 0 ? instance.url : second.api.url),
+        send(index % 2 === 0 ? instance.url : second.output()),
       ),
     );
     const statuses = answers.map(({ status }) => status);
