@@ -17,6 +17,15 @@ export interface WebhookEventInput {
 export const webhookBody = (event: string, at: Date, data: object): string =>
   stringifyJson({ event, timestamp: at.toISOString(), data });
 
+/** Asked once in each transaction, which serves one tenant. */
+const wantedIn = new WeakMap<Knex.Transaction, Promise<ReadonlySet<string>>>();
+
+function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> {
+  const asked = wantedIn.get(trx) ?? WebhookOutbox.wanted(trx, tenantId);
+  wantedIn.set(trx, asked);
+  return asked;
+}
+
 /**
  * Tells webhooks of a change, when its transaction commits. Costs one query where nobody listens.
  * The record's row must be locked, so that its events are written in the order of its changes.
@@ -42,7 +51,7 @@ export async function recordWebhookEvents(
     | readonly Omit<WebhookEventInput, 'tenantId'>[]
     | Promise<readonly Omit<WebhookEventInput, 'tenantId'>[]>,
 ): Promise<void> {
-  const wanted = await WebhookOutbox.wanted(trx, tenantId);
+  const wanted = await wantedKinds(trx, tenantId);
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = new Date();
   const changes = await make((kind) => wanted.has(kind));
