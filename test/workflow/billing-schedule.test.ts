@@ -8,6 +8,7 @@ import {
   setBillingSchedule,
 } from '../../src/platform/billing-schedule.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { until } from '../start/workbench.js';
 import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
 
 describe('a billing schedule', () => {
@@ -42,8 +43,11 @@ describe('a billing schedule', () => {
     const list = await tenant.get(`${external}/invoices`).expect(200);
     expect(list.body.data.totalElements).to.equal(1);
     await changeBillingSchedule(client, tenant.id, 'pause');
-    const found = (await listBillingSchedules(client)).find(({ tenantId: id }) => id === tenant.id);
-    expect(found).to.include({ note: 'Monthly, at 03:00 UTC', isPaused: true });
+    // Temporal's list follows its schedules within moments.
+    const listed = async () =>
+      (await listBillingSchedules(client)).find(({ tenantId: id }) => id === tenant.id);
+    await until(async () => (await listed())?.isPaused, 10_000, 'the pause');
+    expect(await listed()).to.include({ note: 'Monthly, at 03:00 UTC' });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
     expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
   }).timeout(60_000);
