@@ -84,4 +84,10 @@ export function daysOfTimes({ from, to }: Times): DaysOfTimes | undefined {
   };
 }
 
+/** The days that these times touch: `to`, which is exclusive, does not touch the day that it begins. */
+export const daysTouched = ({ from, to }: Times): DaysOfTimes['days'] => ({
+  from: from?.slice(0, 10),
+  last: to === undefined || !isMidnight(to) ? to?.slice(0, 10) : dateOf(Date.parse(to) - dayMs),
+});
+
 const isMidnight = (instant: string): boolean => /T00:00:00(\.0+)?Z$/.test(instant);

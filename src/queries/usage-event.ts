@@ -17,7 +17,12 @@ import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/usage-event.js';
 import { readPage } from './listing.js';
-import { daysOfTimes, filterUsageEvents, type UsageEventFilter } from './usage-event-filter.js';
+import {
+  daysOfTimes,
+  daysTouched,
+  filterUsageEvents,
+  type UsageEventFilter,
+} from './usage-event-filter.js';
 import { explainCharges } from './usage-explanation.js';
 import { readMessage, type ReadMessage } from './usage-message.js';
 
@@ -168,7 +173,7 @@ async function readStored(
   const query = chooseStored(scope, status, filter).orderBy('id', 'desc');
   if (from !== undefined || to !== undefined) {
     const kinds = status === undefined ? storedStatuses : [status];
-    const days = { from: from?.slice(0, 10), last: to?.slice(0, 10) };
+    const days = daysTouched({ from, to });
     const ids = await UsageDay.idRange(scope.db.read, scope.tenantId, kinds, days);
     if (ids) void query.where('id', '>=', ids.first).where('id', '<=', ids.last);
   }

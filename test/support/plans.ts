@@ -71,7 +71,7 @@ export async function explain(db: Knex, { text, values = [] }: Statement): Promi
 }
 
 /** More rows than any of these lists has to look at; far fewer than there are. */
-const rowsMax = 1_600;
+const rowsMax = 1_000;
 const large = new Set(['account', 'rated_transaction', 'usage_event', 'record']);
 
 /** What is wrong with a step: it reads, or sorts, the whole instead of what is asked for. */
