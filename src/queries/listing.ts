@@ -10,15 +10,19 @@ import {
 import type { PageRequest } from '../schemas/paging.js';
 import type { Listed } from '../schemas/operation.js';
 
-/** One page of a query and the count of all its rows: two statements, one after the other. */
+/** The number of all rows, where a page of them tells it: one that is not full is the last. */
+export function totalByPage({ limit, offset }: PageRequest, found: number): number | undefined {
+  return found < limit && (found > 0 || offset === 0) ? offset + found : undefined;
+}
+
+/** One page of a query and the number of all its rows, counted where the page does not tell. */
 export async function listPage<M extends TenantModel, T>(
   query: TenantQueryBuilder<M>,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
   present: (model: M) => T,
 ): Promise<Listed<T>> {
-  const total = await query.clone().clearOrder().resultSize();
-  if (offset >= total) return { items: [], total };
-  const rows = await query.clone().limit(limit).offset(offset);
+  const rows = await query.clone().limit(page.limit).offset(page.offset);
+  const total = totalByPage(page, rows.length) ?? (await query.clone().clearOrder().resultSize());
   return { items: rows.map(present), total };
 }
 
@@ -144,7 +148,7 @@ export function prepareList<M extends TenantModel, F extends string = never>(
 ): ResourceList<M, F> {
   const filterNames = Object.keys(rules.filters ?? {}) as F[];
   const prepared = new Map<string, ReturnType<typeof prepareFor<M, F>>>();
-  return async ({ db, tenantId }, { limit, offset }, q = '', given = {}) => {
+  return async ({ db, tenantId }, page, q = '', given = {}) => {
     const values: Record<string, string> = q === '' ? {} : { [searchName]: patternOf(q) };
     for (const name of filterNames) {
       const value = given[name];
@@ -154,12 +158,19 @@ export function prepareList<M extends TenantModel, F extends string = never>(
     const key = names.join();
     const reads = prepared.get(key) ?? prepareFor(model, rules, names);
     prepared.set(key, reads);
-    const counted = await reads.count(db.read, tenantId, values);
-    const total = Number((counted[0] as unknown as { total: string | null }).total ?? 0);
-    if (offset >= total) return { items: [], total };
-    const paged = { ...values, limit, offset };
-    if (offset < deepOffset) return { items: await reads.page(db.read, tenantId, paged), total };
+    const paged = { ...values, ...page };
+    const totalOf = async (found: number): Promise<number> => {
+      const known = totalByPage(page, found);
+      if (known !== undefined) return known;
+      const [counted] = await reads.count(db.read, tenantId, values);
+      return Number((counted as unknown as { total: string | null }).total ?? 0);
+    };
+    if (page.offset < deepOffset) {
+      const items = await reads.page(db.read, tenantId, paged);
+      return { items, total: await totalOf(items.length) };
+    }
     const found = await reads.ids(db.read, tenantId, paged);
+    const total = await totalOf(found.length);
     const ids = arrayLiteral(found.map(({ id }) => id));
     return { items: await reads.byIds(db.read, tenantId, { ids }), total };
   };

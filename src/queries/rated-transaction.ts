@@ -12,7 +12,7 @@ import { UsageDay } from '../models/usage-day.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/rated-transaction.js';
-import { readPage, search } from './listing.js';
+import { readPage, search, totalByPage } from './listing.js';
 
 type RatedTransactionDto = Static<typeof schema.RatedTransaction>;
 type RatedTransactionSummaryDto = Static<typeof schema.RatedTransactionSummary>;
@@ -88,7 +88,7 @@ export function presentRatedTransaction(
 /** Document 1, section 4.7: the latest transaction date first. 400 when fromDate is after toDate. */
 export async function listRatedTransactions(
   scope: Scope,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
   filter: RatedTransactionFilter,
 ): Promise<Listed<RatedTransactionSummaryDto>> {
   const { q, accountId, fromDate, toDate } = filter;
@@ -101,16 +101,17 @@ export async function listRatedTransactions(
   if (fromDate !== undefined) void query.where('transactionDate', '>=', fromDate);
   if (toDate !== undefined) void query.where('transactionDate', '<=', toDate);
   const found = search(query, ['externalTranId'], q);
-  const total =
-    (q ?? '') === '' && accountId === undefined
-      ? await countTransactions(db.read, tenantId, { fromDate, toDate })
-      : await found.clone().resultSize();
-  if (offset >= total) return { items: [], total };
-  const ordered = found.orderBy([
+  const ordered = found.clone().orderBy([
     { column: 'transactionDate', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
-  const rows = await readPage(ordered, { limit, offset });
+  const rows = await readPage(ordered, page);
+  const isTallied = (q ?? '') === '' && accountId === undefined;
+  const total =
+    totalByPage(page, rows.length) ??
+    (isTallied
+      ? await countTransactions(db.read, tenantId, { fromDate, toDate })
+      : await found.resultSize());
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,
