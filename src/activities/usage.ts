@@ -30,15 +30,15 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
           ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
           : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
       for (let offset = next; offset < endOffset;) {
-        const records = await broker.read(
+        const { records, nextOffset } = await broker.read(
           tenantId,
           partition,
           offset,
           Math.min(endOffset, offset + transactionEventsMax),
         );
-        if (records.length === 0) throw new Error(`The log has no offset ${offset} to read yet.`);
+        if (nextOffset === offset) throw new Error(`The log has no offset ${offset} to read yet.`);
         const counts = await rateUsage(scope, {
-          ...{ partition, records, ...currentRun() },
+          ...{ partition, from: offset, end: nextOffset, records, ...currentRun() },
           onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         }).catch((error: unknown) => {
           if (!(error instanceof UsageGapError)) throw error;
@@ -47,7 +47,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
         total.rated += counts.rated;
         total.duplicate += counts.duplicate;
         total.rejected += counts.rejected;
-        offset += records.length;
+        offset = nextOffset;
       }
       onRated(range);
       return total;

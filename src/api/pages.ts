@@ -23,7 +23,7 @@ export function mountPages(router: Router, platform: Platform): void {
     const [database, temporal, broker] = await Promise.all([
       answers(() => platform.database.ping()),
       answers(() => platform.temporal.ping()),
-      answers(() => platform.broker.waiting()),
+      answers(() => platform.broker.ping()),
     ]);
     const worker = platform.health.areWorkersRunning ?? true;
     const isReady = database && temporal && broker && worker;

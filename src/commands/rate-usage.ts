@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Scope } from '../kernel/scope.js';
 import { usageEventId, type UsageRecord } from '../kernel/usage-log.js';
 import { Execution } from '../models/execution.js';
-import { UsageConsumer } from '../models/usage-consumer.js';
+import { noChange, UsageConsumer } from '../models/usage-consumer.js';
 import { UsageCounter } from '../models/usage-counter.js';
 import { UsageEvent, type UsageCounts } from '../models/usage-event.js';
 import { readMessage, type ReadMessage } from '../queries/usage-message.js';
@@ -11,9 +11,13 @@ import { ratePrepared, type UsageEvent as ReadEvent } from '../rating/index.js';
 import { UsageBatch } from './usage-batch.js';
 import { isRace, isUnstorable } from './database-fault.js';
 
-/** Records of a partition that follow one another, and who rates them. */
+/** A stretch of a partition, and who rates it. */
 export interface RateUsageInput {
   readonly partition: number;
+  readonly from: number;
+  /** The offset after the stretch. */
+  readonly end: number;
+  /** What the stretch holds; offsets of it that have no record hold no event. */
   readonly records: readonly UsageRecord[];
   readonly workflowId: string;
   readonly runId: string;
@@ -63,9 +67,10 @@ async function rateApart(
   if (records.length === 1) {
     return scope.db.transaction((trx) => rateInTransaction(trx, scope, input, cause));
   }
-  const middle = Math.ceil(records.length / 2);
-  const first = await rateUsage(scope, { ...input, records: records.slice(0, middle) });
-  const second = await rateUsage(scope, { ...input, records: records.slice(middle) });
+  const half = Math.ceil(records.length / 2);
+  const middle = records[half]?.offset ?? input.end;
+  const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
+  const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
   return addCounts(first, second);
 }
 
@@ -82,9 +87,7 @@ async function rateInTransaction(
   fault?: unknown,
 ): Promise<UsageCounts> {
   const { tenantId } = scope;
-  const { partition, records, workflowId, runId } = input;
-  const from = records[0]?.offset ?? 0;
-  const end = from + records.length;
+  const { partition, from, end, records, workflowId, runId } = input;
   const startedAt = scope.now();
   const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
@@ -107,9 +110,12 @@ async function rateInTransaction(
   }
   await batch.write(trx, tenantId, rater.movedCounters());
   const tallies = batch.tallies();
+  const own = tallies.get(partition) ?? noChange();
+  tallies.set(partition, own);
+  const skipped = end - next - candidates.length;
   for (const [of, change] of [...tallies].sort(([a], [b]) => a - b)) {
     if (of === partition)
-      await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end });
+      await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end, skipped });
     else await UsageConsumer.advance(trx, tenantId, of, change);
   }
   const added = batch.counts();

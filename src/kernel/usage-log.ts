@@ -12,6 +12,13 @@ export interface UsageRecord {
   readonly receivedAt: Date;
 }
 
+/** A stretch of a partition as it was read. */
+export interface UsageSlice {
+  readonly records: readonly UsageRecord[];
+  /** Where reading goes on: offsets before it that no record here has hold none. */
+  readonly nextOffset: number;
+}
+
 /** How far a partition of a tenant's topic is filled, or read. */
 export interface PartitionOffset {
   readonly partition: number;

@@ -28,6 +28,8 @@ export class UsageConsumer extends TenantModel {
   declare duplicate: string;
   declare rejected: string;
   declare transactions: string;
+  /** Offsets before `nextOffset` that held no event: a log of Kafka may have gaps. */
+  declare skipped: string;
 
   /** Holds the partition until the transaction ends; tells where it goes on. */
   static async lock(trx: Knex.Transaction, tenantId: string, partition: number): Promise<number> {
@@ -55,20 +57,20 @@ export class UsageConsumer extends TenantModel {
       .forUpdate();
   }
 
-  /** Adds to the tallies; `nextOffset` moves the partition on. */
+  /** Adds to the tallies; `nextOffset` moves the partition on, over `skipped` empty offsets. */
   static async advance(
     trx: Knex.Transaction,
     tenantId: string,
     partition: number,
-    change: TallyChange & { readonly nextOffset?: number },
+    change: TallyChange & { readonly nextOffset?: number; readonly skipped?: number },
   ): Promise<void> {
-    const { nextOffset, rated, duplicate, rejected, transactions } = change;
+    const { nextOffset, skipped = 0, rated, duplicate, rejected, transactions } = change;
     await trx.raw(
       `update usage_consumer set rated = rated + ?, duplicate = duplicate + ?,
-         rejected = rejected + ?, transactions = transactions + ?,
+         rejected = rejected + ?, transactions = transactions + ?, skipped = skipped + ?,
          next_offset = coalesce(?::bigint, next_offset)
        where tenant_id = ? and partition = ?`,
-      [rated, duplicate, rejected, transactions, nextOffset ?? null, tenantId, partition],
+      [rated, duplicate, rejected, transactions, skipped, nextOffset ?? null, tenantId, partition],
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { UsageLogReader, UsageRecord } from '../kernel/usage-log.js';
+import type { UsageLogReader, UsageSlice } from '../kernel/usage-log.js';
 
 /** Partitions of a tenant's usage topic; one account's events stay in one, in order. */
 export const partitionCount = 8;
@@ -40,20 +40,29 @@ export interface WaitingPartition {
   readonly end: number;
 }
 
+/** What this process is to rate: all that waits, or its share where processes divide it. */
+export interface UsageIntake {
+  waiting(): Promise<WaitingPartition[]>;
+  close(): Promise<void>;
+}
+
 /** The port to the log that usage events stream through. */
 export interface UsageBroker extends UsageLogReader {
   /** Resolves when the message is durable. Throws a problem (502, 504) when it cannot be. */
   publish(message: UsageMessage): Promise<Published>;
-  /** All or none; in the order given. */
+  /**
+   * In the order given. When it throws, some of them may be in the log all the same: sending all
+   * again is safe.
+   */
   publishAll(messages: readonly UsageMessage[]): Promise<Published[]>;
   /**
-   * The records from `offset` up to `end`, in order; fewer when their messages are large, but at
-   * least the first, if it exists.
+   * The records from `offset` up to `end`, in order; fewer when their messages are large, but the
+   * slice is never empty-handed: it holds a record or leads on, unless the log ends at `offset`.
    */
-  read(tenantId: string, partition: number, offset: number, end: number): Promise<UsageRecord[]>;
-  /** What waits for a consumer, of all tenants. */
-  waiting(): Promise<WaitingPartition[]>;
+  read(tenantId: string, partition: number, offset: number, end: number): Promise<UsageSlice>;
   /** Calls back soon after something was published by any process; it may also miss one. */
-  onPublished(listener: () => void): () => void;
+  openIntake(onPublished: () => void): Promise<UsageIntake>;
+  /** Throws when the broker does not answer. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }

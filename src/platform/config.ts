@@ -46,7 +46,37 @@ const Environment = Type.Object({
   TEMPORAL_API_KEY: Type.Optional(
     Type.String({ pattern: '^\\S+$', description: 'an API key without spaces' }),
   ),
-  KAFKA_BROKERS: Type.Optional(Type.String({ description: 'host:port, several with commas' })),
+  KAFKA_BROKERS: Type.Optional(
+    Type.String({
+      format: 'host-ports',
+      description: 'host:port, several with commas, such as kafka-1:9092,kafka-2:9092',
+    }),
+  ),
+  KAFKA_PREFIX: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9-]{1,40}$',
+      description: 'up to 40 letters, digits and dashes',
+    }),
+  ),
+  KAFKA_TLS: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  KAFKA_SASL_MECHANISM: Type.Optional(
+    Type.Union(
+      [Type.Literal('PLAIN'), Type.Literal('SCRAM-SHA-256'), Type.Literal('SCRAM-SHA-512')],
+      { description: 'PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512' },
+    ),
+  ),
+  KAFKA_USERNAME: Type.Optional(Type.String({ description: 'a name' })),
+  KAFKA_PASSWORD: Type.Optional(Type.String({ description: 'a password' })),
+  KAFKA_REPLICATION: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, description: 'a whole number from 1 to 100' }),
+  ),
+  KAFKA_RETENTION_HOURS: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'a whole number of hours from 1 to 1000000',
+    }),
+  ),
   ROLE: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')], {
     default: 'all',
     description: 'all, api or worker',
@@ -99,19 +129,17 @@ export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | undefined>>>;
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-const SECRET = new Set<string>(['DATABASE_URL', 'TEMPORAL_API_KEY', 'SECRET_KEY']);
+const SECRET = new Set<string>([
+  ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'SECRET_KEY', 'KAFKA_PASSWORD'],
+]);
 
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true });
 ajv.addFormat('postgres-url', (text) => hasProtocol(text, ['postgres:', 'postgresql:']));
 ajv.addFormat('http-url', (text) => {
   return hasProtocol(text, ['http:', 'https:']) && !/[?#]/.test(text);
 });
-ajv.addFormat('host-port', (text) => {
-  const port = Number(
-    /^[^\s/:@]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(text)?.[0].split(':').at(-1),
-  );
-  return port >= 1 && port <= 65535;
-});
+ajv.addFormat('host-port', isHostPort);
+ajv.addFormat('host-ports', (text) => hostPorts(text).every(isHostPort));
 ajv.addFormat('key-of-32-bytes', (text) => {
   return /^[A-Za-z0-9+/]{43}=$/.test(text) && Buffer.from(text, 'base64').length === 32;
 });
@@ -147,6 +175,7 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       tls: values.TEMPORAL_TLS ?? values.TEMPORAL_API_KEY !== undefined,
       apiKey: values.TEMPORAL_API_KEY,
     },
+    kafka: kafkaSettings(values),
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
     /** Usage events that a tenant may send in a minute; undefined: any number. */
     ingestEventsPerMinute: values.INGEST_EVENTS_PER_MINUTE,
@@ -214,20 +243,59 @@ function checked(given: Record<string, unknown>): Environment {
   throw new StartupError(lines.join('\n'));
 }
 
+/** The variables that say something about a server, and the one that says where it is. */
+const belonging = {
+  TEMPORAL_ADDRESS: ['TEMPORAL_TLS', 'TEMPORAL_API_KEY'],
+  KAFKA_BROKERS: [
+    ...(['KAFKA_PREFIX', 'KAFKA_TLS', 'KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME'] as const),
+    ...(['KAFKA_PASSWORD', 'KAFKA_REPLICATION', 'KAFKA_RETENTION_HOURS'] as const),
+  ],
+} as const;
+
 function refuseContradictions(values: Environment): void {
-  if (values.KAFKA_BROKERS !== undefined) {
-    throw new StartupError(
-      `KAFKA_BROKERS is ${JSON.stringify(values.KAFKA_BROKERS)}: the broker of this version is ` +
-        'PostgreSQL, so it must not be set.',
-    );
-  }
-  for (const name of ['TEMPORAL_TLS', 'TEMPORAL_API_KEY'] as const) {
-    if (values[name] !== undefined && values.TEMPORAL_ADDRESS === undefined) {
-      throw new StartupError(
-        `${name} is set, but TEMPORAL_ADDRESS is not: set the address it belongs to, or unset it.`,
-      );
+  for (const address of ['TEMPORAL_ADDRESS', 'KAFKA_BROKERS'] as const) {
+    for (const name of belonging[address]) {
+      if (values[name] !== undefined && values[address] === undefined) {
+        throw new StartupError(
+          `${name} is set, but ${address} is not: set the address it belongs to, or unset it.`,
+        );
+      }
     }
   }
+  const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
+  const missing = sasl.filter((name) => values[name] === undefined);
+  if (missing.length > 0 && missing.length < sasl.length) {
+    throw new StartupError(
+      `${missing.join(' and ')} ${missing.length > 1 ? 'are' : 'is'} not set: to sign in to Kafka, ` +
+        `${sasl.join(', ')} belong together.`,
+    );
+  }
+}
+
+function kafkaSettings(values: Environment) {
+  if (values.KAFKA_BROKERS === undefined) return undefined;
+  const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_USERNAME: username } = values;
+  const { KAFKA_PASSWORD: password } = values;
+  const hasSasl = mechanism !== undefined && username !== undefined && password !== undefined;
+  return {
+    brokers: hostPorts(values.KAFKA_BROKERS),
+    prefix: values.KAFKA_PREFIX ?? '',
+    tls: values.KAFKA_TLS ?? false,
+    sasl: hasSasl ? { mechanism, username, password } : undefined,
+    replication: values.KAFKA_REPLICATION,
+    retentionHours: values.KAFKA_RETENTION_HOURS,
+  };
+}
+
+function hostPorts(text: string): string[] {
+  return text.split(',').map((each) => each.trim());
+}
+
+function isHostPort(text: string): boolean {
+  const port = Number(
+    /^[^\s/:@]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(text)?.[0].split(':').at(-1),
+  );
+  return port >= 1 && port <= 65535;
 }
 
 function hasProtocol(text: string, protocols: readonly string[]): boolean {

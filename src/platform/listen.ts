@@ -2,13 +2,13 @@ import pg from 'pg';
 import type { Logger } from './log.js';
 
 /**
- * Calls back when any process notifies a channel of PostgreSQL, and after each time that the
- * connection was lost; reconnects until it is stopped by the function that is returned.
+ * Calls back when any process notifies a channel of PostgreSQL, and, without payload, after each time
+ * that the connection was lost; reconnects until it is stopped by the function that is returned.
  */
 export async function listen(
   url: string,
   channel: string,
-  onNotice: () => void,
+  onNotice: (payload: string) => void,
   log: Logger,
 ): Promise<() => Promise<void>> {
   let client: pg.Client | undefined;
@@ -23,13 +23,13 @@ export async function listen(
       setTimeout(() => void connect().catch(reconnect), 1_000).unref();
     };
     next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
-    next.on('notification', onNotice);
+    next.on('notification', ({ payload = '' }) => onNotice(payload));
     await next.connect();
     next.on('end', () => reconnect());
     await next.query(`listen ${channel}`);
     client = next;
     // Whatever was told while nobody listened.
-    onNotice();
+    onNotice('');
   };
   await connect();
   return async () => {

@@ -2,9 +2,11 @@ import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
 import { FlowReplies } from './flow-replies.js';
+import { openKafkaBroker, type KafkaSettings } from './kafka-broker.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openPostgresBroker } from './postgres-broker.js';
+import { claimUsageLog } from './usage-log-claim.js';
 import { openRateLimits, type RateLimits } from './rate-limits.js';
 import { secretBox, type SecretBox } from './secret-box.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
@@ -23,6 +25,8 @@ export const defaultTaskQueue = 'durabill';
 export interface PlatformConfig {
   readonly databasePoolMax: number;
   readonly ingestTimeoutMs: number;
+  /** Where usage streams through; undefined: the log in PostgreSQL. */
+  readonly kafka?: KafkaSettings | undefined;
   /** How long a request waits for the end of its workflow. */
   readonly flowTimeoutMs: number;
   readonly logLevel: string;
@@ -69,6 +73,21 @@ export interface Platform {
   close(): Promise<void>;
 }
 
+async function openBroker(
+  { kafka, ingestTimeoutMs: timeoutMs }: PlatformConfig,
+  database: Database,
+  databaseUrl: string,
+  log: Logger,
+): Promise<UsageBroker> {
+  if (kafka === undefined) {
+    await claimUsageLog(database.platform, 'postgres');
+    return openPostgresBroker(database, databaseUrl, { timeoutMs, log });
+  }
+  const broker = await openKafkaBroker(kafka, database, databaseUrl, { timeoutMs, log });
+  await claimUsageLog(database.platform, `kafka:${broker.cluster}/${kafka.prefix}`);
+  return broker;
+}
+
 /** Connects to the database, Temporal and the broker. */
 export async function openPlatform(
   config: PlatformConfig,
@@ -77,10 +96,7 @@ export async function openPlatform(
   const log = openLog(config.logLevel);
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, log);
-  const broker = await openPostgresBroker(database, servers.databaseUrl, {
-    timeoutMs: config.ingestTimeoutMs,
-    log,
-  });
+  const broker = await openBroker(config, database, servers.databaseUrl, log);
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, now);

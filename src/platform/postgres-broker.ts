@@ -1,8 +1,11 @@
-import { EventEmitter } from 'node:events';
 import type { Knex } from 'knex';
-import { Problem, problem } from '../kernel/problem.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
-import { usageTopic, type UsageLogReader, type UsageRecord } from '../kernel/usage-log.js';
+import {
+  usageTopic,
+  type UsageLogReader,
+  type UsageRecord,
+  type UsageSlice,
+} from '../kernel/usage-log.js';
 import {
   partitionOf,
   type Published,
@@ -13,17 +16,13 @@ import {
 import type { Database } from './database.js';
 import { listen } from './listen.js';
 import type { Logger } from './log.js';
-
-interface BrokerOptions {
-  /** How long a publish may take (document 3, section 7: 504). */
-  readonly timeoutMs: number;
-  readonly log: Logger;
-}
+import { inGroups, type PublishOptions } from './publishing.js';
 
 const channel = 'usage_published';
 
 /** What one statement may carry: beyond it the next group starts. */
 const groupMessagesMax = 2_000;
+const groupBytesMax = 64 * 1024 * 1024;
 
 /** What one read may hold in memory: events of up to 1 MiB may stand in a row. */
 const readBytesMax = 8 * 1024 * 1024;
@@ -49,12 +48,6 @@ const publishSql = `
       join taken using (tenant_id, partition)
   )
   select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
-
-interface Waiting {
-  readonly messages: readonly UsageMessage[];
-  readonly resolve: (published: Published[]) => void;
-  readonly reject: (error: unknown) => void;
-}
 
 /** The messages of one partition in a group, and where they end in the log. */
 interface Slot {
@@ -121,50 +114,13 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
   }));
 }
 
-/** Groups concurrent publishes: while one statement is under way, the next one fills. */
-function grouper(db: Knex) {
-  const queue: Waiting[] = [];
-  let isRunning = false;
-  const takeGroup = (): Waiting[] => {
-    let count = 0;
-    const index = queue.findIndex(
-      (waiting) => (count += waiting.messages.length) > groupMessagesMax,
-    );
-    return queue.splice(0, index === -1 ? queue.length : Math.max(index, 1));
-  };
-  const run = async (): Promise<void> => {
-    isRunning = true;
-    while (queue.length > 0) {
-      const group = takeGroup();
-      try {
-        const published = await publishGroup(
-          db,
-          group.flatMap((waiting) => waiting.messages),
-        );
-        let from = 0;
-        for (const { messages, resolve } of group) {
-          resolve(published.slice(from, (from += messages.length)));
-        }
-      } catch (error) {
-        for (const { reject } of group) reject(error);
-      }
-    }
-    isRunning = false;
-  };
-  return (messages: readonly UsageMessage[]): Promise<Published[]> =>
-    new Promise((resolve, reject) => {
-      queue.push({ messages, resolve, reject });
-      if (!isRunning) void run();
-    });
-}
-
 type RecordRow = Omit<UsageRecord, 'offset'> & { readonly offset: string };
 
 const recordOf = <R extends RecordRow>(row: R) => ({ ...row, offset: Number(row.offset) });
 
 const recordColumns = ['offset', 'key', 'orgId', 'message', 'receivedAt'] as const;
 
-async function readRange(db: Knex, range: WaitingPartition): Promise<UsageRecord[]> {
+async function readRange(db: Knex, range: WaitingPartition): Promise<UsageSlice> {
   const { tenantId, partition, offset, end } = range;
   const { rows } = await db.raw<{ rows: RecordRow[] }>(
     `select "offset", key, org_id as "orgId", message, received_at as "receivedAt" from (
@@ -173,7 +129,9 @@ async function readRange(db: Knex, range: WaitingPartition): Promise<UsageRecord
      ) as record where bytes <= ? or "offset" = ? order by "offset"`,
     [tenantId, partition, offset, end, readBytesMax, offset],
   );
-  return rows.map(recordOf);
+  const records = rows.map(recordOf);
+  // The offsets of this log have no gaps.
+  return { records, nextOffset: offset + records.length };
 }
 
 async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
@@ -235,47 +193,31 @@ function logReader(db: Knex): UsageLogReader {
 }
 
 /** The usage log in PostgreSQL: tables `broker_partition` and `broker_record`. */
-export async function openPostgresBroker(
+export function openPostgresBroker(
   database: Database,
   databaseUrl: string,
-  { timeoutMs, log }: BrokerOptions,
-): Promise<UsageBroker> {
+  options: PublishOptions & { readonly log: Logger },
+): UsageBroker {
   const db = database.platform;
-  const events = new EventEmitter().setMaxListeners(0);
-  const publishGrouped = grouper(db);
-  const stopListening = await listen(databaseUrl, channel, () => events.emit(channel), log);
-
-  const publishAll = async (messages: readonly UsageMessage[]): Promise<Published[]> => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(
-        () => reject(problem.timeout(`Publishing took longer than ${timeoutMs} ms.`)),
-        timeoutMs,
-      );
-    });
-    try {
-      return await Promise.race([publishGrouped(messages), late]);
-    } catch (error) {
-      if (error instanceof Problem) throw error;
-      log.error({ err: error }, 'publishing usage failed');
-      throw problem.badGateway('The event could not be published to the broker; send it again.');
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  const publishAll = inGroups((messages) => publishGroup(db, messages), {
+    ...{ messagesMax: groupMessagesMax, bytesMax: groupBytesMax },
+    ...options,
+  });
   return {
     publishAll,
     async publish(message) {
       const [published] = await publishAll([message]);
       return published as Published;
     },
-    waiting: () => findWaiting(db),
     read: (tenantId, partition, offset, end) => readRange(db, { tenantId, partition, offset, end }),
     ...logReader(db),
-    onPublished(listener) {
-      events.on(channel, listener);
-      return () => events.off(channel, listener);
+    async openIntake(onPublished) {
+      const stop = await listen(databaseUrl, channel, onPublished, options.log);
+      return { waiting: () => findWaiting(db), close: stop };
     },
-    close: stopListening,
+    async ping() {
+      await db('brokerPartition').first(db.raw('1'));
+    },
+    close: () => Promise.resolve(),
   };
 }

@@ -159,7 +159,9 @@ async function countStored(
   if (given.length > 0) return chooseStored(scope, status, filter).resultSize();
   // Without a filter the tallies know: a tenant may have millions.
   const tallies = await UsageConsumer.query(db.read).forTenant(tenantId);
-  return tallies.reduce((total, { [status ?? 'nextOffset']: count }) => total + Number(count), 0);
+  const countOf = (tally: UsageConsumer): number =>
+    status === undefined ? Number(tally.nextOffset) - Number(tally.skipped) : Number(tally[status]);
+  return tallies.reduce((total, tally) => total + countOf(tally), 0);
 }
 
 /** The page, newest first. Of times only the ids that their days have are looked at. */
@@ -266,12 +268,13 @@ export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise
   const ends = await log.ends(tenantId);
   const partitions = ends
     .sort((a, b) => a.partition - b.partition)
-    .map(({ partition, offset: accepted }) => {
+    .map(({ partition, offset: end }) => {
       const consumer = consumers.find((each) => each.partition === partition);
       const rated = Number(consumer?.rated ?? 0);
       const duplicate = Number(consumer?.duplicate ?? 0);
       const rejected = Number(consumer?.rejected ?? 0);
-      const pending = accepted - Number(consumer?.nextOffset ?? 0);
+      const pending = end - Number(consumer?.nextOffset ?? 0);
+      const accepted = end - Number(consumer?.skipped ?? 0);
       return { partition, accepted, rated, duplicate, rejected, pending };
     });
   const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, pending: 0 };

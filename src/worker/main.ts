@@ -61,7 +61,7 @@ export async function startWorkers(
     health.areWorkersRunning = false;
   });
   const watch = new ExecutionWatch(platform);
-  const consumer = new UsageConsumer(platform);
+  const consumer = await UsageConsumer.open(platform);
   rated.tell = consumer.onRated;
   const dispatcher = new WebhookDispatcher(platform);
   delivered.tell = dispatcher.wake;

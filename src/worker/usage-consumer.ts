@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { UsageRange } from '../kernel/usage-workflow.js';
-import type { WaitingPartition } from '../platform/broker.js';
+import type { UsageIntake, WaitingPartition } from '../platform/broker.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
 
@@ -36,17 +36,22 @@ export class UsageConsumer {
   readonly #failures = new Map<string, number>();
   readonly #tellers = new Map<string, () => void>();
   readonly #timer: NodeJS.Timeout;
-  readonly #stopListening: () => void;
+  #intake: UsageIntake | undefined;
   #looking: Promise<void> | undefined;
   #mustLookAgain = false;
   #isDraining = false;
   #serving = 0;
 
-  constructor(platform: Platform) {
+  private constructor(platform: Platform) {
     this.#platform = platform;
-    this.#stopListening = platform.broker.onPublished(() => this.#wake());
     this.#timer = setInterval(() => this.#wake(), pollMs);
-    this.#wake();
+  }
+
+  static async open(platform: Platform): Promise<UsageConsumer> {
+    const consumer = new UsageConsumer(platform);
+    consumer.#intake = await platform.broker.openIntake(() => consumer.#wake());
+    consumer.#wake();
+    return consumer;
   }
 
   /** Told by the activity, in this process, that a range is rated. */
@@ -58,7 +63,8 @@ export class UsageConsumer {
   async drain(): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#timer);
-    this.#stopListening();
+    // Told of no more, so that other processes take over what this one leaves.
+    await this.#intake?.close();
     await this.#looking;
     // A batch that waits for its database can be left: its workflow goes on when a worker is back.
     const limit = new AbortController();
@@ -84,7 +90,7 @@ export class UsageConsumer {
       this.#mustLookAgain = false;
       if (this.#active.size >= partitionsMax) return;
       try {
-        this.#startWaiting(await this.#platform.broker.waiting());
+        this.#startWaiting((await this.#intake?.waiting()) ?? []);
       } catch (error) {
         this.#platform.log.warn({ err: error }, 'cannot look for usage; trying again');
       }

@@ -108,13 +108,9 @@ describe('ingestion', () => {
     const { body } = await post(tenant.token, text)
       .set('Content-Type', 'application/json')
       .expect(200);
-    const [record] = await instance.platform.broker.read(
-      tenant.id,
-      body.partition,
-      body.offset,
-      99,
-    );
-    expect(record?.message).to.include('0.10000000000000000001');
+    const { offset, partition } = body as { offset: number; partition: number };
+    const { records } = await instance.platform.broker.read(tenant.id, partition, offset, 99);
+    expect(records[0]?.message).to.include('0.10000000000000000001');
   });
 
   it('takes the organization from the token, else from the message', async () => {

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import request from 'supertest';
 import { startApi } from '../../src/api/main.js';
 import type { Scope } from '../../src/kernel/scope.js';
+import type { KafkaSettings } from '../../src/platform/kafka-broker.js';
 import { openPlatform, type Platform, type PlatformConfig } from '../../src/platform/platform.js';
 import { ensureTenant, setTenantPlan } from '../../src/platform/tenants.js';
 import { startWorkers, type WorkerOptions } from '../../src/worker/main.js';
@@ -39,6 +40,8 @@ interface InstanceOptions {
   /** Around every activity; see `WorkerOptions`. */
   readonly activityInterceptors?: WorkerOptions['activityInterceptors'];
   readonly ingestTimeoutMs?: number;
+  /** Instead of the broker of this run. */
+  readonly kafka?: KafkaSettings;
   readonly flowTimeoutMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
@@ -88,6 +91,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     {
       databasePoolMax: 10,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
+      kafka: options.kafka ?? servers.kafka(unique),
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       // Receivers of tests are on this machine.

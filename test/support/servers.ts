@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { readConfig } from '../../src/platform/config.js';
+import type { KafkaSettings } from '../../src/platform/kafka-broker.js';
 import { migrateDatabase } from '../../src/platform/migrations.js';
 import { openServers, type Servers } from '../../src/platform/servers.js';
 
 interface TestServers extends Servers {
+  /** Where usage streams through, on topics of this prefix; undefined: PostgreSQL. */
+  readonly kafka: (prefix: string) => KafkaSettings | undefined;
   readonly templateUrl: string;
   readonly dataDir: string;
 }
@@ -32,21 +35,32 @@ async function execute(url: string, sql: string): Promise<void> {
   }
 }
 
+/**
+ * What the servers of this run are: embedded ones, or those that `npm run test:production` has started.
+ * Names of their own, so that nobody's own DATABASE_URL is ever used for tests.
+ */
+export function testEnvironment(dataDir: string): Record<string, string | undefined> {
+  const { PATH, HOME, XDG_CACHE_HOME } = process.env;
+  return {
+    ...{ PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir },
+    DATABASE_URL: process.env['TEST_DATABASE_URL'],
+    TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
+    KAFKA_BROKERS: process.env['TEST_KAFKA_BROKERS'],
+  };
+}
+
 async function startServers(): Promise<TestServers> {
   const dataDir = await mkdtemp(join(tmpdir(), 'durabill-test-'));
-  const config = readConfig({
-    PATH: process.env['PATH'],
-    HOME: process.env['HOME'],
-    XDG_CACHE_HOME: process.env['XDG_CACHE_HOME'],
-    DATA_DIR: dataDir,
-  });
+  const config = readConfig(testEnvironment(dataDir));
   const servers = await openServers(config, {
     onProgress: (text) => process.stderr.write(`test servers: ${text}\n`),
   });
+  await execute(servers.databaseUrl, `drop database if exists ${template}`);
   await execute(servers.databaseUrl, `create database ${template}`);
   const templateUrl = databaseUrl(servers.databaseUrl, template);
   await migrateDatabase(templateUrl);
-  return { ...servers, templateUrl, dataDir };
+  const kafka = (prefix: string) => config.kafka && { ...config.kafka, prefix };
+  return { ...servers, kafka, templateUrl, dataDir };
 }
 
 /** The real PostgreSQL and Temporal of this run, started when the first test asks. */

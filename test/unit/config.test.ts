@@ -17,6 +17,7 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
       dataDir: resolve('.durabill'),
       databaseUrl: undefined,
       databasePoolMax: 20,
+      kafka: undefined,
       ingestTimeoutMs: 10_000,
       flowTimeoutMs: 30_000,
       ingestEventsPerMinute: undefined,
@@ -44,6 +45,31 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
     { webhooks: { allowsPrivateAddresses: true } },
   ],
   ['a limit of ingestion', { INGEST_EVENTS_PER_MINUTE: '500' }, { ingestEventsPerMinute: 500 }],
+  [
+    'brokers of Kafka',
+    { KAFKA_BROKERS: 'k:9092, [::1]:9093' },
+    {
+      kafka: {
+        ...{ brokers: ['k:9092', '[::1]:9093'], prefix: '', tls: false, sasl: undefined },
+        ...{ replication: undefined, retentionHours: undefined },
+      },
+    },
+  ],
+  [
+    'all that may be said of Kafka',
+    {
+      ...{ KAFKA_BROKERS: 'k:9092', KAFKA_PREFIX: 'staging', KAFKA_TLS: 'true' },
+      ...{ KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_USERNAME: 'u', KAFKA_PASSWORD: 'p' },
+      ...{ KAFKA_REPLICATION: '3', KAFKA_RETENTION_HOURS: '720' },
+    },
+    {
+      kafka: {
+        ...{ brokers: ['k:9092'], prefix: 'staging', tls: true },
+        sasl: { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' },
+        ...{ replication: 3, retentionHours: 720 },
+      },
+    },
+  ],
   ['a role', { ROLE: 'worker' }, { role: 'worker' }],
   ['cache folder', { XDG_CACHE_HOME: '/x' }, { cacheDir: '/x/durabill' }],
   ['cache folder in the home', { HOME: '/home/u' }, { cacheDir: '/home/u/.cache/durabill' }],
@@ -110,8 +136,20 @@ const refusals: [Record<string, string>, string][] = [
     'DATABASE_POOL_MAX is "1": it must be a whole number of connections from 2 to 1000.',
   ],
   [
-    { KAFKA_BROKERS: 'k:9092' },
-    'KAFKA_BROKERS is "k:9092": the broker of this version is PostgreSQL, so it must not be set.',
+    { KAFKA_BROKERS: 'k:9092,l' },
+    'KAFKA_BROKERS is "k:9092,l": it must be host:port, several with commas, such as kafka-1:9092,kafka-2:9092.',
+  ],
+  [
+    { KAFKA_RETENTION_HOURS: '48' },
+    'KAFKA_RETENTION_HOURS is set, but KAFKA_BROKERS is not: set the address it belongs to, or unset it.',
+  ],
+  [
+    { KAFKA_BROKERS: 'k:9092', KAFKA_USERNAME: 'u' },
+    'KAFKA_SASL_MECHANISM and KAFKA_PASSWORD are not set: to sign in to Kafka, KAFKA_SASL_MECHANISM, KAFKA_USERNAME, KAFKA_PASSWORD belong together.',
+  ],
+  [
+    { KAFKA_BROKERS: 'k:9092', KAFKA_PREFIX: 'a.b' },
+    'KAFKA_PREFIX is "a.b": it must be up to 40 letters, digits and dashes.',
   ],
   // A value that may hold a secret is not shown.
   [
