@@ -18,15 +18,19 @@ export class NewerDatabaseError extends Error {
 
 /**
  * Below row-level security an index only serves comparisons that are leakproof, and only a superuser
- * can say that `ilike` is (docs/decisions/0079). Not a migration: a dump does not hold it.
+ * can say that `ilike` and the text of JSON are (docs/decisions/0079, 0150). Not a migration: a dump
+ * does not hold it.
  */
 const allowIndexedSearch = `
-  do $$ begin
-    if exists (select 1 from pg_roles where rolname = current_user and rolsuper) and not (
-      select proleakproof from pg_proc where oid = 'pg_catalog.texticlike(text,text)'::regprocedure
-    ) then
-      alter function pg_catalog.texticlike(text, text) leakproof;
-    end if;
+  do $$ declare
+    trusted regprocedure;
+  begin
+    for trusted in select oid from pg_proc where not proleakproof and oid in (
+      'pg_catalog.texticlike(text,text)'::regprocedure,
+      'pg_catalog.jsonb_out(jsonb)'::regprocedure, 'pg_catalog.textin(cstring)'::regprocedure
+    ) and exists (select from pg_roles where rolname = current_user and rolsuper) loop
+      execute format('alter function %s leakproof', trusted);
+    end loop;
   end $$`;
 
 /**

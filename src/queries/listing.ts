@@ -27,7 +27,7 @@ export async function listPage<M extends TenantModel, T>(
 }
 
 /** From here on a page first finds its ids: reading the rows before it would cost more. */
-const deepOffset = 1_000;
+export const deepOffset = 1_000;
 
 /** A page of a query whose order an index holds together with the ids. */
 export async function readPage<M extends TenantModel>(
@@ -43,7 +43,7 @@ export async function readPage<M extends TenantModel>(
 }
 
 /** Text that `ilike` finds anywhere; `%` and `_` stand for themselves. */
-const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 function matching<M extends TenantModel, R>(
   query: TenantQueryBuilder<M, R>,

@@ -6,6 +6,7 @@ import { problem, type Problem } from '../kernel/problem.js';
 import { instantOf } from '../kernel/record-date.js';
 import { keyLengthMax, type ScalarField, type Sql } from '../models/record-key.js';
 import type { RecordType } from '../models/record-type.js';
+import { patternOf } from './listing.js';
 import { resolveField, type RecordTarget } from './record-field.js';
 
 /** Operators that compare with one value, as SQL and JSON paths write them. */
@@ -133,11 +134,27 @@ function longTextFilter(key: Sql, field: ScalarField, filter: Filter): Sql {
   };
 }
 
+/** Shorter texts have no trigram. */
+const indexedLengthMin = 3;
+
+/**
+ * `exact`, with what the index knows before it: a scalar holds a text only if the JSON of its record
+ * holds it (docs/decisions/0150).
+ */
+function indexed(exact: Sql, value: string): Sql {
+  if (value.length < indexedLengthMin) return exact;
+  const pattern = patternOf(JSON.stringify(value).slice(1, -1));
+  return {
+    sql: `(record.data::text ilike ? and ${exact.sql})`,
+    bindings: [pattern, ...exact.bindings],
+  };
+}
+
 function scalarFilter(key: Sql, field: ScalarField, filter: Filter): Sql {
   const { operator, value } = filter;
   if (operator === 'contains') {
     const { sql, bindings } = containing('(record.data ->> ?::text)', value);
-    return { sql, bindings: [...bindings, field.name] };
+    return indexed({ sql, bindings: [...bindings, field.name] }, value);
   }
   const texts = textsOf(filter);
   if (field.type === 'string' && texts.some((text) => text.length >= keyLengthMax)) {
@@ -206,12 +223,13 @@ function pathFilter(path: readonly string[], filter: Filter): Sql {
   const { operator, value } = filter;
   if (operator === 'contains') {
     const item = containing(`(item.value #>> '{}')`, value);
-    return {
+    const exact = {
       sql: `exists (
         select from jsonb_path_query(record.data, ?::jsonpath, '{}', true) as item (value)
         where jsonb_typeof(item.value) in ('string', 'number', 'boolean') and ${item.sql})`,
       bindings: [`${pathOf(path)}[*]`, ...item.bindings],
     };
+    return indexed(exact, value);
   }
   const meanings = textsOf(filter).flatMap(meaningsOf);
   const sign = operator === 'in' ? '==' : comparisons[operator].path;

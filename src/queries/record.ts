@@ -12,6 +12,7 @@ import type { PageRequest } from '../schemas/paging.js';
 import type { StoredRecord } from '../schemas/record.js';
 import { recordFilter } from './record-filter.js';
 import { recordProjection } from './record-projection.js';
+import { deepOffset, totalByPage } from './listing.js';
 import { recordSort, type RecordSort } from './record-sort.js';
 import { requireRecordType } from './record-type.js';
 
@@ -67,29 +68,44 @@ function ordered(query: RecordQuery, { by, direction }: RecordSort): RecordQuery
     .orderBy('record.id', direction);
 }
 
-const rowsOf = async (query: RecordQuery, { limit, offset }: PageRequest) =>
-  query.modify('whole').limit(limit).offset(offset);
+/** A page; a deep one first finds its ids, for which the index is enough. */
+async function rowsOf(
+  db: Knex,
+  query: RecordQuery,
+  { tenantId }: RecordType,
+  { limit, offset }: PageRequest,
+): Promise<GenericRecord[]> {
+  if (offset < deepOffset) return query.modify('whole').limit(limit).offset(offset);
+  const found = await query.select('record.id').limit(limit).offset(offset);
+  const places = new Map(found.map(({ id }, index) => [id, index]));
+  const rows = await GenericRecord.query(db)
+    .forTenant(tenantId)
+    .whereIn('record.id', [...places.keys()])
+    .modify('whole');
+  return rows.sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+}
 
 /**
  * A page in the order of a key column. The index has only records with that key: they come first,
  * then those without it.
  */
 async function keyedPage(
+  db: Knex,
   make: () => RecordQuery,
-  sort: RecordSort,
-  column: string,
+  type: RecordType,
+  { direction, column }: Pick<RecordSort, 'direction'> & { readonly column: string },
   { limit, offset }: PageRequest,
 ): Promise<GenericRecord[]> {
   const withKey = () => make().whereNotNull(`record.${column}`);
   const order = withKey().orderBy([
-    { column: `record.${column}`, order: sort.direction },
-    { column: 'record.id', order: sort.direction },
+    { column: `record.${column}`, order: direction },
+    { column: 'record.id', order: direction },
   ]);
-  const first = await rowsOf(order, { limit, offset });
+  const first = await rowsOf(db, order, type, { limit, offset });
   if (first.length === limit) return first;
   const skipped = first.length > 0 ? offset + first.length : await withKey().resultSize();
-  const without = make().whereNull(`record.${column}`).orderBy('record.id', sort.direction);
-  const rest = await rowsOf(without, {
+  const without = make().whereNull(`record.${column}`).orderBy('record.id', direction);
+  const rest = await rowsOf(db, without, type, {
     limit: limit - first.length,
     offset: Math.max(0, offset - skipped),
   });
@@ -111,13 +127,15 @@ export async function listRecords(
   const sort = recordSort(type, request.sort);
   const project = recordProjection(type, request.fields);
   const make = () => chosen(read, type, conditions);
-  const total =
-    conditions.length === 0 ? await GenericRecord.countAll(read, type) : await make().resultSize();
-  if (request.offset >= total) return { items: [], total };
   const rows =
     sort.keyColumn === null
-      ? await rowsOf(ordered(make(), sort), request)
-      : await keyedPage(make, sort, sort.keyColumn, request);
+      ? await rowsOf(read, ordered(make(), sort), type, request)
+      : await keyedPage(read, make, type, { ...sort, column: sort.keyColumn }, request);
+  const total =
+    totalByPage(request, rows.length) ??
+    (conditions.length === 0
+      ? await GenericRecord.countAll(read, type)
+      : await make().resultSize());
   const items = rows
     .map(presentRecord)
     .map((record) => ({ ...record, data: project(record.data) }));

@@ -21,6 +21,10 @@ const cases: readonly (readonly [filter: string[], total: number])[] = [
   [['number:gt:19980'], 19],
   [['number:in:5,50,500,5000,50000'], 4],
   [['text:eq:record 12345'], 1],
+  // In any other case, or with a joker, it is another text.
+  [['text:contains:ecord 12345'], 1],
+  [['text:contains:ecord 1_345'], 0],
+  [['text:contains:ECORD 12345'], 0],
   // The first of January 2020 is of the records 0 and 10,000.
   [['day:eq:2020-01-01'], 2],
   [['day:lt:2020-01-11'], 20],
