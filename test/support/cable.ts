@@ -6,12 +6,16 @@ export interface Cable {
   readonly url: string;
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Nothing passes any more, and nobody is told: the server seems to hang. */
+  hold(): void;
+  release(): void;
 }
 
-/** Listens on a port of its own and passes on to the server of the address. */
-export async function layCable(target: string): Promise<Cable> {
+/** Listens on a port of its own, unless one is given, and passes on to the server of the address. */
+export async function layCable(target: string, givenPort = 0): Promise<Cable> {
   const { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
+  let isHeld = false;
   const server = createServer((near) => {
     const far = connect({ host: hostname, port: Number(port) });
     for (const [from, to] of [
@@ -25,6 +29,7 @@ export async function layCable(target: string): Promise<Cable> {
         to.destroy();
       });
       from.pipe(to);
+      if (isHeld) from.pause();
     }
   });
   const listen = (at: number) =>
@@ -32,7 +37,7 @@ export async function layCable(target: string): Promise<Cable> {
       server.once('error', reject);
       server.listen(at, '127.0.0.1', resolve);
     });
-  await listen(0);
+  await listen(givenPort);
   const ownPort = (server.address() as AddressInfo).port;
   const url = new URL(target);
   url.hostname = '127.0.0.1';
@@ -45,5 +50,13 @@ export async function layCable(target: string): Promise<Cable> {
         for (const end of ends) end.destroy();
       }),
     mend: () => listen(ownPort),
+    hold() {
+      isHeld = true;
+      for (const end of ends) end.pause();
+    },
+    release() {
+      isHeld = false;
+      for (const end of ends) end.resume();
+    },
   };
 }

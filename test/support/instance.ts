@@ -40,8 +40,8 @@ interface InstanceOptions {
   /** Around every activity; see `WorkerOptions`. */
   readonly activityInterceptors?: WorkerOptions['activityInterceptors'];
   readonly ingestTimeoutMs?: number;
-  /** Instead of the broker of this run. */
-  readonly kafka?: KafkaSettings;
+  /** Instead of the broker of this run; null: the one in PostgreSQL. */
+  readonly kafka?: KafkaSettings | null;
   readonly flowTimeoutMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
@@ -91,7 +91,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     {
       databasePoolMax: 10,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
-      kafka: options.kafka ?? servers.kafka(unique),
+      kafka: options.kafka === undefined ? servers.kafka(unique) : (options.kafka ?? undefined),
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       // Receivers of tests are on this machine.

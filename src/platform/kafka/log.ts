@@ -47,7 +47,7 @@ export class KafkaLog implements UsageLogReader {
     const records: UsageRecord[] = [];
     let next = offset;
     for (let bytes = 0; next < end && bytes < readBytesMax;) {
-      const fetched = await this.#fetch(topic, partition, next);
+      const fetched = await this.#fetch(topic, partition, next, readBytesMax - bytes);
       const slice = sliceOf(fetched, next, end);
       for (const record of slice.records) {
         records.push(record);
@@ -97,7 +97,13 @@ export class KafkaLog implements UsageLogReader {
     return newestOf((...range) => this.read(tenantId, ...range), stretches, page);
   };
 
-  async #fetch(topic: string, partition: number, offset: number): Promise<Fetched> {
+  /** Answers with a batch at least, however small `bytesMax` is. */
+  async #fetch(
+    topic: string,
+    partition: number,
+    offset: number,
+    bytesMax: number,
+  ): Promise<Fetched> {
     return this.#reader.use(async (reader) => {
       const { topics } = await reader.metadata({
         topics: [topic],
@@ -107,14 +113,14 @@ export class KafkaLog implements UsageLogReader {
       const node = partitions[partition]?.leader;
       if (node === undefined) throw new Error(`${topic} has no partition ${partition}.`);
       const { responses } = await reader.fetch({
-        ...{ node, minBytes: 1, maxBytes: readBytesMax, maxWaitTime: fetchWaitMs },
+        ...{ node, minBytes: 1, maxBytes: bytesMax, maxWaitTime: fetchWaitMs },
         isolationLevel: FetchIsolationLevels.READ_COMMITTED,
         topics: [
           {
             topicId: id,
             partitions: [
               {
-                ...{ partition, fetchOffset: BigInt(offset), partitionMaxBytes: readBytesMax },
+                ...{ partition, fetchOffset: BigInt(offset), partitionMaxBytes: bytesMax },
                 ...{ currentLeaderEpoch: -1, lastFetchedEpoch: -1 },
               },
             ],
