@@ -82,9 +82,11 @@ export function billingRunActivities(platform: Platform) {
 
   return {
     /** Looks at what there is to do. */
-    beginBillingRun: flowStep(platform, (scope, input: BillingRunInput): Promise<BillingRunStart> =>
-      beginBillingRun(scope, input, utcDate(scope.now())),
-    ),
+    beginBillingRun: flowStep(platform, async (scope, input: BillingRunInput) => {
+      const start: BillingRunStart = await beginBillingRun(scope, input, utcDate(scope.now()));
+      platform.metrics.billingAccountsDue.inc(start.accountCount);
+      return start;
+    }),
 
     /** The next accounts that may have something to bill, in the order of their ids. */
     listBillingAccounts: (page: BillingAccountsPage): Promise<readonly string[]> =>
@@ -97,7 +99,9 @@ export function billingRunActivities(platform: Platform) {
     }: StepCall<BillingBatch>): Promise<BillingBatchResult> =>
       alive(async () => {
         const scope = workflowScope(platform, run.tenantId, run.actor);
-        const { invoices, problems } = await billEach(scope, run.executionId, batch);
+        const { invoices, problems } = await measured(platform, batch, () =>
+          billEach(scope, run.executionId, batch),
+        );
         const isDryRun = batch.input.dryRun === true;
         const drafts = isDryRun ? invoices.slice(0, draftsMax).map(presentBilledInvoice) : [];
         return { invoices: invoices.length, problems, drafts: jsonSafe(drafts) as object[] };
@@ -117,6 +121,21 @@ export function billingRunActivities(platform: Platform) {
       scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end)),
     ),
   };
+}
+
+/** Counts what came of a batch, and how long it took. */
+async function measured(
+  { metrics }: Platform,
+  { accountIds, input }: BillingBatch,
+  work: () => Promise<BilledAccounts>,
+): Promise<BilledAccounts> {
+  const endTimer = metrics.billingBatchSeconds.startTimer();
+  const billed = await work();
+  endTimer();
+  metrics.billingAccountsDone.inc(accountIds.length);
+  if (input.dryRun !== true) metrics.billingInvoices.inc(billed.invoices.length);
+  for (const { code } of billed.problems) metrics.billingProblems.inc({ code });
+  return billed;
 }
 
 /** Stores the PDFs of invoices, and tells how many: what cannot be rendered must not stop the others. */

@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { rateUsage, UsageGapError } from '../commands/rate-usage.js';
+import type { UsageEnds } from '../commands/usage-batch.js';
 import { retryUsagePage } from '../commands/retry-usage.js';
 import type {
   RetryPage,
@@ -18,12 +19,18 @@ export type OnRated = (range: UsageRange) => void;
 const transactionEventsMax = 1000;
 
 export function usageActivities(platform: Platform, onRated: OnRated) {
-  const { broker, log } = platform;
+  const { broker, log, metrics } = platform;
+  const onCommitted = ({ rated, duplicate, rejected }: UsageEnds): void => {
+    metrics.usageRated.inc(rated);
+    metrics.usageDuplicates.inc(duplicate);
+    for (const [reason, count] of rejected) metrics.usageRejected.inc({ reason }, count);
+  };
   return {
     /** Rates a stretch of the log, in as many transactions as its size in memory asks for. */
     async rateUsageRange(range: UsageRange): Promise<UsageRangeResult> {
       const { tenantId, partition, firstOffset, endOffset } = range;
       const scope = workflowScope(platform, tenantId, 'usage');
+      const endTimer = metrics.ratingSeconds.startTimer();
       // Of several transactions, some may have been committed before this step was repeated.
       const { next, counts: total } =
         endOffset - firstOffset > 1
@@ -40,6 +47,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
         const counts = await rateUsage(scope, {
           ...{ partition, from: offset, end: nextOffset, records, ...currentRun() },
           onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
+          onRated: onCommitted,
         }).catch((error: unknown) => {
           if (!(error instanceof UsageGapError)) throw error;
           throw ApplicationFailure.nonRetryable(error.message, 'UsageGap');
@@ -49,6 +57,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
         total.rejected += counts.rejected;
         offset = nextOffset;
       }
+      endTimer();
       onRated(range);
       return total;
     },

@@ -54,12 +54,19 @@ async function send(
   return webhooks.send({ url, id, body, secrets: opened });
 }
 
+/** The class of the status that a receiver answered with, or that it did not answer. */
+const outcomeOf = ({ isOk, statusCode }: WebhookAnswer): string =>
+  isOk ? 'delivered' : statusCode === null ? 'no_answer' : `${Math.floor(statusCode / 100)}xx`;
+
 export function webhookActivities(platform: Platform, onDelivered: OnDelivered) {
   const slots = new Slots();
+  const { metrics } = platform;
   const attempt = async (scope: Scope, call: WebhookAttemptCall): Promise<WebhookAttemptEnd> => {
     const begun = await beginWebhookAttempt(scope, call);
     if ('end' in begun) return begun.end;
     const answer = await send(platform, call.deliveryId, begun.load);
+    metrics.webhookAttempts.inc({ outcome: outcomeOf(answer) });
+    metrics.webhookSeconds.observe(answer.durationMs / 1000);
     return endWebhookAttempt(scope, call, answer, platform.webhookSettings.failureMsMax);
   };
   return {

@@ -12,6 +12,7 @@ import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountMcp } from './mcp/mount-mcp.js';
 import { oauthGuards } from './oauth/guards.js';
 import { mountOauth } from './oauth/mount-oauth.js';
+import { measureRequests } from './measure-requests.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
@@ -95,6 +96,7 @@ export function createApp(platform: Platform): Koa {
   mountPages(router, platform);
   mountDocs(router);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
+  app.use(measureRequests(platform.metrics));
   app.use(async (ctx: Context, next: Next) => {
     const requestId = requestIdOf(ctx);
     (ctx.state as RequestState).requestId = requestId;

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import type Koa from 'koa';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
 import { createApp } from './app.js';
@@ -25,7 +26,15 @@ const keepAliveTimeout = 75_000;
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
-  const handle = createApp(platform).callback();
+  return serve(createApp(platform), { host, port });
+}
+
+/** Listens with an application; rejects with EADDRINUSE when the port is taken. */
+export async function serve(
+  app: Koa,
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<RunningApi> {
+  const handle = app.callback();
   const server = createServer({ maxHeaderSize, keepAliveTimeout }, (request, response) => {
     void handle(request, response);
   });

@@ -14,22 +14,33 @@ async function answers(ping: () => Promise<unknown>): Promise<boolean> {
   ]);
 }
 
-/** What is no operation: health and public keys. */
-export function mountPages(router: Router, platform: Platform): void {
+/** Which parts of an instance answer. */
+export async function askParts({ database, temporal, broker }: Platform) {
+  const [isDatabaseUp, isTemporalUp, isBrokerUp] = await Promise.all([
+    answers(() => database.ping()),
+    answers(() => temporal.ping()),
+    answers(() => broker.ping()),
+  ]);
+  return { database: isDatabaseUp, temporal: isTemporalUp, broker: isBrokerUp };
+}
+
+/** Whether the process lives, and whether it can do its work. */
+export function mountHealth(router: Router, platform: Platform): void {
   router.get('/healthz', (ctx: Context) => {
     ctx.body = { status: 'alive' };
   });
   router.get('/readyz', async (ctx: Context) => {
-    const [database, temporal, broker] = await Promise.all([
-      answers(() => platform.database.ping()),
-      answers(() => platform.temporal.ping()),
-      answers(() => platform.broker.ping()),
-    ]);
+    const { database, temporal, broker } = await askParts(platform);
     const worker = platform.health.areWorkersRunning ?? true;
     const isReady = database && temporal && broker && worker;
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'ready' : 'not ready', database, temporal, worker, broker };
   });
+}
+
+/** What is no operation: health and public keys. */
+export function mountPages(router: Router, platform: Platform): void {
+  mountHealth(router, platform);
   router.get('/.well-known/jwks.json', async (ctx: Context) => {
     await platform.tokens.refresh();
     ctx.set('Cache-Control', 'public, max-age=300');

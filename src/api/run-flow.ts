@@ -215,16 +215,42 @@ export async function runFlow<K extends FlowName>(
   platform: Platform,
   flow: FlowStart<K>,
 ): Promise<FlowResult<OutputOf<K>>> {
+  const since = performance.now();
   const { isRepeated, ...execution } = await executionOf(scope, flow);
   const { executionId } = execution;
   const known = isRepeated ? await findFlowOutcome(scope, executionId) : undefined;
   const reply = platform.flowReplies.wait(executionId);
   try {
-    const outcome = known ?? (await startAndWait(scope, platform, flow, execution, reply));
+    const outcome =
+      known ??
+      (await measured(platform, flow.workflow, since, () =>
+        startAndWait(scope, platform, flow, execution, reply),
+      ));
     if (!outcome.ok) throw problemOf(outcome.failure, executionId);
     return { executionId, output: outcome.output as OutputOf<K> };
   } finally {
     reply.stop();
+  }
+}
+
+/** Counts how a flow ended that a caller waited for, and how long that took. */
+async function measured(
+  { metrics }: Platform,
+  flow: string,
+  since: number,
+  work: () => Promise<FlowOutcome>,
+): Promise<FlowOutcome> {
+  let outcome = 'internal';
+  try {
+    const ended = await work();
+    outcome = ended.ok ? 'completed' : ended.failure.kind;
+    return ended;
+  } catch (error) {
+    if (error instanceof Problem) outcome = error.kind;
+    throw error;
+  } finally {
+    metrics.flows.inc({ flow, outcome });
+    metrics.flowSeconds.observe({ flow }, (performance.now() - since) / 1000);
   }
 }
 

@@ -1,6 +1,7 @@
 export interface BannerInput {
   apiUrl: string | null;
   temporalUiUrl: string | null;
+  metricsUrl: string | null;
   dataDir: string;
   /** Null where none may be printed: then the log of a production server holds no credential. */
   token: string | null;
@@ -8,13 +9,21 @@ export interface BannerInput {
 }
 
 /** What a person sees when all is ready. */
-export function banner({ apiUrl, temporalUiUrl, dataDir, token, seconds }: BannerInput): string {
+export function banner({
+  apiUrl,
+  temporalUiUrl,
+  metricsUrl,
+  dataDir,
+  token,
+  seconds,
+}: BannerInput): string {
   const addresses = [
     ['API', apiUrl],
     ['API docs', apiUrl === null ? null : `${apiUrl}/docs`],
     ['OpenAPI', apiUrl === null ? null : `${apiUrl}/openapi.json`],
     ['MCP server', apiUrl === null ? null : `${apiUrl}/mcp`],
     ['Temporal UI', temporalUiUrl],
+    ['Metrics', metricsUrl],
     ['Data', dataDir],
   ].flatMap(([name, value]) =>
     typeof value === 'string' ? [`  ${name?.padEnd(13)}${value}`] : [],

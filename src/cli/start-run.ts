@@ -17,14 +17,15 @@ const TOKEN_SECONDS = 24 * 60 * 60;
  * of our own processor time, which passes while the servers start.
  */
 async function loadParts() {
-  const [migrations, platform, tenants, worker, api] = await Promise.all([
+  const [migrations, platform, tenants, worker, api, operator] = await Promise.all([
     import('../platform/migrations.js'),
     import('../platform/platform.js'),
     import('../platform/tenants.js'),
     import('../worker/main.js'),
     import('../api/main.js'),
+    import('../api/operator.js'),
   ]);
-  return { ...migrations, ...platform, ...tenants, ...worker, ...api };
+  return { ...migrations, ...platform, ...tenants, ...worker, ...api, ...operator };
 }
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
@@ -88,6 +89,7 @@ async function start(run: Run): Promise<void> {
   const platform = await parts.openPlatform({ ...config, secret }, { databaseUrl, temporal });
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
+  const operator = await openOperator(run, parts, platform);
   await runSteps([[workerStep(run, parts, platform)]]);
   if (config.role !== 'worker') await runSteps([[apiStep(run, parts, platform, opened)]]);
   abort.signal.throwIfAborted();
@@ -95,11 +97,22 @@ async function start(run: Run): Promise<void> {
   const apiUrl = opened.apiUrl ?? null;
   await tenure.announce(apiUrl);
   const { uiUrl: temporalUiUrl } = temporal;
+  const metricsUrl = operator && `${operator.url}/metrics`;
   const token = apiUrl !== null && tenure.isOwner ? await makeToken(parts, platform) : null;
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   process.stdout.write(
-    `${banner({ apiUrl, temporalUiUrl, dataDir: config.dataDir, token, seconds })}\n`,
+    `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
   );
+}
+
+/** Metrics and health for operators, in a process of any role; from now on, so that a start is seen. */
+async function openOperator({ config, closers }: Run, parts: Parts, platform: Platform) {
+  if (config.metrics === undefined) return null;
+  const operator = await parts.startOperator(platform, config.metrics).catch((error: unknown) => {
+    throw cannotListen(config.metrics ?? config, error, 'METRICS_');
+  });
+  closers.push(() => operator.close());
+  return operator;
 }
 
 function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }): Step {
@@ -193,12 +206,16 @@ async function refuseOccupiedPort(config: Config): Promise<void> {
   });
 }
 
-function cannotListen({ host, port }: Config, error: unknown): Error {
+function cannotListen(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  error: unknown,
+  prefix = '',
+): Error {
   const way: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set PORT.`,
-    EACCES: `Port ${port} on ${host} is not allowed for this user: set PORT to one above 1023.`,
-    EADDRNOTAVAIL: `HOST is "${host}": this machine has no such address.`,
-    ENOTFOUND: `HOST is "${host}": this machine has no such address.`,
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set ${prefix}PORT.`,
+    EACCES: `Port ${port} on ${host} is not allowed for this user: set ${prefix}PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${prefix}HOST is "${host}": this machine has no such address.`,
+    ENOTFOUND: `${prefix}HOST is "${host}": this machine has no such address.`,
   };
   const text = way[errorCode(error)];
   if (text !== undefined) return new StartupError(text);

@@ -8,7 +8,7 @@ import { UsageEvent, type UsageCounts } from '../models/usage-event.js';
 import { readMessage, type ReadMessage } from '../queries/usage-message.js';
 import { UsageRater, type Outcome } from '../queries/usage-rater.js';
 import { ratePrepared, type UsageEvent as ReadEvent } from '../rating/index.js';
-import { UsageBatch } from './usage-batch.js';
+import { UsageBatch, type UsageEnds } from './usage-batch.js';
 import { isRace, isUnstorable } from './database-fault.js';
 
 /** A stretch of a partition, and who rates it. */
@@ -23,6 +23,8 @@ export interface RateUsageInput {
   readonly runId: string;
   /** Told of faults of ours that rating met. */
   readonly onFault: (error: unknown) => void;
+  /** Told of what was committed now: records that were consumed before are not counted again. */
+  readonly onRated?: (ends: UsageEnds) => void;
 }
 
 /** The log was read from behind where its consumer stands: something of it would be left out. */
@@ -44,7 +46,7 @@ const racesMax = 5;
 export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await scope.db.transaction((trx) => rateInTransaction(trx, scope, input));
+      return await rateAtOnce(scope, input);
     } catch (error) {
       if (isRace(error) && attempt < racesMax) continue;
       if (!isUnstorable(error)) throw error;
@@ -65,13 +67,25 @@ async function rateApart(
 ): Promise<UsageCounts> {
   const { records } = input;
   if (records.length === 1) {
-    return scope.db.transaction((trx) => rateInTransaction(trx, scope, input, cause));
+    return rateAtOnce(scope, input, cause);
   }
   const half = Math.ceil(records.length / 2);
   const middle = records[half]?.offset ?? input.end;
   const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
   const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
   return addCounts(first, second);
+}
+
+async function rateAtOnce(
+  scope: Scope,
+  input: RateUsageInput,
+  fault?: unknown,
+): Promise<UsageCounts> {
+  const { counts, ends } = await scope.db.transaction((trx) =>
+    rateInTransaction(trx, scope, input, fault),
+  );
+  if (ends !== undefined) input.onRated?.(ends);
+  return counts;
 }
 
 const addCounts = (a: UsageCounts, b: UsageCounts): UsageCounts => ({
@@ -85,7 +99,7 @@ async function rateInTransaction(
   scope: Scope,
   input: RateUsageInput,
   fault?: unknown,
-): Promise<UsageCounts> {
+): Promise<{ readonly counts: UsageCounts; readonly ends?: UsageEnds }> {
   const { tenantId } = scope;
   const { partition, from, end, records, workflowId, runId } = input;
   const startedAt = scope.now();
@@ -94,7 +108,7 @@ async function rateInTransaction(
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
   const done = { partition, from, end: Math.min(next, end) };
   const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
-  if (next >= end) return counts;
+  if (next >= end) return { counts };
 
   const candidates = records
     .filter(({ offset }) => offset >= next)
@@ -124,7 +138,7 @@ async function rateInTransaction(
     ...{ input: { partition, firstOffset: from, endOffset: end }, output: { ...added } },
     ...{ startedAt, completedAt: scope.now() },
   });
-  return addCounts(counts, added);
+  return { counts: addCounts(counts, added), ends: batch.ends() };
 }
 
 const noCounts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };

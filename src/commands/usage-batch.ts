@@ -19,6 +19,11 @@ export interface RatingRun {
   readonly at: Date;
 }
 
+/** How many messages came to which end; rejected ones by their reason code. */
+export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
+  readonly rejected: ReadonlyMap<string, number>;
+}
+
 /** Where a message stands in the log. */
 export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
   readonly message: string;
@@ -237,6 +242,17 @@ export class UsageBatch {
     for (const { status } of [...this.#inserted, ...this.#updated.values()]) counts[status] += 1;
     for (const id of this.#updated.keys()) if (this.#before.has(id)) counts.duplicate -= 1;
     return counts;
+  }
+
+  /** The same, with the reasons of the rejected ones. */
+  ends(): UsageEnds {
+    const rejected = new Map<string, number>();
+    for (const { status, code } of [...this.#inserted, ...this.#updated.values()]) {
+      if (status !== 'rejected' || code === null) continue;
+      rejected.set(code, (rejected.get(code) ?? 0) + 1);
+    }
+    const { rated, duplicate } = this.counts();
+    return { rated, duplicate, rejected };
   }
 
   /** How many retried events came to which end. */

@@ -58,6 +58,12 @@ export interface ClaimedDelivery {
   readonly attempts: number;
 }
 
+/** Deliveries that have not ended. */
+export interface OpenDeliveries {
+  readonly status: DeliveryStatus;
+  readonly count: number;
+}
+
 /** How long after its time a retry is missed: then its workflow may be lost. */
 const graceMs = 120_000;
 
@@ -151,6 +157,15 @@ export class WebhookDelivery extends TenantModel {
        )
        ${claimed}`,
       [limit],
+    );
+    return rows;
+  }
+
+  /** How many deliveries of all tenants have not ended, by their status. */
+  static async countOpen(db: Knex): Promise<readonly OpenDeliveries[]> {
+    const { rows } = await db.raw<Rows<OpenDeliveries>>(
+      `select status, count(*)::int as count from webhook_delivery
+       where status in ('pending', 'sending', 'retrying') group by status`,
     );
     return rows;
   }

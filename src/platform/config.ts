@@ -107,6 +107,14 @@ const Environment = Type.Object({
     description: 'a whole number of milliseconds from 1 to 600000',
   }),
   WEBHOOK_PRIVATE_ADDRESSES: Type.Optional(Type.Boolean({ description: 'true or false' })),
+  METRICS_PORT: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 65535, description: 'a whole number from 1 to 65535' }),
+  ),
+  METRICS_HOST: Type.String({
+    pattern: '^[A-Za-z0-9.:_-]+$',
+    default: '127.0.0.1',
+    description: 'a host name or IP address to listen on, such as 127.0.0.1 or 0.0.0.0',
+  }),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
       Type.Literal(level),
@@ -185,6 +193,11 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       /** The embedded database is for one machine, whose own services may want to be told. */
       allowsPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES ?? values.DATABASE_URL === undefined,
     },
+    /** Where operators read metrics and health: not where tenants are (docs/decisions/0140). */
+    metrics:
+      values.METRICS_PORT === undefined
+        ? undefined
+        : { host: values.METRICS_HOST, port: values.METRICS_PORT },
     logLevel: values.LOG_LEVEL,
     /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
     secretKey: values.SECRET_KEY,

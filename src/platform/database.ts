@@ -4,6 +4,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { TenantDatabase } from '../kernel/scope.js';
+import type { PoolState } from './metrics.js';
 
 /** OIDs whose values must not become floats or shift with the time zone of this machine. */
 const textTypes = new Set([
@@ -113,9 +114,18 @@ export interface Database {
   readonly platform: Knex;
   /** The way of one tenant; `trail` is who the audit names. */
   forTenant(tenantId: string, trail: Trail): TenantDatabase;
+  /** How full the pool is. */
+  pool(): PoolState;
   /** Throws unless the database answers. */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** What tells of tarn, knex's pool. */
+interface Tarn {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
 }
 
 /** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
@@ -143,6 +153,7 @@ export function openDatabase(url: string, poolMax: number): Database {
   const { pool: connectionPool } = base.client as {
     pool: NonNullable<Knex.Config['connectionPool']>;
   };
+  const { pool: tarn } = base.client as { pool: Tarn };
   const handles = new LRUCache<string, Knex>({ max: 5_000 });
   const handleOf = (tenantId: string): Knex => {
     const known = handles.get(tenantId);
@@ -157,6 +168,11 @@ export function openDatabase(url: string, poolMax: number): Database {
     forTenant(tenantId, trail) {
       return new TenantHandle(tenantId, handleOf(tenantId), trail);
     },
+    pool: () => ({
+      used: tarn.numUsed(),
+      free: tarn.numFree(),
+      waiting: tarn.numPendingAcquires(),
+    }),
     async ping() {
       await platform.raw('select 1');
     },

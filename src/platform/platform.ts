@@ -5,6 +5,7 @@ import { FlowReplies } from './flow-replies.js';
 import { openKafkaBroker, type KafkaSettings } from './kafka-broker.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
+import { openMetrics, type Metrics } from './metrics.js';
 import { openPostgresBroker } from './postgres-broker.js';
 import { claimUsageLog } from './usage-log-claim.js';
 import { openRateLimits, type RateLimits } from './rate-limits.js';
@@ -35,6 +36,8 @@ export interface PlatformConfig {
   readonly port: number;
   /** 32 bytes that seal secrets in the database. */
   readonly secret: Buffer;
+  /** Where operators read metrics; undefined: nowhere. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
   /** Usage events that a tenant may send in a minute; undefined: any number. */
@@ -54,6 +57,7 @@ export interface PlatformServers {
 export interface Platform {
   readonly config: PlatformConfig;
   readonly log: Logger;
+  readonly metrics: Metrics;
   readonly database: Database;
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
@@ -95,7 +99,13 @@ export async function openPlatform(
 ): Promise<Platform> {
   const log = openLog(config.logLevel);
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
-  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, log);
+  const metrics = openMetrics(() => database.pool());
+  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
+    log,
+    hasMetrics: config.metrics !== undefined,
+    onStarted: (workflow, isEager) =>
+      metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
+  });
   const broker = await openBroker(config, database, servers.databaseUrl, log);
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret);
@@ -108,6 +118,7 @@ export async function openPlatform(
   return {
     config,
     log,
+    metrics,
     database,
     temporal,
     broker,

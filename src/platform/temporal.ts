@@ -7,6 +7,7 @@ import {
 } from '@temporalio/worker';
 import { problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
+import { freePort } from './embedded/processes.js';
 import { closableRetries } from './temporal-retries.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
@@ -23,12 +24,16 @@ export interface Temporal {
   readonly namespace: string;
   readonly uiUrl: string | null;
   readonly taskQueue: string;
+  /** Where the metrics of the SDK are read from, on this machine; null: nowhere. */
+  readonly metricsUrl: string | null;
   /** Shared by the workers and `starter`: eager starts need the same connection. */
   readonly native: NativeConnection;
   /** Starts workflows, eagerly where a worker of this process can take them. */
   readonly starter: Client;
   /** Waits for results: deadlines do not hold on the native connection. */
   readonly waiter: Client;
+  /** Told of every workflow that was started: its type, and whether a worker here took it at once. */
+  readonly onStarted: (workflow: string, isEager: boolean) => void;
   ping(): Promise<void>;
   /** Asks for the cancellation of a run; one that has ended is left as it is. */
   cancel(workflowId: string, runId: string): Promise<void>;
@@ -57,10 +62,14 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
 
 let isRuntimeInstalled = false;
 
-/** Sends what the SDK logs to our log; before the first native connection of this process. */
-export function installRuntime(log: Logger): void {
-  if (isRuntimeInstalled) return;
+/**
+ * Sends what the SDK logs to our log, and has it count, where that is asked for; before the first
+ * native connection of this process. Answers with the address of the metrics.
+ */
+export async function installRuntime(log: Logger, hasMetrics = false): Promise<string | null> {
+  if (isRuntimeInstalled) return null;
   isRuntimeInstalled = true;
+  const bindAddress = hasMetrics ? `127.0.0.1:${await freePort()}` : null;
   const levels = { TRACE: 'trace', DEBUG: 'trace', INFO: 'debug', WARN: 'warn', ERROR: 'error' };
   const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
     const method = levels[level] as 'trace' | 'debug' | 'warn' | 'error';
@@ -68,16 +77,25 @@ export function installRuntime(log: Logger): void {
   });
   // The process itself decides when its workers stop: on a signal they drain with everything else.
   const logging = { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} };
-  Runtime.install({ logger, shutdownSignals: [], telemetryOptions: { logging } });
+  const metrics = bindAddress === null ? {} : { metrics: { prometheus: { bindAddress } } };
+  const telemetryOptions = { logging, ...metrics };
+  Runtime.install({ logger, shutdownSignals: [], telemetryOptions });
+  return bindAddress === null ? null : `http://${bindAddress}/metrics`;
+}
+
+interface TemporalOptions extends Pick<Temporal, 'onStarted'> {
+  readonly log: Logger;
+  /** Whether the SDK counts what it does, for Prometheus. */
+  readonly hasMetrics: boolean;
 }
 
 /** Connects to the server and registers what the workflows index. */
 export async function openTemporal(
   server: TemporalAddress,
   taskQueue: string,
-  log: Logger,
+  { log, hasMetrics, onStarted }: TemporalOptions,
 ): Promise<Temporal> {
-  installRuntime(log);
+  const metricsUrl = await installRuntime(log, hasMetrics);
   const { address, namespace, uiUrl, tls, apiKey } = server;
   const options = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
   const native = await NativeConnection.connect(options);
@@ -89,9 +107,11 @@ export async function openTemporal(
     namespace,
     uiUrl,
     taskQueue,
+    metricsUrl,
     native,
     starter: new Client({ connection: native, namespace }),
     waiter,
+    onStarted,
     async cancel(workflowId, runId) {
       try {
         await waiter.workflow.getHandle(workflowId, runId).cancel();

@@ -65,13 +65,13 @@ const keys = {
 const workflowTaskTimeout = '5 s';
 
 /** Starts a workflow, eagerly where a worker of this process can take it; joins one that runs. */
-export function startWorkflow(
+export async function startWorkflow(
   temporal: Temporal,
   start: WorkflowStart,
 ): Promise<WorkflowHandleWithStartDetails> {
   const { type, workflowId, input, subject, summary } = start;
   const { isExclusive, isOnce, executionTimeout, executionId } = start;
-  return temporal.starter.workflow.start(type, {
+  const handle = await temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,
     args: [input],
@@ -95,6 +95,8 @@ export function startWorkflow(
       { key: keys.actor, value: subject.actor },
     ]),
   });
+  temporal.onStarted(type, handle.eagerlyStarted);
+  return handle;
 }
 
 /** Starts a workflow, or finds the one that runs, or ran, under its id; the id of its run. */

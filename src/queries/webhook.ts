@@ -3,7 +3,7 @@ import { raw } from 'objection';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { DeliveryStatus, WebhookEvent } from '../kernel/webhook.js';
-import { WebhookDelivery } from '../models/webhook-delivery.js';
+import { WebhookDelivery, type OpenDeliveries } from '../models/webhook-delivery.js';
 import { Webhook } from '../models/webhook.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
@@ -41,6 +41,10 @@ function webhooks(db: Knex, tenantId: string) {
         as failing_since`),
     );
 }
+
+/** Deliveries of all tenants that have not ended, for operators. */
+export const findWebhookBacklog = (db: Knex): Promise<readonly OpenDeliveries[]> =>
+  WebhookDelivery.countOpen(db);
 
 /** One page of the webhooks, the oldest first. */
 export function listWebhooks(scope: Scope, page: PageRequest): Promise<Listed<WebhookDto>> {

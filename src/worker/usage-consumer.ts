@@ -90,7 +90,9 @@ export class UsageConsumer {
       this.#mustLookAgain = false;
       if (this.#active.size >= partitionsMax) return;
       try {
-        this.#startWaiting((await this.#intake?.waiting()) ?? []);
+        const waiting = (await this.#intake?.waiting()) ?? [];
+        this.#platform.metrics.showWaiting(waiting);
+        this.#startWaiting(waiting);
       } catch (error) {
         this.#platform.log.warn({ err: error }, 'cannot look for usage; trying again');
       }

@@ -5,9 +5,14 @@ import type { Handlers } from '../mount.js';
 import { presentProblem } from '../presenters/problem.js';
 
 export const ingestionHandlers: Handlers<Operations['ingestion']> = {
-  publish: ({ body }, scope, { broker }) => publishUsage(broker, scope, body),
-  publishBatch: async ({ body }, scope, { broker }) => {
+  publish: async ({ body }, scope, { broker, metrics }) => {
+    const result = await publishUsage(broker, scope, body);
+    metrics.ingestAccepted.inc();
+    return result;
+  },
+  publishBatch: async ({ body }, scope, { broker, metrics }) => {
     const results = await publishUsageBatch(broker, scope, body);
+    metrics.ingestAccepted.inc(results.filter((result) => !(result instanceof Problem)).length);
     return results.map((result) =>
       result instanceof Problem ? presentProblem('ingestion', result, '') : result,
     );

@@ -1,0 +1,122 @@
+import type { WaitingPartition } from './broker.js';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Bounds in seconds: of what takes milliseconds, and of what waits for others. */
+const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+const slow = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
+
+/** How full the pool of connections to the database is. */
+export interface PoolState {
+  readonly used: number;
+  readonly free: number;
+  /** Requests that wait for a connection. */
+  readonly waiting: number;
+}
+
+function addPoolGauge(registry: Registry, pool: () => PoolState): void {
+  const connections = new Gauge({
+    name: 'durabill_database_pool_connections',
+    help: 'Connections to the database by state: used, free, or waited for by a request',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { used, free, waiting } = pool();
+      connections.set({ state: 'used' }, used);
+      connections.set({ state: 'free' }, free);
+      connections.set({ state: 'waiting' }, waiting);
+    },
+  });
+}
+
+/** The lag as the usage consumer of this process saw it last: it looks every second at least. */
+function addLagGauge(registry: Registry) {
+  let seen: readonly WaitingPartition[] = [];
+  const lag = new Gauge({
+    name: 'durabill_usage_lag_events',
+    help:
+      'Accepted usage events of all tenants that nobody has rated yet, by partition, as this ' +
+      'worker sees them: all with PostgreSQL as broker, its share with Kafka',
+    labelNames: ['partition'],
+    registers: [registry],
+    collect() {
+      lag.reset();
+      for (const { partition, offset, end } of seen) lag.inc({ partition }, end - offset);
+    },
+  });
+  return (waiting: readonly WaitingPartition[]): void => {
+    seen = waiting;
+  };
+}
+
+/**
+ * What this process counts for Prometheus. No label holds a tenant, an account or an id: every label
+ * has few values, known beforehand (docs/decisions/0140).
+ */
+export type Metrics = ReturnType<typeof openMetrics>;
+
+/** `pool` is asked when somebody reads the metrics. */
+export function openMetrics(pool: () => PoolState) {
+  const registry = new Registry();
+  const registers = [registry];
+  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter<L>({ name: `durabill_${name}`, help, labelNames, registers });
+  const histogram = <L extends string = never>(
+    name: string,
+    help: string,
+    buckets: number[],
+    labelNames: L[] = [],
+  ) => new Histogram<L>({ name: `durabill_${name}`, help, buckets, labelNames, registers });
+  addPoolGauge(registry, pool);
+  return {
+    registry,
+    showWaiting: addLagGauge(registry),
+    httpRequests: counter('http_requests_total', 'Requests by operation and status', [
+      'operation',
+      'status',
+    ]),
+    httpSeconds: histogram('http_request_seconds', 'Time to the answer, by operation', quick, [
+      'operation',
+    ]),
+    ingestAccepted: counter(
+      'ingest_accepted_events_total',
+      'Usage events that were published: durable, and answered with topic, partition and offset',
+    ),
+    usageRated: counter('usage_rated_events_total', 'Usage events that were rated'),
+    usageDuplicates: counter('usage_duplicate_events_total', 'Repeats of usage events'),
+    usageRejected: counter('usage_rejected_events_total', 'Rejected usage events by reason code', [
+      'reason',
+    ]),
+    ratingSeconds: histogram(
+      'usage_rating_seconds',
+      'Time of a workflow step that rates a stretch of the usage log',
+      slow,
+    ),
+    workflowStarts: counter(
+      'workflow_starts_total',
+      'Workflows that this process started, and whether its own worker took them with the start',
+      ['workflow', 'eager'],
+    ),
+    flowSeconds: histogram('flow_seconds', 'Time until a caller has the end of its flow', slow, [
+      'flow',
+    ]),
+    flows: counter('flows_total', 'Flows that callers waited for, by outcome', ['flow', 'outcome']),
+    webhookAttempts: counter('webhook_attempts_total', 'Attempts to deliver webhooks by outcome', [
+      'outcome',
+    ]),
+    webhookSeconds: histogram('webhook_attempt_seconds', 'Time of an attempt to deliver', slow),
+    billingAccountsDue: counter(
+      'billing_accounts_due_total',
+      'Accounts that billing runs began with; those that are done follow',
+    ),
+    billingAccountsDone: counter('billing_accounts_done_total', 'Accounts that are done'),
+    billingInvoices: counter('billing_invoices_total', 'Invoices that billing runs made'),
+    billingProblems: counter('billing_problems_total', 'Charges that could not be made, by code', [
+      'code',
+    ]),
+    billingBatchSeconds: histogram(
+      'billing_batch_seconds',
+      'Time of a transaction that bills some accounts',
+      slow,
+    ),
+  };
+}
