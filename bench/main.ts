@@ -17,6 +17,7 @@ import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
 import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
+import { measurePdf } from './pdf.js';
 
 const tenantId = 'bench';
 const accountCount = 100;
@@ -87,6 +88,7 @@ try {
     measureFlow,
     measureFlat,
     measureBill,
+    measurePdf,
   ];
   for (const measure of measures.filter(isAskedFor)) {
     tell(measure.name);

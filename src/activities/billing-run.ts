@@ -14,7 +14,6 @@ import { utcDate } from '../kernel/date.js';
 import { jsonSafe } from '../kernel/json.js';
 import type { PdfInvoice } from '../kernel/pdf-invoice.js';
 import type { Scope } from '../kernel/scope.js';
-import { renderInvoicePdf } from '../platform/pdf/invoice-pdf.js';
 import type { Platform } from '../platform/platform.js';
 import {
   beginBillingRun,
@@ -146,7 +145,7 @@ async function render(
 ): Promise<number> {
   let stored = 0;
   for (const invoice of invoices) {
-    const bytes = await renderInvoicePdf(invoice).catch((error: unknown) => {
+    const bytes = await platform.invoices.render(invoice).catch((error: unknown) => {
       platform.log.error({ err: error, invoiceId: invoice.id }, 'cannot render an invoice');
     });
     if (bytes === undefined) continue;

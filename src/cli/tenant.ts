@@ -1,5 +1,6 @@
-import { Argument, type Command } from 'commander';
-import type { Tenant } from '../platform/tenants.js';
+import { Argument, InvalidArgumentError, type Command } from 'commander';
+import countries from 'i18n-iso-countries';
+import type { Seller, Tenant } from '../platform/tenants.js';
 import { parseCount } from './options.js';
 
 const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];
@@ -38,7 +39,48 @@ async function changePlan(
   process.stdout.write(`${id} has the plan ${plan}\n`);
 }
 
-/** `durabill tenant create|list|plan` (0-decisions.md section 5). */
+/** `durabill tenant seller`: sets who a tenant is on its invoices, and shows it. */
+async function changeSeller(tenantId: string, options: Partial<Seller>): Promise<void> {
+  const { withInstance } = await import('./instance.js');
+  const { getSeller, setSeller } = await import('../platform/tenants.js');
+  const seller = await withInstance(async ({ database }) => {
+    if (Object.keys(options).length > 0) await setSeller(database.platform, tenantId, options);
+    return getSeller(database.platform, tenantId);
+  });
+  if (!seller) throw new Error(`There is no seller of a tenant '${tenantId}' yet.`);
+  for (const [name, value] of Object.entries(seller)) {
+    if (value !== null) process.stdout.write(`${name}\t${value}\n`);
+  }
+}
+
+function registerSeller(group: Command): void {
+  group
+    .command('seller')
+    .description('Set who a tenant is on its invoices; without options, show it.')
+    .argument('<id>', 'tenant')
+    .option('--name <text>', 'name of the company')
+    .option('--street <text>', 'first line of the address')
+    .option('--street2 <text>', 'second line of the address')
+    .option('--zip-code <text>', 'postal code')
+    .option('--city <text>', 'city')
+    .option('--country <code>', 'country by its alpha-2 code, such as DE', parseCountry)
+    .option('--vat-id <id>', 'VAT identifier with its country, such as DE123456789')
+    .option('--registration <text>', 'number in a commercial register')
+    .addHelpText(
+      'after',
+      `
+With country and VAT identifier, the PDFs of taxed invoices hold them as EN 16931 XML too. What is
+left out stays as it is.`,
+    )
+    .action(changeSeller);
+}
+
+function parseCountry(text: string): string {
+  if (countries.isValid(text.toUpperCase()) && text.length === 2) return text.toUpperCase();
+  throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
+}
+
+/** `durabill tenant create|list|plan|seller` (0-decisions.md section 5). */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -55,4 +97,5 @@ export function registerTenant(program: Command): void {
     .addArgument(new Argument('<plan>', 'plan').choices([...plans]))
     .option('--limit <count>', 'requests a minute of the plan enterprise', parseCount)
     .action(changePlan);
+  registerSeller(group);
 }

@@ -6,6 +6,7 @@ import { openKafkaBroker, type KafkaSettings } from './kafka-broker.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openMetrics, type Metrics } from './metrics.js';
+import { openInvoiceRenderer, type InvoiceRenderer } from './pdf/render-pool.js';
 import { openPostgresBroker } from './postgres-broker.js';
 import { claimUsageLog } from './usage-log-claim.js';
 import { openRateLimits, type RateLimits } from './rate-limits.js';
@@ -69,6 +70,7 @@ export interface Platform {
   readonly webhooks: WebhookSender;
   readonly rateLimits: RateLimits;
   readonly webhookSettings: WebhookSettings;
+  readonly invoices: InvoiceRenderer;
   /** Calls back when any process notifies a channel of the database, until it is stopped. */
   readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
   readonly now: () => Date;
@@ -115,6 +117,7 @@ export async function openPlatform(
     ...config.webhooks,
   };
   const webhooks = openWebhookSender(webhookSettings);
+  const invoices = openInvoiceRenderer();
   return {
     config,
     log,
@@ -126,7 +129,7 @@ export async function openPlatform(
     authenticate: openAuthenticator(database.platform, tokens, now),
     flowReplies: new FlowReplies(),
     secrets: box,
-    ...{ webhooks, webhookSettings },
+    ...{ webhooks, webhookSettings, invoices },
     rateLimits: openRateLimits(database.platform, {
       ...{ ingestEventsPerMinute: config.ingestEventsPerMinute, log },
     }),
@@ -136,6 +139,7 @@ export async function openPlatform(
     async close() {
       await broker.close();
       await webhooks.close();
+      await invoices.close();
       await temporal.close();
       await database.close();
     },

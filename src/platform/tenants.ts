@@ -40,3 +40,51 @@ export async function setTenantPlan(
 ): Promise<boolean> {
   return (await db('tenant').where({ id }).update({ plan, requestLimit })) > 0;
 }
+
+/** Who a tenant is on its invoices (docs/decisions/0121). */
+export interface Seller {
+  readonly name: string;
+  readonly street: string | null;
+  readonly street2: string | null;
+  readonly zipCode: string | null;
+  readonly city: string | null;
+  /** Alpha-2 code. */
+  readonly country: string | null;
+  /** With the prefix of its country. */
+  readonly vatId: string | null;
+  readonly registration: string | null;
+}
+
+export async function getSeller(db: Knex, tenantId: string): Promise<Seller | undefined> {
+  return db('seller')
+    .where({ tenantId })
+    .first<Seller | undefined>(
+      ...['name', 'street', 'street2', 'zipCode', 'city', 'country', 'vatId', 'registration'],
+    );
+}
+
+/** The prefix of VAT identifiers is the country's code, but for Greece. */
+const isVatIdOf = (country: string, vatId: string): boolean =>
+  vatId.startsWith(country) || (country === 'GR' && vatId.startsWith('EL'));
+
+/**
+ * Sets who a tenant is on its invoices; what is left out stays as it is. 400: the VAT identifier is
+ * of another country. 404: there is no such tenant.
+ */
+export async function setSeller(
+  db: Knex,
+  tenantId: string,
+  changes: Partial<Seller>,
+): Promise<void> {
+  const tenant = await db<Tenant>('tenant').where({ id: tenantId }).first('name');
+  if (!tenant) throw problem.notFound(`There is no tenant '${tenantId}'.`);
+  const seller = { name: tenant.name, ...(await getSeller(db, tenantId)), ...changes };
+  const { country, vatId } = seller;
+  if (vatId && !isVatIdOf(country ?? '?', vatId)) {
+    throw problem.validation(`The VAT identifier '${vatId}' does not begin with its country.`);
+  }
+  await db('seller')
+    .insert({ ...seller, tenantId, updatedAt: new Date() })
+    .onConflict('tenant_id')
+    .merge();
+}

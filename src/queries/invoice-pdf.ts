@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { Decimal, decimalText } from '../kernel/money.js';
-import type { PdfInvoice, PdfItem } from '../kernel/pdf-invoice.js';
+import { Decimal, decimalText, sum } from '../kernel/money.js';
+import type { PdfInvoice, PdfItem, PdfParty, PdfTax } from '../kernel/pdf-invoice.js';
 import { referenceData } from '../kernel/reference-data.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
@@ -34,53 +34,102 @@ export async function loadPdfInvoices(
       invoices.map(({ accountId }) => accountId),
     )
     .withGraphFetched('addresses');
-  const buyers = new Map(accounts.map((account) => [account.id, linesOf(account)]));
+  const buyers = new Map(accounts.map((account) => [account.id, buyerOf(account)]));
   const seller = await sellerOf(db.read, tenantId);
   return invoices.map((invoice) =>
-    pdfInvoice(invoice, seller, buyers.get(invoice.accountId) ?? []),
+    pdfInvoice(invoice, seller, buyers.get(invoice.accountId) ?? nobody),
   );
 }
 
-async function sellerOf(db: Knex, tenantId: string): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    'select name from tenant where id = ?',
+interface SellerRow {
+  readonly name: string;
+  readonly street: string | null;
+  readonly street2: string | null;
+  readonly zipCode: string | null;
+  readonly city: string | null;
+  readonly country: string | null;
+  readonly vatId: string | null;
+  readonly registration: string | null;
+}
+
+async function sellerOf(db: Knex, tenantId: string): Promise<PdfParty> {
+  const { rows } = await db.raw<{ rows: SellerRow[] }>(
+    `select coalesce(seller.name, tenant.name) as "name", street, street2, zip_code as "zipCode",
+       city, country, vat_id as "vatId", registration
+     from tenant left join seller on seller.tenant_id = tenant.id where tenant.id = ?`,
     [tenantId],
   );
-  return [rows[0]?.name ?? tenantId];
+  const seller = rows[0] ?? { ...noAddress, name: tenantId };
+  const { street, street2, zipCode, city, country, vatId, registration } = seller;
+  return {
+    ...seller,
+    lines: shown([
+      ...[street, street2, joined(zipCode, city), countryName(country)],
+      ...[labelled('VAT', vatId), registration],
+    ]),
+  };
 }
+
+const noAddress = {
+  ...{ street: null, street2: null, zipCode: null, city: null, country: null, vatId: null },
+  registration: null,
+};
+const nobody: PdfParty = { ...noAddress, name: '', lines: [] };
+const countryName = (code: string | null): string | null =>
+  code === null ? null : (referenceData.country(code)?.name ?? code);
+const joined = (...parts: readonly (string | null | undefined)[]): string =>
+  parts.filter((part) => part !== undefined && part !== null).join(' ');
+const labelled = (label: string, value: string | null | undefined): string =>
+  value === null || value === undefined ? '' : `${label} ${value}`;
+const shown = (lines: readonly (string | null | undefined)[]): string[] =>
+  lines.filter((line) => line !== undefined && line !== null && line !== '') as string[];
 
 /** Name, address and tax numbers, as a letter has them. */
-function linesOf({ name, number, gst, pan, cin, addresses = [] }: Account): string[] {
+function buyerOf({ name, number, gst, pan, cin, addresses = [] }: Account): PdfParty {
   const [address] = addresses;
-  const place = [address?.zipCode, address?.city, address?.state]
-    .filter((part) => part !== undefined && part !== null)
-    .join(' ');
-  const labelled = (label: string, value: string | null | undefined): string =>
-    value === null || value === undefined ? '' : `${label} ${value}`;
-  const lines = [
-    ...[name, address?.line1, address?.line2, place, address?.country],
-    labelled('Tax id', address?.taxId),
-    ...[labelled('GST', gst), labelled('PAN', pan), labelled('CIN', cin)],
-    labelled('Account', number),
-  ];
-  return lines.flatMap((line) =>
-    line === undefined || line === null || line === '' ? [] : [line],
-  );
+  const place = joined(address?.zipCode, address?.city, address?.state);
+  const country = referenceData.country(address?.country ?? '')?.alpha2Code ?? null;
+  const taxId = address?.taxId ?? null;
+  return {
+    name,
+    lines: shown([
+      ...[address?.line1, address?.line2, place, address?.country],
+      ...[labelled('Tax id', taxId), labelled('GST', gst), labelled('PAN', pan)],
+      ...[labelled('CIN', cin), labelled('Account', number)],
+    ]),
+    ...{ street: address?.line1 ?? null, street2: address?.line2 ?? null, country },
+    ...{ zipCode: address?.zipCode ?? null, city: address?.city ?? null, registration: null },
+    // Tax ids of other kinds than of VAT do not begin with the country.
+    vatId: country !== null && taxId?.startsWith(country) === true ? taxId : null,
+  };
 }
 
-function pdfInvoice(
-  invoice: Invoice,
-  seller: readonly string[],
-  buyer: readonly string[],
-): PdfInvoice {
+/** The taxes of an invoice by their rates. */
+function taxesOf(items: readonly InvoiceItem[]): PdfTax[] {
+  const byRate = new Map<string, InvoiceItem[]>();
+  for (const item of items) {
+    if (item.taxRate === null) continue;
+    const rate = decimalText(new Decimal(item.taxRate));
+    byRate.set(rate, [...(byRate.get(rate) ?? []), item]);
+  }
+  const rates = [...byRate].sort(([a], [b]) => new Decimal(a).comparedTo(b));
+  return rates.map(([rate, taxed]) => ({
+    rate,
+    base: decimalText(sum(taxed.map(({ amount }) => new Decimal(amount)))),
+    tax: decimalText(sum(taxed.map(({ tax }) => new Decimal(tax)))),
+  }));
+}
+
+function pdfInvoice(invoice: Invoice, seller: PdfParty, buyer: PdfParty): PdfInvoice {
   const { id, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd, currency } = invoice;
-  const { amount, taxAmount } = invoice;
+  const { amount, taxAmount, items = [] } = invoice;
   return {
     ...{ id, title: invoice.invoiceType, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd },
     ...{ currency, minorDigits: referenceData.currency(currency)?.minorDigits ?? 2 },
-    ...{ seller, buyer, amount, taxAmount },
+    ...{ isCredit: invoice.invoiceType === 'Credit Note', isVoid: invoice.voidedAt !== null },
+    ...{ seller, buyer, amount, taxAmount, taxes: taxesOf(items) },
     total: decimalText(new Decimal(amount).plus(taxAmount)),
-    items: (invoice.items ?? []).map(pdfItem),
+    items: items.map(pdfItem),
   };
 }
 
