@@ -1,4 +1,5 @@
 import knex, { type Knex } from 'knex';
+import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { knexSnakeCaseMappers } from 'objection';
 import { LRUCache } from 'lru-cache';
@@ -26,6 +27,31 @@ interface PooledConnection {
   tenantId?: string;
 }
 
+/** Who the audit names. */
+interface Trail {
+  readonly actor: string;
+  readonly requestId: string;
+}
+
+/** A transaction that tells the database whose it is with the statement that begins it. */
+class TrailedTransaction extends PostgresTransaction {
+  readonly #trail: Trail;
+
+  constructor(client: Knex.Client, work: unknown, config: Trail, outer: unknown) {
+    super(client, work, config, outer);
+    this.#trail = config;
+  }
+
+  override begin(connection: unknown): Promise<unknown> {
+    const [actor, requestId] = [this.#trail.actor, this.#trail.requestId].map(pg.escapeLiteral);
+    return this.query(
+      connection,
+      `begin; select set_config('app.actor', ${actor}, true),
+         set_config('app.request_id', ${requestId}, true)`,
+    );
+  }
+}
+
 /**
  * A knex client on the shared pool whose connections carry one tenant's id in the session, set when
  * a connection is taken and only when it differs: a query costs no extra round trip as long as the
@@ -33,6 +59,10 @@ interface PooledConnection {
  */
 function tenantClient(tenantId: string): typeof knex.Client {
   return class TenantClient extends PostgresClient {
+    override transaction(work: unknown, config: Trail, outer: unknown): Knex.Transaction {
+      return new TrailedTransaction(this, work, config, outer) as unknown as Knex.Transaction;
+    }
+
     override async acquireConnection(): Promise<PooledConnection> {
       const connection = (await super.acquireConnection()) as PooledConnection;
       if (connection.tenantId === tenantId) return connection;
@@ -60,11 +90,6 @@ async function leaveSuperuser(connection: PooledConnection): Promise<void> {
 const retryableCodes = new Set(['40P01', '40001']);
 const attemptsMax = 4;
 
-interface Trail {
-  readonly actor: string;
-  readonly requestId: string;
-}
-
 /** The SQLSTATE of an error; Objection wraps the one that node-postgres threw. */
 function codeOf(error: unknown): string {
   const { nativeError, code } = error as { nativeError?: { code?: string }; code?: string };
@@ -78,13 +103,7 @@ async function runTransaction<T>(
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await handle.transaction(async (trx) => {
-        await trx.raw(
-          `select set_config('app.actor', ?, true), set_config('app.request_id', ?, true)`,
-          [trail.actor, trail.requestId],
-        );
-        return work(trx);
-      });
+      return await handle.transaction(work, trail as Knex.TransactionConfig);
     } catch (error) {
       if (!retryableCodes.has(codeOf(error)) || attempt === attemptsMax) throw error;
     }

@@ -183,4 +183,15 @@ describe('audit', () => {
       }
     });
   }
+
+  it('takes the name of whoever changes something as it is', async () => {
+    const { tenant, params } = world;
+    const trail = { actor: `O'Neil \\ "x"; rollback --`, requestId: `'); commit; --` };
+    const db = instance.platform.database.forTenant(tenant.id, trail);
+    await db.transaction((trx) =>
+      trx('account').where({ id: params['accountId'] }).update({ netTerm: 'Net 45' }),
+    );
+    const [entry] = await list(`?entity=account&id=${params['accountId']}`);
+    expect(entry).to.include({ ...trail, action: 'update' });
+  });
 });
