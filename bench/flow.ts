@@ -1,12 +1,12 @@
 import { accountRef } from './fixture.js';
-import { inTurn, measureLoad, median } from './load.js';
+import { inTurn, measureCalls, median } from './load.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
 const rounds = 3;
 const samples = 200;
 const callers = 50;
-const seconds = 5;
+const calls = callers * 20;
 const path = '/api/v1/external/run/billing/payment/create';
 
 /** What a run of empty workflows took: see `measureEmptyWorkflow` of the product. */
@@ -50,11 +50,11 @@ export async function measureFlow(bench: Bench): Promise<BenchRow[]> {
   const load = await inTurn(
     rounds,
     () =>
-      measureLoad({
-        ...{ url: `${client.url}${path}`, token: client.token, connections: callers, seconds },
+      measureCalls({
+        ...{ url: `${client.url}${path}`, token: client.token, connections: callers, count: calls },
         ...{ method: 'POST', body: () => JSON.stringify(payment()) },
       }),
-    async () => (await empty(callers * 20, callers)).perSecond,
+    async () => (await empty(calls, callers)).perSecond,
   );
   return [
     {

@@ -1,29 +1,59 @@
 import autocannon from 'autocannon';
 
-export interface LoadOptions {
+/** What is asked for, and by how many at once. */
+export interface Target {
   readonly url: string;
   readonly token: string;
   readonly connections: number;
-  readonly seconds: number;
   readonly method?: 'GET' | 'POST';
   /** Makes the body of the next request. */
   readonly body?: () => string;
 }
 
-/** Requests per second that were answered with 2xx; throws when any was not. */
-export async function measureLoad(options: LoadOptions): Promise<number> {
-  const { url, token, connections, seconds, method = 'GET', body } = options;
+function cannonOptions({ url, token, connections, method = 'GET', body }: Target) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const result = await autocannon({
-    ...{ url, connections, duration: seconds, method, headers },
+  return {
+    ...{ url, connections, method, headers },
     ...(body === undefined
       ? {}
-      : { requests: [{ setupRequest: (request) => ({ ...request, body: body() }) }] }),
-  });
-  if (result.non2xx > 0 || result.errors > 0) {
-    throw new Error(`${url}: ${result.non2xx} answers were not 2xx, ${result.errors} errors`);
-  }
+      : {
+          requests: [
+            { setupRequest: (request: autocannon.Request) => ({ ...request, body: body() }) },
+          ],
+        }),
+  };
+}
+
+function requireSuccess(url: string, { non2xx, errors }: autocannon.Result): void {
+  if (non2xx === 0 && errors === 0) return;
+  throw new Error(`${url}: ${non2xx} answers were not 2xx, ${errors} errors`);
+}
+
+/** Requests per second that were answered with 2xx; throws when any was not. */
+export async function measureLoad(options: Target & { readonly seconds: number }): Promise<number> {
+  const result = await autocannon({ ...cannonOptions(options), duration: options.seconds });
+  requireSuccess(options.url, result);
   return result['2xx'] / result.duration;
+}
+
+/**
+ * As many requests, all answered with 2xx, by the time until the last was: where one lasts for
+ * seconds, a window of time would leave out those that are under way at its end.
+ */
+export async function measureCalls(options: Target & { readonly count: number }): Promise<number> {
+  const since = performance.now();
+  let last = since;
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const running = autocannon(
+      { ...cannonOptions(options), amount: options.count, timeout: 60 },
+      (error: Error | null, ended) => (error ? reject(error) : resolve(ended)),
+    );
+    running.on('response', () => {
+      last = performance.now();
+    });
+  });
+  requireSuccess(options.url, result);
+  return options.count / ((last - since) / 1000);
 }
 
 export const median = (values: readonly number[]): number => {
