@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fillTenant, serviceIdOf } from '../test/support/fill.js';
+import { fillPrices, fillTenant } from '../test/support/fill.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
@@ -8,28 +8,8 @@ const accounts = 10_000;
 const transactions = Number(process.env['BENCH_BILL_TRANSACTIONS'] ?? 1_000_000);
 const services = 20;
 const tenantId = 'bench-bill';
-const planId = '00000004-0000-8000-8000-000000000000';
 
-/** What billing reads beside the charges: one priced row of each, and the plan of all. */
-async function fillPrices(client: pg.Client): Promise<void> {
-  await client.query(`insert into rating_plan (tenant_id, id, plan) values ($1, $2, $3)`, [
-    ...[tenantId, planId, JSON.stringify({ logics: [] })],
-  ]);
-  await client.query(
-    `insert into rated_dimension (tenant_id, transaction_id, position, dimension_id,
-       dimension_name, rate_card_row_id, volume, rate, calc_amount, currency, price_method_type,
-       item_type, bill_start_date, bill_end_date)
-     select tenant_id, id, 0, service_id, 'api_calls', service_id, quantity, 0.1, amount, currency,
-       'QUANTITY', 'Usage', transaction_date, transaction_date
-     from rated_transaction where tenant_id = $1`,
-    [tenantId],
-  );
-  await client.query(
-    `insert into service (tenant_id, id, name, service_type, service_status)
-     select $1, id, 'Service ' || id, 'Usage', 'Active' from unnest($2::uuid[]) as id`,
-    [tenantId, Array.from({ length: services }, (_each, index) => serviceIdOf(index))],
-  );
-}
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
 
 /** Seconds that the database alone takes to sum the same rows into as many items. */
 async function measureSums(client: pg.Client): Promise<number> {
@@ -54,11 +34,12 @@ export async function measureBill({ databaseUrl, client, product, tell }: Bench)
     tenantId,
   ]);
   await fillTenant(owner, { tenantId, accounts, events: transactions, services });
-  await fillPrices(owner);
+  await fillPrices(owner, { tenantId, services });
   await owner.query('vacuum analyze rated_transaction, rated_dimension, account');
   const floorSeconds = await measureSums(owner);
   await product.ask({ do: 'startWorkers' });
   const token = await product.ask<string>({ do: 'token', tenantId });
+  const rssBefore = await product.ask<number>({ do: 'memory' });
   const path = `${client.url}/v1/workflows/billing-run`;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const data = { periodStart: '2026-10-01', periodEnd: '2026-10-31' };
@@ -67,8 +48,10 @@ export async function measureBill({ databaseUrl, client, product, tell }: Bench)
   const started = await fetch(`${path}/execute`, { method: 'POST', body, headers });
   const { executionId } = (await started.json()) as { executionId: string };
   let status = 'running';
+  let rssMax = rssBefore;
   while (status === 'running') {
     await wait(100);
+    rssMax = Math.max(rssMax, await product.ask<number>({ do: 'memory' }));
     // The API would count so many questions.
     const answer = await owner.query<{ status: string }>(
       'select status from execution where tenant_id = $1 and id = $2',
@@ -78,8 +61,8 @@ export async function measureBill({ databaseUrl, client, product, tell }: Bench)
   }
   const seconds = (performance.now() - since) / 1000;
   const { rows } = await owner.query<{ billed: number }>(
-    `select count(*)::integer as billed
-     from rated_transaction where tenant_id = $1 and billed`,
+    `select sum(cardinality(transaction_ids))::integer as billed
+     from invoice_usage where tenant_id = $1`,
     [tenantId],
   );
   await owner.end();
@@ -90,7 +73,9 @@ export async function measureBill({ databaseUrl, client, product, tell }: Bench)
   const ratio = value / floorValue;
   const row: BenchRow = {
     ...{ id: 'bill', value, floorValue, ratio, unit: '/s', aim: '>= 0.2', isReached: ratio >= 0.2 },
-    measure: `transactions/s of a billing run over ${transactions} of ${accounts} accounts`,
+    measure:
+      `transactions/s of a billing run over ${transactions} of ${accounts} accounts; the process ` +
+      `held ${mebibytes(rssBefore)} before and at most ${mebibytes(rssMax)}`,
     floor: '/s insert ... select ... group by of the same rows',
   };
   return [row];

@@ -80,6 +80,8 @@ serve(
         ...{ tenantId, orgId: 'bench', roles: ['ADMIN'], subject: 'bench' },
         expiresInSeconds: 36_000,
       }),
+    /** Bytes that the process holds. */
+    memory: () => Promise.resolve(process.memoryUsage.rss()),
     startWorkers: async () => {
       workers ??= await startWorkers(platform);
     },

@@ -64,13 +64,16 @@ export function billingRunActivities(platform: Platform) {
     } catch (error) {
       if (activityFailure(error) !== error) throw error;
       platform.log.error({ err: error, executionId, accounts: batch.accountIds.length }, 'billing');
-      const [only, ...others] = batch.accountIds;
-      if (only !== undefined && others.length === 0) {
+      const { accountIds } = batch;
+      const [only] = accountIds;
+      if (only !== undefined && accountIds.length === 1) {
         return { invoices: [], problems: [faultOf(only)] };
       }
+      // Halved until it is found: the others are billed together.
+      const middle = Math.ceil(accountIds.length / 2);
       const results: BilledAccounts[] = [];
-      for (const accountId of batch.accountIds) {
-        results.push(await billEach(scope, executionId, { ...batch, accountIds: [accountId] }));
+      for (const half of [accountIds.slice(0, middle), accountIds.slice(middle)]) {
+        results.push(await billEach(scope, executionId, { ...batch, accountIds: half }));
       }
       return {
         invoices: results.flatMap(({ invoices }) => invoices),

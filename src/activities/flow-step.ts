@@ -63,7 +63,7 @@ function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
       read: db.read,
       transaction: (work) => db.transaction((trx) => once(trx, call, () => work(trx))),
     },
-    now: () => new Date(),
+    now: platform.now,
   };
 }
 

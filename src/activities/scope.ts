@@ -15,6 +15,6 @@ export function workflowScope(platform: Platform, tenantId: string, actor: strin
   return {
     ...{ tenantId, orgId: null, roles: [], actor, requestId },
     db: platform.database.forTenant(tenantId, { actor, requestId }),
-    now: () => new Date(),
+    now: platform.now,
   };
 }

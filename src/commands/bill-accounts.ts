@@ -14,7 +14,7 @@ import {
 } from '../queries/billing-account.js';
 import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
 import { loadTaxRates } from '../queries/tax-rate.js';
-import { takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
+import { closeUsage, takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { draftInvoices, dueDateOf, type DraftCharge, type InvoiceDraft } from './invoice-draft.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
@@ -40,11 +40,15 @@ export interface BilledAccounts {
  * Bills accounts in one transaction (docs/decisions/0100 to 0104): claims their unbilled usage, adds
  * the recurring charges that fall due, numbers and posts their invoices. What is billed already is
  * not found again, so that a repeated call adds nothing. A dry run is the same computation; it locks
- * and writes nothing.
+ * and writes nothing. Before it, a short transaction of its own closes the days that are billed
+ * (docs/decisions/0110).
  */
 export async function billAccounts(scope: Scope, request: BillAccounts): Promise<BilledAccounts> {
   const { tenantId } = scope;
   const { accountIds, isDryRun, period } = request;
+  if (!isDryRun) {
+    await scope.db.transaction((trx) => closeUsage(trx, tenantId, accountIds, period.last));
+  }
   return scope.db.transaction(async (trx) => {
     const accounts = await loadBillingAccounts(trx, tenantId, accountIds, !isDryRun);
     const lines = await loadBillingLines(trx, tenantId, accountIds);

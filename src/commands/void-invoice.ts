@@ -6,6 +6,7 @@ import { Invoice } from '../models/invoice.js';
 import { RecurringCharge } from '../models/recurring-charge.js';
 import { PaymentApplication } from '../models/payment-application.js';
 import { getInvoice, missingInvoice } from '../queries/invoice.js';
+import { releaseUsage } from '../queries/unbilled-usage.js';
 
 /**
  * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
@@ -41,11 +42,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .forTenant(tenantId)
       .where({ invoiceId: id })
       .patch({ voidedAt });
-    await trx.raw(
-      `update rated_transaction set billed = false, invoice_id = null, invoice_item_id = null
-       where tenant_id = ? and invoice_id = ?`,
-      [tenantId, id],
-    );
+    await releaseUsage(trx, tenantId, id);
   });
   return getInvoice(scope, id);
 }

@@ -78,11 +78,8 @@ export class RatedTransaction extends TenantModel {
   declare currency: string;
   declare usageType: string;
   declare chargeType: string;
-  declare billed: boolean;
-  /** The invoice that it is on; set together with `billed`. */
-  declare invoiceId: string | null;
-  /** Null where its dimensions are on several items (docs/decisions/0072). */
-  declare invoiceItemId: string | null;
+  /** Whether it is on an invoice; no column: `findBilled` sets it. */
+  billed = false;
   declare planId: string;
   declare ratedAt: Date;
   declare dimensions?: RatedDimension[];
@@ -99,9 +96,37 @@ export class RatedTransaction extends TenantModel {
         .whereIn('id', ids)
         .orderBy('id')
         .withGraphFetched('dimensions');
-      found.push(...charges);
+      found.push(...(await RatedTransaction.findBilled(db, tenantId, charges)));
     }
     return found;
+  }
+
+  /** Says of each whether it is billed (docs/decisions/0110), and answers with them. */
+  static async findBilled<T extends RatedTransaction>(
+    db: Knex,
+    tenantId: string,
+    transactions: readonly T[],
+  ): Promise<readonly T[]> {
+    if (transactions.length === 0) return transactions;
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+      `select t.id from unnest(?::uuid[], ?::uuid[], ?::date[]) as t (id, account_id, day)
+       join billed_usage as known
+         on known.tenant_id = ? and known.account_id = t.account_id and t.day <= known.billed_until
+       where not exists (
+         select from unbilled_usage as late
+         where late.tenant_id = known.tenant_id and late.account_id = t.account_id
+           and late.transaction_date = t.day and late.transaction_id = t.id
+       )`,
+      [
+        transactions.map(({ id }) => id),
+        transactions.map(({ accountId }) => accountId),
+        transactions.map(({ transactionDate }) => transactionDate),
+        tenantId,
+      ] as unknown as string[],
+    );
+    const billed = new Set(rows.map(({ id }) => id));
+    for (const transaction of transactions) transaction.billed = billed.has(transaction.id);
+    return transactions;
   }
 
   static insertMany(

@@ -18,8 +18,15 @@ const candidatesSql = `
     and (
       exists (
         select from rated_transaction as t
-        where t.tenant_id = account.tenant_id and t.account_id = account.id and not t.billed
-          and t.transaction_date <= :until::date
+        where t.tenant_id = account.tenant_id and t.account_id = account.id
+          and t.transaction_date <= :until::date and t.transaction_date > coalesce((
+            select known.billed_until from billed_usage as known
+            where known.tenant_id = account.tenant_id and known.account_id = account.id
+          ), '-infinity')
+      ) or exists (
+        select from unbilled_usage as late
+        where late.tenant_id = account.tenant_id and late.account_id = account.id
+          and late.transaction_date <= :until::date
       ) or exists (
         select from contract join contract_service as line
           on line.tenant_id = contract.tenant_id and line.contract_id = contract.id

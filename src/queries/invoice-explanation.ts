@@ -25,32 +25,19 @@ import { readMessage } from './usage-message.js';
 type InvoiceExplanationDto = Static<typeof schema.InvoiceExplanation>;
 type ExplainedItemDto = InvoiceExplanationDto['items'][number];
 
-/**
- * What of which transaction is part of an item: the whole of one that is on this item alone, else the
- * dimensions that the item names (docs/decisions/0072).
- */
+/** What of which transaction is part of an item: the whole, or the dimension of one row. */
 const partsSql = `
-  select t.id, t.usage_event_id, t.external_tran_id, t.transaction_date,
-    t.quantity as volume, t.amount
-  from rated_transaction as t
-  where t.tenant_id = item.tenant_id and t.invoice_id = item.invoice_id
-    and t.invoice_item_id = item.id
-  union all
-  select t.id, t.usage_event_id, t.external_tran_id, t.transaction_date, d.volume, d.calc_amount
-  from rated_transaction as t join rated_dimension as d
-    on d.tenant_id = t.tenant_id and d.transaction_id = t.id
-  left join rate_card_row as card_row
-    on card_row.tenant_id = d.tenant_id and card_row.id = d.rate_card_row_id
-  where t.tenant_id = item.tenant_id and t.invoice_id = item.invoice_id
-    and t.invoice_item_id is null and t.service_id = item.service_id
-    and d.dimension_id = item.dimension_id and d.price_method_type = item.price_method_type
-    and (d.price_method_type = 'TIERED' or d.rate = item.rate_per_unit)
-    and card_row.tax_code is not distinct from item.tax_code`;
+  from invoice_usage as usage
+  cross join unnest(usage.transaction_ids) with ordinality as known (id, number)
+  join rated_transaction as t on t.tenant_id = usage.tenant_id and t.id = known.id
+  left join rated_dimension as d on d.tenant_id = usage.tenant_id and d.transaction_id = known.id
+    and d.rate_card_row_id = usage.rate_card_row_id
+  where usage.tenant_id = ? and usage.invoice_id = ?`;
 
 interface SumRow {
   readonly itemId: string;
   readonly parts: number;
-  readonly amount: string | null;
+  readonly amount: string;
 }
 
 interface PartRow {
@@ -110,11 +97,9 @@ const amountOf = (text: string | null | undefined): Decimal => new Decimal(text 
 
 async function readSums(db: Knex, tenantId: string, id: string): Promise<Map<string, SumRow>> {
   const { rows } = await db.raw<{ rows: SumRow[] }>(
-    `select item.id as "itemId", part.count as "parts", part.amount as "amount"
-     from invoice_item as item cross join lateral (
-       select count(*)::integer as count, sum(amount) as amount from (${partsSql}) as each
-     ) as part
-     where item.tenant_id = ? and item.invoice_id = ?`,
+    `select usage.invoice_item_id as "itemId", count(*)::integer as "parts",
+       sum(coalesce(d.calc_amount, t.amount)) as "amount"
+     ${partsSql} group by 1`,
     [tenantId, id],
   );
   return new Map(rows.map((row) => [row.itemId, row]));
@@ -127,14 +112,15 @@ async function readParts(
   { limit, offset }: PageRequest,
 ): Promise<PartRow[]> {
   const { rows } = await db.raw<{ rows: PartRow[] }>(
-    `select item.id as "itemId", part.id, part.usage_event_id as "usageEventId",
-       part.external_tran_id as "externalTranId", part.transaction_date as "transactionDate",
-       part.volume, part.amount
-     from invoice_item as item cross join lateral (
-       select * from (${partsSql}) as each order by transaction_date, id limit ? offset ?
-     ) as part
-     where item.tenant_id = ? and item.invoice_id = ?`,
-    [limit, offset, tenantId, id],
+    `select usage.invoice_item_id as "itemId", t.id, t.usage_event_id as "usageEventId",
+       t.external_tran_id as "externalTranId", t.transaction_date as "transactionDate",
+       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount) as "amount"
+     ${partsSql} and usage.first_position < ?::bigint
+       and usage.first_position + cardinality(usage.transaction_ids) > ?::bigint
+       and usage.first_position + known.number > ?::bigint
+       and usage.first_position + known.number <= ?::bigint
+     order by usage.invoice_item_id, usage.first_position, known.number`,
+    [tenantId, id, offset + limit, offset, offset, offset + limit],
   );
   return rows;
 }

@@ -112,6 +112,7 @@ export async function listRatedTransactions(
     (isTallied
       ? await countTransactions(db.read, tenantId, { fromDate, toDate })
       : await found.resultSize());
+  await RatedTransaction.findBilled(db.read, tenantId, rows);
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,
@@ -141,6 +142,7 @@ export async function getRatedTransaction(scope: Scope, id: string): Promise<Rat
     .findById(id)
     .withGraphFetched('dimensions');
   if (!found) throw problem.notFound(`There is no rated transaction '${id}'.`);
+  await RatedTransaction.findBilled(db.read, tenantId, [found]);
   const numbers = await findAccountNumbers(db.read, tenantId, [found.accountId]);
   return presentRatedTransaction(found, numbers);
 }

@@ -26,9 +26,7 @@ export interface UsageGroup {
   readonly contractServiceId: string | null;
   /** Whether some of the transactions belong to no contract. */
   readonly hasOther: boolean;
-  /** How many transactions have a part in it. */
-  readonly parts: number;
-  /** Those of them that are counted here: each once among the groups. */
+  /** Transactions with a part in it; one that has several parts is counted with its first. */
   readonly transactions: number;
 }
 
@@ -40,65 +38,137 @@ export interface UsageSelection {
   readonly cutoffs: readonly { readonly lineId: string; readonly until: string }[];
   /** Ids of invoices and items follow from it. */
   readonly seed: string;
-  /** Whether the transactions become billed, by the same statement. */
+  /** Whether the transactions become billed, by the same statement; `closeUsage` comes before. */
   readonly isClaimed: boolean;
 }
 
-/** What of each transaction is part of which item. */
-const partsSql = `
+/** The accounts, up to which day they are billed, and lines of which less is due. */
+const accountsSql = `
   with cutoff as (
-    select * from unnest(?::uuid[], ?::date[]) as given (line_id, until)
-  ), unbilled as materialized (
-    select t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
-      t.contract_service_id, t.plan_id, t.amount, t.quantity, t.transaction_date,
-      seeded_uuid(?::uuid, t.account_id || t.currency || t.usage_type) as invoice_id
-    from rated_transaction as t left join cutoff on cutoff.line_id = t.contract_service_id
-    where t.tenant_id = ? and t.account_id = any(?::uuid[]) and not t.billed
-      and t.transaction_date <= ?::date
-      and (cutoff.until is null or t.transaction_date <= cutoff.until)
-  ), plan as materialized (
-    -- Whether the rows of the card are summed; with pricing logic the amount is one whole.
-    select id, not jsonb_path_exists(
-      plan, '$.logics[*] \\? (@.chargeType == null || @.chargeType == "Usage" || @.chargeType == "All")'
-    ) as has_rows
-    from rating_plan
-    where tenant_id = ? and id in (select distinct plan_id from unbilled)
-  ), part as materialized (
-    select u.*, d.dimension_id, d.dimension_name, d.price_method_type as price_method,
-      -- Tiers have no one rate: each event has an average of its own.
-      case when d.price_method_type <> 'TIERED' then trim_scale(d.rate) end as rate,
-      card_row.tax_code, card_row.label, d.volume, d.calc_amount as part_amount,
-      d.position = 0 as is_first
-    from unbilled as u join plan on plan.id = u.plan_id and plan.has_rows
-    join rated_dimension as d on d.tenant_id = ? and d.transaction_id = u.id
-    left join rate_card_row as card_row
-      on card_row.tenant_id = d.tenant_id and card_row.id = d.rate_card_row_id
-    union all
-    select u.*, null, null, null, null, first_row.tax_code, null, u.quantity, u.amount, true
-    from unbilled as u left join plan on plan.id = u.plan_id
-    left join lateral (
-      select card_row.tax_code from rated_dimension as d join rate_card_row as card_row
-        on card_row.tenant_id = d.tenant_id and card_row.id = d.rate_card_row_id
-      where d.tenant_id = ? and d.transaction_id = u.id order by d.position limit 1
-    ) as first_row on true
-    where plan.has_rows is not true
-  ), keyed as materialized (
-    select part.*, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
-      price_method, rate, tax_code)) as item_id
-    from part
+    select * from unnest(:lines::uuid[], :untils::date[]) as given (line_id, until)
+  ), billing as materialized (
+    select given.account_id, coalesce(known.billed_until, '-infinity') as billed_until
+    from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known
+      on known.tenant_id = :tenantId and known.account_id = given.account_id
   )`;
 
-/** Marks the transactions; one of which all parts are on one item also names the item. */
-const claimedSql = `claimed as (
-    update rated_transaction as t
-    set billed = true, invoice_id = whole.invoice_id, invoice_item_id = whole.item_id
+/** Usage of billed days that came later, was not due, or is released: claiming takes it away. */
+const queuedSql = (isClaimed: boolean): string => `
+  queued as (
+    ${isClaimed ? 'delete' : 'select account_id, transaction_date, transaction_id'}
+    from unbilled_usage as late
+    where late.tenant_id = :tenantId and late.account_id = any(:accountIds::uuid[])
+      and late.transaction_date <= :until::date
+      and not exists (
+        select from cutoff
+        where cutoff.line_id = late.contract_service_id and late.transaction_date > cutoff.until
+      )
+    ${isClaimed ? 'returning late.account_id, late.transaction_date, late.transaction_id' : ''}
+  )`;
+
+/**
+ * All of the days that are not billed yet, and of the others what is queued. Usually the accounts are
+ * billed up to the same day and all is due: without the joins that nobody needs then, the planner
+ * knows how much there is to read.
+ */
+const unbilledSql = (isMixed: boolean, hasCutoffs: boolean): string => `
+  unbilled as (
+    select t.* from rated_transaction as t
+    ${isMixed ? openJoin : ''} ${hasCutoffs ? cutoffJoin : ''}
+    where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
+      and t.transaction_date > :since::date and t.transaction_date <= :until::date
+      ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
+    union all
+    select t.* from queued join billing on billing.account_id = queued.account_id
+    join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
+    where queued.transaction_date <= billing.billed_until
+  )`;
+
+const openJoin = `join billing on billing.account_id = t.account_id
+      and billing.billed_until < t.transaction_date`;
+const cutoffJoin = 'left join cutoff on cutoff.line_id = t.contract_service_id';
+
+/**
+ * Transactions with their dimensions, summed by what tells items apart, and then as items: by
+ * dimensions where the rows of the card are summed; with pricing logic the amount is one whole, and
+ * the first row that it priced says how it is taxed. The first sum is over all rows, so it has no
+ * joins but that.
+ */
+const itemsSql = `
+  part as (
+    select t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
+      t.contract_service_id, t.plan_id, d.rate_card_row_id, d.dimension_id, d.dimension_name,
+      d.price_method_type,
+      -- Tiers have no one rate: each event has an average of its own.
+      case when d.price_method_type <> 'TIERED' then d.rate end as rate,
+      coalesce(d.position, 0) = 0 as is_first,
+      sum(d.volume) as volume, sum(d.calc_amount) as amount,
+      sum(t.quantity) as whole_volume, sum(t.amount) as whole_amount,
+      min(t.transaction_date) as first_date, max(t.transaction_date) as last_date,
+      array_agg(t.id) as ids
+    from unbilled as t left join rated_dimension as d
+      on d.tenant_id = :tenantId and d.transaction_id = t.id
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+  ), of_invoice as (
+    select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,
+      part.contract_service_id, part.ids, part.first_date, part.last_date,
+      case when plan.has_rows then part.rate_card_row_id end as row_id,
+      case when plan.has_rows then part.dimension_id end as dimension_id,
+      case when plan.has_rows then part.dimension_name end as dimension_name,
+      case when plan.has_rows then part.price_method_type end as price_method,
+      case when plan.has_rows then trim_scale(part.rate) end as rate,
+      case when plan.has_rows then part.volume else part.whole_volume end as volume,
+      case when plan.has_rows then part.amount else part.whole_amount end as amount,
+      case when part.is_first then cardinality(part.ids) else 0 end as transactions,
+      card_row.tax_code, case when plan.has_rows then card_row.label end as label,
+      seeded_uuid(:seed::uuid, part.account_id || part.currency || part.usage_type)
+        as invoice_id
+    from part join rating_plan as plan
+      on plan.tenant_id = :tenantId and plan.id = part.plan_id
+      and (plan.has_rows or part.is_first)
+    left join rate_card_row as card_row
+      on card_row.tenant_id = :tenantId and card_row.id = part.rate_card_row_id
+  ), of_item as materialized (
+    select *, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
+      price_method, rate, tax_code)) as item_id
+    from of_invoice
+  )`;
+
+/** Moves the accounts on: all up to that day is billed, but for what is queued. */
+const movedSql = `
+  moved as (
+    insert into billed_usage as known (tenant_id, account_id, billed_until)
+    select :tenantId, account_id, :until::date from billing
+    where billed_until < :until::date order by account_id
+    on conflict (tenant_id, account_id) do update set billed_until = excluded.billed_until
+  )`;
+
+/** Queues what is of these days but not due. */
+const waitingSql = `
+  waiting as (
+    insert into unbilled_usage
+      (tenant_id, account_id, transaction_date, transaction_id, contract_service_id)
+    select t.tenant_id, t.account_id, t.transaction_date, t.id, t.contract_service_id
+    from billing join rated_transaction as t
+      on t.tenant_id = :tenantId and t.account_id = billing.account_id
+      and t.transaction_date > billing.billed_until and t.transaction_date <= :until::date
+    join cutoff on cutoff.line_id = t.contract_service_id and t.transaction_date > cutoff.until
+    on conflict do nothing
+  )`;
+
+/** Keeps which transactions are in which item. */
+const storedSql = `
+  stored as (
+    insert into invoice_usage
+      (tenant_id, invoice_id, invoice_item_id, first_position, rate_card_row_id, transaction_ids)
+    select :tenantId, invoice_id, item_id, before + 100 * piece,
+      row_id, ids[100 * piece + 1 : 100 * piece + 100]
     from (
-      select id, invoice_id,
-        case when min(item_id::text) = max(item_id::text) then min(item_id::text)::uuid end
-          as item_id
-      from keyed group by id, invoice_id
-    ) as whole
-    where t.tenant_id = ? and t.id = whole.id
+      select *, sum(cardinality(ids)) over (partition by item_id
+        order by row_id, contract_service_id, contract_id rows unbounded preceding
+      ) - cardinality(ids) as before
+      from of_item
+    ) as counted cross join generate_series(0, (cardinality(ids) - 1) / 100) as piece
   )`;
 
 const groupsSql = `
@@ -107,35 +177,94 @@ const groupsSql = `
     dimension_id as "dimensionId", dimension_name as "dimensionName",
     price_method as "priceMethod", rate, tax_code as "taxCode",
     case when min(label) = max(label) then min(label) end as "label",
-    sum(volume) as "volume", sum(part_amount) as "amount",
-    min(transaction_date) as "firstDate", max(transaction_date) as "lastDate",
+    sum(volume) as "volume", sum(amount) as "amount",
+    min(first_date) as "firstDate", max(last_date) as "lastDate",
     case when min(contract_id::text) = max(contract_id::text) then min(contract_id::text) end
       as "contractId",
     case when min(contract_service_id::text) = max(contract_service_id::text)
       and count(contract_service_id) = count(*) then min(contract_service_id::text) end
       as "contractServiceId",
-    count(contract_id) < count(*) as "hasOther",
-    count(*)::integer as "parts", count(*) filter (where is_first)::integer as "transactions"
-  from keyed
+    count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions"
+  from of_item
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
   order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
 
 /**
  * Rated transactions that no invoice has yet, as items: by account, currency and usage type, then by
  * service, attribute, price method, rate and tax code (docs/decisions/0102). One statement reads,
- * sums and, where asked, marks them, so that nothing can be in the one and not in the other.
+ * sums and, where asked, claims them, so that nothing can be in the one and not in the other.
  */
 export async function takeUnbilledUsage(
   db: Knex,
   tenantId: string,
   { accountIds, until, cutoffs, seed, isClaimed }: UsageSelection,
 ): Promise<UsageGroup[]> {
-  const sql = isClaimed ? `${partsSql}, ${claimedSql} ${groupsSql}` : `${partsSql} ${groupsSql}`;
-  const { rows } = await db.raw<{ rows: UsageGroup[] }>(sql, [
-    cutoffs.map(({ lineId }) => lineId),
-    cutoffs.map((cutoff) => cutoff.until),
-    ...[seed, tenantId, [...accountIds], until, tenantId, tenantId, tenantId],
-    ...(isClaimed ? [tenantId] : []),
-  ] as unknown as string[]);
+  // A batch is sorted and hashed in memory; the setting ends with the transaction.
+  await db.raw(`select set_config('work_mem', '64MB', true)`);
+  const { since, isMixed } = await billedSince(db, tenantId, accountIds);
+  const hasCutoffs = cutoffs.length > 0;
+  const read = [accountsSql, queuedSql(isClaimed), unbilledSql(isMixed, hasCutoffs), itemsSql];
+  const written = [movedSql, storedSql, ...(hasCutoffs ? [waitingSql] : [])];
+  const { rows } = await db.raw<{ rows: UsageGroup[] }>(
+    `${[...read, ...(isClaimed ? written : [])].join(', ')} ${groupsSql}`,
+    {
+      ...{ tenantId, since, until, seed, accountIds: [...accountIds] },
+      lines: cutoffs.map(({ lineId }) => lineId),
+      untils: cutoffs.map((cutoff) => cutoff.until),
+    } as unknown as string[],
+  );
   return rows;
+}
+
+/** The earliest day up to which one of these accounts is billed, and whether others are further. */
+async function billedSince(
+  db: Knex,
+  tenantId: string,
+  accountIds: readonly string[],
+): Promise<{ readonly since: string; readonly isMixed: boolean }> {
+  const { rows } = await db.raw<{ rows: { since: string | null; isMixed: boolean | null }[] }>(
+    `select min(billed_until)::text as "since", min(billed_until) < max(billed_until) as "isMixed"
+     from (
+       select coalesce(known.billed_until, '-infinity') as billed_until
+       from unnest(?::uuid[]) as given (account_id) left join billed_usage as known
+         on known.tenant_id = ? and known.account_id = given.account_id
+     ) as account`,
+    [[...accountIds], tenantId] as unknown as string[],
+  );
+  return { since: rows[0]?.since ?? '-infinity', isMixed: rows[0]?.isMixed ?? false };
+}
+
+/**
+ * From its commit on, usage of these accounts up to that day that is added counts as late, and what
+ * was added before can be seen by whoever bills: it waits for the rating that is under way, so it
+ * stands in a short transaction of its own.
+ */
+export async function closeUsage(
+  trx: Knex.Transaction,
+  tenantId: string,
+  accountIds: readonly string[],
+  until: string,
+): Promise<void> {
+  await trx.raw('select close_usage(?, ?::uuid[], ?::date)', [
+    tenantId,
+    [...accountIds],
+    until,
+  ] as unknown as string[]);
+}
+
+/** Queues what an invoice has claimed, as it is void: its own record of it stays. */
+export async function releaseUsage(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoiceId: string,
+): Promise<void> {
+  await trx.raw(
+    `insert into unbilled_usage
+       (tenant_id, account_id, transaction_date, transaction_id, contract_service_id)
+     select distinct t.tenant_id, t.account_id, t.transaction_date, t.id, t.contract_service_id
+     from invoice_usage as usage cross join unnest(usage.transaction_ids) as transaction_id
+     join rated_transaction as t on t.tenant_id = usage.tenant_id and t.id = transaction_id
+     where usage.tenant_id = ? and usage.invoice_id = ?`,
+    [tenantId, invoiceId],
+  );
 }

@@ -126,7 +126,9 @@ describe('a dry run of any catalog', () => {
         const { rows } = await tenant.scope.db.read.raw<{
           rows: { rated: string | null; exact: string | null }[];
         }>(
-          `select (select sum(amount) from rated_transaction where billed) as rated,
+          `select (select sum(amount) from rated_transaction where id in (
+               select unnest(transaction_ids) from invoice_usage
+             )) as rated,
              (select sum(exact_amount) from invoice_item where charge_type = 'Usage') as exact`,
         );
         const [sums] = rows;

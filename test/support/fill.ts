@@ -7,6 +7,8 @@ export interface Filling {
   /** Usage events, each rated to one transaction. */
   readonly events: number;
   readonly services: number;
+  /** What a transaction costs, in SQL over the usage event; 1.25 unless it says otherwise. */
+  readonly amountSql?: string;
 }
 
 /** The id of the n-th account or service, counted from 0. */
@@ -19,6 +21,9 @@ const filledId = (kind: number, index: number): string =>
 /** The days of October 2026 on which the events fall: the first ones are the oldest. */
 export const filledDays = 28;
 
+/** The plan of all charges that `fillTenant` writes. */
+const planId = '00000004-0000-8000-8000-000000000000';
+
 const idSql = (kind: number, index: string): string =>
   `('0000000${kind}-0000-7000-8000-' || lpad(to_hex(${index}), 12, '0'))::uuid`;
 
@@ -27,7 +32,7 @@ const idSql = (kind: number, index: string): string =>
  * whole tables: a million events within minutes. The connection must be the owner's.
  */
 export async function fillTenant(client: pg.Client, filling: Filling): Promise<void> {
-  const { tenantId, accounts, events, services } = filling;
+  const { tenantId, accounts, events, services, amountSql = '1.25' } = filling;
   await client.query(
     `insert into account (tenant_id, id, name, number, external_id, default_currency)
      select $1, ${idSql(1, 'i')}, 'Account ' || i, 'A-' || i, 'acct-' || i, 'USD'
@@ -57,7 +62,7 @@ export async function fillTenant(client: pg.Client, filling: Filling): Promise<v
        usage_type, charge_type, plan_id)
      select tenant_id, (left(id::text, 19) || '8001' || substr(id::text, 24))::uuid, id,
        external_transaction_id, (event_at at time zone 'UTC')::date, account_id, account_id,
-       service_id, 1.25, 12, 'USD', 'Charge', 'Usage', '00000004-0000-8000-8000-000000000000'
+       service_id, ${amountSql}, 12, 'USD', 'Charge', 'Usage', '${planId}'
      from usage_event where tenant_id = $1`,
     [tenantId],
   );
@@ -71,5 +76,29 @@ export async function fillTenant(client: pg.Client, filling: Filling): Promise<v
     `insert into broker_partition (tenant_id, partition, next_offset)
      select tenant_id, partition, next_offset from usage_consumer where tenant_id = $1`,
     [tenantId],
+  );
+}
+
+/** What billing reads beside the charges: one priced row of each, the plan of all, and services. */
+export async function fillPrices(
+  client: pg.Client,
+  { tenantId, services }: Pick<Filling, 'tenantId' | 'services'>,
+): Promise<void> {
+  await client.query(`insert into rating_plan (tenant_id, id, plan) values ($1, $2, $3)`, [
+    ...[tenantId, planId, JSON.stringify({ logics: [] })],
+  ]);
+  await client.query(
+    `insert into rated_dimension (tenant_id, transaction_id, position, dimension_id,
+       dimension_name, rate_card_row_id, volume, rate, calc_amount, currency, price_method_type,
+       item_type, bill_start_date, bill_end_date)
+     select tenant_id, id, 0, service_id, 'api_calls', service_id, quantity, 0.1, amount, currency,
+       'QUANTITY', 'Usage', transaction_date, transaction_date
+     from rated_transaction where tenant_id = $1`,
+    [tenantId],
+  );
+  await client.query(
+    `insert into service (tenant_id, id, name, service_type, service_status)
+     select $1, id, 'Service ' || id, 'Usage', 'Active' from unnest($2::uuid[]) as id`,
+    [tenantId, Array.from({ length: services }, (_each, index) => serviceIdOf(index))],
   );
 }
