@@ -5,6 +5,7 @@ import { Problem, problem } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
 import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
+import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
@@ -111,6 +112,8 @@ export function createApp(platform: Platform): Koa {
       answerProblem(ctx, error, platform);
     }
   });
+  const { corsOrigins = [] } = platform.config;
+  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use(router.routes());
   app.on('error', (error: unknown) => platform.log.error({ err: error }, 'response failed'));
   return app;

@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'dotenv';
 import { Type, type Static } from 'typebox';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
+import type { PayloadKeys } from './payload-codec.js';
 
 /** `description` completes the sentence "PORT is ... It must be <description>." */
 const Environment = Type.Object({
@@ -115,6 +116,19 @@ const Environment = Type.Object({
     default: '127.0.0.1',
     description: 'a host name or IP address to listen on, such as 127.0.0.1 or 0.0.0.0',
   }),
+  CORS_ORIGINS: Type.Optional(
+    Type.String({
+      format: 'origins',
+      description: 'origins such as https://console.example, several with commas',
+    }),
+  ),
+  TEMPORAL_PAYLOAD_KEYS: Type.Optional(
+    Type.String({
+      format: 'keys-by-id',
+      description:
+        'id:key, several with commas, each key 32 random bytes in base64; the first one writes',
+    }),
+  ),
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
       Type.Literal(level),
@@ -138,7 +152,7 @@ export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | und
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 const SECRET = new Set<string>([
-  ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'SECRET_KEY', 'KAFKA_PASSWORD'],
+  ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'TEMPORAL_PAYLOAD_KEYS', 'SECRET_KEY', 'KAFKA_PASSWORD'],
 ]);
 
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true });
@@ -150,6 +164,15 @@ ajv.addFormat('host-port', isHostPort);
 ajv.addFormat('host-ports', (text) => hostPorts(text).every(isHostPort));
 ajv.addFormat('key-of-32-bytes', (text) => {
   return /^[A-Za-z0-9+/]{43}=$/.test(text) && Buffer.from(text, 'base64').length === 32;
+});
+ajv.addFormat('origins', (text) =>
+  listOf(text).every((one) => hasProtocol(one, ['http:', 'https:']) && new URL(one).origin === one),
+);
+ajv.addFormat('keys-by-id', (text) => {
+  const ids = listOf(text).map(
+    (one) => /^([A-Za-z0-9._-]{1,64}):[A-Za-z0-9+/]{43}=$/.exec(one)?.[1],
+  );
+  return !ids.includes(undefined) && new Set(ids).size === ids.length;
 });
 const isEnvironment = ajv.compile<Environment>(Environment);
 
@@ -198,12 +221,28 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       values.METRICS_PORT === undefined
         ? undefined
         : { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    /** Pages of these origins may read answers; of no others. */
+    corsOrigins: listOf(values.CORS_ORIGINS ?? ''),
+    /** What Temporal keeps is sealed with these. */
+    payloadKeys: payloadKeysOf(values.TEMPORAL_PAYLOAD_KEYS),
     logLevel: values.LOG_LEVEL,
     /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
     secretKey: values.SECRET_KEY,
     searchPath: env['PATH'] ?? '',
     isNpmScript: env['npm_lifecycle_event'] !== undefined,
   };
+}
+
+const listOf = (text: string): readonly string[] =>
+  text === '' ? [] : text.split(',').map((one) => one.trim());
+
+function payloadKeysOf(text: string | undefined): PayloadKeys | undefined {
+  if (text === undefined) return undefined;
+  const entries = listOf(text).map((one) => {
+    const [id = '', key = ''] = one.split(':');
+    return [id, Buffer.from(key, 'base64')] as const;
+  });
+  return { current: entries[0]?.[0] ?? '', byId: new Map(entries) };
 }
 
 /** The configuration of this process: `.env` of the working directory, then the environment. */

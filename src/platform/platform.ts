@@ -7,6 +7,7 @@ import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openMetrics, type Metrics } from './metrics.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from './pdf/render-pool.js';
+import type { PayloadKeys } from './payload-codec.js';
 import { openPostgresBroker } from './postgres-broker.js';
 import { claimUsageLog } from './usage-log-claim.js';
 import { openRateLimits, type RateLimits } from './rate-limits.js';
@@ -39,6 +40,10 @@ export interface PlatformConfig {
   readonly secret: Buffer;
   /** Where operators read metrics; undefined: nowhere. */
   readonly metrics?: { readonly host: string; readonly port: number } | undefined;
+  /** What Temporal keeps is sealed with these; undefined: not at all. */
+  readonly payloadKeys?: PayloadKeys | undefined;
+  /** Pages of these origins may read answers. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
   /** Usage events that a tenant may send in a minute; undefined: any number. */
@@ -105,6 +110,7 @@ export async function openPlatform(
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,
     hasMetrics: config.metrics !== undefined,
+    payloadKeys: config.payloadKeys,
     onStarted: (workflow, isEager) =>
       metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
   });

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import {
   DefaultLogger,
@@ -5,9 +6,11 @@ import {
   NativeConnection,
   Runtime,
 } from '@temporalio/worker';
+import type { DataConverter } from '@temporalio/common';
 import { problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
 import { freePort } from './embedded/processes.js';
+import { payloadCodec, type PayloadKeys } from './payload-codec.js';
 import { closableRetries } from './temporal-retries.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
@@ -26,6 +29,8 @@ export interface Temporal {
   readonly taskQueue: string;
   /** Where the metrics of the SDK are read from, on this machine; null: nowhere. */
   readonly metricsUrl: string | null;
+  /** How the workers and clients of this process write what Temporal keeps. */
+  readonly dataConverter: DataConverter;
   /** Shared by the workers and `starter`: eager starts need the same connection. */
   readonly native: NativeConnection;
   /** Starts workflows, eagerly where a worker of this process can take them. */
@@ -83,17 +88,26 @@ export async function installRuntime(log: Logger, hasMetrics = false): Promise<s
   return bindAddress === null ? null : `http://${bindAddress}/metrics`;
 }
 
+const failureConverterPath = fileURLToPath(
+  new URL(`../workflows/failure-converter${import.meta.url.slice(-3)}`, import.meta.url),
+);
+
+/** Sealed where there are keys, else readable in Temporal's UI (docs/decisions/0142). */
+export const dataConverterOf = (keys: PayloadKeys | undefined): DataConverter =>
+  keys === undefined ? {} : { payloadCodecs: [payloadCodec(keys)], failureConverterPath };
+
 interface TemporalOptions extends Pick<Temporal, 'onStarted'> {
   readonly log: Logger;
   /** Whether the SDK counts what it does, for Prometheus. */
   readonly hasMetrics: boolean;
+  readonly payloadKeys: PayloadKeys | undefined;
 }
 
 /** Connects to the server and registers what the workflows index. */
 export async function openTemporal(
   server: TemporalAddress,
   taskQueue: string,
-  { log, hasMetrics, onStarted }: TemporalOptions,
+  { log, hasMetrics, payloadKeys, onStarted }: TemporalOptions,
 ): Promise<Temporal> {
   const metricsUrl = await installRuntime(log, hasMetrics);
   const { address, namespace, uiUrl, tls, apiKey } = server;
@@ -102,14 +116,16 @@ export async function openTemporal(
   const retries = closableRetries();
   const connection = await Connection.connect({ ...options, interceptors: [retries.interceptor] });
   await registerSearchAttributes(connection, namespace);
-  const waiter = new Client({ connection, namespace });
+  const dataConverter = dataConverterOf(payloadKeys);
+  const waiter = new Client({ connection, namespace, dataConverter });
   return {
     namespace,
     uiUrl,
     taskQueue,
     metricsUrl,
+    dataConverter,
     native,
-    starter: new Client({ connection: native, namespace }),
+    starter: new Client({ connection: native, namespace, dataConverter }),
     waiter,
     onStarted,
     async cancel(workflowId, runId) {

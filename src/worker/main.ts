@@ -32,6 +32,7 @@ export async function startWorkers(
   const common = {
     connection: temporal.native,
     namespace: temporal.namespace,
+    dataConverter: temporal.dataConverter,
     activities: createActivities(platform, {
       onRated: (range) => rated.tell(range),
       onDelivered: () => delivered.tell(),
@@ -43,7 +44,7 @@ export async function startWorkers(
     Worker.create({
       ...common,
       taskQueue: temporal.taskQueue,
-      workflowBundle: await loadWorkflowBundle(log),
+      workflowBundle: await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath),
     }),
     Worker.create({
       ...common,

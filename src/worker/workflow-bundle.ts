@@ -54,10 +54,15 @@ async function keep(folder: string, name: string, code: string): Promise<boolean
 
 /**
  * The code of the workflows as the sandbox runs it. Bundling takes seconds, so its result is kept,
- * under a name that changes with every source it is made from.
+ * under a name that changes with every source it is made from. The converter of failures, where there
+ * is one, becomes part of it.
  */
-export async function loadWorkflowBundle(log: Logger): Promise<WorkflowBundle> {
-  const name = `workflows-${await hashOfSources()}.js`;
+export async function loadWorkflowBundle(
+  log: Logger,
+  failureConverterPath?: string,
+): Promise<WorkflowBundle> {
+  const kind = failureConverterPath === undefined ? 'workflows' : 'sealed-workflows';
+  const name = `${kind}-${await hashOfSources()}.js`;
   for (const folder of cacheFolders()) {
     const code = await codeIn(join(folder, name));
     if (code !== undefined) return { code };
@@ -66,6 +71,7 @@ export async function loadWorkflowBundle(log: Logger): Promise<WorkflowBundle> {
   const bundle = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [interceptorsPath],
+    ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: {
       log: () => undefined,
       trace: () => undefined,

@@ -34,6 +34,9 @@ describe('headers and documents', () => {
         'referrer-policy': 'no-referrer',
         'x-content-type-options': 'nosniff',
         'x-frame-options': 'DENY',
+        'cross-origin-opener-policy': 'same-origin',
+        'cross-origin-resource-policy': 'same-origin',
+        'x-permitted-cross-domain-policies': 'none',
       });
       expect(headers['x-request-id']).to.match(/^[A-Za-z0-9._-]{1,128}$/);
       const names = Object.keys(headers).filter((name) => name.startsWith('access-control-'));

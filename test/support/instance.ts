@@ -45,6 +45,8 @@ interface InstanceOptions {
   readonly flowTimeoutMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
+  readonly payloadKeys?: PlatformConfig['payloadKeys'];
+  readonly corsOrigins?: readonly string[];
   /** Listens on a port that is known before, so that the addresses it tells are right. */
   readonly isPublic?: boolean;
   /** The clock by which tokens, grants and requests live. */
@@ -102,6 +104,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       port,
       secret: randomBytes(32),
       taskQueue: `test-${unique}`,
+      ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       ...(options.now === undefined ? {} : { now: options.now }),
     },
     {

@@ -23,6 +23,8 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
       ingestEventsPerMinute: undefined,
       webhooks: { allowsPrivateAddresses: true },
       metrics: undefined,
+      corsOrigins: [],
+      payloadKeys: undefined,
       logLevel: 'info',
       secretKey: undefined,
       temporal: { address: undefined, namespace: 'default', tls: false, apiKey: undefined },
@@ -68,6 +70,24 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
         ...{ brokers: ['k:9092'], prefix: 'staging', tls: true },
         sasl: { mechanism: 'SCRAM-SHA-512', username: 'u', password: 'p' },
         ...{ replication: 3, retentionHours: 720 },
+      },
+    },
+  ],
+  [
+    'origins of pages',
+    { CORS_ORIGINS: 'https://a.example, http://localhost:5173' },
+    { corsOrigins: ['https://a.example', 'http://localhost:5173'] },
+  ],
+  [
+    'keys of what Temporal keeps: the first one writes',
+    { TEMPORAL_PAYLOAD_KEYS: `2026:${key},2025:${key}` },
+    {
+      payloadKeys: {
+        current: '2026',
+        byId: new Map([
+          ['2026', Buffer.alloc(32, 7)],
+          ['2025', Buffer.alloc(32, 7)],
+        ]),
       },
     },
   ],
@@ -162,6 +182,19 @@ const refusals: [Record<string, string>, string][] = [
     { DATABASE_URL: 'mysql://u:secret@h/d' },
     'DATABASE_URL is not valid: it must be an address such as postgres://user:password@host:5432/database.',
   ],
+  [
+    { CORS_ORIGINS: 'https://a.example/path' },
+    'CORS_ORIGINS is "https://a.example/path": it must be origins such as https://console.example, several with commas.',
+  ],
+  [
+    { CORS_ORIGINS: '*' },
+    'CORS_ORIGINS is "*": it must be origins such as https://console.example, several with commas.',
+  ],
+  // Two keys of one id, and one that is too short; neither is shown.
+  ...[`a:${key},a:${key}`, `a:${key.slice(4)}`].map((given): [Record<string, string>, string] => [
+    { TEMPORAL_PAYLOAD_KEYS: given },
+    'TEMPORAL_PAYLOAD_KEYS is not valid: it must be id:key, several with commas, each key 32 random bytes in base64; the first one writes.',
+  ]),
   [
     { SECRET_KEY: 'short' },
     'SECRET_KEY is not valid: it must be 32 random bytes in base64 (openssl rand -base64 32).',

@@ -1,0 +1,56 @@
+import {
+  METADATA_ENCODING_KEY,
+  ValueError,
+  type Payload,
+  type PayloadCodec,
+} from '@temporalio/common';
+import { decode, encode } from '@temporalio/common/lib/encoding.js';
+import { temporal } from '@temporalio/proto';
+import { openBytes, sealBytes } from './secret-box.js';
+
+/** The keys of what Temporal keeps: one that is written with, and those that are read with. */
+export interface PayloadKeys {
+  /** The id of the key that is written with. */
+  readonly current: string;
+  /** 32 bytes each, by their ids; the current one among them. */
+  readonly byId: ReadonlyMap<string, Buffer>;
+}
+
+const sealed = 'binary/encrypted';
+const keyIdField = 'encryption-key-id';
+const cipherField = 'encryption-cipher';
+const { Payload: PayloadMessage } = temporal.api.common.v1;
+
+/**
+ * Seals what workflows and activities are given and give before it reaches Temporal (AES-256-GCM), and
+ * opens it again (docs/decisions/0142). Each payload names its key, so that keys can be replaced; what
+ * was written before sealing began is read as it is.
+ */
+export function payloadCodec({ current, byId }: PayloadKeys): PayloadCodec {
+  const keyOf = (id: string): Buffer => {
+    const key = byId.get(id);
+    if (key !== undefined) return key;
+    throw new ValueError(
+      `A payload was sealed with the key '${id}', which TEMPORAL_PAYLOAD_KEYS does not have.`,
+    );
+  };
+  const seal = (payload: Payload): Payload => ({
+    metadata: {
+      [METADATA_ENCODING_KEY]: encode(sealed),
+      [cipherField]: encode('aes-256-gcm'),
+      [keyIdField]: encode(current),
+    },
+    data: sealBytes(keyOf(current), PayloadMessage.encode(payload).finish(), current),
+  });
+  const open = (payload: Payload): Payload => {
+    const { metadata, data } = payload;
+    const encoding = metadata?.[METADATA_ENCODING_KEY];
+    if (!metadata || !data || !encoding || decode(encoding) !== sealed) return payload;
+    const id = decode(metadata[keyIdField] ?? encode(''));
+    return PayloadMessage.decode(openBytes(keyOf(id), data, id));
+  };
+  return {
+    encode: (payloads) => Promise.resolve(payloads.map(seal)),
+    decode: (payloads) => Promise.resolve(payloads.map(open)),
+  };
+}
