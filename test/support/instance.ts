@@ -51,6 +51,8 @@ interface InstanceOptions {
   readonly isPublic?: boolean;
   /** The clock by which tokens, grants and requests live. */
   readonly now?: () => Date;
+  /** How long its tokens hold: a clock that is moved must not end them. */
+  readonly tokenSeconds?: number;
   /** Puts something between the instance and its database: the address to connect to instead. */
   readonly route?: (databaseUrl: string) => Promise<string>;
 }
@@ -118,12 +120,13 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ? await startWorkers(platform, { activityInterceptors })
       : undefined;
   const api = await startApi(platform);
+  const { tokenSeconds: expiresInSeconds = 3600 } = options;
   let count = 0;
   const issue = (
     tenantId: string,
     roles: readonly string[] = ['ADMIN'],
     orgId: string | null = 'org',
-  ) => platform.tokens.issue({ tenantId, orgId, roles, subject: 'tester', expiresInSeconds: 3600 });
+  ) => platform.tokens.issue({ tenantId, orgId, roles, subject: 'tester', expiresInSeconds });
   return {
     ...{ platform, databaseUrl },
     url: api.url,

@@ -1,0 +1,262 @@
+import { expect } from 'chai';
+import { invoicesOf, itemLines, runBilling } from '../support/billing.js';
+import {
+  external,
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/instance.js';
+import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+
+const card = (label: string, unitRate: number) => ({
+  currency: 'USD',
+  rows: [{ priceDimName: label, label, priceMethod: 'QUANTITY', unitRate }],
+});
+
+const subscription = (label: string, unitRate: number) => ({
+  serviceType: 'Subscription',
+  priceableAttributes: [{ name: label, dimensionDataType: 'Number', isProration: true }],
+  rateCards: [card(label, unitRate)],
+});
+
+/** Months from January 2028 to February 2029, each with its last day. */
+const lastDays: Readonly<Record<string, number>> = {
+  ...{ '2028-01': 31, '2028-02': 29, '2028-03': 31, '2028-04': 30, '2028-05': 31, '2028-06': 30 },
+  ...{ '2028-07': 31, '2028-08': 31, '2028-09': 30, '2028-10': 31, '2028-11': 30, '2028-12': 31 },
+  ...{ '2029-01': 31, '2029-02': 28 },
+};
+
+/** What happens while the clock goes through a leap year; each month is billed on the next one's first. */
+describe('a leap year of billing, with the clock moved', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  let today = '2027-12-15';
+  const billed = new Map<string, string[]>();
+  const dates = new Map<string, string>();
+  const lines = new Map<string, string>();
+  let serviceId = { calls: '', plan: '' };
+
+  let sent = 0;
+  const sendUsage = async (eventTimestamp: string, count: string): Promise<void> => {
+    const dimensions = { api_calls: count };
+    await send(tenant, usage('acme', serviceId.calls, { eventTimestamp, dimensions }));
+    sent += 1;
+  };
+  const endLine = (name: string, terminationDate: string) =>
+    tenant
+      .put(`${external}/contract-services/${lines.get(name)}/end`, { terminationDate })
+      .expect(200);
+
+  /** What people do, on the day on which they do it. */
+  const happenings: readonly (readonly [day: string, act: () => Promise<unknown>])[] = [
+    ['2028-01-31', () => sendUsage('2028-01-31T23:59:59.999Z', '150')],
+    [
+      '2028-02-10',
+      () =>
+        tenant
+          .put(`${external}/contract-services/${lines.get('Support')}`, {
+            ...{ chargeFrequency: 'Quarterly', billingFrequency: 'Quarterly' },
+          })
+          .expect(200),
+    ],
+    ['2028-02-29', () => sendUsage('2028-02-29T23:59:59.999Z', '50')],
+    // Usage of March arrives in April, after March was billed.
+    ['2028-04-02', () => sendUsage('2028-03-30T00:00:00Z', '7')],
+    ['2028-04-02', () => sendUsage('2028-04-01T00:00:00Z', '3')],
+    [
+      '2028-04-16',
+      () =>
+        tenant
+          .put(`${external}/services/${serviceId.plan}/rate-cards/USD`, card('Plan', 60))
+          .expect(200),
+    ],
+    ['2028-08-05', () => endLine('Hosting', '2028-08-15')],
+    ['2028-08-05', () => endLine('Seats', '2028-08-20')],
+  ];
+
+  const runMonth = (month: string, more: object = {}) =>
+    runBilling(tenant, `${month}-01`, `${month}-${lastDays[month]}`, more);
+
+  before(async function () {
+    this.timeout(120_000);
+    instance = await openTestInstance({
+      ...{ withWorkers: true, tokenSeconds: 2 * 366 * 86_400 },
+      now: () => new Date(`${today}T12:00:00Z`),
+    });
+    tenant = await instance.tenant();
+    const accountId = await createAccount(tenant, 'acme', { netTerm: 'Net 30' });
+    const made = new Map<string, string>();
+    const prices = { Plan: 30, Seats: 31, Hosting: 91, Licence: 366, Support: 91 };
+    for (const [name, price] of Object.entries(prices)) {
+      made.set(name, await createService(tenant, name, subscription(name, price)));
+    }
+    serviceId = { calls: await createService(tenant, 'Calls'), plan: made.get('Plan') ?? '' };
+    // Only the cards of an approved service have versions.
+    await tenant
+      .post(`${external}/run/billing/service/approve`, { ID_Service: serviceId.plan })
+      .expect(200);
+    const line = (name: string, frequency: string) => ({
+      ...{ serviceId: made.get(name), chargeFrequency: frequency, billingFrequency: frequency },
+    });
+    const { body } = await tenant
+      .post(`${external}/contracts`, {
+        ...{ masterAccountId: accountId, name: 'C', startDate: '2028-01-01' },
+        services: [
+          line('Plan', 'Monthly'),
+          line('Seats', 'Monthly'),
+          line('Hosting', 'Quarterly'),
+          line('Licence', 'Yearly'),
+          line('Support', 'Monthly'),
+        ],
+      })
+      .expect(201);
+    for (const one of body.services as { id: string; serviceId: string }[]) {
+      const [name = ''] = [...made].find(([, id]) => id === one.serviceId) ?? [];
+      lines.set(name, one.id);
+    }
+    for (const name of ['Seats', 'Licence']) {
+      await tenant
+        .put(`/api/q2c-entity-services/CONTRACT/${lines.get(name)}`, {
+          subscriptionChargeType: 'In Advance',
+        })
+        .expect(200);
+    }
+    const months = Object.keys(lastDays);
+    for (const [index, month] of months.slice(0, -1).entries()) {
+      for (const [day, act] of happenings.filter(([on]) => on.startsWith(month))) {
+        today = day;
+        await act();
+      }
+      await waitUntilRated(tenant, sent);
+      today = `${months[index + 1]}-01`;
+      const invoices = await invoicesOf(tenant, await runMonth(month));
+      billed.set(month, invoices.flatMap(itemLines).sort());
+      const [invoice] = invoices as unknown as { invoiceDate: string; dueDate: string }[];
+      dates.set(month, `${invoice?.invoiceDate} ${invoice?.dueDate}`);
+    }
+  });
+  after(() => instance.close());
+
+  const expected: readonly (readonly [month: string, lines: readonly string[], why: string])[] = [
+    [
+      '2028-01',
+      [
+        'API calls 2028-01-31..2028-01-31 1.5',
+        'Licence 2028-01-01..2028-12-31 366',
+        'Plan 2028-01-01..2028-01-31 30',
+        'Seats 2028-01-01..2028-01-31 31',
+        'Support 2028-01-01..2028-01-31 91',
+      ],
+      '150 x 0.01 of the last millisecond; licence and seats in advance, 366 of 366 days',
+    ],
+    [
+      '2028-02',
+      [
+        'API calls 2028-02-29..2028-02-29 0.5',
+        'Plan 2028-02-01..2028-02-29 30',
+        'Seats 2028-02-01..2028-02-29 31',
+      ],
+      '50 x 0.01 of the leap day; support has become quarterly and is not due',
+    ],
+    [
+      '2028-03',
+      [
+        'Hosting 2028-01-01..2028-03-31 91',
+        'Plan 2028-03-01..2028-03-31 30',
+        'Seats 2028-03-01..2028-03-31 31',
+        'Support 2028-02-01..2028-03-31 60',
+      ],
+      'January of the support was charged by the month: 29 + 31 = 60 of 91 days are left, 91 x 60 / 91',
+    ],
+    [
+      '2028-04',
+      [
+        'API calls 2028-03-30..2028-04-01 0.1',
+        'Plan 2028-04-01..2028-04-15 15',
+        'Plan 2028-04-16..2028-04-30 30',
+        'Seats 2028-04-01..2028-04-30 31',
+      ],
+      'late usage (7 + 3) x 0.01; the price rose on the 16th: 30 x 15 / 30, then 60 x 15 / 30',
+    ],
+    [
+      '2028-05',
+      ['Plan 2028-05-01..2028-05-31 60', 'Seats 2028-05-01..2028-05-31 31'],
+      'the new price',
+    ],
+    [
+      '2028-06',
+      [
+        'Hosting 2028-04-01..2028-06-30 91',
+        'Plan 2028-06-01..2028-06-30 60',
+        'Seats 2028-06-01..2028-06-30 31',
+        'Support 2028-04-01..2028-06-30 91',
+      ],
+      'the second quarter',
+    ],
+    [
+      '2028-07',
+      ['Plan 2028-07-01..2028-07-31 60', 'Seats 2028-07-01..2028-07-31 31'],
+      'whole months',
+    ],
+    [
+      '2028-08',
+      [
+        'Hosting 2028-07-01..2028-08-15 45.5',
+        'Plan 2028-08-01..2028-08-31 60',
+        'Seats 2028-08-01..2028-08-20 20',
+      ],
+      'ended lines: 31 + 15 = 46 of 92 days, 91 x 46 / 92; 31 x 20 / 31',
+    ],
+    [
+      '2028-09',
+      ['Plan 2028-09-01..2028-09-30 60', 'Support 2028-07-01..2028-09-30 91'],
+      'the third quarter',
+    ],
+    ['2028-10', ['Plan 2028-10-01..2028-10-31 60'], 'a whole month'],
+    ['2028-11', ['Plan 2028-11-01..2028-11-30 60'], 'a whole month'],
+    [
+      '2028-12',
+      ['Plan 2028-12-01..2028-12-31 60', 'Support 2028-10-01..2028-12-31 91'],
+      'the fourth quarter',
+    ],
+    [
+      '2029-01',
+      ['Licence 2029-01-01..2029-12-31 366', 'Plan 2029-01-01..2029-01-31 60'],
+      'the next year in advance, 365 of 365 days',
+    ],
+  ];
+  for (const [month, items, why] of expected) {
+    it(`${month}: ${why}`, () => {
+      expect(billed.get(month)).to.deep.equal(items);
+    });
+  }
+
+  it('dates invoices by the clock, and their due dates 30 days later', () => {
+    // 30 days after the 1st of February of a leap year: 28 to the 29th, and 2 more.
+    expect(dates.get('2028-01')).to.equal('2028-02-01 2028-03-02');
+    // January of 2029 has 31 days.
+    expect(dates.get('2028-12')).to.equal('2029-01-01 2029-01-31');
+    expect(dates.get('2029-01')).to.equal('2029-02-01 2029-03-03');
+  });
+
+  it('bills a void month again with the next number, with prices as they are by then', async () => {
+    const list = await tenant.get(`${external}/invoices?q=INV-000004`).expect(200);
+    const id = list.body.data.content[0].Id as string;
+    const before = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
+    await tenant.post(`/v1/invoices/${id}/void`).expect(200);
+    const [again] = await invoicesOf(tenant, await runMonth('2028-04'));
+    expect(again?.invoiceNo).to.equal('INV-000014');
+    // Versions hold from their days on, so nothing has changed for April.
+    expect(again && itemLines(again).sort()).to.deep.equal(billed.get('2028-04'));
+    // A void invoice still tells what it was made of.
+    const after = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
+    expect(after.body.invoiceStatus).to.equal('Void');
+    expect(after.body.items).to.deep.equal(before.body.items);
+    for (const item of after.body.items) expect(item).to.include({ matches: true });
+    const [calls] = after.body.items.filter((item: { chargeType: string }) => {
+      return item.chargeType === 'Usage';
+    });
+    expect(calls).to.include({ parts: 2, exactAmount: 0.1, sumOfParts: 0.1 });
+    expect(calls.transactions[0].explanation).to.be.an('object');
+  });
+});
