@@ -146,6 +146,9 @@ const Environment = Type.Object({
 type Environment = Static<typeof Environment>;
 export type VariableName = keyof Environment;
 
+/** Every variable that says something to Durabill. */
+export const variableNames: readonly string[] = Object.keys(Environment.properties);
+
 /** What process.env is: any name, any text, perhaps nothing. */
 export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | undefined>>>;

@@ -10,7 +10,7 @@ export interface Opened {
 }
 
 /** How long a publish may take in these tests. */
-export const ingestTimeoutMs = 1_500;
+export const ingestTimeoutMs = 4_000;
 
 interface Options {
   readonly withWorkers?: boolean;

@@ -2,21 +2,25 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { readInstance } from '../../src/platform/embedded/instance-lock.js';
 import { freePort } from '../../src/platform/embedded/processes.js';
+import { productServers } from './product-servers.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from './workbench.js';
 
 /** The whole product as an operator has it: `npm start` on a folder of its own, to be killed. */
 export class KillableProduct {
   readonly folder: string;
   readonly #port: string;
+  readonly #env: Record<string, string>;
   #started: Started | undefined;
 
-  private constructor(folder: string, port: string) {
+  private constructor(folder: string, port: string, env: Record<string, string>) {
     this.folder = folder;
     this.#port = port;
+    this.#env = { ...env, DATA_DIR: folder };
   }
 
   static async start(): Promise<KillableProduct> {
-    const product = new KillableProduct(await makeFolder(), String(await freePort()));
+    const servers = await productServers();
+    const product = new KillableProduct(await makeFolder(), String(await freePort()), servers);
     await product.launch();
     return product;
   }
@@ -26,7 +30,7 @@ export class KillableProduct {
   }
 
   async launch(): Promise<void> {
-    const env = { PORT: this.#port, DATA_DIR: this.folder };
+    const env = { ...this.#env, PORT: this.#port };
     const started = startProgram('npm', ['start', '--silent'], env);
     this.#started = started;
     await until(
@@ -46,9 +50,8 @@ export class KillableProduct {
   /** A token of an administrator, as the command line prints it. */
   async token(tenantId: string): Promise<string> {
     const words = ['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'];
-    const printed = startProgram('npm', ['run', '--silent', 'durabill', '--', ...words], {
-      DATA_DIR: this.folder,
-    });
+    const command = ['run', '--silent', 'durabill', '--', ...words];
+    const printed = startProgram('npm', command, this.#env);
     expect(await printed.ended, printed.output()).to.equal(0);
     return printed.output().trim();
   }
@@ -69,7 +72,7 @@ export class KillableProduct {
   }
 
   async databaseUrl(): Promise<string> {
-    return (await readInstance(this.folder))?.databaseUrl ?? '';
+    return this.#env['DATABASE_URL'] ?? (await readInstance(this.folder))?.databaseUrl ?? '';
   }
 
   /** Runs a query as the owner of the database, whom no tenant limits. */

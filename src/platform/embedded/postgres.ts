@@ -64,11 +64,14 @@ export interface EmbeddedPostgres extends SupervisedServer {
 export interface EmbeddedPostgresOptions {
   dataDir: string;
   cacheDir: string;
+  /** In place of those that suit one instance on one machine. */
+  settings?: Readonly<Record<string, string>>;
   onProgress?: (text: string) => void;
   onWarning?: (text: string) => void;
 }
 
 interface Cluster {
+  settings: Readonly<Record<string, string>>;
   dir: string;
   /** How PostgreSQL is told where its data are: see `pathForServer`. */
   path: string;
@@ -89,7 +92,8 @@ export async function startEmbeddedPostgres(
   const programs = await findPostgresPrograms(cacheDir, user, onProgress);
   const logFile = dataFile.log(dataDir, 'postgres');
   const path = await pathForServer(dir, user);
-  const cluster: Cluster = { dir, path, logFile, programs, user, onProgress };
+  const settings = { ...SETTINGS, ...options.settings };
+  const cluster: Cluster = { dir, path, logFile, programs, user, onProgress, settings };
   const password = await readOrCreateSecret(dataFile.postgresPassword(dataDir), () =>
     Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64url'),
   );
@@ -200,7 +204,8 @@ interface Survivor extends RunningServer {
 }
 
 /** The server that runs on this cluster, if one does. A number that another program has by now is none. */
-async function survivor({ dir, path, programs }: Cluster): Promise<Survivor | undefined> {
+async function survivor(cluster: Cluster): Promise<Survivor | undefined> {
+  const { dir, path, programs } = cluster;
   const lines = (await readText(join(dir, 'postmaster.pid')))?.split('\n');
   const pid = Number(lines?.[0]);
   const process = identify(pid);
@@ -217,7 +222,7 @@ async function survivor({ dir, path, programs }: Cluster): Promise<Survivor | un
   const isReady = lines[7]?.trim() === 'ready';
   const command = (await readText(join(dir, 'postmaster.opts')))?.trim();
   const isSame =
-    command === [programs.postgres, ...serverArguments(path, port).map(quoted)].join(' ');
+    command === [programs.postgres, ...serverArguments(cluster, port).map(quoted)].join(' ');
   return { process, exited: untilEnded(process), port, isReady: isReady && isSame };
 }
 
@@ -225,8 +230,8 @@ function quoted(argument: string): string {
   return `"${argument}"`;
 }
 
-function serverArguments(path: string, port: number): string[] {
-  const settings = Object.entries({ ...SETTINGS, port: String(port) });
+function serverArguments({ path, settings: own }: Cluster, port: number): string[] {
+  const settings = Object.entries({ ...own, port: String(port) });
   return ['-D', path, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }
 
@@ -253,10 +258,10 @@ async function launch(cluster: Cluster, port: number): Promise<RunningServer> {
 
 /** The server when it answers, or the reason why it ended. */
 async function tryStart(cluster: Cluster, port: number): Promise<RunningServer | string> {
-  const { dir, path, logFile, programs, user } = cluster;
+  const { dir, logFile, programs, user } = cluster;
   const started = Date.now();
   const child = await startDetached(programs.postgres, {
-    args: serverArguments(path, port),
+    args: serverArguments(cluster, port),
     cwd: dir,
     logFile,
     ...user,
