@@ -63,7 +63,10 @@ export function billingRunActivities(platform: Platform) {
       return await bill(scope, executionId, batch);
     } catch (error) {
       if (activityFailure(error) !== error) throw error;
-      platform.log.error({ err: error, executionId, accounts: batch.accountIds.length }, 'billing');
+      platform.log.error(
+        { err: error, tenantId: scope.tenantId, executionId, accounts: batch.accountIds.length },
+        'billing',
+      );
       const { accountIds } = batch;
       const [only] = accountIds;
       if (only !== undefined && accountIds.length === 1) {

@@ -87,8 +87,10 @@ export function flowStep<Input, Output>(
       // Of what is no problem of a caller's, Temporal alone would know.
       if (failure === error) {
         const { activityType: step } = activityInfo();
+        const { executionId, requestId, tenantId } = call.run;
+        const { workflowId } = currentPlace();
         platform.log.error(
-          { err: error, step, executionId: call.run.executionId },
+          { err: error, step, executionId, requestId, tenantId, workflowId },
           'a step failed',
         );
       }

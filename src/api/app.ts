@@ -59,13 +59,18 @@ function challengeOf({ kind, details }: Problem, { challenge }: RequestState): s
   return `Bearer ${[`error="insufficient_scope"`, `scope="${scope}"`, ...own].join(', ')}`;
 }
 
+/** What finds a request in the log, the audit and Temporal. */
+const requestIds = ({ requestId, tenantId, operation }: RequestState, { details }: Problem) => ({
+  ...{ requestId, tenantId, operation: operation?.id, executionId: details['flowExecutionId'] },
+});
+
 function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   const state = ctx.state as RequestState;
   const failure = problemOf(error);
   const family = state.operation?.family ?? familyOfPath(ctx.path);
   if (failure.status >= 500) {
     platform.log.error(
-      { err: error, requestId: state.requestId, path: ctx.path },
+      { err: error, ...requestIds(state, failure), method: ctx.method, path: ctx.path },
       'request failed',
     );
   }
@@ -97,7 +102,7 @@ export function createApp(platform: Platform): Koa {
   mountPages(router, platform);
   mountDocs(router);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
-  app.use(measureRequests(platform.metrics));
+  app.use(measureRequests(platform));
   app.use(async (ctx: Context, next: Next) => {
     const requestId = requestIdOf(ctx);
     (ctx.state as RequestState).requestId = requestId;

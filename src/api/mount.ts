@@ -57,6 +57,8 @@ export type Guard = (ctx: Context, answer: () => Promise<void>) => Promise<void>
 /** Set by the first middleware for all that follow. */
 export interface RequestState {
   requestId: string;
+  /** Of the token, once it is known. */
+  tenantId?: string;
   /** The operation that was matched: errors are rendered in its family. */
   operation?: Operation;
   /** What `WWW-Authenticate` says besides Bearer, where this address has more to say. */
@@ -190,6 +192,7 @@ async function answer(
   const state = ctx.state as RequestState;
   const isPublic = operation.access === 'public';
   const identity = isPublic ? anonymous : await identify(ctx, platform);
+  state.tenantId = identity.tenantId;
   await limitRequest(operation, ctx, platform, identity.tenantId);
   if (!isPublic) checkAccess(operation, identity);
   const params = readParams(

@@ -5,6 +5,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { TenantDatabase } from '../kernel/scope.js';
+import type { Logger } from './log.js';
 import type { PoolState } from './metrics.js';
 
 /** OIDs whose values must not become floats or shift with the time zone of this machine. */
@@ -140,6 +141,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What knex has to say goes where all else goes; errors reach whoever asked, too. */
+const knexLog = (log: Logger): NonNullable<Knex.Config['log']> => ({
+  warn: (message: unknown) => log.warn({ err: message }, 'knex'),
+  error: (message: unknown) => log.warn({ err: message }, 'knex'),
+  deprecate: (method: unknown) => log.debug({ method }, 'knex: deprecated'),
+  debug: (message: unknown) => log.trace({ message }, 'knex'),
+});
+
 /** What tells of tarn, knex's pool. */
 interface Tarn {
   numUsed(): number;
@@ -148,8 +157,11 @@ interface Tarn {
 }
 
 /** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
-export function openDatabase(url: string, poolMax: number): Database {
-  const options = { ...knexSnakeCaseMappers() };
+export function openDatabase(url: string, poolMax: number, log?: Logger): Database {
+  const options = {
+    ...knexSnakeCaseMappers(),
+    ...(log === undefined ? {} : { log: knexLog(log) }),
+  };
   const base = knex({
     client: 'pg',
     connection: { connectionString: url, types, keepAlive: true, connectionTimeoutMillis: 5_000 },

@@ -33,6 +33,8 @@ export interface PlatformConfig {
   /** How long a request waits for the end of its workflow. */
   readonly flowTimeoutMs: number;
   readonly logLevel: string;
+  /** Where the log goes; undefined: to standard output. Tests read it. */
+  readonly logTo?: { write(line: string): void } | undefined;
   readonly publicUrl: string;
   readonly host: string;
   readonly port: number;
@@ -104,8 +106,8 @@ export async function openPlatform(
   config: PlatformConfig,
   servers: PlatformServers,
 ): Promise<Platform> {
-  const log = openLog(config.logLevel);
-  const database = openDatabase(servers.databaseUrl, config.databasePoolMax);
+  const log = openLog(config.logLevel, config.logTo);
+  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, log);
   const metrics = openMetrics(() => database.pool());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,

@@ -45,6 +45,8 @@ interface InstanceOptions {
   readonly flowTimeoutMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
+  /** Reads the log, all levels of it. */
+  readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
   readonly corsOrigins?: readonly string[];
   /** Listens on a port that is known before, so that the addresses it tells are right. */
@@ -100,7 +102,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       // Receivers of tests are on this machine.
       webhooks: { allowsPrivateAddresses: true, ...options.webhooks },
-      logLevel: process.env['TEST_LOG_LEVEL'] ?? 'silent',
+      logLevel: options.logTo ? 'trace' : (process.env['TEST_LOG_LEVEL'] ?? 'silent'),
+      logTo: options.logTo,
       publicUrl: port === 0 ? 'http://localhost' : `http://127.0.0.1:${port}`,
       host: '127.0.0.1',
       port,
