@@ -5,7 +5,7 @@ import {
   type PayloadCodec,
 } from '@temporalio/common';
 import { decode, encode } from '@temporalio/common/lib/encoding.js';
-import { temporal } from '@temporalio/proto';
+import proto from '@temporalio/proto';
 import { openBytes, sealBytes } from './secret-box.js';
 
 /** The keys of what Temporal keeps: one that is written with, and those that are read with. */
@@ -19,7 +19,7 @@ export interface PayloadKeys {
 const sealed = 'binary/encrypted';
 const keyIdField = 'encryption-key-id';
 const cipherField = 'encryption-cipher';
-const { Payload: PayloadMessage } = temporal.api.common.v1;
+const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /**
  * Seals what workflows and activities are given and give before it reaches Temporal (AES-256-GCM), and
