@@ -51,5 +51,11 @@ export interface WebhookAttemptCall {
 /** What follows an attempt: nothing, the next one, or the same once there is room for it. */
 export type WebhookAttemptEnd = 'done' | 'retry' | 'busy';
 
-/** Webhooks have a task queue of their own: receivers that hang must keep nothing else waiting. */
-export const webhookQueue = (taskQueue: string): string => `${taskQueue}-webhooks`;
+const webhookSuffix = '-webhooks';
+
+/**
+ * Webhooks have a task queue of their own beside that of the rest (`taskQueue` may be either):
+ * receivers that hang, and thousands of deliveries at once, must keep nothing else waiting.
+ */
+export const webhookQueue = (taskQueue: string): string =>
+  taskQueue.endsWith(webhookSuffix) ? taskQueue : `${taskQueue}${webhookSuffix}`;

@@ -41,6 +41,8 @@ export interface WorkflowStart {
   readonly isOnce?: boolean;
   /** Id of the execution that the database keeps of it; see `watchExecutions`. */
   readonly executionId?: string;
+  /** Where its workers are; that of the product, when it is left out. */
+  readonly taskQueue?: string;
   /** When Temporal gives up, e.g. `10 minutes`; never, when it is left out. */
   readonly executionTimeout?: Duration;
 }
@@ -75,7 +77,7 @@ export async function startWorkflow(
     workflowId,
     workflowTaskTimeout,
     args: [input],
-    taskQueue: temporal.taskQueue,
+    taskQueue: start.taskQueue ?? temporal.taskQueue,
     requestEagerStart: true,
     workflowIdConflictPolicy:
       isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,

@@ -20,6 +20,10 @@ export interface WorkerOptions {
 
 /** Attempts to deliver webhooks of this process at the same time. */
 const webhookAttemptsMax = 200;
+/** Decisions about deliveries at the same time; they are short. */
+const webhookTasksMax = 10;
+/** Deliveries kept in memory between their attempts; another is read from its history again. */
+const webhooksCachedMax = 200;
 
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
 export async function startWorkers(
@@ -40,16 +44,16 @@ export async function startWorkers(
     interceptors: { activity: [...activityInterceptors] },
     shutdownGraceTime: 10_000,
   };
+  const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
   const workers = await Promise.all([
-    Worker.create({
-      ...common,
-      taskQueue: temporal.taskQueue,
-      workflowBundle: await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath),
-    }),
+    Worker.create({ ...common, taskQueue: temporal.taskQueue, workflowBundle }),
     Worker.create({
       ...common,
       taskQueue: webhookQueue(temporal.taskQueue),
+      workflowBundle,
       maxConcurrentActivityTaskExecutions: webhookAttemptsMax,
+      maxConcurrentWorkflowTaskExecutions: webhookTasksMax,
+      maxCachedWorkflows: webhooksCachedMax,
     }),
   ]);
   const running = workers.map((worker) =>

@@ -4,7 +4,7 @@ import {
   reclaimDeliveries,
   watchDeliveriesSoon,
 } from '../activities/webhook.js';
-import { webhookChannel, type WebhookDeliveryRun } from '../kernel/webhook.js';
+import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
 
@@ -122,6 +122,7 @@ export class WebhookDispatcher {
     };
     await startWorkflow(this.#platform.temporal, {
       type: 'deliverWebhook',
+      taskQueue: webhookQueue(this.#platform.temporal.taskQueue),
       workflowId: `${tenantId}/webhook/${id}/${round}`,
       input,
       subject: { tenantId, entityType: 'webhook', entityId: webhookId, actor: 'webhook' },

@@ -70,6 +70,17 @@ describe('deliveries of webhooks', () => {
     (await tenant.get(`/v1/webhooks/${webhookId}/deliveries`).expect(200)).body.data as Delivery[];
   const kinds = (received: readonly Received[]) => received.map(({ payload }) => payload.event);
 
+  it('have a queue of their own: however many there are, no flow waits behind them', async () => {
+    const webhookId = await register(records);
+    await create();
+    await waitUntilDelivered(tenant, webhookId);
+    const [delivery] = await deliveries(webhookId);
+    const { temporal } = instance.platform;
+    const id = `${tenant.id}/webhook/${delivery?.id ?? ''}/${delivery?.attempts[0]?.round ?? ''}`;
+    const { taskQueue } = await temporal.waiter.workflow.getHandle(id).describe();
+    expect(taskQueue).to.equal(`${temporal.taskQueue}-webhooks`);
+  });
+
   it('tell of a record as the API shows it, in the order of its changes', async () => {
     const webhookId = await register(records);
     const created = await create({ price: 0.1, exact: 1 });
