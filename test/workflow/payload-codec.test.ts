@@ -61,7 +61,9 @@ async function createTwice(tenant: TestTenant): Promise<void> {
   await tenant.post(path, account('sealed')).expect(409);
 }
 
-describe('what Temporal keeps', () => {
+describe('what Temporal keeps', function () {
+  // The workflows may have to be bundled first, twice: with sealed failures and without.
+  this.timeout(60_000);
   const closers: (() => Promise<void>)[] = [];
   const open = async (options: Parameters<typeof openTestInstance>[0]): Promise<TestInstance> => {
     const instance = await openTestInstance(options);
@@ -113,7 +115,7 @@ describe('what Temporal keeps', () => {
     const billed = await tenant.post('/v1/workflows/billing-run/execute', run).expect(200);
     expect(billed.body.output.invoiceCount).to.equal(1);
     expect(await readableIn(instance, 4)).to.deep.equal([]);
-  }).timeout(60_000);
+  });
 
   it('is read under an old key by processes that write under a new one', async () => {
     // Nobody works on it before the keys are changed.
