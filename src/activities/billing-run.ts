@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
 import { storeInvoicePdf } from '../commands/invoice-pdf.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
@@ -25,22 +24,8 @@ import {
 import { loadPdfInvoices } from '../queries/invoice-pdf.js';
 import { activityFailure } from './failure.js';
 import { flowStep, type StepCall } from './flow-step.js';
+import { alive } from './heartbeat.js';
 import { workflowScope } from './scope.js';
-
-/** How often a long step tells that it lives. */
-const heartbeatMs = 2_000;
-
-async function alive<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(), heartbeatMs);
-  try {
-    return await work();
-  } catch (error) {
-    throw activityFailure(error);
-  } finally {
-    clearInterval(timer);
-  }
-}
 
 export function billingRunActivities(platform: Platform) {
   const bill = (scope: Scope, executionId: string, batch: BillingBatch) => {

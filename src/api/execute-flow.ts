@@ -11,6 +11,7 @@ import type { KnownWorkflow } from './flow-contract.js';
 import { problemCode } from './presenters/problem.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
+import { usageAudit } from './usage-audit.js';
 
 type ExecutionDto = Static<typeof Execution>;
 
@@ -44,9 +45,14 @@ export function executionView(
 function startOf(
   known: KnownWorkflow,
   data: Record<string, unknown>,
+  now: Date,
   idempotencyKey: string | null,
 ): FlowStart {
-  if (!('flow' in known)) return billingRun(validate(known.data, data), idempotencyKey);
+  if (!('flow' in known)) {
+    return known.workflow === 'runBilling'
+      ? billingRun(validate(known.data, data), idempotencyKey)
+      : usageAudit(validate(known.data, data), now, idempotencyKey);
+  }
   const { workflow, flow } = known;
   const body = validate(flowBody(flow), data) as Record<string, unknown>;
   return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
@@ -64,7 +70,7 @@ export async function executeFlow(
   idempotencyKey: string | null,
 ): Promise<ExecutionDto> {
   const { workflow } = known;
-  const start = startOf(known, data, idempotencyKey);
+  const start = startOf(known, data, scope.now(), idempotencyKey);
   const executionId = isAsync
     ? await startInBackground(scope, platform, start)
     : await runFlow(scope, platform, start).then(

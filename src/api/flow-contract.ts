@@ -7,6 +7,7 @@ import type { Flow } from '../schemas/flow.js';
 import { flowIdOf } from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
 import { SchemaTranslator } from '../schemas/openapi-schema.js';
+import { usageAuditWorkflow } from '../schemas/usage-audit.js';
 
 type FlowContractDto = Static<typeof FlowContract>;
 type WorkflowDto = Static<typeof Workflow>;
@@ -26,7 +27,9 @@ export const knownFlows: readonly KnownFlow[] = flowList.map(([workflow, flow]) 
 }));
 
 /** A workflow that is executed by its name alone; it has no slug. */
-export type KnownJob = typeof billingRunWorkflow & { readonly flowId: string };
+export type KnownJob = (typeof billingRunWorkflow | typeof usageAuditWorkflow) & {
+  readonly flowId: string;
+};
 
 /** Whatever `POST /v1/workflows/{workflowId}/execute` executes. */
 export type KnownWorkflow = KnownFlow | KnownJob;
@@ -34,6 +37,7 @@ export type KnownWorkflow = KnownFlow | KnownJob;
 export const knownWorkflows: readonly KnownWorkflow[] = [
   ...knownFlows,
   { ...billingRunWorkflow, flowId: flowIdOf(billingRunWorkflow.name) },
+  { ...usageAuditWorkflow, flowId: flowIdOf(usageAuditWorkflow.name) },
 ];
 
 /** Of these, the one of an id or name. 404: there is none. */

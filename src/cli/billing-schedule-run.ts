@@ -4,6 +4,7 @@ import {
   listBillingSchedules,
   setBillingSchedule,
   type ScheduleChange,
+  type ScheduledJob,
 } from '../platform/billing-schedule.js';
 import { defaultTaskQueue } from '../platform/platform.js';
 import { listTenants } from '../platform/tenants.js';
@@ -15,15 +16,20 @@ export interface ScheduleOptions {
   readonly hour: number;
 }
 
-export async function setSchedule(tenantId: string, options: ScheduleOptions): Promise<void> {
+export async function setSchedule(
+  job: ScheduledJob,
+  tenantId: string,
+  options: ScheduleOptions,
+): Promise<void> {
   const tenants = await withInstance(({ database }) => listTenants(database.platform));
   if (!tenants.some(({ id }) => id === tenantId)) {
     throw new Error(`There is no tenant '${tenantId}'.`);
   }
   await withTemporal((client) =>
-    setBillingSchedule(client, defaultTaskQueue, { tenantId, ...options }),
+    setBillingSchedule(client, defaultTaskQueue, { tenantId, ...options }, job),
   );
-  process.stdout.write(`${tenantId} is billed: ${options.every}\n`);
+  const done = job === 'billing' ? 'billed' : 'audited';
+  process.stdout.write(`${tenantId} is ${done}: ${options.every}\n`);
 }
 
 const done: Readonly<Record<ScheduleChange, string>> = {
@@ -33,14 +39,21 @@ const done: Readonly<Record<ScheduleChange, string>> = {
   remove: 'removed',
 };
 
-export async function changeSchedule(tenantId: string, change: ScheduleChange): Promise<void> {
-  const isThere = await withTemporal((client) => changeBillingSchedule(client, tenantId, change));
+export async function changeSchedule(
+  job: ScheduledJob,
+  tenantId: string,
+  change: ScheduleChange,
+): Promise<void> {
+  const isThere = await withTemporal((client) =>
+    changeBillingSchedule(client, tenantId, change, job),
+  );
   if (!isThere) throw new Error(`The tenant '${tenantId}' has no schedule.`);
   process.stdout.write(`${done[change]} the schedule of ${tenantId}\n`);
 }
 
-export async function printSchedules(): Promise<void> {
-  for (const { tenantId, note, isPaused, next } of await withTemporal(listBillingSchedules)) {
+export async function printSchedules(job: ScheduledJob): Promise<void> {
+  const schedules = await withTemporal((client) => listBillingSchedules(client, job));
+  for (const { tenantId, note, isPaused, next } of schedules) {
     const state = isPaused ? 'paused' : `next ${next?.toISOString() ?? 'never'}`;
     process.stdout.write(`${tenantId}\t${note}\t${state}\n`);
   }

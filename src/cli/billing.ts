@@ -3,6 +3,7 @@ import { billingScheduleFrequencies } from '../kernel/billing-run.js';
 import { isCalendarDate } from '../kernel/date.js';
 import type { BillingRunOptions } from './billing-run.js';
 import type { ScheduleOptions } from './billing-schedule-run.js';
+import type { ScheduledJob } from '../platform/billing-schedule.js';
 
 function parseDate(text: string): string {
   if (isCalendarDate(text)) return text;
@@ -41,24 +42,40 @@ export function registerBillingSchedule(program: Command): void {
   const group = program
     .command('billing-schedule')
     .description('Bill tenants by themselves: after each calendar period, that period.');
+  registerSchedule(group, 'billing', { done: 'billed', trigger: 'Bill' });
+}
+
+/** `durabill audit-schedule set|…|list`: when the rated usage of tenants is audited. */
+export function registerAuditSchedule(program: Command): void {
+  const group = program
+    .command('audit-schedule')
+    .description('Audit rated usage by itself: after each calendar period, that period.');
+  registerSchedule(group, 'audit', { done: 'audited', trigger: 'Audit' });
+}
+
+function registerSchedule(
+  group: Command,
+  job: ScheduledJob,
+  { done, trigger }: { readonly done: string; readonly trigger: string },
+): void {
   group
     .command('set')
-    .description('Set when a tenant is billed.')
+    .description(`Set when a tenant is ${done}.`)
     .argument('<tenant>', 'tenant')
     .addOption(
-      new Option('--every <period>', 'the calendar period that is billed when it has ended')
+      new Option('--every <period>', `the calendar period that is ${done} when it has ended`)
         .choices([...billingScheduleFrequencies])
         .default('Monthly'),
     )
     .option('--hour <hour>', 'hour of the next day, in UTC', parseHour, 1)
     .action(async (tenant: string, options: ScheduleOptions) => {
       const { setSchedule } = await import('./billing-schedule-run.js');
-      await setSchedule(tenant, options);
+      await setSchedule(job, tenant, options);
     });
   const changes = [
     ['pause', 'Pause the schedule of a tenant.'],
     ['resume', 'Let a paused schedule go on.'],
-    ['trigger', 'Bill the period that ended last now.'],
+    ['trigger', `${trigger} the period that ended last now.`],
     ['remove', 'Remove the schedule of a tenant.'],
   ] as const;
   for (const [change, description] of changes) {
@@ -68,7 +85,7 @@ export function registerBillingSchedule(program: Command): void {
       .argument('<tenant>', 'tenant')
       .action(async (tenant: string) => {
         const { changeSchedule } = await import('./billing-schedule-run.js');
-        await changeSchedule(tenant, change);
+        await changeSchedule(job, tenant, change);
       });
   }
   group
@@ -76,6 +93,6 @@ export function registerBillingSchedule(program: Command): void {
     .description('List the schedules: tenant, when, whether paused, next time.')
     .action(async () => {
       const { printSchedules } = await import('./billing-schedule-run.js');
-      await printSchedules();
+      await printSchedules(job);
     });
 }

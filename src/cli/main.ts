@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
-import { registerBillingRun, registerBillingSchedule } from './billing.js';
+import { registerAuditSchedule, registerBillingRun, registerBillingSchedule } from './billing.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
 import { registerMcpClient } from './mcp-client.js';
@@ -23,6 +23,7 @@ const commands = [
   registerIngest,
   registerBillingRun,
   registerBillingSchedule,
+  registerAuditSchedule,
   registerWebhook,
   registerDemo,
   registerOpenApi,

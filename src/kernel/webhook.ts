@@ -10,6 +10,7 @@ export const webhookEvents = [
   'usage.rejected',
   'invoice.posted',
   'payment.saved',
+  'audit.difference',
 ] as const;
 
 export type WebhookEvent = (typeof webhookEvents)[number];

@@ -86,17 +86,34 @@ export class RatedTransaction extends TenantModel {
 
   /** The charges of an event with their dimensions, in the order in which they were made. */
   static async ofEvent(db: Knex, tenantId: string, eventId: string): Promise<RatedTransaction[]> {
-    const found: RatedTransaction[] = [];
-    for (let first = 1; found.length === first - 1; first += chargesAtOnce) {
-      const ids = Array.from({ length: chargesAtOnce }, (_each, index) =>
-        chargeId(eventId, first + index),
+    const charges = (await RatedTransaction.ofEvents(db, tenantId, [eventId])).get(eventId) ?? [];
+    return [...(await RatedTransaction.findBilled(db, tenantId, charges))];
+  }
+
+  /** The same of several events, without whether they are billed. */
+  static async ofEvents(
+    db: Knex,
+    tenantId: string,
+    eventIds: readonly string[],
+  ): Promise<Map<string, RatedTransaction[]>> {
+    const found = new Map<string, RatedTransaction[]>();
+    let asked = eventIds;
+    for (let first = 1; asked.length > 0; first += chargesAtOnce) {
+      const ids = asked.flatMap((eventId) =>
+        Array.from({ length: chargesAtOnce }, (_each, index) => chargeId(eventId, first + index)),
       );
       const charges = await RatedTransaction.query(db)
         .forTenant(tenantId)
         .whereIn('id', ids)
         .orderBy('id')
         .withGraphFetched('dimensions');
-      found.push(...(await RatedTransaction.findBilled(db, tenantId, charges)));
+      for (const charge of charges) {
+        const known = found.get(charge.usageEventId);
+        if (known) known.push(charge);
+        else found.set(charge.usageEventId, [charge]);
+      }
+      const all = first + chargesAtOnce - 1;
+      asked = asked.filter((eventId) => found.get(eventId)?.length === all);
     }
     return found;
   }

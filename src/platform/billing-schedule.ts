@@ -12,10 +12,16 @@ import {
 } from '@temporalio/common';
 import type { BillingScheduleInput } from '../kernel/billing-run.js';
 
-const prefix = 'billing/';
-const idOf = (tenantId: string): string => `${prefix}${tenantId}`;
+/** What schedules start: billing runs, and audits of usage. */
+const jobs = {
+  billing: { prefix: 'billing/', workflow: 'scheduleBilling', name: 'billing-schedule' },
+  audit: { prefix: 'audit/', workflow: 'scheduleUsageAudit', name: 'audit-schedule' },
+} as const;
 
-/** When a tenant is billed by itself. */
+export type ScheduledJob = keyof typeof jobs;
+const idOf = (job: ScheduledJob, tenantId: string): string => `${jobs[job].prefix}${tenantId}`;
+
+/** When a tenant is billed, or audited, by itself. */
 export interface BillingSchedule extends BillingScheduleInput {
   /** Hour of the day in UTC. */
   readonly hour: number;
@@ -29,44 +35,49 @@ export interface ListedSchedule {
   readonly next: Date | undefined;
 }
 
-/** The first day after each period, at the hour: then the period before is billed. */
+/** The first day after each period, at the hour: then the period before is the matter. */
 function calendarOf({ every, hour }: BillingSchedule) {
   if (every === 'Weekly') return { dayOfWeek: 'MONDAY' as const, hour };
   return every === 'Monthly' ? { dayOfMonth: 1, hour } : { hour };
 }
 
-function optionsOf(schedule: BillingSchedule, taskQueue: string): ScheduleOptions {
+function optionsOf(
+  job: ScheduledJob,
+  schedule: BillingSchedule,
+  taskQueue: string,
+): ScheduleOptions {
   const { tenantId, every, hour } = schedule;
   const input: BillingScheduleInput = { tenantId, every };
   const tenant = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
   return {
-    scheduleId: idOf(tenantId),
+    scheduleId: idOf(job, tenantId),
     spec: { calendars: [calendarOf(schedule)] },
     action: {
       type: 'startWorkflow',
-      workflowType: 'scheduleBilling',
-      workflowId: `${tenantId}/billing-schedule`,
+      workflowType: jobs[job].workflow,
+      workflowId: `${tenantId}/${jobs[job].name}`,
       ...{ taskQueue, args: [input] },
       typedSearchAttributes: new TypedSearchAttributes([{ key: tenant, value: tenantId }]),
     },
-    // Each period is billed, one after the other, also those that came while the server was away.
+    // Each period has its turn, one after the other, also those that came while the server was away.
     policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
     memo: { note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC` },
   };
 }
 
-/** Sets when a tenant is billed; a schedule that there was is replaced. */
+/** Sets when a tenant is billed or audited; a schedule that there was is replaced. */
 export async function setBillingSchedule(
   { schedule }: Client,
   taskQueue: string,
   wanted: BillingSchedule,
+  job: ScheduledJob = 'billing',
 ): Promise<void> {
-  const options = optionsOf(wanted, taskQueue);
+  const options = optionsOf(job, wanted, taskQueue);
   try {
     await schedule.create(options);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await schedule.getHandle(idOf(wanted.tenantId)).delete();
+    await schedule.getHandle(idOf(job, wanted.tenantId)).delete();
     await schedule.create(options);
   }
 }
@@ -79,8 +90,9 @@ export async function changeBillingSchedule(
   { schedule }: Client,
   tenantId: string,
   change: ScheduleChange,
+  job: ScheduledJob = 'billing',
 ): Promise<boolean> {
-  const handle = schedule.getHandle(idOf(tenantId));
+  const handle = schedule.getHandle(idOf(job, tenantId));
   try {
     if (change === 'pause') await handle.pause();
     else if (change === 'resume') await handle.unpause();
@@ -94,7 +106,11 @@ export async function changeBillingSchedule(
 }
 
 /** The schedules of all tenants, by tenant. */
-export async function listBillingSchedules({ schedule }: Client): Promise<ListedSchedule[]> {
+export async function listBillingSchedules(
+  { schedule }: Client,
+  job: ScheduledJob = 'billing',
+): Promise<ListedSchedule[]> {
+  const { prefix } = jobs[job];
   const found: ListedSchedule[] = [];
   for await (const { scheduleId, memo, state, info } of schedule.list()) {
     if (!scheduleId.startsWith(prefix)) continue;

@@ -113,6 +113,10 @@ export function openMetrics(pool: () => PoolState) {
     billingProblems: counter('billing_problems_total', 'Charges that could not be made, by code', [
       'code',
     ]),
+    auditDifferences: counter(
+      'audit_differences_total',
+      'Recorded amounts and counters that audits found to differ from what they come to',
+    ),
     billingBatchSeconds: histogram(
       'billing_batch_seconds',
       'Time of a transaction that bills some accounts',

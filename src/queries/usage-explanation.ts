@@ -80,7 +80,13 @@ async function recompute(
   if (!first || !read.ok) return null;
   const plan = await findPlan(db, tenantId, first.planId);
   if (!plan) return null;
-  return recomputeWith(plan, read.event, transactions, await findLine(db, tenantId, first));
+  const lines = await findLines(db, tenantId, [first]);
+  return recomputeWith(
+    plan,
+    read.event,
+    transactions,
+    lines.get(first.contractServiceId ?? '') ?? null,
+  );
 }
 
 /** The charges of an event computed again, from what was recorded; null when they cannot be. */
@@ -111,26 +117,31 @@ async function findPlan(db: Knex, tenantId: string, id: string): Promise<RatingP
   return stored?.plan;
 }
 
-/** The line that a charge was rated under, also when it was deleted since. */
-async function findLine(
+/** The lines that charges were rated under, also those that were deleted since. */
+export async function findLines(
   db: Knex,
   tenantId: string,
-  { contractId, contractServiceId }: RatedTransaction,
-): Promise<PlanLine | null> {
-  if (contractServiceId === null) return null;
-  const line = await db('contractService as line')
+  charges: readonly RatedTransaction[],
+): Promise<Map<string, PlanLine>> {
+  const contracts = new Map<string, string>();
+  for (const { contractId, contractServiceId } of charges) {
+    if (contractServiceId !== null) contracts.set(contractServiceId, contractId ?? '');
+  }
+  if (contracts.size === 0) return new Map();
+  const rows = await db('contractService as line')
     .join('contract', (join) =>
       join.on('contract.tenantId', 'line.tenantId').andOn('contract.id', 'line.contractId'),
     )
-    .where({ 'line.tenantId': tenantId, 'line.id': contractServiceId })
-    .first<{ number: string; serviceInstanceId: string | null } | undefined>(
-      'contract.number',
-      'line.serviceInstanceId',
+    .where('line.tenantId', tenantId)
+    .whereIn('line.id', [...contracts.keys()])
+    .select<{ id: string; number: string; serviceInstanceId: string | null }[]>(
+      ...['line.id', 'contract.number', 'line.serviceInstanceId'],
     );
-  return {
-    id: contractServiceId,
-    contractId: contractId ?? '',
-    contractNumber: line?.number ?? '',
-    serviceInstanceId: line?.serviceInstanceId ?? null,
-  };
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return new Map(
+    [...contracts].map(([id, contractId]) => {
+      const { number: contractNumber = '', serviceInstanceId = null } = known.get(id) ?? {};
+      return [id, { id, contractId, contractNumber, serviceInstanceId }];
+    }),
+  );
 }

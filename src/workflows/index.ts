@@ -12,4 +12,5 @@ export {
   editService,
 } from './service.js';
 export { rateUsage, retryUsage } from './usage.js';
+export { auditUsage, scheduleUsageAudit } from './usage-audit.js';
 export { deliverWebhook } from './webhook.js';

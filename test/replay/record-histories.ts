@@ -130,6 +130,25 @@ await billingRun('billing-run-dry', {
   ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
 });
 
+/** An audit that waited for its database, and one by its schedule. */
+failuresLeft = 5;
+const audited = await tenant
+  .post('/v1/workflows/audit-usage/execute', {
+    data: { periodStart: '2026-03-01', periodEnd: '2026-03-31' },
+  })
+  .expect(200);
+const audits = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
+  'select workflow_id as place from execution where id = ?',
+  [audited.body.executionId],
+);
+await record('audit-usage', audits.rows[0]?.place ?? '');
+const scheduledAudit = `${tenant.id}/audit-schedule`;
+await temporal.waiter.workflow.start('scheduleUsageAudit', {
+  ...{ workflowId: scheduledAudit, taskQueue: temporal.taskQueue },
+  args: [{ tenantId: tenant.id, every: 'Monthly' }],
+});
+await record('audit-schedule', scheduledAudit);
+
 /** A delivery that succeeds at the third attempt, and one that none does. */
 const receiver = await openReceiver();
 receiver.answer = (delivery, response) => {

@@ -69,8 +69,9 @@ describe('workflows and their executions', () => {
       'payment-save',
       'service-clone',
       'billing-run',
+      'audit-usage',
     ]);
-    expect(body.pagination.total).to.equal(17);
+    expect(body.pagination.total).to.equal(18);
     const byName = await tenant.get(`${workflows}/payment-save`).expect(200);
     expect(byName.body.dataSchema.required).to.include('payment_reference');
     const byId = await tenant.get(`${workflows}/${byName.body.id as string}`).expect(200);

@@ -1,0 +1,81 @@
+import { continueAsNew, executeChild, uuid4, workflowInfo } from '@temporalio/workflow';
+import type { BillingScheduleInput } from '../kernel/billing-run.js';
+import type { FlowRun } from '../kernel/flow-run.js';
+import {
+  differencesMax,
+  type AuditPlace,
+  type UsageAuditInput,
+  type UsageAuditResult,
+  type UsageDifference,
+} from '../kernel/usage-audit.js';
+import { lastStep, step } from './flow.js';
+import { isAway, persist } from './persistence.js';
+import { longSteps, shortSteps } from './proxies.js';
+import { lastPeriod } from './schedule.js';
+
+/** How far an audit is; one that goes on in another history is given it. */
+interface AuditState {
+  after: AuditPlace | null;
+  events: number;
+  charges: number;
+  differenceCount: number;
+  readonly differences: UsageDifference[];
+}
+
+/** Charges of one step: some hundred milliseconds of arithmetic. */
+const pageSize = 1_000;
+
+function add(state: AuditState, count: number, found: readonly UsageDifference[]): void {
+  state.differenceCount += count;
+  state.differences.push(...found.slice(0, differencesMax - state.differences.length));
+}
+
+/** Audits the rated usage of a period: charges in pages, then the counters (docs/decisions/0122). */
+export async function auditUsage(
+  run: FlowRun<UsageAuditInput>,
+  resumed?: AuditState,
+): Promise<unknown> {
+  const { input } = run;
+  const state: AuditState = resumed ?? {
+    ...{ after: null, events: 0, charges: 0, differenceCount: 0, differences: [] },
+  };
+  if (!resumed) await step(shortSteps.beginUsageAudit, run, input);
+  for (;;) {
+    const request = { input, after: state.after, limit: pageSize };
+    const page = await patiently(() => longSteps.auditUsageCharges({ run, input: request }));
+    state.events += page.events;
+    state.charges += page.charges;
+    add(state, page.differences.length, page.differences);
+    state.after = page.next;
+    if (page.next === null) break;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof auditUsage>(run, state);
+  }
+  const counters = await patiently(() => longSteps.auditUsageCounters({ run, input }));
+  add(state, counters.differenceCount, counters.differences);
+  const { events, charges, differenceCount, differences } = state;
+  const result: UsageAuditResult = {
+    ...{ events, charges, counters: counters.counters, differenceCount, differences },
+  };
+  return lastStep(shortSteps.endUsageAudit, run, { executionId: run.executionId, input, result });
+}
+
+const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(work, { isWorthIt: isAway });
+
+/** Audits the calendar period that ended last: what a tenant's schedule starts. */
+export async function scheduleUsageAudit({ tenantId, every }: BillingScheduleInput): Promise<void> {
+  const { workflowId, runId, typedSearchAttributes } = workflowInfo();
+  const input: UsageAuditInput = { ...lastPeriod(every), samplePercent: 100 };
+  const executionId = uuid4();
+  const run: FlowRun<UsageAuditInput> = {
+    ...{ executionId, tenantId, orgId: null, actor: 'audit-schedule', input },
+    requestId: `${workflowId}/${runId}`,
+  };
+  const { periodStart, periodEnd } = input;
+  await executeChild<typeof auditUsage>('auditUsage', {
+    args: [run],
+    workflowId: `${tenantId}/audit-usage/${periodStart}/${periodEnd}/${executionId}`,
+    memo: { executionId },
+    typedSearchAttributes,
+    staticSummary: `audit ${periodStart} to ${periodEnd}`,
+  });
+}
