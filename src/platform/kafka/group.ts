@@ -11,6 +11,11 @@ const sessionTimeoutMs = 6_000;
 const heartbeatMs = 1_500;
 const watchMs = 1_000;
 const requestTimeoutMs = 5_000;
+/** Who does not take leave in time is missed by the group after the session's time: no harm is done. */
+const leaveMsMax = 2_000;
+
+const atMost = (work: Promise<unknown>, limitMs: number): Promise<unknown> =>
+  Promise.race([work, new Promise((resolve) => setTimeout(resolve, limitMs).unref())]);
 
 /** One after the other for the partitions of a tenant, so that members get as many of each. */
 function shareOf(tenantId: string, partition: number): number {
@@ -61,7 +66,7 @@ export class KafkaGroup {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#watch);
-    await this.#joining;
+    if (this.#joining) await atMost(this.#joining, leaveMsMax);
     await this.#leave();
   }
 
@@ -112,7 +117,9 @@ export class KafkaGroup {
     const consumer = this.#consumer;
     this.#consumer = undefined;
     this.#shares = undefined;
+    if (!consumer) return;
     // Of a group that does not answer one cannot take leave: an error changes nothing.
-    if (consumer) await new Promise<void>((resolve) => consumer.close(true, () => resolve()));
+    const left = new Promise<void>((resolve) => consumer.close(true, () => resolve()));
+    await atMost(left, leaveMsMax);
   }
 }
