@@ -1,4 +1,10 @@
-import { continueAsNew, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  defineQuery,
+  patched,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import {
   draftsMax,
   outputListMax,
@@ -25,14 +31,22 @@ interface BillingState {
   readonly drafts: object[];
 }
 
-/**
- * Accounts of one transaction. The usage of an account lies scattered among that of others: the more
- * accounts are billed at once, the more of what is read is wanted (docs/decisions/0111).
- */
-const batchSize = 2_000;
-/** Batches under way at the same time; they meet only where invoices are numbered. */
-const concurrency = 2;
-const pageSize = 8_000;
+/** How many accounts are listed, and billed, at once. */
+interface Sizes {
+  readonly page: number;
+  /**
+   * Accounts of one transaction. The usage of an account lies scattered among that of others: the
+   * more accounts are billed at once, the more of what is read is wanted (docs/decisions/0111).
+   */
+  readonly batch: number;
+  /** Batches under way at the same time; they meet only where invoices are numbered. */
+  readonly concurrency: number;
+}
+
+const sizes: Sizes = { page: 8_000, batch: 2_000, concurrency: 2 };
+/** Of runs that began before: their histories have batches of this size. */
+const formerSizes: Sizes = { page: 2_000, batch: 100, concurrency: 4 };
+
 /** PDFs of one step. */
 const rendersMax = 50;
 
@@ -52,6 +66,7 @@ export async function runBilling(
   resumed?: BillingState,
 ): Promise<unknown> {
   let state = resumed;
+  const { page, ...batches } = patched('batches-of-2000') ? sizes : formerSizes;
   setHandler(progressQuery, () =>
     state === undefined
       ? null
@@ -67,10 +82,10 @@ export async function runBilling(
     ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
   };
   for (;;) {
-    const ids = await nextAccounts(run, state.afterId);
-    await billPage(run, state, ids);
+    const ids = await nextAccounts(run, state.afterId, page);
+    await billPage(run, state, ids, batches);
     state.afterId = ids.at(-1) ?? state.afterId;
-    if (ids.length < pageSize) break;
+    if (ids.length < page) break;
     if (workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof runBilling>(run, state);
     }
@@ -96,11 +111,11 @@ const renderPage = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
 function nextAccounts(
   { tenantId, input }: FlowRun<BillingRunInput>,
   afterId: string | null,
+  limit: number,
 ): Promise<readonly string[]> {
-  return persist(
-    () => longSteps.listBillingAccounts({ tenantId, input, afterId, limit: pageSize }),
-    { isWorthIt: isAway },
-  );
+  return persist(() => longSteps.listBillingAccounts({ tenantId, input, afterId, limit }), {
+    isWorthIt: isAway,
+  });
 }
 
 /** Bills a page in batches, so many side by side. */
@@ -108,12 +123,13 @@ async function billPage(
   run: FlowRun<BillingRunInput>,
   state: BillingState,
   ids: readonly string[],
+  { batch: size, concurrency }: Omit<Sizes, 'page'>,
 ): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < ids.length) {
-      const accountIds = ids.slice(next, next + batchSize);
-      next += batchSize;
+      const accountIds = ids.slice(next, next + size);
+      next += size;
       const batch = { input: run.input, invoiceDate: state.start.invoiceDate, accountIds };
       const result = await persist(() => longSteps.billAccountBatch({ run, input: batch }), {
         isWorthIt: isAway,
