@@ -27,17 +27,17 @@ import { flowStep, type StepCall } from './flow-step.js';
 import { alive } from './heartbeat.js';
 import { workflowScope } from './scope.js';
 
-export function billingRunActivities(platform: Platform) {
-  const bill = (scope: Scope, executionId: string, batch: BillingBatch) => {
-    const { input, invoiceDate, accountIds } = batch;
-    return billAccounts(scope, {
-      ...{ executionId, invoiceDate, accountIds },
-      period: { first: input.periodStart, last: input.periodEnd },
-      isNamed: input.accountId !== undefined,
-      isDryRun: input.dryRun === true,
-    });
-  };
+function billBatch(scope: Scope, executionId: string, batch: BillingBatch) {
+  const { input, invoiceDate, accountIds } = batch;
+  return billAccounts(scope, {
+    ...{ executionId, invoiceDate, accountIds },
+    period: { first: input.periodStart, last: input.periodEnd },
+    isNamed: input.accountId !== undefined,
+    isDryRun: input.dryRun === true,
+  });
+}
 
+export function billingRunActivities(platform: Platform) {
   /** An account that an error of ours stops must not stop the others. */
   const billEach = async (
     scope: Scope,
@@ -45,7 +45,7 @@ export function billingRunActivities(platform: Platform) {
     batch: BillingBatch,
   ): Promise<BilledAccounts> => {
     try {
-      return await bill(scope, executionId, batch);
+      return await billBatch(scope, executionId, batch);
     } catch (error) {
       if (activityFailure(error) !== error) throw error;
       platform.log.error(

@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { findProcesses } from '../../src/platform/embedded/processes.js';
 import { demoAccount, demoService } from '../../src/cli/demo-catalog.js';
 import { KillableProduct } from '../start/killable.js';
 import { until } from '../start/workbench.js';
@@ -90,9 +89,7 @@ describe('killed at any moment', function () {
     const senders = Array.from({ length: 8 }, sender);
     for (const delayMs of [300, 700, 1100]) {
       await wait(delayMs);
-      if (delayMs === 700) {
-        for (const { pid } of findProcesses(product.folder)) process.kill(pid, 'SIGKILL');
-      }
+      if (delayMs === 700) await product.killServers();
       await product.kill();
       await product.launch();
     }

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
+import { dataFile } from '../../src/platform/embedded/data-folder.js';
 import { readInstance } from '../../src/platform/embedded/instance-lock.js';
-import { freePort } from '../../src/platform/embedded/processes.js';
+import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
 import { productServers } from './product-servers.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from './workbench.js';
 
@@ -45,6 +48,16 @@ export class KillableProduct {
   async kill(): Promise<void> {
     process.kill(-(this.#started?.child.pid ?? 0), 'SIGKILL');
     await this.#started?.ended;
+  }
+
+  /** PostgreSQL and Temporal die, too, where they are embedded. */
+  async killServers(): Promise<void> {
+    if (this.#env['DATABASE_URL'] !== undefined) return;
+    const file = join(dataFile.postgres(this.folder), 'postmaster.pid');
+    const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
+    const temporal = findProcesses(dataFile.temporal(this.folder)).map(({ pid }) => pid);
+    expect(temporal).to.not.be.empty;
+    for (const pid of [postmaster, ...temporal]) process.kill(pid, 'SIGKILL');
   }
 
   /** A token of an administrator, as the command line prints it. */
