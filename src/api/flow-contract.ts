@@ -1,13 +1,11 @@
 import type { Static, TObject } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import { referenceData } from '../kernel/reference-data.js';
-import { billingRunWorkflow } from '../schemas/billing-run.js';
 import type { FlowContract, Workflow } from '../schemas/execution.js';
 import type { Flow } from '../schemas/flow.js';
-import { flowIdOf } from '../schemas/flows/flow-id.js';
+import { flowIdOf, jobs } from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
 import { SchemaTranslator } from '../schemas/openapi-schema.js';
-import { usageAuditWorkflow } from '../schemas/usage-audit.js';
 
 type FlowContractDto = Static<typeof FlowContract>;
 type WorkflowDto = Static<typeof Workflow>;
@@ -27,7 +25,7 @@ export const knownFlows: readonly KnownFlow[] = flowList.map(([workflow, flow]) 
 }));
 
 /** A workflow that is executed by its name alone; it has no slug. */
-export type KnownJob = (typeof billingRunWorkflow | typeof usageAuditWorkflow) & {
+export type KnownJob = (typeof jobs)[number] & {
   readonly flowId: string;
 };
 
@@ -36,8 +34,7 @@ export type KnownWorkflow = KnownFlow | KnownJob;
 
 export const knownWorkflows: readonly KnownWorkflow[] = [
   ...knownFlows,
-  { ...billingRunWorkflow, flowId: flowIdOf(billingRunWorkflow.name) },
-  { ...usageAuditWorkflow, flowId: flowIdOf(usageAuditWorkflow.name) },
+  ...jobs.map((job) => ({ ...job, flowId: flowIdOf(job.name) })),
 ];
 
 /** Of these, the one of an id or name. 404: there is none. */

@@ -1,4 +1,6 @@
 import { v5 as uuidV5 } from 'uuid';
+import { billingRunWorkflow } from '../billing-run.js';
+import { usageAuditWorkflow } from '../usage-audit.js';
 import { flows } from './index.js';
 
 const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
@@ -6,12 +8,16 @@ const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 /** The id of a flow: the same on every installation (0-decisions.md section 3). */
 export const flowIdOf = (slug: string): string => uuidV5(`flow/${slug}`, namespace);
 
-/** `billingRun` is called `billing-run` outside. */
+/** Workflows without a slug that callers execute by their names. */
+export const jobs = [billingRunWorkflow, usageAuditWorkflow] as const;
+
+/** `rateUsage` is called `rate-usage` outside. */
 const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 /** The id under which callers know a workflow; one without a slug has it by its name. */
 export function workflowIdOf(workflow: string): string {
   const slug = Object.hasOwn(flows, workflow) ? flows[workflow as keyof typeof flows].slug : null;
-  return flowIdOf(slug ?? kebabCase(workflow));
+  const job = jobs.find((each) => each.workflow === workflow);
+  return flowIdOf(slug ?? job?.name ?? kebabCase(workflow));
 }
