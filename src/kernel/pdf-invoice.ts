@@ -23,6 +23,7 @@ export interface PdfParty {
   readonly city: string | null;
   /** Alpha-2 code. */
   readonly country: string | null;
+  /** With the prefix of its country. */
   readonly vatId: string | null;
   /** Number in a commercial register. */
   readonly registration: string | null;

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { PdfParty } from '../kernel/pdf-invoice.js';
 import { problem } from '../kernel/problem.js';
 
 export interface Tenant {
@@ -42,18 +43,7 @@ export async function setTenantPlan(
 }
 
 /** Who a tenant is on its invoices (docs/decisions/0121). */
-export interface Seller {
-  readonly name: string;
-  readonly street: string | null;
-  readonly street2: string | null;
-  readonly zipCode: string | null;
-  readonly city: string | null;
-  /** Alpha-2 code. */
-  readonly country: string | null;
-  /** With the prefix of its country. */
-  readonly vatId: string | null;
-  readonly registration: string | null;
-}
+export type Seller = Omit<PdfParty, 'lines'>;
 
 export async function getSeller(db: Knex, tenantId: string): Promise<Seller | undefined> {
   return db('seller')

@@ -41,16 +41,7 @@ export async function loadPdfInvoices(
   );
 }
 
-interface SellerRow {
-  readonly name: string;
-  readonly street: string | null;
-  readonly street2: string | null;
-  readonly zipCode: string | null;
-  readonly city: string | null;
-  readonly country: string | null;
-  readonly vatId: string | null;
-  readonly registration: string | null;
-}
+type SellerRow = Omit<PdfParty, 'lines'>;
 
 async function sellerOf(db: Knex, tenantId: string): Promise<PdfParty> {
   const { rows } = await db.raw<{ rows: SellerRow[] }>(
