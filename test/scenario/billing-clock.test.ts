@@ -137,92 +137,156 @@ describe('a leap year of billing, with the clock moved', () => {
   });
   after(() => instance.close());
 
+  /**
+   * Every recurring price is for a whole period of its line: price x days charged / days of the period.
+   * Plan: 30 a month until the 15th of April, then 60. Seats: 31 a month, Licence: 366 a year, both in
+   * advance. Hosting: 91 a quarter. Support: 91 a month, from the 1st of February on 91 a quarter. A
+   * call is 0.01.
+   */
   const expected: readonly (readonly [month: string, lines: readonly string[], why: string])[] = [
     [
       '2028-01',
       [
+        // 150 x 0.01
         'API calls 2028-01-31..2028-01-31 1.5',
+        // 366 x 366 / 366: a leap year
         'Licence 2028-01-01..2028-12-31 366',
+        // 30 x 31 / 31
         'Plan 2028-01-01..2028-01-31 30',
+        // 31 x 31 / 31
         'Seats 2028-01-01..2028-01-31 31',
+        // 91 x 31 / 31
         'Support 2028-01-01..2028-01-31 91',
       ],
-      '150 x 0.01 of the last millisecond; licence and seats in advance, 366 of 366 days',
+      'calls of the last millisecond; licence and seats in advance',
     ],
     [
       '2028-02',
       [
+        // 50 x 0.01
         'API calls 2028-02-29..2028-02-29 0.5',
+        // 30 x 29 / 29
         'Plan 2028-02-01..2028-02-29 30',
+        // 31 x 29 / 29
         'Seats 2028-02-01..2028-02-29 31',
       ],
-      '50 x 0.01 of the leap day; support has become quarterly and is not due',
+      'calls of the leap day; support has become quarterly and is not due',
     ],
     [
       '2028-03',
       [
+        // 31 + 29 + 31 = 91 days: 91 x 91 / 91
         'Hosting 2028-01-01..2028-03-31 91',
+        // 30 x 31 / 31
         'Plan 2028-03-01..2028-03-31 30',
+        // 31 x 31 / 31
         'Seats 2028-03-01..2028-03-31 31',
+        // January was charged by the month: 29 + 31 = 60 of the quarter's days are left: 91 x 60 / 91
         'Support 2028-02-01..2028-03-31 60',
       ],
-      'January of the support was charged by the month: 29 + 31 = 60 of 91 days are left, 91 x 60 / 91',
+      'the first quarter, of the support what of it is left',
     ],
     [
       '2028-04',
       [
+        // 7 of March, which came late, and 3 of April: 10 x 0.01
         'API calls 2028-03-30..2028-04-01 0.1',
+        // The old price from the 1st to the 15th: 30 x 15 / 30
         'Plan 2028-04-01..2028-04-15 15',
+        // The new one from the 16th to the 30th: 60 x 15 / 30
         'Plan 2028-04-16..2028-04-30 30',
+        // 31 x 30 / 30
         'Seats 2028-04-01..2028-04-30 31',
       ],
-      'late usage (7 + 3) x 0.01; the price rose on the 16th: 30 x 15 / 30, then 60 x 15 / 30',
+      'late usage, and a price that rose on the 16th',
     ],
     [
       '2028-05',
-      ['Plan 2028-05-01..2028-05-31 60', 'Seats 2028-05-01..2028-05-31 31'],
+      [
+        // 60 x 31 / 31
+        'Plan 2028-05-01..2028-05-31 60',
+        // 31 x 31 / 31
+        'Seats 2028-05-01..2028-05-31 31',
+      ],
       'the new price',
     ],
     [
       '2028-06',
       [
+        // 30 + 31 + 30 = 91 days: 91 x 91 / 91
         'Hosting 2028-04-01..2028-06-30 91',
+        // 60 x 30 / 30
         'Plan 2028-06-01..2028-06-30 60',
+        // 31 x 30 / 30
         'Seats 2028-06-01..2028-06-30 31',
+        // 91 x 91 / 91
         'Support 2028-04-01..2028-06-30 91',
       ],
       'the second quarter',
     ],
     [
       '2028-07',
-      ['Plan 2028-07-01..2028-07-31 60', 'Seats 2028-07-01..2028-07-31 31'],
+      [
+        // 60 x 31 / 31
+        'Plan 2028-07-01..2028-07-31 60',
+        // 31 x 31 / 31
+        'Seats 2028-07-01..2028-07-31 31',
+      ],
       'whole months',
     ],
     [
       '2028-08',
       [
+        // 31 + 15 = 46 of the third quarter's 31 + 31 + 30 = 92 days: 91 x 46 / 92
         'Hosting 2028-07-01..2028-08-15 45.5',
+        // 60 x 31 / 31
         'Plan 2028-08-01..2028-08-31 60',
+        // 31 x 20 / 31
         'Seats 2028-08-01..2028-08-20 20',
       ],
-      'ended lines: 31 + 15 = 46 of 92 days, 91 x 46 / 92; 31 x 20 / 31',
+      'lines that ended on the 15th and the 20th',
     ],
     [
       '2028-09',
-      ['Plan 2028-09-01..2028-09-30 60', 'Support 2028-07-01..2028-09-30 91'],
+      [
+        // 60 x 30 / 30
+        'Plan 2028-09-01..2028-09-30 60',
+        // 31 + 31 + 30 = 92 days: 91 x 92 / 92
+        'Support 2028-07-01..2028-09-30 91',
+      ],
       'the third quarter',
     ],
-    ['2028-10', ['Plan 2028-10-01..2028-10-31 60'], 'a whole month'],
-    ['2028-11', ['Plan 2028-11-01..2028-11-30 60'], 'a whole month'],
+    [
+      '2028-10',
+      // 60 x 31 / 31
+      ['Plan 2028-10-01..2028-10-31 60'],
+      'a month of 31 days',
+    ],
+    [
+      '2028-11',
+      // 60 x 30 / 30
+      ['Plan 2028-11-01..2028-11-30 60'],
+      'a month of 30 days',
+    ],
     [
       '2028-12',
-      ['Plan 2028-12-01..2028-12-31 60', 'Support 2028-10-01..2028-12-31 91'],
+      [
+        // 60 x 31 / 31
+        'Plan 2028-12-01..2028-12-31 60',
+        // 31 + 30 + 31 = 92 days: 91 x 92 / 92
+        'Support 2028-10-01..2028-12-31 91',
+      ],
       'the fourth quarter',
     ],
     [
       '2029-01',
-      ['Licence 2029-01-01..2029-12-31 366', 'Plan 2029-01-01..2029-01-31 60'],
-      'the next year in advance, 365 of 365 days',
+      [
+        // 366 x 365 / 365: the price is for a year, however long
+        'Licence 2029-01-01..2029-12-31 366',
+        // 60 x 31 / 31
+        'Plan 2029-01-01..2029-01-31 60',
+      ],
+      'the next year in advance',
     ],
   ];
   for (const [month, items, why] of expected) {
@@ -232,10 +296,11 @@ describe('a leap year of billing, with the clock moved', () => {
   }
 
   it('dates invoices by the clock, and their due dates 30 days later', () => {
-    // 30 days after the 1st of February of a leap year: 28 to the 29th, and 2 more.
+    // 30 days after the 1st of February of a leap year: 28 to the 29th, and 2 more in March.
     expect(dates.get('2028-01')).to.equal('2028-02-01 2028-03-02');
-    // January of 2029 has 31 days.
+    // 30 days after the 1st of a month of 31 days: its last.
     expect(dates.get('2028-12')).to.equal('2029-01-01 2029-01-31');
+    // 27 to the 28th of a usual February, and 3 more in March.
     expect(dates.get('2029-01')).to.equal('2029-02-01 2029-03-03');
   });
 
@@ -245,6 +310,7 @@ describe('a leap year of billing, with the clock moved', () => {
     const before = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
     await tenant.post(`/v1/invoices/${id}/void`).expect(200);
     const [again] = await invoicesOf(tenant, await runMonth('2028-04'));
+    // The thirteen months from January to January each had an invoice.
     expect(again?.invoiceNo).to.equal('INV-000014');
     // Versions hold from their days on, so nothing has changed for April.
     expect(again && itemLines(again).sort()).to.deep.equal(billed.get('2028-04'));
@@ -256,6 +322,7 @@ describe('a leap year of billing, with the clock moved', () => {
     const [calls] = after.body.items.filter((item: { chargeType: string }) => {
       return item.chargeType === 'Usage';
     });
+    // 7 x 0.01 + 3 x 0.01
     expect(calls).to.include({ parts: 2, exactAmount: 0.1, sumOfParts: 0.1 });
     expect(calls.transactions[0].explanation).to.be.an('object');
   });
