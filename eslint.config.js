@@ -2,7 +2,9 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.durabill', '.cache', 'coverage', 'src/rating/formula/*.js'] },
+  {
+    ignores: ['node_modules', 'dist', '.durabill', '.cache', 'coverage', 'src/rating/formula/*.js'],
+  },
   js.configs.recommended,
   ...tseslint.configs.recommendedTypeChecked,
   {
@@ -63,7 +65,7 @@ export default tseslint.config(
     languageOptions: {
       globals: {
         ...{ console: 'readonly', module: 'writable', process: 'readonly' },
-        ...{ require: 'readonly', setImmediate: 'readonly' },
+        ...{ require: 'readonly', setImmediate: 'readonly', URL: 'readonly' },
       },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off' },

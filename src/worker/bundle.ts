@@ -1,4 +1,4 @@
-/** `npm run bundle`: bundles the workflows ahead, as the image does, so that no start has to. */
+/** `npm run build`: bundles the workflows ahead, as the image does, so that no start has to. */
 import { openLog } from '../platform/log.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config.js';
 import type { FetchOptions } from './program-fetch.js';
 
+const extension = fileURLToPath(import.meta.url).slice(-3);
 /** A network that drops packets instead of refusing them is noticed by this silence. */
 const STALL_MS = 20_000;
 
@@ -17,7 +18,7 @@ const STALL_MS = 20_000;
 export async function downloadWithSdk(folder: string, options: FetchOptions): Promise<string> {
   const { onProgress, version, abort } = options;
   onProgress('downloading the Temporal server, once');
-  const script = fileURLToPath(new URL('temporal-download-child.ts', import.meta.url));
+  const script = fileURLToPath(new URL(`temporal-download-child${extension}`, import.meta.url));
   const child = fork(script, [folder, version], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     env: childEnvironment(),

@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+/**
+ * The command line, and `npm start`. Compiles first what has changed: loading TypeScript through a
+ * hook takes twice the processor time of a start (docs/decisions/0160).
+ */
+import { compile } from './compile.js';
+
+try {
+  await compile();
+} catch (error) {
+  process.stderr.write(`durabill: cannot compile src to dist: ${error.message}\n`);
+  process.exit(1);
+}
+process.setSourceMapsEnabled(true);
+await import('../dist/cli/main.js');

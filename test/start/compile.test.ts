@@ -1,0 +1,61 @@
+import { cp, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { makeFolder, removeFolder, repository, startProgram } from './workbench.js';
+
+const saying = (text: string): string =>
+  `import { word } from '../word.js';\nconst text: string = '${text}';\nprocess.stdout.write(text + word);\n`;
+
+describe('the program is compiled when it is started', () => {
+  let folder = '';
+  const main = (): string => join(folder, 'src/cli/main.ts');
+
+  beforeEach(async () => {
+    folder = await makeFolder();
+    await cp(join(repository, 'bin'), join(folder, 'bin'), { recursive: true });
+    await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+    await mkdir(join(folder, 'src/cli'), { recursive: true });
+    await writeFile(join(folder, 'src/word.ts'), "export const word = '.';\n");
+    await writeFile(join(folder, 'src/page.eta'), '<p>');
+    await writeFile(main(), saying('one'));
+  });
+  afterEach(async () => removeFolder(folder));
+
+  const start = async () => {
+    const program = startProgram(process.execPath, [join(folder, 'bin/durabill.js')]);
+    return { code: await program.ended, output: program.output() };
+  };
+
+  it('on the first start, and again after a change', async () => {
+    expect(await start()).to.deep.equal({ code: 0, output: 'one.' });
+    await writeFile(main(), saying('two'));
+    expect(await start()).to.deep.equal({ code: 0, output: 'two.' });
+    expect(await readFile(join(folder, 'dist/page.eta'), 'utf8')).to.equal('<p>');
+  });
+
+  it('not without a change', async () => {
+    await start();
+    // Whatever is compiled is written anew: this would be lost.
+    await writeFile(join(folder, 'dist/word.js'), "export const word = '!';\n");
+    expect(await start()).to.deep.equal({ code: 0, output: 'one!' });
+  });
+
+  it('by several processes at once', async () => {
+    const both = await Promise.all([start(), start(), start()]);
+    expect(both.map(({ output }) => output)).to.deep.equal(['one.', 'one.', 'one.']);
+    expect((await readdir(folder)).sort()).to.deep.equal(
+      ['bin', 'dist', 'node_modules', 'package.json', 'src'].sort(),
+    );
+  });
+
+  it('a source that is wrong: the place, exit code 1, and what was compiled before stays', async () => {
+    await start();
+    await writeFile(main(), 'const = 1;\n');
+    const { code, output } = await start();
+    expect(code).to.equal(1);
+    expect(output).to.contain('src/cli/main.ts:1:6').and.contain('cannot compile src to dist');
+    await writeFile(main(), saying('one'));
+    expect(await start()).to.deep.equal({ code: 0, output: 'one.' });
+  });
+});
