@@ -1,20 +1,23 @@
 import type { PdfInvoice } from '../kernel/pdf-invoice.js';
 import type { Scope } from '../kernel/scope.js';
 import { InvoiceDocument } from '../models/invoice-document.js';
+import type { StoredFile } from '../schemas/operation.js';
 
-/** Keeps the PDF of an invoice; one that is there stays. */
+/** Keeps the PDF of an invoice, and answers with it; one that is there stays. */
 export async function storeInvoicePdf(
   { db, tenantId }: Scope,
-  { id, invoiceNo }: PdfInvoice,
+  { id, invoiceNo, isVoid }: PdfInvoice,
   bytes: Buffer,
-): Promise<void> {
+): Promise<StoredFile> {
+  const fileName = `${invoiceNo}.pdf`;
   await db.transaction(async (trx) => {
     await InvoiceDocument.query(trx)
       .forTenant(tenantId)
       .insert({
-        ...{ invoiceId: id, fileName: `${invoiceNo}.pdf`, contentType: 'application/pdf', bytes },
+        ...{ invoiceId: id, fileName, contentType: 'application/pdf', isVoid, bytes },
       })
-      .onConflict(['tenant_id', 'invoice_id', 'content_type'])
+      .onConflict(['tenant_id', 'invoice_id', 'content_type', 'is_void'])
       .ignore();
   });
+  return { fileName, bytes };
 }

@@ -6,13 +6,15 @@ import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import type { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
+import { missingInvoice } from './invoice.js';
 
 /** Invoices of a billing run that have no PDF yet, in the order of their numbers. */
 export async function loadPdfInvoices(
-  { db, tenantId }: Scope,
+  scope: Scope,
   executionId: string,
   limit: number,
 ): Promise<PdfInvoice[]> {
+  const { db, tenantId } = scope;
   const invoices = await Invoice.query(db.read)
     .forTenant(tenantId)
     .where({ executionId })
@@ -26,6 +28,25 @@ export async function loadPdfInvoices(
     .orderBy('invoiceNo')
     .limit(limit)
     .withGraphFetched('items');
+  return presentAll(scope, invoices);
+}
+
+/** One invoice as its PDF shows it now. 404: there is none. */
+export async function loadPdfInvoice(scope: Scope, id: string): Promise<PdfInvoice> {
+  const { db, tenantId } = scope;
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .where({ id })
+    .withGraphFetched('items');
+  const [invoice] = await presentAll(scope, invoices);
+  if (!invoice) throw missingInvoice(id);
+  return invoice;
+}
+
+async function presentAll(
+  { db, tenantId }: Scope,
+  invoices: readonly Invoice[],
+): Promise<PdfInvoice[]> {
   if (invoices.length === 0) return [];
   const accounts = await Account.query(db.read)
     .forTenant(tenantId)

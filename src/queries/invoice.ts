@@ -117,15 +117,28 @@ export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> 
   };
 }
 
-/** The stored PDF of an invoice. 404: there is no such invoice, or no PDF of it yet. */
-export async function getInvoicePdf(scope: Scope, id: string): Promise<StoredFile> {
+/**
+ * The stored PDF of an invoice as it is now; null: it was voided, and nothing stored shows that. 404:
+ * there is no such invoice, or no PDF of it yet.
+ */
+export async function findInvoicePdf(scope: Scope, id: string): Promise<StoredFile | null> {
   const { tenantId, db } = scope;
   const document = await InvoiceDocument.query(db.read)
     .forTenant(tenantId)
-    .findOne({ invoiceId: id, contentType: pdfType });
+    .findOne({ invoiceId: id, contentType: pdfType })
+    .whereRaw(
+      `is_void = (
+         select voided_at is not null from invoice
+         where invoice.tenant_id = invoice_document.tenant_id
+           and invoice.id = invoice_document.invoice_id
+       )`,
+    );
   if (document) return { fileName: document.fileName, bytes: document.bytes };
-  const invoice = await Invoice.query(db.read).forTenant(tenantId).findById(id).select('invoiceNo');
-  throw invoice
-    ? problem.notFound(`There is no PDF of the invoice '${invoice.invoiceNo}' yet.`)
-    : missingInvoice(id);
+  const invoice = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .select('invoiceNo', 'voidedAt');
+  if (!invoice) throw missingInvoice(id);
+  if (invoice.voidedAt !== null) return null;
+  throw problem.notFound(`There is no PDF of the invoice '${invoice.invoiceNo}' yet.`);
 }

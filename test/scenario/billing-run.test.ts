@@ -39,6 +39,34 @@ describe('a billing run', () => {
     expect(again).to.include({ invoiceCount: 0, transactionCount: 0 });
   });
 
+  it('marks the PDF of an invoice that was voided, and keeps the posted one', async () => {
+    await createAccount(tenant, 'acme');
+    await send(tenant, usage('acme', await createService(tenant, 'Calls')));
+    await waitUntilRated(tenant, 1);
+    const { invoiceIds } = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    const id = invoiceIds[0] ?? '';
+    const read = async (): Promise<Buffer> => {
+      const { body } = await tenant.get(`${external}/invoices/${id}/pdf`).expect(200);
+      return body as Buffer;
+    };
+    const posted = await read();
+    await tenant.post(`/v1/invoices/${id}/void`).expect(200);
+    const [marked, again] = [await read(), await read()];
+    expect(posted.includes('INV-000001 (void)')).to.equal(false);
+    expect(marked.includes('INV-000001 (void)')).to.equal(true);
+    expect(again.equals(marked)).to.equal(true);
+    const shown = await tenant.get(`${external}/invoices/${id}`).expect(200);
+    expect(shown.body.invoiceFileName).to.equal('INV-000001.pdf');
+    const { rows } = await tenant.scope.db.read.raw<{ rows: { isVoid: boolean; bytes: Buffer }[] }>(
+      'select is_void as "isVoid", bytes from invoice_document where invoice_id = ? order by 1',
+      [id],
+    );
+    expect(rows.map(({ isVoid, bytes }) => [isVoid, bytes.toString('base64')])).to.deep.equal([
+      [false, posted.toString('base64')],
+      [true, marked.toString('base64')],
+    ]);
+  });
+
   it('charges a subscription by the month in arrears', async () => {
     const accountId = await createAccount(tenant, 'acme');
     const serviceId = await createService(tenant, 'Plan', {

@@ -22,6 +22,19 @@ function attachmentsOf(pdf: Buffer): string[] {
   return found;
 }
 
+/** What is drawn on the pages. */
+function drawingsOf(pdf: Buffer): string[] {
+  const drawings: string[] = [];
+  for (const { index, 0: head } of pdf.toString('latin1').matchAll(/<<[^<>]*>>\nstream\n/g)) {
+    const length = Number(/\/Length (\d+)/.exec(head)?.[1]);
+    const from = index + head.length;
+    const bytes = pdf.subarray(from, from + length);
+    const text = head.includes('/FlateDecode') ? inflateSync(bytes).toString('latin1') : '';
+    if (text.includes('BT\n')) drawings.push(text);
+  }
+  return drawings;
+}
+
 describe('the PDF of an invoice', () => {
   it('has the same bytes for the same invoice, and others for another', async () => {
     const names = ['First Customer', '測試 테스트', 'شركة الاختبار', 'חברת הבדיקות'];
@@ -58,6 +71,28 @@ describe('the PDF of an invoice', () => {
     expect(pagesOf(one)).to.equal(1);
     const long = pdfItem('word '.repeat(1_500), { detail: 'W'.repeat(500) });
     expect(pagesOf(await renderInvoicePdf(pdfInvoice('First', [long])))).to.be.within(3, 8);
+  });
+
+  it('has items on every page: totals never stand alone', async () => {
+    const pageCounts = new Set<number>();
+    for (let count = 10; count <= 22; count += 1) {
+      const drawings = drawingsOf(await renderInvoicePdf(pdfInvoice('First', pdfItems(count))));
+      pageCounts.add(drawings.length);
+      // The head of the table is 21 high.
+      for (const drawing of drawings) expect(drawing).to.match(/ 21 re/);
+    }
+    expect([...pageCounts]).to.deep.equal([1, 2]);
+  });
+
+  it('of a void invoice says so on every page, and in its title', async () => {
+    const pdf = await renderInvoicePdf(pdfInvoice('First', pdfItems(30), { isVoid: true }));
+    const posted = await renderInvoicePdf(pdfInvoice('First', pdfItems(30)));
+    // The mark is turned.
+    const isTurned = (drawing: string): boolean => /^0\.57\d* -?0\.81/m.test(drawing);
+    expect(drawingsOf(pdf).map(isTurned)).to.deep.equal([true, true]);
+    expect(drawingsOf(posted).map(isTurned)).to.deep.equal([false, false]);
+    expect(pdf.toString('latin1')).to.include('INV-000001 (void)');
+    expect(posted.toString('latin1')).to.not.include('(void)');
   });
 
   for (const [script, name, font] of [
@@ -128,6 +163,7 @@ describe('the texts of an invoice', () => {
     ['numbers within Hebrew, as they are read', 'אב 12 גד', ['גד', ' ', '12', ' ', 'אב']],
     ['brackets, which change sides', '(אב)', ['(', 'אב', ')']],
     ['brackets within', 'א (ב) ג', ['ג', ' ', '(', 'ב', ')', ' ', 'א']],
+    ['days before a Hebrew name', '2026-09-01 · אב', ['2026-09-01', ' ', '·', ' ', 'אב']],
     ['Arabic digits, one by one', '٠١٢', ['٠', '١', '٢']],
   ] as const) {
     it(`are drawn: ${name}`, () => {

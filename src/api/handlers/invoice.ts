@@ -1,14 +1,15 @@
 import { voidInvoice } from '../../commands/void-invoice.js';
 import { explainInvoice } from '../../queries/invoice-explanation.js';
-import { getInvoice, getInvoicePdf, listInvoices } from '../../queries/invoice.js';
+import { getInvoice, listInvoices } from '../../queries/invoice.js';
 import type { Operations } from '../../schemas/index.js';
 import { pageRequest } from '../../schemas/paging.js';
+import { invoicePdf } from '../invoice-pdf.js';
 import type { Handlers } from '../mount.js';
 
 export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
   get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
-  getPdf: ({ params }, scope) => getInvoicePdf(scope, params.invoiceId),
+  getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
   void: ({ params, query }, scope) => voidInvoice(scope, params.invoiceId, query.reason ?? null),
   explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
 };

@@ -5,12 +5,14 @@ import type { PdfDocument } from './typesetter.js';
 
 /** Draws an invoice on as many pages as it needs. */
 export function drawInvoice(doc: PdfDocument, invoice: PdfInvoice): void {
-  const sheet = new Sheet(doc);
+  const sheet = new Sheet(doc, invoice.isVoid ? 'VOID' : null);
   drawHead(sheet, invoice);
   drawParties(sheet, invoice);
   const money = formatter(invoice);
-  drawItems(sheet, invoice, money);
-  drawTotals(sheet, invoice, money);
+  const { isCredit } = invoice;
+  const totals = totalsOf(invoice, money);
+  drawItems(sheet, invoice, money, totalsHeight(totals));
+  drawTotals(sheet, totals, [isCredit ? 'Total credit' : 'Total', money(invoice.total)]);
   drawFooters(sheet, invoice);
 }
 
@@ -36,7 +38,8 @@ const partyWidth = 150;
 const gap = 18;
 
 function drawParties(sheet: Sheet, invoice: PdfInvoice): void {
-  const { buyer, seller, invoiceDate, dueDate, periodStart, periodEnd, currency } = invoice;
+  const { buyer, seller, invoiceDate, dueDate, periodStart, periodEnd, currency, isCredit } =
+    invoice;
   const facts: (readonly [string, string])[] = [['Date', invoiceDate]];
   if (dueDate !== null) facts.push(['Due date', dueDate]);
   if (periodStart !== null && periodEnd !== null) {
@@ -45,7 +48,7 @@ function drawParties(sheet: Sheet, invoice: PdfInvoice): void {
   facts.push(['Currency', currency]);
   const top = sheet.y;
   const ends = [
-    drawParty(sheet, 'Bill to', buyer, page.left, top),
+    drawParty(sheet, isCredit ? 'Credit to' : 'Bill to', buyer, page.left, top),
     drawParty(sheet, 'From', seller, page.left + partyWidth + gap, top),
   ];
   let y = top;
@@ -66,33 +69,33 @@ function drawParty(sheet: Sheet, label: string, party: PdfParty, x: number, top:
   return y;
 }
 
-function drawTotals(
-  sheet: Sheet,
-  { amount, total, taxes }: PdfInvoice,
+type TotalLine = readonly [label: string, amount: string];
+
+const totalsOf = (
+  { amount, taxes }: PdfInvoice,
   money: (text: string) => string,
-): void {
-  const lines: (readonly [string, string])[] = [
-    ['Subtotal', amount],
-    ...taxes.map(({ rate, base, tax }) => [`Tax ${rate} % on ${money(base)}`, tax] as const),
-  ];
-  const height = lines.length * 15 + 34;
-  if (sheet.y + 14 + height > page.bottom) sheet.addPage();
+): readonly TotalLine[] => [
+  ['Subtotal', money(amount)],
+  ...taxes.map(({ rate, base, tax }) => [`Tax ${rate} % on ${money(base)}`, money(tax)] as const),
+];
+
+/** Of the lines and the total below them, with the space above. */
+const totalsHeight = (lines: readonly TotalLine[]): number => 14 + lines.length * 15 + 34;
+
+function drawTotals(sheet: Sheet, lines: readonly TotalLine[], [label, sum]: TotalLine): void {
+  if (sheet.y + totalsHeight(lines) > page.bottom) sheet.addPage();
   else sheet.y += 14;
   const left = page.right - 236;
-  for (const [label, value] of lines) {
-    sheet.type.draw(label, styles.faint, left, baseline(sheet.y, styles.faint));
-    sheet.type.drawRight(
-      money(value),
-      styles.normal,
-      page.right - 6,
-      baseline(sheet.y, styles.normal),
-    );
+  for (const [name, amount] of lines) {
+    const at = baseline(sheet.y, styles.normal);
+    sheet.type.draw(name, styles.faint, left, at);
+    sheet.type.drawRight(amount, styles.normal, page.right - 6, at);
     sheet.y += 15;
   }
   sheet.rule(left, sheet.y + 1, page.right - left, 1);
   const style = { size: 12, colour: colours.text, isBold: true };
-  sheet.type.draw('Total', style, left, baseline(sheet.y + 9, style));
-  sheet.type.drawRight(money(total), style, page.right - 6, baseline(sheet.y + 9, style));
+  sheet.type.draw(label, style, left, baseline(sheet.y + 9, style));
+  sheet.type.drawRight(sum, style, page.right - 6, baseline(sheet.y + 9, style));
   sheet.y += 32;
 }
 

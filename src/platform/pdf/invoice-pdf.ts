@@ -11,14 +11,15 @@ const eInvoiceFile = 'factur-x.xml';
  * has all that EN 16931 asks for, it holds it as XML too (docs/decisions/0121).
  */
 export async function renderInvoicePdf(invoice: PdfInvoice): Promise<Buffer> {
-  const { title, invoiceNo, invoiceDate, seller } = invoice;
+  const { title, invoiceNo, invoiceDate, seller, isVoid } = invoice;
   // The clock must not be in the file.
   const date = new Date(`${invoiceDate}T00:00:00Z`);
   const doc = new PDFDocument({
     ...{ size: 'A4', margin: 0, autoFirstPage: false, bufferPages: true, lang: 'en' },
     ...{ pdfVersion: '1.7', subset: 'PDF/A-3b' },
     info: {
-      ...{ Title: `${title} ${invoiceNo}`, Author: seller.name, CreationDate: date, ModDate: date },
+      ...{ Title: `${title} ${invoiceNo}${isVoid ? ' (void)' : ''}`, Author: seller.name },
+      ...{ CreationDate: date, ModDate: date },
       ...{ Creator: 'Durabill', Producer: 'Durabill' },
     },
     // No Helvetica, which could not be embedded.

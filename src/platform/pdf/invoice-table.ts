@@ -16,25 +16,33 @@ const rowHeightMax = page.bottom - page.top - headHeight;
 /** Of a column of numbers: longer ones, with all their digits, are broken. */
 const numberWidthMax = 110;
 
-/** Draws the items as a table whose head is repeated on every page. */
+/**
+ * Draws the items as a table whose head is repeated on every page. The last one leaves room for what
+ * comes below the table: that never stands alone on a page.
+ */
 export function drawItems(
   sheet: Sheet,
   invoice: PdfInvoice,
   money: (text: string) => string,
+  heightBelow: number,
 ): void {
   const columns = columnsOf(sheet, invoice, money);
   const left = (columns[0]?.right ?? page.right) - (columns[0]?.width ?? 0);
   const width = left - page.left - 3 * padding.side;
   drawHead(sheet, columns);
   for (const [index, item] of invoice.items.entries()) {
-    drawRow(sheet, columns, index, descriptionLines(sheet, item, width));
+    const below = index === invoice.items.length - 1 ? heightBelow : 0;
+    drawRow(sheet, columns, index, descriptionLines(sheet, item, width), below);
   }
   sheet.rule(page.left, sheet.y - 0.5, page.right - page.left, 1);
 }
 
 /** The columns of numbers, placed from the right: each as wide as its widest text. */
 function columnsOf(sheet: Sheet, invoice: PdfInvoice, money: (text: string) => string): Column[] {
-  const { items, taxes } = invoice;
+  const { items, taxes, minorDigits } = invoice;
+  const price = new Intl.NumberFormat('en-US', {
+    ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: 20 },
+  });
   const column = (head: string, textOf: (item: PdfItem) => string): Column => {
     const texts = items.map(textOf);
     // Of numbers the longest text is the widest, or nearly.
@@ -47,7 +55,7 @@ function columnsOf(sheet: Sheet, invoice: PdfInvoice, money: (text: string) => s
   };
   const columns = [
     column('Quantity', ({ volume }) => grouped(volume)),
-    column('Unit price', ({ rate }) => (rate === null ? '' : grouped(rate))),
+    column('Unit price', ({ rate }) => (rate === null ? '' : price.format(rate as `${number}`))),
     ...(taxes.length === 0
       ? []
       : [column('Tax', ({ taxRate }) => (taxRate === null ? '' : `${taxRate} %`))]),
@@ -81,7 +89,8 @@ interface TextLine {
 function descriptionLines({ type }: Sheet, item: PdfItem, width: number): TextLine[] {
   const { description, detail, from, to } = item;
   const days = from === null || to === null ? '' : from === to ? from : `${from} to ${to}`;
-  const below = [detail, days].filter((text) => text !== '').join('  ·  ');
+  // The days first: after a name in Arabic or Hebrew they would be read from the right.
+  const below = [days, detail].filter((text) => text !== '').join('  ·  ');
   const lines = (text: string, style: TextStyle): TextLine[] =>
     text === ''
       ? []
@@ -95,6 +104,7 @@ function drawRow(
   columns: readonly Column[],
   index: number,
   description: readonly TextLine[],
+  heightBelow: number,
 ): void {
   const { type } = sheet;
   const numbers = columns.map(({ texts, right, width }) => {
@@ -104,7 +114,8 @@ function drawRow(
   const lineCount = Math.max(1, ...numbers.map(({ lines }) => lines.length));
   const textHeight = description.reduce((height, { style }) => height + lineHeight(style), 0);
   const height = Math.max(textHeight, lineCount * lineHeight(styles.normal)) + 2 * padding.top;
-  if (sheet.y + height > page.bottom && height <= rowHeightMax) {
+  const isFirst = sheet.y === page.top + headHeight;
+  if (!isFirst && sheet.y + height + heightBelow > page.bottom && height <= rowHeightMax) {
     sheet.addPage();
     drawHead(sheet, columns);
   }
@@ -130,5 +141,5 @@ function drawRow(
 }
 
 const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
-/** A quantity or a rate with all its digits. */
+/** A quantity with all its digits. */
 const grouped = (text: string): string => plain.format(text as `${number}`);

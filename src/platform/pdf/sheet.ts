@@ -4,6 +4,7 @@ import { Typesetter, type PdfDocument, type TextStyle } from './typesetter.js';
 export const page = { width: 595.28, left: 48, right: 547.28, top: 48, bottom: 777 } as const;
 export const colours = {
   ...{ text: '#1f2933', faint: '#616e7c', line: '#cbd2d9', head: '#f0f4f8', alarm: '#b42318' },
+  mark: '#fbe2df',
 } as const;
 export const styles = {
   normal: { size: 9, colour: colours.text },
@@ -22,16 +23,29 @@ export class Sheet {
   readonly doc: PdfDocument;
   readonly type: Typesetter;
   y: number = page.top;
+  readonly #mark: string | null;
 
-  constructor(doc: PdfDocument) {
+  /** The mark, if there is one, goes across every page, below what is on it. */
+  constructor(doc: PdfDocument, mark: string | null) {
     this.doc = doc;
     this.type = new Typesetter(doc);
-    doc.addPage();
+    this.#mark = mark;
+    this.addPage();
   }
 
   addPage(): void {
     this.doc.addPage();
     this.y = page.top;
+    if (this.#mark !== null) this.#drawMark(this.#mark);
+  }
+
+  #drawMark(text: string): void {
+    const style = { size: 190, colour: colours.mark, isBold: true };
+    const [x, y] = [page.width / 2, (page.top + page.bottom) / 2];
+    this.doc.save().rotate(-55, { origin: [x, y] });
+    this.type.draw(text, style, x - this.type.widthOf(text, style) / 2, y + style.size / 3);
+    this.doc.restore();
+    this.type.forgetPage();
   }
 
   /** Draws a text over as many lines as it needs, and tells how far down it goes. */
