@@ -2,6 +2,7 @@ import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js'
 import { storeInvoicePdf } from '../commands/invoice-pdf.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
+  billingSizes,
   draftsMax,
   type BillingBatch,
   type BillingBatchResult,
@@ -73,7 +74,10 @@ export function billingRunActivities(platform: Platform) {
   return {
     /** Looks at what there is to do. */
     beginBillingRun: flowStep(platform, async (scope, input: BillingRunInput) => {
-      const start: BillingRunStart = await beginBillingRun(scope, input, utcDate(scope.now()));
+      const start: BillingRunStart = {
+        ...(await beginBillingRun(scope, input, utcDate(scope.now()))),
+        sizes: { ...billingSizes, ...platform.config.billing },
+      };
       platform.metrics.billingAccountsDue.inc(start.accountCount);
       return start;
     }),

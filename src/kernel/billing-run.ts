@@ -10,12 +10,31 @@ export interface BillingRunInput {
   readonly dryRun?: boolean;
 }
 
+/** How a run divides its work. */
+export interface BillingSizes {
+  /** How many accounts are listed at once. */
+  readonly page: number;
+  /**
+   * Accounts of one transaction. The usage of an account lies scattered among that of others: the
+   * more accounts are billed at once, the more of what is read is wanted (docs/decisions/0111).
+   */
+  readonly batch: number;
+  /** Batches under way at the same time; they meet only where invoices are numbered. */
+  readonly concurrency: number;
+  /** Pages of one history: the run then goes on in another, before Temporal's limit. */
+  readonly pages: number;
+}
+
+export const billingSizes: BillingSizes = { page: 8_000, batch: 2_000, concurrency: 2, pages: 100 };
+
 /** What a run knows when it has begun. */
 export interface BillingRunStart {
   /** Accounts that may have something to bill. */
   readonly accountCount: number;
   /** The date of its invoices. */
   readonly invoiceDate: string;
+  /** Kept for the whole run, so that others may be chosen while it is open; not known of older ones. */
+  readonly sizes?: BillingSizes;
 }
 
 /** A charge that could not be made; it stays due for a run of the same period. */

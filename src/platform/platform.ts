@@ -1,3 +1,4 @@
+import type { BillingSizes } from '../kernel/billing-run.js';
 import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
@@ -52,6 +53,8 @@ export interface PlatformConfig {
   readonly ingestEventsPerMinute?: number | undefined;
   /** Where they differ from `webhookDefaults`; private addresses are refused unless allowed. */
   readonly webhooks?: Partial<WebhookSettings>;
+  /** How billing runs divide their work, where not by `billingSizes`. */
+  readonly billing?: Partial<BillingSizes> | undefined;
   /** The clock by which tokens, grants and requests live; tests move it. */
   readonly now?: () => Date;
 }

@@ -40,7 +40,7 @@ export interface Temporal {
   /** Told of every workflow that was started: its type, and whether a worker here took it at once. */
   readonly onStarted: (workflow: string, isEager: boolean) => void;
   ping(): Promise<void>;
-  /** Asks for the cancellation of a run; one that has ended is left as it is. */
+  /** Asks for the cancellation of a run, or of that in which it goes on; one that has ended is left as it is. */
   cancel(workflowId: string, runId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -64,6 +64,9 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
     if ((error as { code?: number }).code !== alreadyExists) throw error;
   }
 }
+
+const unavailable = () =>
+  problem.unavailable('The workflow service does not answer at the moment; try again.');
 
 let isRuntimeInstalled = false;
 
@@ -129,11 +132,16 @@ export async function openTemporal(
     waiter,
     onStarted,
     async cancel(workflowId, runId) {
-      try {
-        await waiter.workflow.getHandle(workflowId, runId).cancel();
-      } catch (error) {
-        if (error instanceof WorkflowNotFoundError) return;
-        throw problem.unavailable('The workflow service does not answer at the moment; try again.');
+      const { workflow } = waiter;
+      // A workflow that goes on in another history keeps the id of the first; one that was reset has
+      // another. Asking for what has ended is no error, so the first is asked for first.
+      const chain = workflow.getHandle(workflowId, undefined, { firstExecutionRunId: runId });
+      for (const handle of [chain, workflow.getHandle(workflowId, runId)]) {
+        try {
+          return void (await handle.cancel());
+        } catch (error) {
+          if (!(error instanceof WorkflowNotFoundError)) throw unavailable();
+        }
       }
     },
     async ping() {

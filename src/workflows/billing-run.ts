@@ -6,6 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
+  billingSizes,
   draftsMax,
   outputListMax,
   type BillingBatchResult,
@@ -13,6 +14,7 @@ import {
   type BillingProgress,
   type BillingRunInput,
   type BillingRunStart,
+  type BillingSizes,
 } from '../kernel/billing-run.js';
 import type { FlowRun } from '../kernel/flow-run.js';
 import { lastStep, step } from './flow.js';
@@ -31,21 +33,8 @@ interface BillingState {
   readonly drafts: object[];
 }
 
-/** How many accounts are listed, and billed, at once. */
-interface Sizes {
-  readonly page: number;
-  /**
-   * Accounts of one transaction. The usage of an account lies scattered among that of others: the
-   * more accounts are billed at once, the more of what is read is wanted (docs/decisions/0111).
-   */
-  readonly batch: number;
-  /** Batches under way at the same time; they meet only where invoices are numbered. */
-  readonly concurrency: number;
-}
-
-const sizes: Sizes = { page: 8_000, batch: 2_000, concurrency: 2 };
-/** Of runs that began before: their histories have batches of this size. */
-const formerSizes: Sizes = { page: 2_000, batch: 100, concurrency: 4 };
+/** Of runs that began before batches were larger: their histories have batches of this size. */
+const formerSizes: BillingSizes = { ...billingSizes, page: 2_000, batch: 100, concurrency: 4 };
 
 /** PDFs of one step. */
 const rendersMax = 50;
@@ -66,7 +55,7 @@ export async function runBilling(
   resumed?: BillingState,
 ): Promise<unknown> {
   let state = resumed;
-  const { page, ...batches } = patched('batches-of-2000') ? sizes : formerSizes;
+  const usualSizes = patched('batches-of-2000') ? billingSizes : formerSizes;
   setHandler(progressQuery, () =>
     state === undefined
       ? null
@@ -81,12 +70,13 @@ export async function runBilling(
     start: await step(shortSteps.beginBillingRun, run, run.input),
     ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
   };
-  for (;;) {
-    const ids = await nextAccounts(run, state.afterId, page);
-    await billPage(run, state, ids, batches);
+  const sizes = state.start.sizes ?? usualSizes;
+  for (let pages = 1; ; pages += 1) {
+    const ids = await nextAccounts(run, state.afterId, sizes.page);
+    await billPage(run, state, ids, sizes);
     state.afterId = ids.at(-1) ?? state.afterId;
-    if (ids.length < page) break;
-    if (workflowInfo().continueAsNewSuggested) {
+    if (ids.length < sizes.page) break;
+    if (pages >= sizes.pages || workflowInfo().continueAsNewSuggested) {
       await continueAsNew<typeof runBilling>(run, state);
     }
   }
@@ -123,7 +113,7 @@ async function billPage(
   run: FlowRun<BillingRunInput>,
   state: BillingState,
   ids: readonly string[],
-  { batch: size, concurrency }: Omit<Sizes, 'page'>,
+  { batch: size, concurrency }: BillingSizes,
 ): Promise<void> {
   let next = 0;
   const work = async (): Promise<void> => {

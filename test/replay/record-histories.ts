@@ -5,6 +5,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/kernel/flow-run.js';
 import { startWorkers } from '../../src/worker/main.js';
+import { executeRun, fiveAccounts, smallSizes } from '../support/billing.js';
+import { historiesOf, workflowIdOf } from '../support/histories.js';
 import { external, openTestInstance } from '../support/instance.js';
 import { ok, openReceiver, waitUntilDelivered } from '../support/receiver.js';
 import { stopTestServers } from '../support/servers.js';
@@ -170,5 +172,19 @@ await receiver.close();
 
 await workers.drain();
 await instance.close();
+
+/** A billing run over three histories. */
+const small = await openTestInstance({ billing: smallSizes, withWorkers: true });
+const five = await small.tenant();
+await fiveAccounts(five);
+const continued = await executeRun(five, { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
+const { waiter } = small.platform.temporal;
+const place = await workflowIdOf(five, continued.executionId as string);
+await waiter.workflow.getHandle(place).result();
+for (const [index, history] of (await historiesOf(waiter, place)).entries()) {
+  await writeHistory(`billing-run-continued-${index + 1}.${release}`, history);
+}
+console.log('billing-run-continued');
+await small.close();
 await stopTestServers();
 process.exit(0);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { external, type TestTenant } from './instance.js';
+import { createAccount, createService, send, usage, waitUntilRated } from './usage.js';
 
 /** What a billing run puts out. */
 export interface RunOutput {
@@ -75,3 +76,28 @@ export const itemLines = ({ items }: BilledInvoice): string[] =>
     ({ description, billStartDate, billEndDate, amount }) =>
       `${description} ${billStartDate}..${billEndDate} ${amount}`,
   );
+
+/** Sizes with which a run over five accounts goes on in another history twice. */
+export const smallSizes = { page: 2, batch: 1, concurrency: 2, pages: 1 } as const;
+
+/** Five accounts in the order of their ids, the n-th with n events of 1 in March; the first has a line without a price too. */
+export async function fiveAccounts(tenant: TestTenant): Promise<string[]> {
+  const calls = await createService(tenant, 'Calls');
+  const unpriced = await createService(tenant, 'Plan', {
+    ...{ serviceType: 'Subscription', rateCards: [] },
+  });
+  const ids: string[] = [];
+  for (const events of [1, 2, 3, 4, 5]) {
+    const name = `account ${events}`;
+    ids.push(await createAccount(tenant, name));
+    await send(tenant, ...Array.from({ length: events }, () => usage(name, calls)));
+  }
+  await tenant
+    .post(`${external}/contracts`, {
+      ...{ masterAccountId: ids[0], name: 'C' },
+      services: [{ serviceId: unpriced, startDate: '2026-03-01' }],
+    })
+    .expect(201);
+  await waitUntilRated(tenant, 15);
+  return ids;
+}

@@ -25,8 +25,8 @@ export interface TestInstance {
   readonly platform: Platform;
   readonly url: string;
   readonly databaseUrl: string;
-  /** A new tenant with a token of these roles. */
-  tenant(roles?: readonly string[]): Promise<TestTenant>;
+  /** A new tenant, or the one of this id, with a token of these roles. */
+  tenant(roles?: readonly string[], known?: string): Promise<TestTenant>;
   /** A token for an existing or imagined tenant. */
   token(tenantId: string, roles?: readonly string[], orgId?: string | null): Promise<string>;
   close(): Promise<void>;
@@ -49,6 +49,7 @@ interface InstanceOptions {
   readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
   readonly corsOrigins?: readonly string[];
+  readonly billing?: PlatformConfig['billing'];
   /** Listens on a port that is known before, so that the addresses it tells are right. */
   readonly isPublic?: boolean;
   /** The clock by which tokens, grants and requests live. */
@@ -110,6 +111,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       secret: randomBytes(32),
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
+      billing: options.billing,
       ...(options.now === undefined ? {} : { now: options.now }),
     },
     {
@@ -134,9 +136,9 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     ...{ platform, databaseUrl },
     url: api.url,
     token: issue,
-    async tenant(roles) {
+    async tenant(roles, known) {
       count += 1;
-      const id = `t${unique}-${count}`;
+      const id = known ?? `t${unique}-${count}`;
       await ensureTenant(platform.database.platform, id);
       // Tests ask for more in a minute than any plan allows; those of the limits set another one.
       await setTenantPlan(platform.database.platform, id, 'enterprise', 1_000_000_000);
