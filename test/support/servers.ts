@@ -77,6 +77,14 @@ export async function createTestDatabase(): Promise<string> {
   return databaseUrl(servers.databaseUrl, name);
 }
 
+/** A database of its own in which nothing is yet. */
+export async function createEmptyDatabase(): Promise<string> {
+  const servers = await testServers();
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(servers.databaseUrl, `create database ${name}`);
+  return databaseUrl(servers.databaseUrl, name);
+}
+
 export async function stopTestServers(): Promise<void> {
   const servers = await starting?.catch(() => undefined);
   await servers?.stop();
