@@ -1,13 +1,14 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { databaseProblem } from '../commands/database-problem.js';
-import { Problem, problem } from '../kernel/problem.js';
+import { Problem, problem, type ProblemKind } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
 import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
+import { isRefused } from './in-turns.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountMcp } from './mcp/mount-mcp.js';
@@ -48,7 +49,14 @@ function unroutedProblem(ctx: Context): Problem {
   return problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but ${allowed}.`);
 }
 
-const retryAfterSeconds = '5';
+const overloadProblem = (): Problem =>
+  problem.overloaded('More requests arrive than can be answered; send it again.');
+
+/** Where waiting helps: a part that does not answer needs longer than a crowd. */
+const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
+  unavailable: '5',
+  overloaded: '1',
+};
 
 /** What a caller without the right token is told (RFC 6750, section 3). */
 function challengeOf({ kind, details }: Problem, { challenge }: RequestState): string | undefined {
@@ -68,7 +76,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   const state = ctx.state as RequestState;
   const failure = problemOf(error);
   const family = state.operation?.family ?? familyOfPath(ctx.path);
-  if (failure.status >= 500) {
+  // Refused requests are counted; a line for each would be more work than they were.
+  if (failure.status >= 500 && failure.kind !== 'overloaded') {
     platform.log.error(
       { err: error, ...requestIds(state, failure), method: ctx.method, path: ctx.path },
       'request failed',
@@ -78,7 +87,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   ctx.type = 'application/json; charset=utf-8';
   const challenge = challengeOf(failure, state);
   if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
-  if (failure.kind === 'unavailable') ctx.set('Retry-After', retryAfterSeconds);
+  const retryAfter = retryAfterSeconds[failure.kind];
+  if (retryAfter !== undefined) ctx.set('Retry-After', retryAfter);
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
 }
 
@@ -109,6 +119,7 @@ export function createApp(platform: Platform): Koa {
     ctx.set('X-Request-Id', requestId);
     ctx.set(fixedHeaders);
     try {
+      if (isRefused(ctx.req)) throw overloadProblem();
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
         throw unroutedProblem(ctx);

@@ -6,6 +6,8 @@ import type { Operation } from '../schemas/operation.js';
 import { parseJson, refuseUnstorableText } from './json.js';
 
 const mebibyte = 1024 * 1024;
+/** Of a body, unless its operation says otherwise (document 3, section 8). */
+export const bodyBytesMax = mebibyte;
 
 type Reader = ReturnType<typeof koaBody>;
 const readers = new Map<number, Reader>();
@@ -42,7 +44,7 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
 }
 
 /** The text of the body; throws a problem when it is too large or cannot be read. */
-export async function readBodyText(ctx: Context, bodyMax = mebibyte): Promise<string> {
+export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
   try {
     await readerOf(bodyMax)(ctx, () => Promise.resolve());
   } catch (error) {

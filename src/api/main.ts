@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
 import { createApp } from './app.js';
+import { listenInTurns } from './in-turns.js';
 
 export interface RunningApi {
   readonly url: string;
@@ -22,6 +23,12 @@ const maxHeaderSize = 256 * 1024;
  */
 const keepAliveTimeout = 75_000;
 
+/**
+ * Connections that wait to be accepted, as far as the system allows. Of Node's 511 a thousand producers
+ * that come at once lose some: the system drops what does not fit, and resets it when it is used.
+ */
+const backlog = 4_096;
+
 /** Serves the API; rejects with EADDRINUSE when the port is taken. */
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
@@ -35,12 +42,11 @@ export async function serve(
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<RunningApi> {
   const handle = app.callback();
-  const server = createServer({ maxHeaderSize, keepAliveTimeout }, (request, response) => {
-    void handle(request, response);
-  });
+  const server = createServer({ maxHeaderSize, keepAliveTimeout });
+  listenInTurns(server, (request, response) => void handle(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port }, resolve);
+    server.listen({ host, port, backlog }, resolve);
   });
   const address = server.address();
   const boundPort = typeof address === 'object' && address ? address.port : port;

@@ -20,7 +20,7 @@ import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
 import { JsonText, stringifyJson } from './json.js';
 import { presentReply } from './presenters/reply.js';
-import { limitEvents, limitRequest } from './rate-limit.js';
+import { admit, limitEvents, limitRequest } from './rate-limit.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
 export interface Caller {
@@ -183,18 +183,15 @@ const callerOf = (ctx: Context): Caller => ({
   cookie: (name) => ctx.cookies.get(name),
 });
 
-async function answer(
+/** Reads what is asked for, has it done, and answers with what came of it. */
+async function carryOut(
   operation: Operation,
   handler: AnyHandler,
   ctx: Context,
   platform: Platform,
+  identity: Identity,
 ): Promise<void> {
-  const state = ctx.state as RequestState;
-  const isPublic = operation.access === 'public';
-  const identity = isPublic ? anonymous : await identify(ctx, platform);
-  state.tenantId = identity.tenantId;
-  await limitRequest(operation, ctx, platform, identity.tenantId);
-  if (!isPublic) checkAccess(operation, identity);
+  const { requestId } = ctx.state as RequestState;
   const params = readParams(
     operation,
     (ctx as unknown as { params: Record<string, string> }).params,
@@ -203,7 +200,7 @@ async function answer(
   const body = await readInput(operation, ctx);
   await limitEvents(operation, ctx, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
-  const scope = scopeOf(identity, state.requestId, platform);
+  const scope = scopeOf(identity, requestId, platform);
   const input = { params, query, body, idempotencyKey };
   const result = await handler(input, scope, platform, callerOf(ctx));
   const { success } = operation;
@@ -218,7 +215,26 @@ async function answer(
     return;
   }
   ctx.type = 'application/json; charset=utf-8';
-  ctx.body = stringifyJson(presentReply(success, result, { requestId: state.requestId, query }));
+  ctx.body = stringifyJson(presentReply(success, result, { requestId, query }));
+}
+
+async function answer(
+  operation: Operation,
+  handler: AnyHandler,
+  ctx: Context,
+  platform: Platform,
+): Promise<void> {
+  const isPublic = operation.access === 'public';
+  const identity = isPublic ? anonymous : await identify(ctx, platform);
+  (ctx.state as RequestState).tenantId = identity.tenantId;
+  await limitRequest(operation, ctx, platform, identity.tenantId);
+  if (!isPublic) checkAccess(operation, identity);
+  const leave = admit(operation, ctx, platform);
+  try {
+    await carryOut(operation, handler, ctx, platform, identity);
+  } finally {
+    leave();
+  }
 }
 
 interface Layer {

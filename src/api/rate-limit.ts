@@ -3,6 +3,7 @@ import { problem } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
 import type { RateLimitState } from '../platform/rate-limits.js';
 import type { Operation } from '../schemas/operation.js';
+import { bodyBytesMax } from './body.js';
 
 function refuse(ctx: Context, state: RateLimitState, message: string): never {
   const { limit, retryAfterSeconds } = state;
@@ -48,4 +49,15 @@ export async function limitEvents(
   if (state?.isExceeded === true) {
     refuse(ctx, state, `More than ${state.limit} usage events in this minute.`);
   }
+}
+
+/**
+ * Lets a request of ingestion in before its body is read, until the function that is returned is called;
+ * all others always. 503: as much as can be published is under way (docs/decisions/0151).
+ */
+export function admit(operation: Operation, ctx: Context, { admission }: Platform): () => void {
+  if (operation.family !== 'ingestion') return () => undefined;
+  // A body that does not say how long it is may come to the most.
+  const bytes = (ctx.request.length as number | undefined) ?? bodyBytesMax;
+  return admission.enter(Math.min(bytes, bodyBytesMax));
 }

@@ -11,6 +11,7 @@ export type ProblemKind =
   | 'internal'
   | 'badGateway'
   | 'unavailable'
+  | 'overloaded'
   | 'timeout';
 
 /** HTTP status of each kind; the same in every API family. */
@@ -26,6 +27,7 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
   internal: 500,
   badGateway: 502,
   unavailable: 503,
+  overloaded: 503,
   timeout: 504,
 };
 
@@ -69,5 +71,6 @@ export const problem = {
   rateLimited: make('rateLimited'),
   badGateway: make('badGateway'),
   unavailable: make('unavailable'),
+  overloaded: make('overloaded'),
   timeout: make('timeout'),
 };

@@ -1,4 +1,5 @@
 import type { BillingSizes } from '../kernel/billing-run.js';
+import { Admission } from './admission.js';
 import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
@@ -72,6 +73,7 @@ export interface Platform {
   readonly database: Database;
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
+  readonly admission: Admission;
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
   readonly flowReplies: FlowReplies;
@@ -138,6 +140,7 @@ export async function openPlatform(
     database,
     temporal,
     broker,
+    admission: new Admission(),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
     flowReplies: new FlowReplies(),

@@ -28,6 +28,10 @@ export class KillableProduct {
     return product;
   }
 
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
   get output(): string {
     return this.#started?.output() ?? '';
   }
@@ -53,16 +57,32 @@ export class KillableProduct {
   /** PostgreSQL and Temporal die, too, where they are embedded. */
   async killServers(): Promise<void> {
     if (this.#env['DATABASE_URL'] !== undefined) return;
-    const file = join(dataFile.postgres(this.folder), 'postmaster.pid');
-    const postmaster = Number((await readFile(file, 'utf8')).split('\n')[0]);
-    const temporal = findProcesses(dataFile.temporal(this.folder)).map(({ pid }) => pid);
+    const { postgres, temporal } = await this.#servers();
     expect(temporal).to.not.be.empty;
-    for (const pid of [postmaster, ...temporal]) process.kill(pid, 'SIGKILL');
+    for (const pid of [...postgres, ...temporal]) process.kill(pid, 'SIGKILL');
+  }
+
+  async #servers(): Promise<{ postgres: number[]; temporal: number[] }> {
+    const file = join(dataFile.postgres(this.folder), 'postmaster.pid');
+    const text = await readFile(file, 'utf8').catch(() => '');
+    const temporal = findProcesses(dataFile.temporal(this.folder)).map(({ pid }) => pid);
+    return { postgres: text === '' ? [] : [Number(text.split('\n')[0])], temporal };
+  }
+
+  /** Those that were started first, of each part that runs here; others descend from them. */
+  async processes(): Promise<{ product: number[]; postgres: number[]; temporal: number[] }> {
+    const pid = this.#started?.child.pid;
+    const product = pid === undefined ? [] : [pid];
+    if (this.#env['DATABASE_URL'] !== undefined) return { product, postgres: [], temporal: [] };
+    return { product, ...(await this.#servers()) };
   }
 
   /** A token of an administrator, as the command line prints it. */
-  async token(tenantId: string): Promise<string> {
-    const words = ['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'];
+  async token(tenantId: string, expires = '1h'): Promise<string> {
+    const words = [
+      ...['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'],
+      ...['--expires', expires],
+    ];
     const command = ['run', '--silent', 'durabill', '--', ...words];
     const printed = startProgram('npm', command, this.#env);
     expect(await printed.ended, printed.output()).to.equal(0);
@@ -74,7 +94,7 @@ export class KillableProduct {
     path: string,
     { body, method = 'POST', key }: { body?: unknown; method?: string; key?: string } = {},
   ): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.#port}${path}`, {
+    return fetch(`${this.url}${path}`, {
       method,
       headers: {
         ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -14,6 +14,7 @@ const labels: Readonly<Record<ProblemKind, string>> = {
   internal: 'Internal Server Error',
   badGateway: 'Bad Gateway',
   unavailable: 'Service Unavailable',
+  overloaded: 'Service Unavailable',
   timeout: 'Gateway Timeout',
 };
 
@@ -29,6 +30,7 @@ const codes: Readonly<Record<ProblemKind, string>> = {
   internal: 'INTERNAL_ERROR',
   badGateway: 'BAD_GATEWAY',
   unavailable: 'UNAVAILABLE',
+  overloaded: 'UNAVAILABLE',
   timeout: 'TIMEOUT',
 };
 

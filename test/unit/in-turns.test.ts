@@ -1,0 +1,73 @@
+import { EventEmitter } from 'node:events';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { isRefused, listenInTurns } from '../../src/api/in-turns.js';
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('requests in turns', () => {
+  let server: EventEmitter;
+  let begun: number[];
+  let refused: number[];
+  beforeEach(() => {
+    server = new EventEmitter();
+    begun = [];
+    refused = [];
+    listenInTurns(server, ({ headers }) => void begun.push(Number(headers['x-number'])));
+  });
+
+  const send = (from: number, to: number): void => {
+    for (let number = from; number < to; number += 1) {
+      const request = new IncomingMessage(new Socket());
+      request.headers['x-number'] = String(number);
+      server.emit('request', request, new ServerResponse(request));
+      if (isRefused(request)) refused.push(number);
+    }
+  };
+  const numbers = (from: number, to: number): number[] =>
+    Array.from({ length: to - from }, (_each, index) => from + index);
+
+  it('begin at once while few come', () => {
+    send(0, 2);
+    expect(begun).to.deep.equal([0, 1]);
+  });
+
+  it('go on in the order in which they came, 64 a turn', async () => {
+    send(0, 100);
+    expect(begun).to.deep.equal(numbers(0, 2));
+    await turn();
+    expect(begun).to.deep.equal(numbers(0, 66));
+    send(100, 102);
+    await turn();
+    expect(begun).to.deep.equal(numbers(0, 102));
+    await turn();
+    send(102, 103);
+    expect(begun).to.deep.equal(numbers(0, 103));
+  });
+
+  it('begin two a turn while connections come', async () => {
+    send(0, 10);
+    server.emit('connection');
+    await turn();
+    expect(begun).to.deep.equal(numbers(0, 4));
+    server.emit('connection');
+    await turn();
+    expect(begun).to.deep.equal(numbers(0, 6));
+    await turn();
+    expect(begun).to.deep.equal(numbers(0, 10));
+  });
+
+  it('are refused beyond 1,000 that wait, and taken again afterwards', async () => {
+    send(0, 1_010);
+    expect(refused).to.deep.equal(numbers(1_002, 1_010));
+    // Refused ones are begun at once, to be answered.
+    expect(begun).to.deep.equal([...numbers(0, 2), ...numbers(1_002, 1_010)]);
+    for (let turns = 0; turns < 16; turns += 1) await turn();
+    expect(begun.toSorted((a, b) => a - b)).to.deep.equal(numbers(0, 1_010));
+    send(1_010, 1_011);
+    expect(refused).to.have.length(8);
+    await turn();
+    expect(begun.at(-1)).to.equal(1_010);
+  });
+});
