@@ -19,7 +19,7 @@ export type OnRated = (range: UsageRange) => void;
 const transactionEventsMax = 1000;
 
 export function usageActivities(platform: Platform, onRated: OnRated) {
-  const { broker, log, metrics } = platform;
+  const { broker, log, metrics, tracing } = platform;
   const onCommitted = ({ rated, duplicate, rejected }: UsageEnds): void => {
     metrics.usageRated.inc(rated);
     metrics.usageDuplicates.inc(duplicate);
@@ -44,6 +44,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
           Math.min(endOffset, offset + transactionEventsMax),
         );
         if (nextOffset === offset) throw new Error(`The log has no offset ${offset} to read yet.`);
+        tracing?.link(records.flatMap(({ trace }) => trace ?? []));
         const counts = await rateUsage(scope, {
           ...{ partition, from: offset, end: nextOffset, records, ...currentRun() },
           onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),

@@ -18,6 +18,7 @@ import { measureRequests } from './measure-requests.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
+import { traceRequests } from './trace-requests.js';
 
 /** More specific paths first: `/accounts/by-external-id/{id}` before `/accounts/{id}`. */
 function bySpecificity(a: Operation, b: Operation): number {
@@ -112,6 +113,7 @@ export function createApp(platform: Platform): Koa {
   mountPages(router, platform);
   mountDocs(router);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
+  if (platform.tracing) app.use(traceRequests(platform.tracing));
   app.use(measureRequests(platform));
   app.use(async (ctx: Context, next: Next) => {
     const requestId = requestIdOf(ctx);

@@ -25,11 +25,11 @@ export async function setSchedule(
   if (!tenants.some(({ id }) => id === tenantId)) {
     throw new Error(`There is no tenant '${tenantId}'.`);
   }
-  await withTemporal((client) =>
+  const { isPaused } = await withTemporal((client) =>
     setBillingSchedule(client, defaultTaskQueue, { tenantId, ...options }, job),
   );
   const done = job === 'billing' ? 'billed' : 'audited';
-  process.stdout.write(`${tenantId} is ${done}: ${options.every}\n`);
+  process.stdout.write(`${tenantId} is ${done}: ${options.every}${isPaused ? ' (paused)' : ''}\n`);
 }
 
 const done: Readonly<Record<ScheduleChange, string>> = {

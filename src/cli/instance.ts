@@ -3,7 +3,7 @@ import { openDatabase, type Database } from '../platform/database.js';
 import { dataFile, readOrCreateSecret } from '../platform/embedded/data-folder.js';
 import { readInstance, type Instance } from '../platform/embedded/instance-lock.js';
 import { StartupError } from '../platform/embedded/startup-error.js';
-import { secretBox, type SecretBox } from '../platform/secret-box.js';
+import { readSecretKeys, secretBox, type SecretBox } from '../platform/secret-box.js';
 import { openTokenKeys, type TokenKeys } from '../platform/tokens.js';
 
 const notRunning = (dataDir: string): StartupError =>
@@ -33,7 +33,8 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
     config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));
   const database = openDatabase(databaseUrl, 2);
   try {
-    const secrets = secretBox(Buffer.from(secretKey, 'base64'));
+    const { secret, previousSecrets } = readSecretKeys(secretKey);
+    const secrets = secretBox(secret, previousSecrets);
     const tokens = await openTokenKeys(database.platform, secrets, config.publicUrl);
     return await work({ config, database, tokens, secrets });
   } catch (error) {

@@ -5,6 +5,7 @@ import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
 import { registerMcpClient } from './mcp-client.js';
 import { registerOpenApi } from './openapi.js';
+import { registerSecrets } from './secrets.js';
 import { registerSigningKey } from './signing-key.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
@@ -20,6 +21,7 @@ const commands = [
   registerTenant,
   registerMcpClient,
   registerSigningKey,
+  registerSecrets,
   registerIngest,
   registerBillingRun,
   registerBillingSchedule,

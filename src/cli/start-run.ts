@@ -3,6 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Config } from '../platform/config.js';
 import { StartupError, errorCode, firstLine } from '../platform/embedded/startup-error.js';
 import type { Platform } from '../platform/platform.js';
+import { readSecretKeys } from '../platform/secret-box.js';
 import { occupy, type TemporalServer, type Tenure } from '../platform/servers.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
@@ -85,8 +86,8 @@ async function start(run: Run): Promise<void> {
   if (databaseUrl === undefined || temporal === undefined) throw new Error('A step was left out.');
 
   const parts = await loading;
-  const secret = Buffer.from(tenure.secretKey, 'base64');
-  const platform = await parts.openPlatform({ ...config, secret }, { databaseUrl, temporal });
+  const secrets = readSecretKeys(tenure.secretKey);
+  const platform = await parts.openPlatform({ ...config, ...secrets }, { databaseUrl, temporal });
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
   const operator = await openOperator(run, parts, platform);

@@ -22,7 +22,8 @@ export function registerStart(program: Command): void {
       `
 Further settings are read from the environment and .env: DATABASE_URL, TEMPORAL_ADDRESS,
 TEMPORAL_NAMESPACE, TEMPORAL_TLS, TEMPORAL_API_KEY, PUBLIC_URL, INGEST_TIMEOUT_MS,
-DATABASE_POOL_MAX, METRICS_PORT, METRICS_HOST, CORS_ORIGINS, TEMPORAL_PAYLOAD_KEYS, LOG_LEVEL, SECRET_KEY.`,
+DATABASE_POOL_MAX, METRICS_PORT, METRICS_HOST, CORS_ORIGINS, TEMPORAL_PAYLOAD_KEYS, LOG_LEVEL, SECRET_KEY,
+KAFKA_BROKERS and other KAFKA_*, OTEL_EXPORTER_OTLP_ENDPOINT and other OTEL_*; README.md explains them.`,
     )
     .action(async ({ port, host, dataDir, role }: StartOptions) => {
       const { loadConfig } = await import('../platform/config.js');

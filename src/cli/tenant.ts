@@ -42,12 +42,14 @@ async function changePlan(
 /** `durabill tenant seller`: sets who a tenant is on its invoices, and shows it. */
 async function changeSeller(tenantId: string, options: Partial<Seller>): Promise<void> {
   const { withInstance } = await import('./instance.js');
-  const { getSeller, setSeller } = await import('../platform/tenants.js');
-  const seller = await withInstance(async ({ database }) => {
-    if (Object.keys(options).length > 0) await setSeller(database.platform, tenantId, options);
-    return getSeller(database.platform, tenantId);
+  const { getSeller, listTenants, setSeller } = await import('../platform/tenants.js');
+  const seller = await withInstance(async ({ database: { platform } }) => {
+    if (Object.keys(options).length > 0) await setSeller(platform, tenantId, options);
+    const tenants = await listTenants(platform);
+    if (tenants.some(({ id }) => id === tenantId)) return getSeller(platform, tenantId);
+    throw new Error(`There is no tenant '${tenantId}'.`);
   });
-  if (!seller) throw new Error(`There is no seller of a tenant '${tenantId}' yet.`);
+  if (!seller) throw new Error(`The tenant '${tenantId}' has no seller yet: set one with --name.`);
   for (const [name, value] of Object.entries(seller)) {
     if (value !== null) process.stdout.write(`${name}\t${value}\n`);
   }
@@ -70,12 +72,13 @@ function registerSeller(group: Command): void {
       'after',
       `
 With country and VAT identifier, the PDFs of taxed invoices hold them as EN 16931 XML too. What is
-left out stays as it is.`,
+left out stays as it is, what is set to '' is taken away.`,
     )
     .action(changeSeller);
 }
 
 function parseCountry(text: string): string {
+  if (text === '') return text;
   if (countries.isValid(text.toUpperCase()) && text.length === 2) return text.toUpperCase();
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }

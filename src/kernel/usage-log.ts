@@ -10,6 +10,8 @@ export interface UsageRecord {
   /** The event as JSON text, with every digit as it came. */
   readonly message: string;
   readonly receivedAt: Date;
+  /** The span that published it (W3C `traceparent`), where one did. */
+  readonly trace?: string | null;
 }
 
 /** A stretch of a partition as it was read. */

@@ -38,6 +38,26 @@ export class WebhookSecret extends TenantModel {
       .orderBy('id', 'desc');
     return secrets.map(({ sealed }) => sealed);
   }
+
+  /** All of a tenant's, held until the transaction ends. */
+  static async held(trx: Knex, tenantId: string): Promise<WebhookSecret[]> {
+    return await WebhookSecret.query(trx).forTenant(tenantId).orderBy('id').forUpdate();
+  }
+
+  /** Puts what is sealed anew in the place of what was. */
+  static async putSealed(
+    trx: Knex,
+    tenantId: string,
+    sealed: readonly { readonly id: string; readonly sealed: string }[],
+  ): Promise<void> {
+    if (sealed.length === 0) return;
+    await trx.raw(
+      `update webhook_secret set sealed = input.sealed
+       from unnest(?::uuid[], ?::text[]) as input (id, sealed)
+       where webhook_secret.tenant_id = ? and webhook_secret.id = input.id`,
+      [sealed.map(({ id }) => id), sealed.map((each) => each.sealed), tenantId],
+    );
+  }
 }
 
 /** Since when nothing has reached a webhook. */

@@ -65,20 +65,27 @@ function optionsOf(
   };
 }
 
-/** Sets when a tenant is billed or audited; a schedule that there was is replaced. */
+/**
+ * Sets when a tenant is billed or audited, and tells whether it is paused: a schedule that was stays so
+ * with its new time, which is no leave to bill.
+ */
 export async function setBillingSchedule(
   { schedule }: Client,
   taskQueue: string,
   wanted: BillingSchedule,
   job: ScheduledJob = 'billing',
-): Promise<void> {
+): Promise<{ isPaused: boolean }> {
   const options = optionsOf(job, wanted, taskQueue);
   try {
     await schedule.create(options);
+    return { isPaused: false };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await schedule.getHandle(idOf(job, wanted.tenantId)).delete();
-    await schedule.create(options);
+    const handle = schedule.getHandle(idOf(job, wanted.tenantId));
+    const { paused } = (await handle.describe()).state;
+    await handle.delete();
+    await schedule.create({ ...options, state: { paused } });
+    return { isPaused: paused };
   }
 }
 

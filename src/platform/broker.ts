@@ -22,6 +22,8 @@ export interface UsageMessage {
   readonly orgId: string | null;
   /** The event as JSON text, with every digit as it came. */
   readonly message: string;
+  /** The span that publishes it (W3C `traceparent`). */
+  readonly trace?: string | null;
 }
 
 /** Where the broker put a message; `offset` grows by one per partition. */

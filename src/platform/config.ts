@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'dotenv';
 import { Type, type Static } from 'typebox';
+import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
 import type { PayloadKeys } from './payload-codec.js';
 
@@ -129,6 +130,7 @@ const Environment = Type.Object({
         'id:key, several with commas, each key 32 random bytes in base64; the first one writes',
     }),
   ),
+  ...TelemetryEnvironment.properties,
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
       Type.Literal(level),
@@ -137,8 +139,9 @@ const Environment = Type.Object({
   ),
   SECRET_KEY: Type.Optional(
     Type.String({
-      format: 'key-of-32-bytes',
-      description: '32 random bytes in base64 (openssl rand -base64 32)',
+      format: 'keys-of-32-bytes',
+      description:
+        '32 random bytes in base64 (openssl rand -base64 32), several with commas; the first one seals',
     }),
   ),
 });
@@ -156,6 +159,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 const SECRET = new Set<string>([
   ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'TEMPORAL_PAYLOAD_KEYS', 'SECRET_KEY', 'KAFKA_PASSWORD'],
+  'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true });
@@ -165,9 +169,11 @@ ajv.addFormat('http-url', (text) => {
 });
 ajv.addFormat('host-port', isHostPort);
 ajv.addFormat('host-ports', (text) => hostPorts(text).every(isHostPort));
-ajv.addFormat('key-of-32-bytes', (text) => {
-  return /^[A-Za-z0-9+/]{43}=$/.test(text) && Buffer.from(text, 'base64').length === 32;
+ajv.addFormat('keys-of-32-bytes', (text) => {
+  return text.split(',').every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key.trim()));
 });
+ajv.addFormat('key-values', isKeyValues);
+ajv.addFormat('share', (text) => Number(text) <= 1);
 ajv.addFormat('origins', (text) =>
   listOf(text).every((one) => hasProtocol(one, ['http:', 'https:']) && new URL(one).origin === one),
 );
@@ -228,8 +234,10 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     corsOrigins: listOf(values.CORS_ORIGINS ?? ''),
     /** What Temporal keeps is sealed with these. */
     payloadKeys: payloadKeysOf(values.TEMPORAL_PAYLOAD_KEYS),
+    /** Where traces go; undefined: nowhere, and nothing of them is loaded (docs/decisions/0154). */
+    tracing: tracingSettings(values),
     logLevel: values.LOG_LEVEL,
-    /** Base64 of 32 bytes; when missing, `readOrCreateSecret` keeps one in the data folder. */
+    /** As `readSecretKeys` reads it; when missing, `readOrCreateSecret` keeps one in the data folder. */
     secretKey: values.SECRET_KEY,
     searchPath: env['PATH'] ?? '',
     isNpmScript: env['npm_lifecycle_event'] !== undefined,

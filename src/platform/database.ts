@@ -7,6 +7,8 @@ import pg from 'pg';
 import type { TenantDatabase } from '../kernel/scope.js';
 import type { Logger } from './log.js';
 import type { PoolState } from './metrics.js';
+import { traceQueries } from './sql-tracing.js';
+import type { Tracing } from './tracing.js';
 
 /** OIDs whose values must not become floats or shift with the time zone of this machine. */
 const textTypes = new Set([
@@ -156,8 +158,17 @@ interface Tarn {
   numPendingAcquires(): number;
 }
 
+interface DatabaseOptions {
+  readonly log?: Logger;
+  readonly tracing?: Tracing | undefined;
+}
+
 /** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
-export function openDatabase(url: string, poolMax: number, log?: Logger): Database {
+export function openDatabase(
+  url: string,
+  poolMax: number,
+  { log, tracing }: DatabaseOptions = {},
+): Database {
   const options = {
     ...knexSnakeCaseMappers(),
     ...(log === undefined ? {} : { log: knexLog(log) }),
@@ -173,6 +184,7 @@ export function openDatabase(url: string, poolMax: number, log?: Logger): Databa
         connection: PooledConnection,
         done: (error: Error | null, connection: PooledConnection) => void,
       ) => {
+        if (tracing) traceQueries(tracing, connection);
         leaveSuperuser(connection).then(
           () => done(null, connection),
           (error: unknown) => done(error as Error, connection),

@@ -37,13 +37,21 @@ function presentError(error: unknown, depth = 0): unknown {
   };
 }
 
-/** The log of this process: JSON lines, on standard output unless told otherwise, without secrets. */
-export function openLog(level: string, destination?: DestinationStream): Logger {
+/**
+ * The log of this process: JSON lines, on standard output unless told otherwise, without secrets. `ids`
+ * stand in every line, such as those of its trace.
+ */
+export function openLog(
+  level: string,
+  destination?: DestinationStream,
+  ids: () => object = () => ({}),
+): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     redact,
+    mixin: ids,
     serializers: { err: (error: unknown) => presentError(error) },
     hooks: { streamWrite: (line: string) => line.replace(secretForms, '[secret]') },
   };

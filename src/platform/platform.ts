@@ -14,6 +14,8 @@ import { openPostgresBroker } from './postgres-broker.js';
 import { claimUsageLog } from './usage-log-claim.js';
 import { openRateLimits, type RateLimits } from './rate-limits.js';
 import { secretBox, type SecretBox } from './secret-box.js';
+import { traceBroker } from './traced-broker.js';
+import { openTracing, type Tracing, type TracingSettings } from './tracing.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
 import {
@@ -42,8 +44,12 @@ export interface PlatformConfig {
   readonly port: number;
   /** 32 bytes that seal secrets in the database. */
   readonly secret: Buffer;
+  /** Those that sealed before: what they sealed is still opened. */
+  readonly previousSecrets?: readonly Buffer[];
   /** Where operators read metrics; undefined: nowhere. */
   readonly metrics?: { readonly host: string; readonly port: number } | undefined;
+  /** Where traces go; undefined: nowhere. */
+  readonly tracing?: TracingSettings | undefined;
   /** What Temporal keeps is sealed with these; undefined: not at all. */
   readonly payloadKeys?: PayloadKeys | undefined;
   /** Pages of these origins may read answers. */
@@ -70,6 +76,8 @@ export interface Platform {
   readonly config: PlatformConfig;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** Undefined where nobody asked for traces. */
+  readonly tracing: Tracing | undefined;
   readonly database: Database;
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
@@ -113,19 +121,23 @@ export async function openPlatform(
   config: PlatformConfig,
   servers: PlatformServers,
 ): Promise<Platform> {
-  const log = openLog(config.logLevel, config.logTo);
-  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, log);
+  const tracing = await openTracing(config.tracing);
+  const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
+  tracing?.complainTo((message) => log.warn(message));
+  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, { log, tracing });
   const metrics = openMetrics(() => database.pool());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,
     hasMetrics: config.metrics !== undefined,
     payloadKeys: config.payloadKeys,
+    tracing,
     onStarted: (workflow, isEager) =>
       metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
   });
-  const broker = await openBroker(config, database, servers.databaseUrl, log);
+  const untraced = await openBroker(config, database, servers.databaseUrl, log);
+  const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
   const now = config.now ?? (() => new Date());
-  const box = secretBox(config.secret);
+  const box = secretBox(config.secret, config.previousSecrets);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, now);
   const webhookSettings: WebhookSettings = {
     ...{ ...webhookDefaults, allowsPrivateAddresses: false },
@@ -136,7 +148,7 @@ export async function openPlatform(
   return {
     config,
     log,
-    metrics,
+    ...{ metrics, tracing },
     database,
     temporal,
     broker,
@@ -158,6 +170,7 @@ export async function openPlatform(
       await invoices.close();
       await temporal.close();
       await database.close();
+      await tracing?.close();
     },
   };
 }

@@ -40,11 +40,11 @@ const publishSql = `
       do update set next_offset = broker_partition.next_offset + excluded.next_offset
     returning tenant_id, partition, next_offset
   ), written as (
-    insert into broker_record (tenant_id, partition, "offset", key, org_id, message)
+    insert into broker_record (tenant_id, partition, "offset", key, org_id, trace, message)
     select tenant_id, partition, taken.next_offset - input.back,
-      input.key, input.org_id, input.message
-    from unnest(?::text[], ?::int[], ?::int[], ?::text[], ?::text[], ${splitJsonSql})
-      as input (tenant_id, partition, back, key, org_id, message)
+      input.key, input.org_id, input.trace, input.message
+    from unnest(?::text[], ?::int[], ?::int[], ?::text[], ?::text[], ?::text[], ${splitJsonSql})
+      as input (tenant_id, partition, back, key, org_id, trace, message)
       join taken using (tenant_id, partition)
   )
   select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
@@ -101,6 +101,11 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
       messages.map(({ orgId }) => orgId),
       true,
     ),
+    // Shorter arrays are filled up with null.
+    arrayLiteral(
+      messages.some(({ trace }) => trace) ? messages.map(({ trace }) => trace ?? null) : [],
+      true,
+    ),
     messagesText,
   ]);
   for (const row of rows) {
@@ -123,7 +128,7 @@ const recordColumns = ['offset', 'key', 'orgId', 'message', 'receivedAt'] as con
 async function readRange(db: Knex, range: WaitingPartition): Promise<UsageSlice> {
   const { tenantId, partition, offset, end } = range;
   const { rows } = await db.raw<{ rows: RecordRow[] }>(
-    `select "offset", key, org_id as "orgId", message, received_at as "receivedAt" from (
+    `select "offset", key, org_id as "orgId", message, received_at as "receivedAt", trace from (
        select *, sum(octet_length(message)) over (order by "offset") as bytes from broker_record
        where tenant_id = ? and partition = ? and "offset" >= ? and "offset" < ?
      ) as record where bytes <= ? or "offset" = ? order by "offset"`,

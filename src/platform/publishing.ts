@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Published, UsageMessage } from './broker.js';
 import type { Logger } from './log.js';
@@ -19,11 +20,15 @@ type Publish = (messages: readonly UsageMessage[]) => Promise<Published[]>;
 interface Waiting {
   readonly messages: readonly UsageMessage[];
   readonly bytes: number;
+  readonly context: AsyncResource;
   readonly resolve: (published: Published[]) => void;
   readonly reject: (error: unknown) => void;
   /** The caller was told that it took too long: what was not sent by then is not sent any more. */
   isGivenUp: boolean;
 }
+
+const messagesOf = (group: readonly Waiting[]): UsageMessage[] =>
+  group.flatMap(({ messages }) => messages);
 
 const bytesOf = (messages: readonly UsageMessage[]): number =>
   messages.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
@@ -51,9 +56,11 @@ export function inGroups(send: Publish, options: GroupOptions): Publish {
     isRunning = true;
     while (queue.length > 0) {
       const group = takeGroup();
-      if (group.length === 0) continue;
+      const [first] = group;
+      if (first === undefined) continue;
       try {
-        const published = await send(group.flatMap(({ messages }) => messages));
+        // Under a request of this group, not under the one that found nobody publishing.
+        const published = await first.context.runInAsyncScope(send, undefined, messagesOf(group));
         let from = 0;
         for (const { messages, resolve } of group) {
           resolve(published.slice(from, (from += messages.length)));
@@ -68,7 +75,8 @@ export function inGroups(send: Publish, options: GroupOptions): Publish {
     const bytes = bytesOf(messages);
     let giveUp = (): void => undefined;
     const published = new Promise<Published[]>((resolve, reject) => {
-      const waiting: Waiting = { messages, bytes, resolve, reject, isGivenUp: false };
+      const context = new AsyncResource('publish');
+      const waiting: Waiting = { messages, bytes, context, resolve, reject, isGivenUp: false };
       giveUp = () => {
         waiting.isGivenUp = true;
         reject(problem.timeout(`Publishing took longer than ${options.timeoutMs} ms.`));

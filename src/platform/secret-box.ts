@@ -4,8 +4,24 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 export interface SecretBox {
   /** Text that `open` alone can read: base64url of nonce, tag and ciphertext. */
   seal(secret: string): string;
-  /** The sealed text; throws when it was sealed with another key or changed since. */
+  /** The sealed text; throws when it was sealed with a key that is not known, or changed since. */
   open(sealed: string): string;
+  /** The same sealed with the key that seals now; undefined: it is already. Throws as `open`. */
+  sealAgain(sealed: string): string | undefined;
+}
+
+/** The keys of SECRET_KEY, or of the data folder: the first one seals, all of them open. */
+export interface SecretKeys {
+  readonly secret: Buffer;
+  /** Keys that sealed before: what they sealed is still opened. */
+  readonly previousSecrets: readonly Buffer[];
+}
+
+export function readSecretKeys(text: string): SecretKeys {
+  const [secret = Buffer.alloc(0), ...previousSecrets] = text
+    .split(',')
+    .map((key) => Buffer.from(key.trim(), 'base64'));
+  return { secret, previousSecrets };
 }
 
 const nonceBytes = 12;
@@ -34,9 +50,29 @@ export function openBytes(key: Buffer, sealed: Uint8Array, context = ''): Buffer
   return Buffer.concat([plain, decipher.final()]);
 }
 
-export function secretBox(key: Buffer): SecretBox {
+/** What was sealed does not name its key: each is tried, and but one of them fits the tag. */
+export function secretBox(key: Buffer, previous: readonly Buffer[] = []): SecretBox {
+  const seal = (secret: string): string =>
+    sealBytes(key, Buffer.from(secret, 'utf8')).toString('base64url');
+  const openWith = (sealed: string) => {
+    const bytes = Buffer.from(sealed, 'base64url');
+    for (const candidate of [key, ...previous]) {
+      try {
+        return { text: openBytes(candidate, bytes).toString('utf8'), isCurrent: candidate === key };
+      } catch {
+        // Sealed with another one.
+      }
+    }
+    throw new Error(
+      'A secret in the database was sealed with a key that SECRET_KEY does not have.',
+    );
+  };
   return {
-    seal: (secret) => sealBytes(key, Buffer.from(secret, 'utf8')).toString('base64url'),
-    open: (sealed) => openBytes(key, Buffer.from(sealed, 'base64url')).toString('utf8'),
+    seal,
+    open: (sealed) => openWith(sealed).text,
+    sealAgain(sealed) {
+      const { text, isCurrent } = openWith(sealed);
+      return isCurrent ? undefined : seal(text);
+    },
   };
 }

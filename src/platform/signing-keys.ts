@@ -54,6 +54,35 @@ export const ensureSigningKey = (db: Knex, box: SecretBox): Promise<void> =>
 export const rotateSigningKey = (db: Knex, box: SecretBox): Promise<string> =>
   alone(db, (trx) => insertSigningKey(trx, box));
 
+/** What came of sealing secrets anew: those that were, and what holds one that no key opens. */
+export interface SealedAgain {
+  readonly sealed: number;
+  readonly lost: readonly string[];
+}
+
+/** Seals the private halves of all keys with the key that seals now. */
+export const sealSigningKeysAgain = (db: Knex, box: SecretBox): Promise<SealedAgain> =>
+  alone(db, async (trx) => {
+    const fresh: { kid: string; sealed: string }[] = [];
+    const lost: string[] = [];
+    for (const { kid, privateJwkSealed } of await listSigningKeys(trx)) {
+      try {
+        const sealed = box.sealAgain(privateJwkSealed);
+        if (sealed !== undefined) fresh.push({ kid, sealed });
+      } catch {
+        lost.push(`the signing key ${kid}`);
+      }
+    }
+    if (fresh.length > 0) {
+      await trx.raw(
+        `update signing_key set private_jwk_sealed = input.sealed
+         from unnest(?::text[], ?::text[]) as input (kid, sealed) where signing_key.kid = input.kid`,
+        [fresh.map(({ kid }) => kid), fresh.map(({ sealed }) => sealed)],
+      );
+    }
+    return { sealed: fresh.length, lost };
+  });
+
 /**
  * Removes a key: tokens that it signed are refused from then on. False when there is none of that
  * id. 409: it is the one that signs.

@@ -12,6 +12,8 @@ import type { Logger } from './log.js';
 import { freePort } from './embedded/processes.js';
 import { payloadCodec, type PayloadKeys } from './payload-codec.js';
 import { closableRetries } from './temporal-retries.js';
+import type { Tracing } from './tracing.js';
+import { traceStarts } from './workflow-tracing.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
 export interface TemporalAddress {
@@ -104,13 +106,14 @@ interface TemporalOptions extends Pick<Temporal, 'onStarted'> {
   /** Whether the SDK counts what it does, for Prometheus. */
   readonly hasMetrics: boolean;
   readonly payloadKeys: PayloadKeys | undefined;
+  readonly tracing: Tracing | undefined;
 }
 
 /** Connects to the server and registers what the workflows index. */
 export async function openTemporal(
   server: TemporalAddress,
   taskQueue: string,
-  { log, hasMetrics, payloadKeys, onStarted }: TemporalOptions,
+  { log, hasMetrics, payloadKeys, tracing, onStarted }: TemporalOptions,
 ): Promise<Temporal> {
   const metricsUrl = await installRuntime(log, hasMetrics);
   const { address, namespace, uiUrl, tls, apiKey } = server;
@@ -120,6 +123,7 @@ export async function openTemporal(
   const connection = await Connection.connect({ ...options, interceptors: [retries.interceptor] });
   await registerSearchAttributes(connection, namespace);
   const dataConverter = dataConverterOf(payloadKeys);
+  const interceptors = tracing === undefined ? {} : { workflow: [traceStarts(tracing)] };
   const waiter = new Client({ connection, namespace, dataConverter });
   return {
     namespace,
@@ -128,7 +132,7 @@ export async function openTemporal(
     metricsUrl,
     dataConverter,
     native,
-    starter: new Client({ connection: native, namespace, dataConverter }),
+    starter: new Client({ connection: native, namespace, dataConverter, interceptors }),
     waiter,
     onStarted,
     async cancel(workflowId, runId) {

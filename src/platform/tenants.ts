@@ -57,9 +57,15 @@ export async function getSeller(db: Knex, tenantId: string): Promise<Seller | un
 const isVatIdOf = (country: string, vatId: string): boolean =>
   vatId.startsWith(country) || (country === 'GR' && vatId.startsWith('EL'));
 
+const trimmed = (changes: Partial<Seller>): Partial<Seller> =>
+  Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [name, value?.trim() ? value.trim() : null]),
+  );
+
 /**
- * Sets who a tenant is on its invoices; what is left out stays as it is. 400: the VAT identifier is
- * of another country. 404: there is no such tenant.
+ * Sets who a tenant is on its invoices; what is left out stays as it is, what is blank is taken away.
+ * 400: the VAT identifier is of another country, or the name is taken away. 404: there is no such
+ * tenant.
  */
 export async function setSeller(
   db: Knex,
@@ -68,8 +74,9 @@ export async function setSeller(
 ): Promise<void> {
   const tenant = await db<Tenant>('tenant').where({ id: tenantId }).first('name');
   if (!tenant) throw problem.notFound(`There is no tenant '${tenantId}'.`);
-  const seller = { name: tenant.name, ...(await getSeller(db, tenantId)), ...changes };
-  const { country, vatId } = seller;
+  const seller = { name: tenant.name, ...(await getSeller(db, tenantId)), ...trimmed(changes) };
+  const { name, country, vatId } = seller;
+  if (!name) throw problem.validation('A seller needs a name.');
   if (vatId && !isVatIdOf(country ?? '?', vatId)) {
     throw problem.validation(`The VAT identifier '${vatId}' does not begin with its country.`);
   }

@@ -1,8 +1,10 @@
+import { AsyncResource } from 'node:async_hooks';
 import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
 import type { UsageRange } from '../kernel/usage-workflow.js';
 import { webhookQueue } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
+import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
 import { ExecutionWatch } from './execution-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
@@ -30,7 +32,7 @@ export async function startWorkers(
   platform: Platform,
   { activityInterceptors = [] }: WorkerOptions = {},
 ): Promise<RunningWorkers> {
-  const { temporal, log, health } = platform;
+  const { temporal, log, health, tracing } = platform;
   const rated = { tell: (_range: UsageRange): void => undefined };
   const delivered = { tell: (): void => undefined };
   const common = {
@@ -41,7 +43,10 @@ export async function startWorkers(
       onRated: (range) => rated.tell(range),
       onDelivered: () => delivered.tell(),
     }),
-    interceptors: { activity: [...activityInterceptors] },
+    interceptors: {
+      activity: [...(tracing ? [traceActivities(tracing)] : []), ...activityInterceptors],
+    },
+    sinks: traceSinks(tracing),
     shutdownGraceTime: 10_000,
   };
   const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
@@ -67,9 +72,10 @@ export async function startWorkers(
   });
   const watch = new ExecutionWatch(platform);
   const consumer = await UsageConsumer.open(platform);
-  rated.tell = consumer.onRated;
+  // Whoever is told goes on by itself, and not in the trace of the activity that told it.
+  rated.tell = AsyncResource.bind(consumer.onRated);
   const dispatcher = new WebhookDispatcher(platform);
-  delivered.tell = dispatcher.wake;
+  delivered.tell = AsyncResource.bind(dispatcher.wake);
   return {
     async drain() {
       await consumer.drain();

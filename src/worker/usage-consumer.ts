@@ -155,20 +155,37 @@ export class UsageConsumer {
     const tellerKey = `${keyOf(range)}/${firstOffset}`;
     const told = new Promise<void>((resolve) => this.#tellers.set(tellerKey, resolve));
     try {
-      const { workflowId } = await startWorkflow(this.#platform.temporal, {
-        type: 'rateUsage',
-        workflowId: `${tenantId}/usage/${partition}/${firstOffset}`,
-        input: range,
-        subject: {
-          ...{ tenantId, entityType: 'usage', entityId: `${partition}/${firstOffset}` },
-          actor: 'usage',
-        },
-        summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,
-      });
+      const { workflowId } = await this.#traced(range, () =>
+        startWorkflow(this.#platform.temporal, {
+          type: 'rateUsage',
+          workflowId: `${tenantId}/usage/${partition}/${firstOffset}`,
+          input: range,
+          subject: {
+            ...{ tenantId, entityType: 'usage', entityId: `${partition}/${firstOffset}` },
+            actor: 'usage',
+          },
+          summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,
+        }),
+      );
       await Promise.race([told, this.#ended(workflowId, told)]);
     } finally {
       this.#tellers.delete(tellerKey);
     }
+  }
+
+  /**
+   * An event alone is rated in the trace of the request that published it; several have a trace of their
+   * own, which their activity links to those requests.
+   */
+  async #traced<T>(
+    { tenantId, partition, firstOffset, endOffset }: UsageRange,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const { tracing, broker } = this.#platform;
+    if (tracing === undefined) return work();
+    if (endOffset - firstOffset > 1) return tracing.under(undefined, work);
+    const { records } = await broker.read(tenantId, partition, firstOffset, endOffset);
+    return tracing.under(records[0]?.trace ?? undefined, work);
   }
 
   /** Asks Temporal for the end of a workflow when nobody has told of it after a moment. */

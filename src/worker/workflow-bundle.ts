@@ -10,7 +10,10 @@ import type { Logger } from '../platform/log.js';
 const source = fileURLToPath(new URL('..', import.meta.url));
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const workflowsPath = join(source, 'workflows', `index${extension}`);
-const interceptorsPath = join(source, 'workflows', `interceptors${extension}`);
+/** The first one is the outermost. */
+const interceptorPaths = ['tracing', 'interceptors'].map((name) =>
+  join(source, 'workflows', `${name}${extension}`),
+);
 
 /** The parts of the source that workflows are made of: they may import no other. */
 const bundled = ['workflows', 'kernel'];
@@ -70,7 +73,7 @@ export async function loadWorkflowBundle(
   const since = performance.now();
   const bundle = await bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [interceptorsPath],
+    workflowInterceptorModules: interceptorPaths,
     ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
     logger: {
       log: () => undefined,

@@ -48,6 +48,7 @@ interface InstanceOptions {
   /** Reads the log, all levels of it. */
   readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
+  readonly tracing?: PlatformConfig['tracing'];
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
   /** Listens on a port that is known before, so that the addresses it tells are right. */
@@ -112,6 +113,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,
+      tracing: options.tracing,
       ...(options.now === undefined ? {} : { now: options.now }),
     },
     {

@@ -25,6 +25,7 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
       metrics: undefined,
       corsOrigins: [],
       payloadKeys: undefined,
+      tracing: undefined,
       logLevel: 'info',
       secretKey: undefined,
       temporal: { address: undefined, namespace: 'default', tls: false, apiKey: undefined },
@@ -96,10 +97,41 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
     { METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
     { metrics: { port: 9464, host: '0.0.0.0' } },
   ],
+  [
+    'traces, all of them unless it says otherwise',
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
+    {
+      tracing: {
+        ...{ endpoint: 'http://collector:4318', protocol: 'http/protobuf', headers: {} },
+        ...{ resource: { 'service.name': 'durabill' }, ratio: 1, isParentHeeded: true },
+      },
+    },
+  ],
+  [
+    'a share of the traces, to a collector that wants a key',
+    {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://otel.example/x',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%2Cb, x=1',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.name=other',
+      ...{ OTEL_SERVICE_NAME: 'billing', OTEL_TRACES_SAMPLER: 'traceidratio' },
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    },
+    {
+      tracing: {
+        ...{ endpoint: 'https://otel.example/x', protocol: 'http/json' },
+        headers: { 'api-key': 'a,b', x: '1' },
+        resource: { 'deployment.environment.name': 'test', 'service.name': 'billing' },
+        ...{ ratio: 0.25, isParentHeeded: false },
+      },
+    },
+  ],
+  ['no traces without an address', { OTEL_SERVICE_NAME: 'billing' }, { tracing: undefined }],
   ['a role', { ROLE: 'worker' }, { role: 'worker' }],
   ['cache folder', { XDG_CACHE_HOME: '/x' }, { cacheDir: '/x/durabill' }],
   ['cache folder in the home', { HOME: '/home/u' }, { cacheDir: '/home/u/.cache/durabill' }],
   ['a key', { SECRET_KEY: key }, { secretKey: key }],
+  ['a new key, and the old one', { SECRET_KEY: `${key}, ${key}` }, { secretKey: `${key}, ${key}` }],
   ['below npm', { npm_lifecycle_event: 'start' }, { isNpmScript: true }],
   [
     'an API key implies TLS',
@@ -196,8 +228,20 @@ const refusals: [Record<string, string>, string][] = [
     'TEMPORAL_PAYLOAD_KEYS is not valid: it must be id:key, several with commas, each key 32 random bytes in base64; the first one writes.',
   ]),
   [
+    { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
+    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": it must be http/protobuf or http/json.',
+  ],
+  [
+    { OTEL_TRACES_SAMPLER_ARG: '1.5' },
+    'OTEL_TRACES_SAMPLER_ARG is "1.5": it must be a number from 0 to 1.',
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_HEADERS: 'key=%zz' },
+    'OTEL_EXPORTER_OTLP_HEADERS is not valid: it must be name=value, several with commas, values percent-encoded.',
+  ],
+  [
     { SECRET_KEY: 'short' },
-    'SECRET_KEY is not valid: it must be 32 random bytes in base64 (openssl rand -base64 32).',
+    'SECRET_KEY is not valid: it must be 32 random bytes in base64 (openssl rand -base64 32), several with commas; the first one seals.',
   ],
   // Several at once: one line each.
   [

@@ -48,6 +48,10 @@ describe('a billing schedule', () => {
       (await listBillingSchedules(client)).find(({ tenantId: id }) => id === tenant.id);
     await until(async () => (await listed())?.isPaused, 10_000, 'the pause');
     expect(await listed()).to.include({ note: 'Monthly, at 03:00 UTC' });
+    // Another time is no leave to go on.
+    await setBillingSchedule(client, taskQueue, { ...schedule, hour: 4 });
+    await until(async () => (await listed())?.note.includes('04:00'), 10_000, 'the new time');
+    expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC', isPaused: true });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
     expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
   }).timeout(60_000);

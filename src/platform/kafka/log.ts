@@ -10,6 +10,7 @@ import type {
   UsageRecord,
   UsageSlice,
 } from '../../kernel/usage-log.js';
+import { traceHeader } from '../../kernel/trace.js';
 import type { Renewed } from './client.js';
 import { newestOf } from './newest.js';
 import { orgHeader } from './publisher.js';
@@ -177,19 +178,23 @@ function committed(fetched: Fetched): (RecordsBatch & { isEmpty: boolean })[] {
   });
 }
 
+const headerOf = ({ headers }: KafkaRecord, wanted: string): string | undefined =>
+  headers.find(([name]) => name?.toString() === wanted)?.[1]?.toString();
+
 function usageRecord(batch: RecordsBatch, record: KafkaRecord, offset: number): UsageRecord {
   const time =
     batch.attributes & hasAppendTime
       ? batch.maxTimestamp
       : batch.firstTimestamp + record.timestampDelta;
-  const header = record.headers.find(([name]) => name?.toString() === orgHeader)?.[1];
+  const header = headerOf(record, orgHeader);
   const text = record.value?.toString() ?? 'null';
   return {
     offset,
     key: record.key?.toString() ?? null,
-    orgId: header?.toString() ?? null,
+    orgId: header ?? null,
+    trace: headerOf(record, traceHeader) ?? null,
     // Of the gateway it is JSON; of another producer it may be anything, and is then no valid event.
-    message: header || isJson(text) ? text : JSON.stringify(text),
+    message: header !== undefined || isJson(text) ? text : JSON.stringify(text),
     receivedAt: new Date(Math.max(0, Number(time))),
   };
 }

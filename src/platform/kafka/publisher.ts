@@ -1,4 +1,5 @@
 import { ProduceAcks, type Producer } from '@platformatic/kafka';
+import { traceHeader } from '../../kernel/trace.js';
 import { usageTopic } from '../../kernel/usage-log.js';
 import { partitionOf, type Published, type UsageMessage } from '../broker.js';
 import { inGroups, type PublishOptions } from '../publishing.js';
@@ -11,6 +12,11 @@ const groupBytesMax = 1_024 * 1_024;
 
 /** The organization of an event, which is not part of its message. */
 export const orgHeader = 'morgId';
+
+const headersOf = ({ orgId, trace }: UsageMessage): Record<string, string> => ({
+  ...(orgId === null ? {} : { [orgHeader]: orgId }),
+  ...(trace === undefined || trace === null ? {} : { [traceHeader]: trace }),
+});
 
 /** Texts are sent as they are. */
 export type TextProducer = Producer<string, string, string, string>;
@@ -83,7 +89,7 @@ export class KafkaPublisher {
           messages: messages.map((each, index) => ({
             ...{ topic, partition: partitions[index] as number, value: each.message },
             ...(each.key === null ? {} : { key: each.key }),
-            ...(each.orgId === null ? {} : { headers: { [orgHeader]: each.orgId } }),
+            headers: headersOf(each),
           })),
         }),
       )
