@@ -4,6 +4,7 @@ import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
   billingSizes,
   draftsMax,
+  draftsThatFit,
   type BillingBatch,
   type BillingBatchResult,
   type BillingProblem,
@@ -98,7 +99,10 @@ export function billingRunActivities(platform: Platform) {
         );
         const isDryRun = batch.input.dryRun === true;
         const drafts = isDryRun ? invoices.slice(0, draftsMax).map(presentBilledInvoice) : [];
-        return { invoices: invoices.length, problems, drafts: jsonSafe(drafts) as object[] };
+        return {
+          ...{ invoices: invoices.length, problems },
+          drafts: draftsThatFit([], jsonSafe(drafts) as object[]),
+        };
       }),
 
     /** Renders invoices of a run that have no PDF yet, and tells whether they were the last. */

@@ -70,10 +70,24 @@ export interface BillingProgress {
   readonly problems: number;
 }
 
-/** The most problems, drafts and ids that the output of a run holds; all are counted. */
+/** The most problems and ids that the output of a run holds; all are counted. */
 export const outputListMax = 1_000;
 /** Drafts come with their items. */
 export const draftsMax = 200;
+/** Characters of their JSON: Temporal keeps no value of more than 2 MiB. */
+const draftsLengthMax = 600_000;
+
+/** The first of these drafts that a run which shows others already can show with them. */
+export function draftsThatFit(shown: readonly object[], drafts: readonly object[]): object[] {
+  const fit: object[] = [];
+  let length = JSON.stringify(shown).length;
+  for (const draft of drafts) {
+    length += JSON.stringify(draft).length;
+    if (shown.length + fit.length >= draftsMax || length > draftsLengthMax) break;
+    fit.push(draft);
+  }
+  return fit;
+}
 
 /** How often a tenant's schedule bills: the calendar period that ended before. */
 export const billingScheduleFrequencies = ['Daily', 'Weekly', 'Monthly'] as const;

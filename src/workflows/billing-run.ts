@@ -7,7 +7,7 @@ import {
 } from '@temporalio/workflow';
 import {
   billingSizes,
-  draftsMax,
+  draftsThatFit,
   outputListMax,
   type BillingBatchResult,
   type BillingProblem,
@@ -46,7 +46,7 @@ function add(state: BillingState, result: BillingBatchResult, accounts: number):
   state.invoices += result.invoices;
   state.problemCount += result.problems.length;
   state.problems.push(...result.problems.slice(0, outputListMax - state.problems.length));
-  state.drafts.push(...result.drafts.slice(0, draftsMax - state.drafts.length));
+  state.drafts.push(...draftsThatFit(state.drafts, result.drafts));
 }
 
 /** Bills all due accounts for a period, or one (DESIGN.md, section 5). */

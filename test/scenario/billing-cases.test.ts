@@ -12,7 +12,9 @@ import {
   type TestInstance,
   type TestTenant,
 } from '../support/instance.js';
+import { fillPrices, fillTenant } from '../support/fill.js';
 import { openReceiver, verify } from '../support/receiver.js';
+import { asOwner } from '../support/rows.js';
 import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -155,5 +157,23 @@ describe('what a billing run also does', () => {
     await tenant.post(`/v1/invoices/${march.invoiceIds[0]}/void`).expect(200);
     expect(await isBilled(first)).to.equal(false);
     expect(await isBilled(late)).to.equal(true);
+  });
+
+  it('shows the drafts of a dry run that its output can hold, and counts all', async () => {
+    // Each of ten accounts has usage of each of 601 services: ten drafts of 601 items.
+    const filling = { tenantId: tenant.id, accounts: 10, services: 601, events: 6_010 };
+    await asOwner(instance.databaseUrl, async (client) => {
+      await fillTenant(client, filling);
+      await fillPrices(client, filling);
+    });
+    const october = ['2026-10-01', '2026-10-31'] as const;
+    const { invoiceCount, invoices = [] } = await runBilling(tenant, ...october, { dryRun: true });
+    expect(invoiceCount).to.equal(10);
+    expect(invoices.length).to.be.within(1, 9);
+    // 601 x 1.25.
+    for (const { amount, items } of invoices)
+      expect([amount, items.length]).to.deep.equal([751.25, 601]);
+    const { transactionCount } = await runBilling(tenant, ...october);
+    expect(transactionCount).to.equal(6_010);
   });
 });
