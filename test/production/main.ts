@@ -56,6 +56,7 @@ async function startParts(
     TEST_TEMPORAL_ADDRESS: temporal.address,
     TEST_KAFKA_BROKERS: kafka.brokers,
     TEST_KAFKA_CABLE: kafka.cable,
+    TEST_KAFKA_SECURE: JSON.stringify(kafka.secure),
     TEST_SERVERS_FOLDER: folder,
   };
 }

@@ -1,5 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
@@ -50,6 +51,42 @@ export interface KafkaServer extends SupervisedServer {
   readonly brokers: string;
   /** `port:port`: who comes by the first, which is free for a test, is sent on to the second. */
   readonly cable: string;
+  /** A way in that wants TLS and a password, of `user` with any mechanism. */
+  readonly secure: { readonly brokers: string; readonly password: string; readonly caFile: string };
+}
+
+const kafkaUser = 'durabill';
+
+/** A certificate for 127.0.0.1 that nobody knows but who is given `caFile`. */
+async function makeCertificate(folder: string, java: string, signal: AbortSignal) {
+  const keytool = join(dirname(java), 'keytool');
+  const [keystore, password] = [join(folder, 'keystore.p12'), randomBytes(12).toString('hex')];
+  const store = ['-alias', 'kafka', '-keystore', keystore, '-storepass', password];
+  const names = ['-dname', 'CN=Kafka of the tests', '-ext', 'san=dns:localhost,ip:127.0.0.1'];
+  const kind = ['-keyalg', 'EC', '-groupname', 'secp256r1', '-validity', '2'];
+  const at = { cwd: folder, signal };
+  await runProgram(keytool, ['-genkeypair', ...store, ...kind, ...names], at);
+  const caFile = join(folder, 'ca.pem');
+  await runProgram(keytool, ['-exportcert', '-rfc', '-file', caFile, ...store], at);
+  return { keystore, password, caFile };
+}
+
+/** What the way in with TLS and passwords is configured by. */
+function secureProperties(password: string, keystore: string, keystorePassword: string) {
+  const jaas = (module: string, options = ''): string =>
+    `org.apache.kafka.common.security.${module} required${options};`;
+  return {
+    'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-512',
+    'listener.name.secure.plain.sasl.jaas.config': jaas(
+      'plain.PlainLoginModule',
+      ` user_${kafkaUser}="${password}"`,
+    ),
+    'listener.name.secure.scram-sha-512.sasl.jaas.config': jaas('scram.ScramLoginModule'),
+    'listener.name.secure.ssl.keystore.type': 'PKCS12',
+    'listener.name.secure.ssl.keystore.location': keystore,
+    'listener.name.secure.ssl.keystore.password': keystorePassword,
+    'listener.name.secure.ssl.key.password': keystorePassword,
+  };
 }
 
 /** One broker in KRaft mode, which is its own controller. */
@@ -57,16 +94,23 @@ export async function startKafka(folder: string, fetching: Fetching): Promise<Ka
   const [java, libs] = [await findJava(fetching), await findKafka(fetching)];
   const { signal, tell } = fetching;
   await mkdir(folder, { recursive: true });
-  const port = await freePort();
+  const [port, secure] = [await freePort(), await freePort()];
   const [controller, far, near] = [await freePort(), await freePort(), await freePort()];
+  const password = randomBytes(12).toString('hex');
+  const certificate = await makeCertificate(folder, java, signal);
   const at = (of: number): string => `127.0.0.1:${of}`;
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@${at(controller)}`,
-    listeners: `PLAINTEXT://${at(port)},CABLE://${at(far)},CONTROLLER://${at(controller)}`,
-    'advertised.listeners': `PLAINTEXT://${at(port)},CABLE://${at(near)}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CABLE:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: [
+      ...[`PLAINTEXT://${at(port)}`, `CABLE://${at(far)}`],
+      ...[`CONTROLLER://${at(controller)}`, `SECURE://${at(secure)}`],
+    ].join(','),
+    'advertised.listeners': `PLAINTEXT://${at(port)},CABLE://${at(near)},SECURE://localhost:${secure}`,
+    'listener.security.protocol.map':
+      'PLAINTEXT:PLAINTEXT,CABLE:PLAINTEXT,CONTROLLER:PLAINTEXT,SECURE:SASL_SSL',
+    ...secureProperties(password, certificate.keystore, certificate.password),
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'PLAINTEXT',
     'log.dirs': join(folder, 'data'),
@@ -85,7 +129,10 @@ export async function startKafka(folder: string, fetching: Fetching): Promise<Ka
   const tool = [...classes, 'kafka.tools.StorageTool'];
   const printed = await runProgram(java, [...tool, 'random-uuid'], { cwd: folder, signal });
   const id = printed.split('\n').at(-1) ?? '';
-  await runProgram(java, [...tool, 'format', '-t', id, '-c', config], { cwd: folder, signal });
+  const scram = ['--add-scram', `SCRAM-SHA-512=[name=${kafkaUser},password=${password}]`];
+  await runProgram(java, [...tool, 'format', '-t', id, '-c', config, ...scram], {
+    ...{ cwd: folder, signal },
+  });
   const memory = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
   const server = await keep(
     {
@@ -95,7 +142,10 @@ export async function startKafka(folder: string, fetching: Fetching): Promise<Ka
     },
     tell,
   );
-  return { ...server, brokers: at(port), cable: `${near}:${far}` };
+  return {
+    ...{ ...server, brokers: at(port), cable: `${near}:${far}` },
+    secure: { brokers: `localhost:${secure}`, password, caFile: certificate.caFile },
+  };
 }
 
 /** Registers a namespace, and resolves when workflows can be started in it. */
