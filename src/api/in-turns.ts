@@ -28,11 +28,12 @@ export function listenInTurns(server: EventEmitter, begin: RequestListener): voi
   let isConnecting = false;
   let isTurnAhead = false;
 
+  const most = (): number => (isConnecting ? begunMaxWhileConnecting : begunMax);
   const turn = (): void => {
-    const most = isConnecting ? begunMaxWhileConnecting : begunMax;
+    const beginMax = most();
     isTurnAhead = false;
     isConnecting = false;
-    for (begun = 0; begun < most && next < waiting.length; begun += 1) {
+    for (begun = 0; begun < beginMax && next < waiting.length; begun += 1) {
       const [request, response] = waiting[next] as Parameters<RequestListener>;
       next += 1;
       begin(request, response);
@@ -56,7 +57,7 @@ export function listenInTurns(server: EventEmitter, begin: RequestListener): voi
   server.on('request', (...[request, response]: Parameters<RequestListener>) => {
     lookAhead();
     const count = waiting.length - next;
-    if (count === 0 && begun < begunMaxWhileConnecting) {
+    if (count === 0 && begun < most()) {
       begun += 1;
       begin(request, response);
     } else if (count < waitingMax) {

@@ -21,9 +21,13 @@ export class KillableProduct {
     this.#env = { ...env, DATA_DIR: folder };
   }
 
-  static async start(): Promise<KillableProduct> {
-    const servers = await productServers();
-    const product = new KillableProduct(await makeFolder(), String(await freePort()), servers);
+  /** In a new folder, unless one is given; `env` is what else its environment holds. */
+  static async start(
+    given: { readonly folder?: string | undefined; readonly env?: Record<string, string> } = {},
+  ): Promise<KillableProduct> {
+    const env = { ...(await productServers()), ...given.env };
+    const folder = given.folder ?? (await makeFolder());
+    const product = new KillableProduct(folder, String(await freePort()), env);
     await product.launch();
     return product;
   }

@@ -29,29 +29,30 @@ describe('requests in turns', () => {
     Array.from({ length: to - from }, (_each, index) => from + index);
 
   it('begin at once while few come', () => {
-    send(0, 2);
-    expect(begun).to.deep.equal([0, 1]);
+    send(0, 64);
+    expect(begun).to.deep.equal(numbers(0, 64));
   });
 
   it('go on in the order in which they came, 64 a turn', async () => {
-    send(0, 100);
-    expect(begun).to.deep.equal(numbers(0, 2));
+    send(0, 150);
+    expect(begun).to.deep.equal(numbers(0, 64));
     await turn();
-    expect(begun).to.deep.equal(numbers(0, 66));
-    send(100, 102);
+    expect(begun).to.deep.equal(numbers(0, 128));
+    send(150, 152);
     await turn();
-    expect(begun).to.deep.equal(numbers(0, 102));
+    expect(begun).to.deep.equal(numbers(0, 152));
     await turn();
-    send(102, 103);
-    expect(begun).to.deep.equal(numbers(0, 103));
+    send(152, 153);
+    expect(begun).to.deep.equal(numbers(0, 153));
   });
 
   it('begin two a turn while connections come', async () => {
+    server.emit('connection');
     send(0, 10);
-    server.emit('connection');
+    expect(begun).to.deep.equal(numbers(0, 2));
     await turn();
-    expect(begun).to.deep.equal(numbers(0, 4));
     server.emit('connection');
+    expect(begun).to.deep.equal(numbers(0, 4));
     await turn();
     expect(begun).to.deep.equal(numbers(0, 6));
     await turn();
@@ -59,15 +60,15 @@ describe('requests in turns', () => {
   });
 
   it('are refused beyond 1,000 that wait, and taken again afterwards', async () => {
-    send(0, 1_010);
-    expect(refused).to.deep.equal(numbers(1_002, 1_010));
+    send(0, 1_072);
+    expect(refused).to.deep.equal(numbers(1_064, 1_072));
     // Refused ones are begun at once, to be answered.
-    expect(begun).to.deep.equal([...numbers(0, 2), ...numbers(1_002, 1_010)]);
+    expect(begun).to.deep.equal([...numbers(0, 64), ...numbers(1_064, 1_072)]);
     for (let turns = 0; turns < 16; turns += 1) await turn();
-    expect(begun.toSorted((a, b) => a - b)).to.deep.equal(numbers(0, 1_010));
-    send(1_010, 1_011);
+    expect(begun.toSorted((a, b) => a - b)).to.deep.equal(numbers(0, 1_072));
+    send(1_072, 1_073);
     expect(refused).to.have.length(8);
     await turn();
-    expect(begun.at(-1)).to.equal(1_010);
+    expect(begun.at(-1)).to.equal(1_072);
   });
 });
