@@ -24,9 +24,13 @@ function cannonOptions({ url, token, connections, method = 'GET', body }: Target
   };
 }
 
-function requireSuccess(url: string, { non2xx, errors }: autocannon.Result): void {
+function requireSuccess(url: string, result: autocannon.Result): void {
+  const { non2xx, errors, timeouts, statusCodeStats } = result;
   if (non2xx === 0 && errors === 0) return;
-  throw new Error(`${url}: ${non2xx} answers were not 2xx, ${errors} errors`);
+  const answers = Object.entries(statusCodeStats ?? {}).map(
+    ([code, { count = 0 }]) => `${count} x ${code}`,
+  );
+  throw new Error(`${url}: ${answers.join(', ')}; ${errors} errors, ${timeouts} of them timeouts`);
 }
 
 /** Requests per second that were answered with 2xx; throws when any was not. */
