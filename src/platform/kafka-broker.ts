@@ -1,9 +1,9 @@
-import { Admin, Consumer, ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
+import type { Admin } from '@platformatic/kafka';
 import type { Knex } from 'knex';
 import type { Published, UsageBroker } from './broker.js';
 import type { Database } from './database.js';
 import { firstLine, StartupError } from './embedded/startup-error.js';
-import { clientOptions, prefixed, Renewed, type KafkaSettings } from './kafka/client.js';
+import { acksOfAll, clientOptions, prefixed, Renewed, type KafkaSettings } from './kafka/client.js';
 import { KafkaGroup } from './kafka/group.js';
 import { KafkaIntake } from './kafka/intake.js';
 import { KafkaLog } from './kafka/log.js';
@@ -51,8 +51,12 @@ function teller(db: Knex, log: Logger) {
   };
 }
 
-/** The clients of a process, each with connections of its own: none waits behind another. */
-function openClients(settings: KafkaSettings, timeoutMs: number) {
+/**
+ * The clients of a process, each with connections of its own: none waits behind another. The library
+ * is loaded here: a start without Kafka would take a second longer.
+ */
+async function openClients(settings: KafkaSettings, timeoutMs: number) {
+  const { Admin, Consumer, Producer, stringSerializers } = await import('@platformatic/kafka');
   const options = (retries: number, limitMs = requestTimeoutMs) =>
     clientOptions(settings, { timeoutMs: limitMs, retries });
   const groupId = prefixed(settings.prefix, 'durabill');
@@ -64,7 +68,7 @@ function openClients(settings: KafkaSettings, timeoutMs: number) {
       (): TextProducer =>
         new Producer({
           ...options(3, timeoutMs),
-          ...{ idempotent: true, acks: ProduceAcks.ALL },
+          ...{ idempotent: true, acks: acksOfAll },
           serializers: stringSerializers,
         }),
       timeoutMs,
@@ -93,7 +97,7 @@ export async function openKafkaBroker(
   const { log } = options;
   const db = database.platform;
   const { prefix } = settings;
-  const clients = openClients(settings, options.timeoutMs);
+  const clients = await openClients(settings, options.timeoutMs);
   const { admin, reader, pinger, producer } = clients;
   const cluster = await clusterOf(admin, settings);
   const topics = new KafkaTopics(admin, settings);

@@ -4,7 +4,7 @@ import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
 import { FlowReplies } from './flow-replies.js';
-import type { KafkaSettings } from './kafka-broker.js';
+import { openKafkaBroker, type KafkaSettings } from './kafka-broker.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openMetrics, type Metrics } from './metrics.js';
@@ -109,8 +109,6 @@ async function openBroker(
     await claimUsageLog(database.platform, 'postgres');
     return openPostgresBroker(database, databaseUrl, { timeoutMs, log });
   }
-  // The client's modules would make a start without Kafka a second slower.
-  const { openKafkaBroker } = await import('./kafka-broker.js');
   const broker = await openKafkaBroker(kafka, database, databaseUrl, { timeoutMs, log });
   await claimUsageLog(database.platform, `kafka:${broker.cluster}/${kafka.prefix}`);
   return broker;

@@ -1,16 +1,86 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
+import { allowsScope } from '../../kernel/oauth-scope.js';
 import { problem } from '../../kernel/problem.js';
+import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/public-url.js';
+import { isReadOnly } from '../../schemas/operation.js';
+import { findTool } from '../../schemas/tool.js';
+import { readBodyText } from '../body.js';
+import { parseJson, refuseUnstorableText } from '../json.js';
 import { identify, type RequestState } from '../mount.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
+import { callTool, type ToolCaller } from './call-tool.js';
+import { createMcpServer, openTransport } from './server.js';
 
 /** Pages of other origins have no business here (MCP 2025-11-25, "Security Warning"). */
 function checkOrigin(ctx: Context, publicUrl: string): void {
   const origin = ctx.get('origin');
   if (origin !== '' && !publicUrls(publicUrl).some((one) => new URL(one).origin === origin)) {
     throw problem.forbidden('Pages of other origins may not call this server.');
+  }
+}
+
+/** A call of a tool in a message, if it is one. */
+function toolCallOf(message: unknown) {
+  const { method, params } = (message ?? {}) as {
+    readonly method?: unknown;
+    readonly params?: { readonly name?: unknown; readonly arguments?: unknown };
+  };
+  const name = method === 'tools/call' ? params?.name : undefined;
+  const tool = typeof name === 'string' ? findTool(name) : undefined;
+  const given = params?.arguments;
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  return tool && { tool, given: isObject ? (given as Record<string, unknown>) : {} };
+}
+
+/**
+ * 403 for a tool that the token's scopes do not allow: clients that get this from HTTP, rather than
+ * from the result, ask their user for more (MCP 2025-11-25, "Scope Challenge Handling").
+ */
+async function checkScopes(messages: unknown, caller: ToolCaller, platform: Platform) {
+  const { grant } = caller.identity;
+  if (!grant) return;
+  for (const message of [messages].flat()) {
+    const call = toolCallOf(message);
+    if (!call) continue;
+    const needed = isReadOnly(call.tool.operation) ? 'mcp:read' : 'mcp:write';
+    if (allowsScope(grant.scopes, needed)) continue;
+    // It does nothing but record that it was refused.
+    await callTool(call.tool, call.given, caller, platform);
+    const scope = [...new Set([...grant.scopes, needed])].join(' ');
+    throw problem.forbidden(`The scope ${needed} is required.`, { scope });
+  }
+}
+
+async function answerMessages(ctx: Context, identity: Identity, platform: Platform) {
+  const text = await readBodyText(ctx);
+  const messages = parseJson(text);
+  refuseUnstorableText(text, messages);
+  const caller = { identity, requestId: (ctx.state as RequestState).requestId };
+  await checkScopes(messages, caller, platform);
+  const transport = await openTransport();
+  const server = await createMcpServer(platform, caller);
+  try {
+    await server.connect(transport);
+    const headers = new Headers({
+      'Content-Type': 'application/json',
+      // Whatever is accepted, the answer is JSON.
+      Accept: 'application/json, text/event-stream',
+    });
+    const version = ctx.get('mcp-protocol-version');
+    if (version !== '') headers.set('Mcp-Protocol-Version', version);
+    const request = new Request(`${platform.config.publicUrl}${paths.mcp}`, {
+      ...{ method: 'POST', headers },
+    });
+    const response = await transport.handleRequest(request, { parsedBody: messages });
+    const body = await response.text();
+    ctx.body = body === '' ? null : body;
+    ctx.status = response.status;
+    if (body !== '') ctx.type = 'application/json; charset=utf-8';
+  } finally {
+    await server.close();
   }
 }
 
@@ -34,8 +104,6 @@ export function mountMcp(router: Router, platform: Platform): void {
       ctx.set('Allow', 'POST');
       throw problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but POST.`);
     }
-    // Read on the first message: the SDK's modules would make every start half a second slower.
-    const { answerMessages } = await import('./answer-messages.js');
     await answerMessages(ctx, identity, platform);
   });
 }

@@ -1,11 +1,6 @@
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ErrorCode,
-  ListToolsRequestSchema,
-  McpError,
-  type Tool as ListedTool,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Platform } from '../../platform/platform.js';
 import { describeTool, findTool, tools } from '../../schemas/tool.js';
@@ -26,8 +21,18 @@ function listedTools(): ListedTool[] {
   return described;
 }
 
+/** Reads messages from one request and answers them as JSON. */
+export async function openTransport(): Promise<WebStandardStreamableHTTPServerTransport> {
+  // The SDK's modules would make every start half a second slower: they are read when first needed.
+  const sdk = await import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js');
+  return new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+}
+
 /** An MCP server for one request: it keeps nothing, so that any process answers any request. */
-export function createMcpServer(platform: Platform, caller: ToolCaller): Server {
+export async function createMcpServer(platform: Platform, caller: ToolCaller): Promise<Server> {
+  const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
+  const { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } =
+    await import('@modelcontextprotocol/sdk/types.js');
   const server = new Server(
     { name: 'durabill', title: 'Durabill', version: packageJson.version },
     { capabilities: { tools: {} }, instructions },

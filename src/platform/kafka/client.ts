@@ -1,4 +1,4 @@
-import type { BaseOptions } from '@platformatic/kafka';
+import type { BaseOptions, FetchIsolationLevels, ProduceAcks } from '@platformatic/kafka';
 
 /** Where Kafka is and what topics are made with. */
 export interface KafkaSettings {
@@ -17,6 +17,10 @@ export interface KafkaSettings {
 }
 
 export type SaslMechanism = 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+
+/** Numbers of Kafka's protocol; the library that names them is loaded only where there is a Kafka. */
+export const readCommitted = 1 satisfies (typeof FetchIsolationLevels)['READ_COMMITTED'];
+export const acksOfAll = -1 satisfies (typeof ProduceAcks)['ALL'];
 
 const retryDelayMs = 200;
 

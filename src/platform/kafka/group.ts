@@ -1,4 +1,4 @@
-import { Consumer, type GroupAssignment } from '@platformatic/kafka';
+import type { Consumer, GroupAssignment } from '@platformatic/kafka';
 import type { Logger } from '../log.js';
 import { clientOptions, prefixed, type KafkaSettings } from './client.js';
 import type { KafkaTopics } from './topics.js';
@@ -88,6 +88,7 @@ export class KafkaGroup {
   async #join(): Promise<void> {
     const topic = prefixed(this.#settings.prefix, 'durabill.shares');
     await this.#topics.ensure(topic, shareCount);
+    const { Consumer } = await import('@platformatic/kafka');
     const consumer = new Consumer({
       ...clientOptions(this.#settings, { timeoutMs: requestTimeoutMs, retries: 1 }),
       groupId: prefixed(this.#settings.prefix, 'durabill'),

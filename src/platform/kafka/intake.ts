@@ -1,9 +1,9 @@
-import { FetchIsolationLevels, type Admin, type Consumer } from '@platformatic/kafka';
+import type { Admin, Consumer } from '@platformatic/kafka';
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../kernel/postgres-array.js';
 import { partitionCount, type UsageIntake, type WaitingPartition } from '../broker.js';
 import type { Logger } from '../log.js';
-import type { Renewed } from './client.js';
+import { readCommitted, type Renewed } from './client.js';
 import type { KafkaGroup } from './group.js';
 import { kafkaTopic, tenantOfTopic } from './topics.js';
 
@@ -115,7 +115,7 @@ export class KafkaIntake implements UsageIntake {
         .use((client) =>
           client.listOffsets({
             ...{ topics, partitions },
-            isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+            isolationLevel: readCommitted,
           }),
         )
         .catch((error: unknown) => {

@@ -1,9 +1,4 @@
-import {
-  FetchIsolationLevels,
-  type Consumer,
-  type KafkaRecord,
-  type RecordsBatch,
-} from '@platformatic/kafka';
+import type { Consumer, KafkaRecord, RecordsBatch } from '@platformatic/kafka';
 import type {
   PartitionOffset,
   UsageLogReader,
@@ -11,7 +6,7 @@ import type {
   UsageSlice,
 } from '../../kernel/usage-log.js';
 import { traceHeader } from '../../kernel/trace.js';
-import type { Renewed } from './client.js';
+import { readCommitted, type Renewed } from './client.js';
 import { newestOf } from './newest.js';
 import { orgHeader } from './publisher.js';
 import { isUnknownTopic, kafkaTopic } from './topics.js';
@@ -64,7 +59,7 @@ export class KafkaLog implements UsageLogReader {
     const topic = kafkaTopic(this.#prefix, tenantId);
     const offsets = await this.#reader.use(async (reader) =>
       reader
-        .listOffsets({ topics: [topic], isolationLevel: FetchIsolationLevels.READ_COMMITTED })
+        .listOffsets({ topics: [topic], isolationLevel: readCommitted })
         .catch((error: unknown) => {
           // Who has sent nothing yet has no topic.
           if (isUnknownTopic(error)) return new Map<string, bigint[]>();
@@ -115,7 +110,7 @@ export class KafkaLog implements UsageLogReader {
       if (node === undefined) throw new Error(`${topic} has no partition ${partition}.`);
       const { responses } = await reader.fetch({
         ...{ node, minBytes: 1, maxBytes: bytesMax, maxWaitTime: fetchWaitMs },
-        isolationLevel: FetchIsolationLevels.READ_COMMITTED,
+        isolationLevel: readCommitted,
         topics: [
           {
             topicId: id,

@@ -1,9 +1,9 @@
-import { ProduceAcks, type Producer } from '@platformatic/kafka';
+import type { Producer } from '@platformatic/kafka';
 import { traceHeader } from '../../kernel/trace.js';
 import { usageTopic } from '../../kernel/usage-log.js';
 import { partitionOf, type Published, type UsageMessage } from '../broker.js';
 import { inGroups, type PublishOptions } from '../publishing.js';
-import type { Renewed } from './client.js';
+import { acksOfAll, type Renewed } from './client.js';
 import { kafkaTopic, type KafkaTopics } from './topics.js';
 
 /** What one produce of a topic may carry; a batch of a partition must stay below 2 MiB. */
@@ -85,7 +85,7 @@ export class KafkaPublisher {
     const { offsets = [] } = await producer
       .use((client) =>
         client.send({
-          acks: ProduceAcks.ALL,
+          acks: acksOfAll,
           messages: messages.map((each, index) => ({
             ...{ topic, partition: partitions[index] as number, value: each.message },
             ...(each.key === null ? {} : { key: each.key }),
