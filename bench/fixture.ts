@@ -30,7 +30,7 @@ export async function createAccounts(client: BenchClient, count: number): Promis
   for (let index = 0; index < count; index += 1) {
     const account = await client.send('POST', `${external}/accounts`, {
       name: `Account ${index}`,
-      number: `A-${index}`,
+      number: `B-${index}`,
       externalId: accountRef(index),
       billingDay: 1,
       netTerm: 'Net 30',

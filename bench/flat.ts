@@ -71,6 +71,7 @@ export async function measureFlat(bench: Bench): Promise<BenchRow[]> {
     );
     rows.push({
       ...{ id: `flat (${id})`, value: a, floorValue: b, ratio, unit: '/s' },
+      transactions: big.events,
       ...{ aim: `>= ${aim}`, isReached: ratio >= aim },
       measure: `GET per second, ${big.events} transactions, ${big.accounts} accounts`,
       floor: `/s with ${small.events}`,

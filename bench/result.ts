@@ -1,5 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
+import { drawChart } from './chart.js';
 
 /** A row of DESIGN.md section 8: what was measured, its floor, and whether the aim was reached. */
 export interface BenchRow {
@@ -13,7 +14,18 @@ export interface BenchRow {
   readonly ratio: number;
   readonly aim: string;
   readonly isReached: boolean;
+  /** Rated transactions of the tenant, where the row brings its own. */
+  readonly transactions?: number;
 }
+
+/** A row as it is kept: at what size and when it was measured. */
+export interface KeptRow extends BenchRow {
+  readonly transactions: number;
+  readonly measuredAt: string;
+}
+
+const resultsPath = 'bench/results.json';
+const chartPath = 'docs/bench.svg';
 
 const figure = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(2);
@@ -39,15 +51,24 @@ export function printRows(rows: readonly BenchRow[]): void {
   }
 }
 
-/** Writes the rows as JSON, with what they were measured on. */
-export async function writeRows(path: string, rows: readonly BenchRow[]): Promise<void> {
+const placeOf = ({ id, transactions }: KeptRow): string => `${id} ${transactions}`;
+
+/** Keeps the rows in the place of those that were measured before, with the machine, and draws all. */
+export async function keepRows(rows: readonly BenchRow[], transactions: number): Promise<void> {
+  const measuredAt = new Date().toISOString();
+  const kept = JSON.parse(await readFile(resultsPath, 'utf8')) as { rows: KeptRow[] };
+  const all = new Map(kept.rows.map((row) => [placeOf(row), row]));
+  for (const row of rows) {
+    const now = { transactions, ...row, measuredAt };
+    all.set(placeOf(now), now);
+  }
   const machine = {
     cpus: cpus().length,
     model: cpus()[0]?.model ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,
   };
-  await mkdir('bench', { recursive: true });
-  const document = { measuredAt: new Date().toISOString(), machine, rows };
-  await writeFile(path, `${JSON.stringify(document, null, 2)}\n`);
+  const document = { machine, rows: [...all.values()] };
+  await writeFile(resultsPath, `${JSON.stringify(document, null, 2)}\n`);
+  await writeFile(chartPath, drawChart(document.rows));
 }

@@ -1,0 +1,61 @@
+import type { KeptRow } from './result.js';
+
+const width = 960;
+const labels = 250;
+const rowHeight = 26;
+const barHeight = 18;
+const top = 46;
+/** Where the aim is drawn, and the most that is shown of a row that is beyond it. */
+const aimAt = 300;
+const shownMax = 1.6;
+
+const text = (x: number, y: number, content: string, more = ''): string =>
+  `<text x="${x}" y="${y}"${more}>${content.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</text>`;
+
+/** How much of its aim a row reaches, 1 where it is just reached. */
+export function shareOfAim({ aim, unit, ratio, value }: KeptRow): number {
+  const [, relation = '', limit = '', limitUnit = ''] = /^(<=|>=) ([\d.]+)( ms)?/.exec(aim) ?? [];
+  const measured = limitUnit.trim() === unit ? value : ratio;
+  return relation === '>=' ? measured / Number(limit) : Number(limit) / measured;
+}
+
+/** The rows as bars against the aim of each, as SVG. A row with two aims is drawn by its ratio. */
+export function drawChart(rows: readonly KeptRow[]): string {
+  const ids = [...new Set(rows.map(({ id }) => id))];
+  const ordered = ids.flatMap((id) =>
+    rows.filter((row) => row.id === id).sort((a, b) => a.transactions - b.transactions),
+  );
+  const height = top + ordered.length * rowHeight + 16;
+  const bars = ordered.map((row, index) => {
+    const y = top + index * rowHeight;
+    const share = shareOfAim(row);
+    const length = Math.round(Math.min(share, shownMax) * aimAt);
+    const size = row.transactions.toLocaleString('en');
+    const figure =
+      row.value >= 100 ? Math.round(row.value).toLocaleString('en') : row.value.toFixed(1);
+    return [
+      text(labels - 8, y + 13, `${row.id}, ${size}`, ' text-anchor="end"'),
+      `<rect x="${labels}" y="${y}" width="${length}" height="${barHeight}" fill="${row.isReached ? '#2f7d4f' : '#c2572b'}"/>`,
+      text(
+        labels + length + 6,
+        y + 13,
+        `${figure} ${row.unit}, ${row.ratio.toFixed(2)} (${row.aim})`,
+      ),
+    ].join('\n');
+  });
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12" fill="#222">`,
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    text(8, 18, 'Share of the aim that each row reaches; the line is the aim', ' font-size="14"'),
+    text(
+      8,
+      34,
+      'row, rated transactions of the tenant: figure, ratio to its floor (aim)',
+      ' fill="#666"',
+    ),
+    ...bars,
+    `<line x1="${labels + aimAt}" x2="${labels + aimAt}" y1="${top - 6}" y2="${height - 10}" stroke="#222" stroke-dasharray="4 3"/>`,
+    '</svg>',
+    '',
+  ].join('\n');
+}
