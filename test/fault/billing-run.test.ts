@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { tellFigures } from '../start/outcome.js';
 import { itemLines, invoicesOf, runBilling } from '../support/billing.js';
 import {
   external,
@@ -84,5 +85,6 @@ describe('a billing run, when the n-th step fails after its commit', () => {
     for (let nth = 1; nth <= count; nth += 1) {
       expect(await run(nth), `step ${nth} of ${count}`).to.deep.equal(expected);
     }
+    tellFigures({ 'steps failed after their commit': count, invoices: expected.lines.length });
   }).timeout(120_000);
 });

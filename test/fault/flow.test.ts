@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
+import { tellFigures } from '../start/outcome.js';
 import { prepareRecords, rowsOf, starts } from '../support/flow-starts.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 import { asOwner } from '../support/rows.js';
@@ -47,6 +48,7 @@ describe('flows, when the n-th step fails after its commit', () => {
       for (let nth = 1; nth <= count; nth += 1) {
         expect(await run(nth), `step ${nth} of ${count}`).to.deep.equal(expected);
       }
+      tellFigures({ 'steps failed after their commit': count });
     }).timeout(120_000);
   }
 

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { fillPrices, fillTenant } from '../support/fill.js';
 import { KillableProduct } from '../start/killable.js';
+import { tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';
 
 /** `npm run test:fault` asks for a million transactions of 10,000 accounts and five kills. */
@@ -121,10 +122,10 @@ describe('a billing run that is killed with -9', function () {
     const { rows } = await owner.query<Found>(foundSql);
     const [found] = rows;
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
-    process.stderr.write(
-      `      killed at ${billedAt.join(', ')} of ${invoiceCount} invoices, ended after ${seconds} s\n`,
-    );
-    process.stderr.write(`      ${JSON.stringify(found)}\n`);
+    tellFigures({
+      ...{ kills, 'at invoice': billedAt.join(' '), invoices: invoiceCount, seconds },
+      ...{ transactions, ...found, doubled: (found?.billed ?? 0) - (found?.distinct ?? 0) },
+    });
     expect(found).to.include({
       ...{ billed: transactions, distinct: transactions, lost: 0, unequal: 0 },
       exact: found?.rated,

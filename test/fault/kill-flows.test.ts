@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as wait } from 'node:timers/promises';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { KillableProduct } from '../start/killable.js';
+import { tellFigures } from '../start/outcome.js';
 import { makeRecords, rowsOf, starts } from '../support/flow-starts.js';
 
 const external = '/api/v1/external';
@@ -62,9 +63,10 @@ describe('killed in the middle of every flow', function () {
       answers.push(answered);
       expect(rows, `killed after ${afterMs} ms`).to.deep.equal(expected);
     }
-    process.stderr.write(
-      `      killed after ${killedAfterMs.join(', ')} ms: ${answers.join(', ')} of 16 had been answered\n`,
-    );
+    tellFigures({
+      ...{ kills: killedAfterMs.length, 'after ms': killedAfterMs.join(' and ') },
+      ...{ flows: flowList.length, 'answered before': answers.join(' and ') },
+    });
     expect(Math.min(...answers)).to.be.lessThan(16);
   });
 });

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { UsageRange, UsageRangeResult } from '../../src/kernel/usage-workflow.js';
 import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
+import { tellFigures } from '../start/outcome.js';
 import { layCable, type Cable } from '../support/cable.js';
 import {
   external,
@@ -54,9 +55,11 @@ const costOf = (rounds: number): number =>
   Math.min(rounds - 1, 9) * 1000 * 0.02 + Math.max(rounds - 10, 0) * 1000 * 0.01;
 
 async function check(tenant: TestTenant, rounds: number, expected: object): Promise<void> {
-  expect(await waitUntilRated(tenant)).to.deep.equal(expected);
+  const counts = await waitUntilRated(tenant);
+  expect(counts).to.deep.equal(expected);
   const { rows } = await tenant.scope.db.read.raw<{ rows: Record<string, string>[] }>(
-    `select account.external_id as account, count(*) as charges, sum(amount) as amount,
+    `select account.external_id as account, count(*) as charges,
+       count(distinct external_tran_id) as events, sum(amount) as amount,
        (select sum(value) from usage_counter where owner_id = account.id) as counter
      from rated_transaction join account on account.id = account_id
      where rated_transaction.tenant_id = ? group by account.id, external_id order by 1`,
@@ -64,12 +67,19 @@ async function check(tenant: TestTenant, rounds: number, expected: object): Prom
   );
   expect(rows.map((row) => ({ ...row, amount: Number(row['amount']) }))).to.deep.equal(
     accounts.map((account) => ({
-      ...{ account, charges: String(10 * rounds), amount: costOf(rounds) },
+      ...{ account, charges: String(10 * rounds), events: String(10 * rounds) },
+      amount: costOf(rounds),
       counter: String(1000 * rounds),
     })),
   );
   const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
   expect(body.data.totalElements).to.equal(10 * rounds * accounts.length);
+  const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+  const { accepted, rated, duplicate } = counts;
+  tellFigures({
+    ...{ accepted, rated, duplicate, doubled: sum('charges') - sum('events') },
+    lost: accepted - duplicate - sum('events'),
+  });
 }
 
 describe('rating of usage, when things fail', () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { freePort } from '../../src/platform/embedded/processes.js';
+import { tellFigures } from '../start/outcome.js';
 import { openReceiver, verify, type Receiver } from '../support/receiver.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';
 
@@ -101,5 +102,9 @@ describe('webhooks of a started product', function () {
       webhookIds.set(id, delivery.id);
     }
     expect(new Set(webhookIds.values()).size).to.equal(ids.size);
+    tellFigures({
+      ...{ kills: 1, events: ids.size, deliveries: receiver.received.length },
+      lost: ids.size - webhookIds.size,
+    });
   });
 });
