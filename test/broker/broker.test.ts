@@ -263,11 +263,13 @@ for (const kind of brokerKinds) {
       const serviceId = await createService(tenant, 'API');
       // The first process reaches the broker through the cable, the others go straight.
       const servers = await testServers();
-      const straight = servers.kafka(instance.platform.config.kafka?.prefix ?? '');
       const start = async (platform: Platform) => running.push(await startWorkers(platform));
+      const { config } = instance.platform;
+      const straight = config.kafka &&
+        servers.kafka && { ...servers.kafka, prefix: config.kafka.prefix };
       const another = async (): Promise<Platform> => {
         const platform = await openPlatform(
-          { ...instance.platform.config, kafka: instance.platform.config.kafka && straight },
+          { ...config, kafka: straight },
           { databaseUrl: instance.databaseUrl, temporal: servers.temporal },
         );
         platforms.push(platform);

@@ -3,7 +3,7 @@ import type { Operation } from '../../src/schemas/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { changed, placesIn, type Schema } from '../support/places.js';
-import { snapshot } from '../support/rows.js';
+import { openPhotographer, type Photographer, type Snapshot } from '../support/rows.js';
 import { waitUntilRated } from '../support/usage.js';
 import { bodyIn, buildWorld, pathIn, queryIn, sharedParams, type World } from '../support/world.js';
 
@@ -29,9 +29,9 @@ describe('one tenant and the records of another', () => {
   let instance: TestInstance;
   let owner: World;
   let stranger: World;
-  let stored: Record<string, string>;
+  let photographer: Photographer;
+  let stored: Snapshot;
 
-  const stateOfOwner = () => snapshot(instance.databaseUrl, { tenantId: owner.tenant.id });
   const send = ({ method }: Operation, path: string, body?: object) => {
     const { tenant } = stranger;
     if (method === 'GET') return tenant.get(path);
@@ -53,11 +53,15 @@ describe('one tenant and the records of another', () => {
     instance = await openTestInstance({ withWorkers: true });
     owner = await buildWorld(await instance.tenant());
     stranger = await buildWorld(await instance.tenant());
-    stored = await stateOfOwner();
+    photographer = await openPhotographer(instance.databaseUrl, owner.tenant.id);
+    stored = await photographer.take();
   });
-  after(() => instance.close());
+  after(async () => {
+    await photographer.close();
+    await instance.close();
+  });
   afterEach(async () => {
-    expect(await stateOfOwner(), "the owner's rows").to.deep.equal(stored);
+    expect(await photographer.take(), "the owner's rows").to.deep.equal(stored);
   });
 
   for (const operation of declaredOperations) {

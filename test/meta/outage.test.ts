@@ -6,7 +6,7 @@ import { declaredOperations } from '../support/answers.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { sendRaw, type RawAnswer } from '../support/raw.js';
-import { snapshot } from '../support/rows.js';
+import { openPhotographer, type Photographer, type Snapshot } from '../support/rows.js';
 import { waitUntilRated } from '../support/usage.js';
 import { bodyIn, buildWorld, pathIn, queryIn, type World } from '../support/world.js';
 
@@ -15,7 +15,8 @@ describe('without the database', () => {
   let cable: Cable;
   let world: World;
   let accessKey: string;
-  let stored: Record<string, string>;
+  let photographer: Photographer;
+  let stored: Snapshot;
 
   const send = (operation: Operation, bearer: string): Promise<RawAnswer> => {
     const { method, path, example } = operation;
@@ -41,10 +42,14 @@ describe('without the database', () => {
     accessKey = await createAccessKey(instance.platform.database.platform, {
       ...{ tenantId, orgId: 'org', roles: ['ADMIN'], name: null },
     });
-    stored = await snapshot(instance.databaseUrl);
+    photographer = await openPhotographer(instance.databaseUrl);
+    stored = await photographer.take();
     await cable.cut();
   });
-  after(() => instance.close());
+  after(async () => {
+    await photographer.close();
+    await instance.close();
+  });
 
   for (const operation of declaredOperations) {
     const { id, access = 'admin' } = operation;
@@ -66,7 +71,7 @@ describe('without the database', () => {
   }
 
   it('nothing was written; afterwards requests are served and usage is rated again', async () => {
-    expect(await snapshot(instance.databaseUrl)).to.deep.equal(stored);
+    expect(await photographer.take()).to.deep.equal(stored);
     await cable.mend();
     await world.tenant.get('/api/v1/external/accounts').expect(200);
     const event = bodyIn(world, examples.usageEvent) as typeof examples.usageEvent;

@@ -1,20 +1,32 @@
+import { resolve } from 'node:path';
 import { readConfig } from '../../src/platform/config.js';
 import { findTemporal } from '../../src/platform/embedded/temporal-program.js';
-import { stopTestServers } from './servers.js';
+import { checkCoverage, noteAnswers } from './coverage.js';
+import { shareTestServers, stopTestServers } from './servers.js';
+
+/** The test files of which a test has ended. */
+const filesRun = new Set<string>();
 
 /**
- * Called by mocha before the first test: a machine without a Temporal server fetches or builds one,
- * which takes minutes and so must not happen under the time limit of a test.
+ * Called by mocha before the first test, in the process that hands test files to others: they share
+ * the servers that it starts. A machine without a Temporal server fetches or builds one, which takes
+ * minutes and so must not happen under the time limit of a test.
  */
-export async function mochaGlobalSetup(): Promise<void> {
+export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
   const { cacheDir, searchPath } = readConfig(process.env);
   await findTemporal({
     ...{ cacheDir, searchPath },
     onProgress: (text) => process.stderr.write(`Temporal server: ${text}\n`),
   });
+  await shareTestServers();
+  await noteAnswers();
+  this.on('test end', ({ file }) => {
+    if (file !== undefined) filesRun.add(resolve(file));
+  });
 }
 
-/** Called by mocha after the last test; the other servers start when the first test needs them. */
+/** Called by mocha after the last test; what it throws counts as one more failed test. */
 export async function mochaGlobalTeardown(): Promise<void> {
   await stopTestServers();
+  await checkCoverage(filesRun);
 }

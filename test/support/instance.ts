@@ -99,7 +99,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     {
       databasePoolMax: 10,
       ingestTimeoutMs: options.ingestTimeoutMs ?? 10_000,
-      kafka: options.kafka === undefined ? servers.kafka(unique) : (options.kafka ?? undefined),
+      kafka:
+        options.kafka === undefined
+          ? servers.kafka && { ...servers.kafka, prefix: unique }
+          : (options.kafka ?? undefined),
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       // Receivers of tests are on this machine.

@@ -32,29 +32,42 @@ export async function listTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
+/** What is stored, as a count and a checksum for each table. */
+export type Snapshot = Readonly<Record<string, string>>;
+
+/** Over one connection: each new one reads the descriptions of all tables, which takes longer. */
+export interface Photographer {
+  take(): Promise<Snapshot>;
+  close(): Promise<void>;
+}
+
 /**
- * What is stored, as a count and a checksum for each table: equal before and after means that
- * nothing changed. With a tenant, only its rows; `except` leaves tables out. How often tenants have
- * asked is never part of it.
+ * Takes snapshots: equal before and after means that nothing changed. With a tenant, only of its
+ * rows. How often tenants have asked is never part of it.
  */
-export async function snapshot(
+export async function openPhotographer(
   databaseUrl: string,
-  { tenantId, except = [] }: { tenantId?: string; except?: readonly string[] } = {},
-): Promise<Record<string, string>> {
-  return asOwner(databaseUrl, async (client) => {
-    const tables = (await listTables(client)).filter(
-      ({ name, hasTenant }) =>
-        name !== 'rate_limit' && !except.includes(name) && (hasTenant || tenantId === undefined),
-    );
-    const state: Record<string, string> = {};
-    for (const { name } of tables) {
-      const { rows } = await client.query<{ state: string }>(
-        `select count(*) || ' ' || coalesce(md5(string_agg(t::text, ' ' order by t::text)), '')
-           as state from ${name} t ${tenantId === undefined ? '' : 'where tenant_id = $1'}`,
+  tenantId?: string,
+): Promise<Photographer> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const tables = (await listTables(client)).filter(
+    ({ name, hasTenant }) => name !== 'rate_limit' && (hasTenant || tenantId === undefined),
+  );
+  const states = tables.map(
+    ({ name }) => `
+      select '${name}' as name, count(*) || ' ' ||
+        coalesce(md5(string_agg(t::text, ' ' order by t::text)), '') as state
+      from ${name} as t ${tenantId === undefined ? '' : 'where tenant_id = $1'}`,
+  );
+  return {
+    async take() {
+      const { rows } = await client.query<{ name: string; state: string }>(
+        states.join(' union all '),
         tenantId === undefined ? [] : [tenantId],
       );
-      state[name] = rows[0]?.state ?? '';
-    }
-    return state;
-  });
+      return Object.fromEntries(rows.map(({ name, state }) => [name, state]));
+    },
+    close: () => client.end(),
+  };
 }

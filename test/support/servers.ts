@@ -6,16 +6,21 @@ import pg from 'pg';
 import { readConfig } from '../../src/platform/config.js';
 import type { KafkaSettings } from '../../src/platform/kafka-broker.js';
 import { migrateDatabase } from '../../src/platform/migrations.js';
-import { openServers, type Servers } from '../../src/platform/servers.js';
+import { openServers, type TemporalServer } from '../../src/platform/servers.js';
 
-interface TestServers extends Servers {
-  /** Where usage streams through, on topics of this prefix; undefined: PostgreSQL. */
-  readonly kafka: (prefix: string) => KafkaSettings | undefined;
-  readonly templateUrl: string;
-  readonly dataDir: string;
+/** Plain data, so that one process can tell it to another. */
+interface TestServers {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalServer;
+  /** Where usage streams through; undefined: PostgreSQL. */
+  readonly kafka: KafkaSettings | undefined;
 }
 
-let starting: Promise<TestServers> | undefined;
+/** The variable by which a process tells the tests that it starts which servers they share. */
+const shared = 'TEST_SERVERS';
+
+let known: Promise<TestServers> | undefined;
+let stopOwn: (() => Promise<void>) | undefined;
 
 const template = 'durabill_template';
 
@@ -55,18 +60,26 @@ async function startServers(): Promise<TestServers> {
   const servers = await openServers(config, {
     onProgress: (text) => process.stderr.write(`test servers: ${text}\n`),
   });
+  stopOwn = async () => {
+    await servers.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
   await execute(servers.databaseUrl, `drop database if exists ${template}`);
   await execute(servers.databaseUrl, `create database ${template}`);
-  const templateUrl = databaseUrl(servers.databaseUrl, template);
-  await migrateDatabase(templateUrl);
-  const kafka = (prefix: string) => config.kafka && { ...config.kafka, prefix };
-  return { ...servers, kafka, templateUrl, dataDir };
+  await migrateDatabase(databaseUrl(servers.databaseUrl, template));
+  return { databaseUrl: servers.databaseUrl, temporal: servers.temporal, kafka: config.kafka };
 }
 
-/** The real PostgreSQL and Temporal of this run, started when the first test asks. */
+/** The real PostgreSQL and Temporal of this run, started when the first asks. */
 export function testServers(): Promise<TestServers> {
-  starting ??= startServers();
-  return starting;
+  const told = process.env[shared];
+  known ??= told === undefined ? startServers() : Promise.resolve(JSON.parse(told) as TestServers);
+  return known;
+}
+
+/** Starts them for the processes that this one starts, too. */
+export async function shareTestServers(): Promise<void> {
+  process.env[shared] = JSON.stringify(await testServers());
 }
 
 /** A migrated, empty database of its own: copied from the template in milliseconds. */
@@ -85,8 +98,8 @@ export async function createEmptyDatabase(): Promise<string> {
   return databaseUrl(servers.databaseUrl, name);
 }
 
+/** Stops what this process has started. */
 export async function stopTestServers(): Promise<void> {
-  const servers = await starting?.catch(() => undefined);
-  await servers?.stop();
-  if (servers) await rm(servers.dataDir, { recursive: true, force: true });
+  await known?.catch(() => undefined);
+  await stopOwn?.();
 }
