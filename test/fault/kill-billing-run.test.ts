@@ -6,12 +6,9 @@ import { KillableProduct } from '../start/killable.js';
 import { tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';
 
-/** `npm run test:fault` asks for a million transactions of 10,000 accounts and five kills. */
-const sizeOf = (name: string, usual: number): number => Number(process.env[name] ?? usual);
-const accounts = sizeOf('FAULT_BILLING_ACCOUNTS', 4_000);
-const transactions = sizeOf('FAULT_BILLING_TRANSACTIONS', 8_000);
-const kills = sizeOf('FAULT_BILLING_KILLS', 2);
-
+const accounts = 10_000;
+const transactions = 1_000_000;
+const kills = 5;
 const services = 20;
 const tenantId = 'kill-billing';
 const period = { periodStart: '2026-10-01', periodEnd: '2026-10-31' };

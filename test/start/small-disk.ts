@@ -39,7 +39,8 @@ async function mountDisk(): Promise<SmallDisk | undefined> {
     },
     makeRoom: () => rm(ballast),
     async remove() {
-      execFileSync('umount', [root]);
+      // At once, though a server of the product may still be about to end.
+      execFileSync('umount', ['--lazy', root]);
       await rmdir(root);
     },
   };
