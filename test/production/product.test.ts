@@ -7,9 +7,10 @@ import { demoAccount, demoService } from '../../src/cli/demo-catalog.js';
 import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
 import { productServers } from '../start/product-servers.js';
 import { removeFolder, makeFolder, startProgram, until, type Started } from '../start/workbench.js';
+import { told } from './told.js';
 
 const external = '/api/v1/external';
-const folder = process.env['TEST_SERVERS_FOLDER'];
+const folder = told('TEST_SERVERS_FOLDER');
 
 type Summary = Record<'accepted' | 'rated' | 'duplicate' | 'rejected' | 'pending', number>;
 
@@ -65,147 +66,145 @@ class Processes {
   }
 }
 
-if (folder !== undefined) {
-  describe('two API and two worker processes', function () {
-    this.timeout(300_000);
-    let processes: Processes;
-    let dataDir: string;
-    let databaseUrl: string;
-    let token = '';
-    let serviceId = '';
+describe('two API and two worker processes', function () {
+  this.timeout(300_000);
+  let processes: Processes;
+  let dataDir: string;
+  let databaseUrl: string;
+  let token = '';
+  let serviceId = '';
 
-    const send = (url: string, path: string, body?: unknown, method = 'POST'): Promise<Response> =>
-      fetch(`${url}${path}`, {
-        method,
-        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        signal: AbortSignal.timeout(20_000),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-
-    const summary = async (): Promise<Summary> => {
-      const [url = ''] = processes.urls;
-      const response = await send(url, '/v1/usage-events/summary', undefined, 'GET');
-      expect(response.status).to.equal(200);
-      return (await response.json()) as Summary;
-    };
-
-    before(async () => {
-      dataDir = await makeFolder();
-      const env = await productServers();
-      databaseUrl = env['DATABASE_URL'] ?? '';
-      processes = new Processes({ ...env, DATA_DIR: dataDir });
-      await Promise.all(['api-1', 'api-2', 'worker-1', 'worker-2'].map((n) => processes.start(n)));
-      token = await processes.command(
-        ...['token', '--tenant', 'production', '--org', 'o', '--roles', 'ADMIN'],
-      );
-      const [first = '', second = ''] = processes.urls;
-      expect((await send(first, `${external}/accounts`, demoAccount)).status).to.equal(201);
-      const service = await send(second, `${external}/services`, demoService);
-      expect(service.status).to.equal(201);
-      serviceId = ((await service.json()) as { id: string }).id;
-    });
-    after(async () => {
-      await processes.close();
-      await removeFolder(dataDir);
+  const send = (url: string, path: string, body?: unknown, method = 'POST'): Promise<Response> =>
+    fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(20_000),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
 
-    const event = (externalTransactionId: string) => ({
-      key: externalTransactionId,
-      message: {
-        ...{ externalTransactionId, serviceId, billingAccountRef: 'acme' },
-        eventTimestamp: '2026-10-05T12:00:00Z',
-        dimensions: { api_calls: '2', priority: '1', region: 'us' },
-      },
-    });
+  const summary = async (): Promise<Summary> => {
+    const [url = ''] = processes.urls;
+    const response = await send(url, '/v1/usage-events/summary', undefined, 'GET');
+    expect(response.status).to.equal(200);
+    return (await response.json()) as Summary;
+  };
 
-    it('are ready, and know one another', async () => {
-      for (const url of processes.urls) {
-        expect((await fetch(`${url}/readyz`)).status).to.equal(200);
-        expect((await fetch(`${url}/healthz`)).status).to.equal(200);
-      }
-    });
-
-    it('lose and double nothing while each of them and of their servers is killed', async () => {
-      const accepted = new Set<string>();
-      let sent = 0;
-      let isSending = true;
-      const sender = async (number: number): Promise<void> => {
-        while (isSending) {
-          const id = `stream-${(sent += 1)}`;
-          const url = processes.urls[number % 2] ?? '';
-          const status = await send(url, '/v1/ingest/usage', event(id)).then(
-            (response) => response.status,
-            () => 0,
-          );
-          if (status === 200) accepted.add(id);
-          else await wait(50);
-        }
-      };
-      const senders = Array.from({ length: 8 }, (_each, index) => sender(index));
-      const kills: string[] = [];
-      const killServer = (name: string, ...pids: number[]): void => {
-        expect(pids.length, name).to.be.greaterThan(0);
-        for (const pid of pids) process.kill(pid, 'SIGKILL');
-        kills.push(name);
-      };
-      const pidsOf = (...texts: string[]) => findProcesses(...texts).map(({ pid }) => pid);
-      const pidOfPostgres = async (): Promise<number> => {
-        const file = join(folder, 'postgres', 'postgres', 'postmaster.pid');
-        return Number((await readFile(file, 'utf8')).split('\n')[0]);
-      };
-      const killProcess = async (name: string): Promise<void> => {
-        await processes.kill(name);
-        kills.push(name);
-      };
-      try {
-        await wait(1_000);
-        await killProcess('worker-1');
-        await wait(1_000);
-        killServer('Kafka', ...pidsOf(folder, 'kafka.Kafka'));
-        await processes.start('worker-1');
-        await killProcess('api-1');
-        killServer('PostgreSQL', await pidOfPostgres());
-        await processes.start('api-1');
-        killServer('Temporal', ...pidsOf(`${folder}/temporal`));
-        await killProcess('worker-2');
-        await processes.start('worker-2');
-        await wait(2_000);
-      } finally {
-        isSending = false;
-        await Promise.all(senders);
-      }
-      const isSettled = () =>
-        summary().then(
-          ({ pending }) => pending === 0,
-          () => false,
-        );
-      await until(isSettled, 90_000, 'rating of all events').catch((error: unknown) => {
-        throw new Error(processes.output(), { cause: error });
-      });
-      const counts = await summary();
-      const client = new pg.Client({ connectionString: databaseUrl });
-      await client.connect();
-      const rated = await client.query<{ id: string; count: string }>(
-        'select external_tran_id as id, count(*) from rated_transaction group by 1',
-      );
-      const sums = await client.query<{ value: string; volume: string }>(
-        `select (select sum(value) from usage_counter) as value,
-                (select sum(volume) from rated_dimension) as volume`,
-      );
-      await client.end();
-      const ids = new Set(rated.rows.map((row) => row.id));
-      const doubled = rated.rows.filter((row) => row.count !== '1');
-      const lost = [...accepted].filter((id) => !ids.has(id));
-      process.stderr.write(
-        `      killed ${kills.join(', ')}; sent ${sent}, accepted ${accepted.size}, ` +
-          `${JSON.stringify(counts)}, doubled ${doubled.length}, lost ${lost.length}\n`,
-      );
-      expect({ doubled, lost }).to.deep.equal({ doubled: [], lost: [] });
-      expect(accepted.size).to.be.greaterThan(0);
-      const { accepted: all, rated: done, duplicate, rejected, pending } = counts;
-      expect(all).to.equal(done + duplicate + rejected + pending);
-      expect(Number(sums.rows[0]?.value)).to.equal(2 * ids.size);
-      expect(sums.rows[0]?.value).to.equal(sums.rows[0]?.volume);
-    });
+  before(async () => {
+    dataDir = await makeFolder();
+    const env = await productServers();
+    databaseUrl = env['DATABASE_URL'] ?? '';
+    processes = new Processes({ ...env, DATA_DIR: dataDir });
+    await Promise.all(['api-1', 'api-2', 'worker-1', 'worker-2'].map((n) => processes.start(n)));
+    token = await processes.command(
+      ...['token', '--tenant', 'production', '--org', 'o', '--roles', 'ADMIN'],
+    );
+    const [first = '', second = ''] = processes.urls;
+    expect((await send(first, `${external}/accounts`, demoAccount)).status).to.equal(201);
+    const service = await send(second, `${external}/services`, demoService);
+    expect(service.status).to.equal(201);
+    serviceId = ((await service.json()) as { id: string }).id;
   });
-}
+  after(async () => {
+    await processes.close();
+    await removeFolder(dataDir);
+  });
+
+  const event = (externalTransactionId: string) => ({
+    key: externalTransactionId,
+    message: {
+      ...{ externalTransactionId, serviceId, billingAccountRef: 'acme' },
+      eventTimestamp: '2026-10-05T12:00:00Z',
+      dimensions: { api_calls: '2', priority: '1', region: 'us' },
+    },
+  });
+
+  it('are ready, and know one another', async () => {
+    for (const url of processes.urls) {
+      expect((await fetch(`${url}/readyz`)).status).to.equal(200);
+      expect((await fetch(`${url}/healthz`)).status).to.equal(200);
+    }
+  });
+
+  it('lose and double nothing while each of them and of their servers is killed', async () => {
+    const accepted = new Set<string>();
+    let sent = 0;
+    let isSending = true;
+    const sender = async (number: number): Promise<void> => {
+      while (isSending) {
+        const id = `stream-${(sent += 1)}`;
+        const url = processes.urls[number % 2] ?? '';
+        const status = await send(url, '/v1/ingest/usage', event(id)).then(
+          (response) => response.status,
+          () => 0,
+        );
+        if (status === 200) accepted.add(id);
+        else await wait(50);
+      }
+    };
+    const senders = Array.from({ length: 8 }, (_each, index) => sender(index));
+    const kills: string[] = [];
+    const killServer = (name: string, ...pids: number[]): void => {
+      expect(pids.length, name).to.be.greaterThan(0);
+      for (const pid of pids) process.kill(pid, 'SIGKILL');
+      kills.push(name);
+    };
+    const pidsOf = (...texts: string[]) => findProcesses(...texts).map(({ pid }) => pid);
+    const pidOfPostgres = async (): Promise<number> => {
+      const file = join(folder, 'postgres', 'postgres', 'postmaster.pid');
+      return Number((await readFile(file, 'utf8')).split('\n')[0]);
+    };
+    const killProcess = async (name: string): Promise<void> => {
+      await processes.kill(name);
+      kills.push(name);
+    };
+    try {
+      await wait(1_000);
+      await killProcess('worker-1');
+      await wait(1_000);
+      killServer('Kafka', ...pidsOf(folder, 'kafka.Kafka'));
+      await processes.start('worker-1');
+      await killProcess('api-1');
+      killServer('PostgreSQL', await pidOfPostgres());
+      await processes.start('api-1');
+      killServer('Temporal', ...pidsOf(`${folder}/temporal`));
+      await killProcess('worker-2');
+      await processes.start('worker-2');
+      await wait(2_000);
+    } finally {
+      isSending = false;
+      await Promise.all(senders);
+    }
+    const isSettled = () =>
+      summary().then(
+        ({ pending }) => pending === 0,
+        () => false,
+      );
+    await until(isSettled, 90_000, 'rating of all events').catch((error: unknown) => {
+      throw new Error(processes.output(), { cause: error });
+    });
+    const counts = await summary();
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    const rated = await client.query<{ id: string; count: string }>(
+      'select external_tran_id as id, count(*) from rated_transaction group by 1',
+    );
+    const sums = await client.query<{ value: string; volume: string }>(
+      `select (select sum(value) from usage_counter) as value,
+              (select sum(volume) from rated_dimension) as volume`,
+    );
+    await client.end();
+    const ids = new Set(rated.rows.map((row) => row.id));
+    const doubled = rated.rows.filter((row) => row.count !== '1');
+    const lost = [...accepted].filter((id) => !ids.has(id));
+    process.stderr.write(
+      `      killed ${kills.join(', ')}; sent ${sent}, accepted ${accepted.size}, ` +
+        `${JSON.stringify(counts)}, doubled ${doubled.length}, lost ${lost.length}\n`,
+    );
+    expect({ doubled, lost }).to.deep.equal({ doubled: [], lost: [] });
+    expect(accepted.size).to.be.greaterThan(0);
+    const { accepted: all, rated: done, duplicate, rejected, pending } = counts;
+    expect(all).to.equal(done + duplicate + rejected + pending);
+    expect(Number(sums.rows[0]?.value)).to.equal(2 * ids.size);
+    expect(sums.rows[0]?.value).to.equal(sums.rows[0]?.volume);
+  });
+});

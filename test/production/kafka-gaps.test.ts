@@ -1,0 +1,62 @@
+import { ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
+import { expect } from 'chai';
+import { usageTopic } from '../../src/kernel/usage-log.js';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+import { told } from './told.js';
+
+const brokers = told('TEST_KAFKA_BROKERS');
+
+/** What only Kafka has: other producers, transactions and their markers, which take offsets too. */
+describe('a topic of Kafka that others write to', () => {
+  let instance: TestInstance;
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true });
+  });
+  after(() => instance.close());
+
+  it('is rated without what was taken back, and the numbers add up', async () => {
+    const tenant = await instance.tenant();
+    await createAccount(tenant, 'a');
+    const serviceId = await createService(tenant, 'API');
+    const event = () => usage('a', serviceId);
+    await send(tenant, event());
+    const producer = new Producer<string, string, string, string>({
+      ...{
+        clientId: 'other',
+        bootstrapBrokers: brokers.split(','),
+        serializers: stringSerializers,
+      },
+      ...{ idempotent: true, acks: ProduceAcks.ALL, transactionalId: `other-${tenant.id}` },
+    });
+    const { prefix } = instance.platform.config.kafka ?? { prefix: '' };
+    const topic = `${prefix}.${usageTopic(tenant.id)}`;
+    const partition = (await instance.platform.broker.ends(tenant.id))[0]?.partition ?? 0;
+    const write = async (values: readonly string[], isKept: boolean): Promise<void> => {
+      const transaction = await producer.beginTransaction();
+      await transaction.send({ messages: values.map((value) => ({ topic, partition, value })) });
+      await (isKept ? transaction.commit() : transaction.abort());
+    };
+    try {
+      const texts = [event(), event()].map((each) => JSON.stringify(each));
+      await write(texts, true);
+      await write([JSON.stringify(event())], false);
+      await write([JSON.stringify(event())], false);
+      await write(['no JSON\0'], true);
+      await send(tenant, event());
+    } finally {
+      await producer.close();
+    }
+    // Offsets 0 to 10: five of them hold events that were rated or rejected, four markers and two
+    // events that were taken back hold none.
+    const expected = { accepted: 5, rated: 4, duplicate: 0, rejected: 1, pending: 0 };
+    expect(await waitUntilRated(tenant, 5)).to.deep.equal(expected);
+    expect(await instance.platform.broker.ends(tenant.id)).to.deep.equal([
+      { partition, offset: 11 },
+    ]);
+    const { body } = await tenant.get('/v1/usage-events').expect(200);
+    expect(body.pagination.total).to.equal(5);
+    const offsets = (body.data as { offset: number; status: string }[]).map((each) => each.offset);
+    expect(offsets).to.deep.equal([10, 8, 2, 1, 0]);
+  });
+});
