@@ -25,7 +25,12 @@ export interface BillingSizes {
   readonly pages: number;
 }
 
-export const billingSizes: BillingSizes = { page: 8_000, batch: 2_000, concurrency: 2, pages: 100 };
+export const billingSizes: BillingSizes = {
+  page: 10_000,
+  batch: 5_000,
+  concurrency: 2,
+  pages: 100,
+};
 
 /** What a run knows when it has begun. */
 export interface BillingRunStart {

@@ -67,26 +67,36 @@ const queuedSql = (isClaimed: boolean): string => `
   )`;
 
 /**
- * All of the days that are not billed yet, and of the others what is queued. Usually the accounts are
- * billed up to the same day and all is due: without the joins that nobody needs then, the planner
- * knows how much there is to read.
+ * All of the days that are not billed yet, and of the others what is queued, each transaction with its
+ * dimensions. Usually the accounts are billed up to the same day and all is due: without the joins
+ * that nobody needs then, the planner knows how much there is to read. Dimensions are joined before
+ * the union, behind which it would no longer know that ids are unique, and hash all of them instead
+ * of the transactions of this batch.
  */
 const unbilledSql = (isMixed: boolean, hasCutoffs: boolean): string => `
   unbilled as (
-    select t.* from rated_transaction as t
-    ${isMixed ? openJoin : ''} ${hasCutoffs ? cutoffJoin : ''}
+    select ${unbilledColumns} from rated_transaction as t
+    ${isMixed ? openJoin : ''} ${hasCutoffs ? cutoffJoin : ''} ${dimensionJoin}
     where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
       and t.transaction_date > :since::date and t.transaction_date <= :until::date
       ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
     union all
-    select t.* from queued join billing on billing.account_id = queued.account_id
+    select ${unbilledColumns}
+    from queued join billing on billing.account_id = queued.account_id
     join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
+    ${dimensionJoin}
     where queued.transaction_date <= billing.billed_until
   )`;
 
 const openJoin = `join billing on billing.account_id = t.account_id
       and billing.billed_until < t.transaction_date`;
 const cutoffJoin = 'left join cutoff on cutoff.line_id = t.contract_service_id';
+const dimensionJoin = `left join rated_dimension as d
+      on d.tenant_id = :tenantId and d.transaction_id = t.id`;
+const unbilledColumns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
+      t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
+      d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
+      d.volume, d.calc_amount`;
 
 /**
  * Transactions with their dimensions, summed by what tells items apart, and then as items: by
@@ -96,18 +106,16 @@ const cutoffJoin = 'left join cutoff on cutoff.line_id = t.contract_service_id';
  */
 const itemsSql = `
   part as (
-    select t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
-      t.contract_service_id, t.plan_id, d.rate_card_row_id, d.dimension_id, d.dimension_name,
-      d.price_method_type,
+    select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
+      rate_card_row_id, dimension_id, dimension_name, price_method_type,
       -- Tiers have no one rate: each event has an average of its own.
-      case when d.price_method_type <> 'TIERED' then d.rate end as rate,
-      coalesce(d.position, 0) = 0 as is_first,
-      sum(d.volume) as volume, sum(d.calc_amount) as amount,
-      sum(t.quantity) as whole_volume, sum(t.amount) as whole_amount,
-      min(t.transaction_date) as first_date, max(t.transaction_date) as last_date,
-      array_agg(t.id) as ids
-    from unbilled as t left join rated_dimension as d
-      on d.tenant_id = :tenantId and d.transaction_id = t.id
+      case when price_method_type <> 'TIERED' then unbilled.rate end as rate,
+      coalesce(position, 0) = 0 as is_first,
+      sum(volume) as volume, sum(calc_amount) as amount,
+      sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
+      min(transaction_date) as first_date, max(transaction_date) as last_date,
+      array_agg(id) as ids
+    from unbilled
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
   ), of_invoice as (
     select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,

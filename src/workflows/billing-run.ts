@@ -6,7 +6,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import {
-  billingSizes,
   draftsThatFit,
   outputListMax,
   type BillingBatchResult,
@@ -33,8 +32,9 @@ interface BillingState {
   readonly drafts: object[];
 }
 
-/** Of runs that began before batches were larger: their histories have batches of this size. */
-const formerSizes: BillingSizes = { ...billingSizes, page: 2_000, batch: 100, concurrency: 4 };
+/** Of runs that began before sizes were kept with their start: their histories have such batches. */
+const sizesOf2000: BillingSizes = { page: 8_000, batch: 2_000, concurrency: 2, pages: 100 };
+const sizesOf100: BillingSizes = { page: 2_000, batch: 100, concurrency: 4, pages: 100 };
 
 /** PDFs of one step. */
 const rendersMax = 50;
@@ -55,7 +55,7 @@ export async function runBilling(
   resumed?: BillingState,
 ): Promise<unknown> {
   let state = resumed;
-  const usualSizes = patched('batches-of-2000') ? billingSizes : formerSizes;
+  const formerSizes = patched('batches-of-2000') ? sizesOf2000 : sizesOf100;
   setHandler(progressQuery, () =>
     state === undefined
       ? null
@@ -70,7 +70,7 @@ export async function runBilling(
     start: await step(shortSteps.beginBillingRun, run, run.input),
     ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
   };
-  const sizes = state.start.sizes ?? usualSizes;
+  const sizes = state.start.sizes ?? formerSizes;
   for (let pages = 1; ; pages += 1) {
     const ids = await nextAccounts(run, state.afterId, sizes.page);
     await billPage(run, state, ids, sizes);
