@@ -45,6 +45,28 @@ export async function readPage<M extends TenantModel>(
 /** Text that `ilike` finds anywhere; `%` and `_` stand for themselves. */
 export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
+/**
+ * The word of a searched text by which an index finds few rows: the longest one with a digit, where
+ * there are others. What stands before each number, such as `Account` or `INV`, is in every row, and
+ * the index would read all that it has of it (docs/decisions/0153).
+ */
+export function tellingWord(text: string): string | undefined {
+  const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const [longest] = words
+    .filter((word) => /\p{N}/u.test(word) && word.length >= wordLengthMin)
+    .sort((a, b) => b.length - a.length);
+  return words.length > 1 ? longest : undefined;
+}
+
+/** An index knows texts by three characters in a row. */
+const wordLengthMin = 3;
+
+/** What a search looks for, as patterns of `ilike`; without a telling word the whole is looked up. */
+const patternsOf = (text: string): { whole: string; word?: string } => {
+  const word = tellingWord(text);
+  return { whole: patternOf(text), ...(word === undefined ? {} : { word: patternOf(word) }) };
+};
+
 function matching<M extends TenantModel, R>(
   query: TenantQueryBuilder<M, R>,
   columns: readonly string[],
@@ -55,6 +77,17 @@ function matching<M extends TenantModel, R>(
   });
 }
 
+/** The same, but no index is asked: of the few rows that another condition has found. */
+function checking<M extends TenantModel, R>(
+  query: TenantQueryBuilder<M, R>,
+  columns: readonly string[],
+  pattern: string,
+): TenantQueryBuilder<M, R> {
+  return query.where((group) => {
+    for (const column of columns) void group.orWhereRaw(`(?? || '') ilike ?`, [column, pattern]);
+  });
+}
+
 /** Adds "contains, in any letter case" on one of the columns. */
 export function search<M extends TenantModel>(
   query: TenantQueryBuilder<M>,
@@ -62,7 +95,10 @@ export function search<M extends TenantModel>(
   text: string | undefined,
 ): TenantQueryBuilder<M> {
   if (text === undefined || text === '') return query;
-  return matching(query, columns, patternOf(text));
+  const { whole, word } = patternsOf(text);
+  return word === undefined
+    ? matching(query, columns, whole)
+    : checking(matching(query, columns, word), columns, whole);
 }
 
 /** A column, ascending unless it says otherwise. */
@@ -90,8 +126,6 @@ export type ResourceList<M, F extends string = never> = (
   given?: FilterValues<F>,
 ) => Promise<Listed<M>>;
 
-const searchName = 'q';
-
 /** The count and the page of a list for the search and filters of these names. */
 function prepareFor<M extends TenantModel, F extends string>(
   model: QueryableModel<M>,
@@ -109,9 +143,9 @@ function prepareFor<M extends TenantModel, F extends string>(
       (found, name) => {
         const value = given[name] ?? '';
         const filter = filters?.[name as F];
-        return filter
-          ? found.where(filter.column, filter.operator, value)
-          : matching(found, searched, String(value));
+        if (filter) return found.where(filter.column, filter.operator, value);
+        const isChecked = name === 'whole' && names.includes('word');
+        return (isChecked ? checking : matching)(found, searched, String(value));
       },
       isSoftDeleted ? query.existing() : query,
     );
@@ -149,7 +183,7 @@ export function prepareList<M extends TenantModel, F extends string = never>(
   const filterNames = Object.keys(rules.filters ?? {}) as F[];
   const prepared = new Map<string, ReturnType<typeof prepareFor<M, F>>>();
   return async ({ db, tenantId }, page, q = '', given = {}) => {
-    const values: Record<string, string> = q === '' ? {} : { [searchName]: patternOf(q) };
+    const values: Record<string, string> = q === '' ? {} : patternsOf(q);
     for (const name of filterNames) {
       const value = given[name];
       if (value !== undefined) values[name] = value;

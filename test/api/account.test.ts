@@ -269,6 +269,27 @@ describe('accounts', () => {
       expect(await found('')).to.equal(23);
     });
 
+    it('finds the whole of a searched text, in one of its texts', async () => {
+      const tenant = await instance.tenant();
+      for (const account of [
+        { name: 'Acme 1234', number: 'N-1' },
+        { name: 'Acme 12345', number: 'N-2' },
+        // Both words, but in two texts.
+        { name: 'Acme', number: 'N-1234' },
+        { name: 'Other 1234', number: 'N-3' },
+      ]) {
+        await tenant.post(accounts, account).expect(201);
+      }
+      const found = async (q: string): Promise<string[]> => {
+        const { body } = await tenant.get(`${accounts}?q=${encodeURIComponent(q)}`).expect(200);
+        return body.data.content.map(({ Name }: { Name: string }) => Name);
+      };
+      expect(await found('ACME 1234')).to.deep.equal(['Acme 1234', 'Acme 12345']);
+      expect(await found('cme 12345')).to.deep.equal(['Acme 12345']);
+      expect(await found('acme_1234')).to.deep.equal([]);
+      expect(await found('1234')).to.have.length(4);
+    });
+
     for (const query of ['page=-1', 'page=x', 'size=0', 'size=1.5', 'page=1e2', 'q=%00']) {
       it(`refuses ?${query}`, async () => {
         const { body } = await own.get(`${accounts}?${query}`).expect(400);
