@@ -64,6 +64,21 @@ describe('the PDF of an invoice', () => {
     for (const pdf of pdfs) expect(pdf.equals(here)).to.equal(true);
   });
 
+  it('is the same whatever was rendered before, with fonts that stay open', async () => {
+    const names = ['First Customer', '測試 테스트', 'شركة الاختبار', 'חברת הבדיקות'];
+    const invoices = names.map((name) => pdfInvoice(name, [pdfItem(`${name} 1`)]));
+    const here = new Map<string, Buffer>();
+    for (const invoice of invoices) {
+      here.set(invoice.buyer.name, await renderInvoicePdf(invoice));
+    }
+    const renderer = openInvoiceRenderer();
+    for (const invoice of invoices.toReversed()) {
+      const pdf = await renderer.render(invoice);
+      expect(here.get(invoice.buyer.name)?.equals(pdf), invoice.buyer.name).to.equal(true);
+    }
+    await renderer.close();
+  });
+
   it('goes over as many pages as its items need', async () => {
     const pdf = await renderInvoicePdf(pdfInvoice('First Customer', pdfItems(500)));
     expect(pagesOf(pdf)).to.be.within(15, 40);

@@ -1,4 +1,4 @@
-import { fontFile, type FontName } from './fonts.js';
+import { fontSource, type FontName } from './fonts.js';
 import { drawnRuns, seenText, textRuns } from './text-runs.js';
 
 export type PdfDocument = PDFKit.PDFDocument;
@@ -42,7 +42,7 @@ export class Typesetter {
 
   #use(name: FontName, { size, isBold = false }: TextStyle): void {
     const id = isBold ? `${name} bold` : name;
-    if (!this.#fonts.has(id)) this.#doc.registerFont(id, fontFile(name, isBold));
+    if (!this.#fonts.has(id)) this.#doc.registerFont(id, fontSource(name, isBold));
     this.#fonts.add(id);
     this.#doc.font(id, size);
   }
