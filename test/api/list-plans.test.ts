@@ -104,4 +104,20 @@ describe('the plans of lists', () => {
       }
     });
   }
+
+  it('find texts before tenants: the list of all rows of one is never unpacked', async () => {
+    const indexes = await asOwner(instance.databaseUrl, async (client) => {
+      const { rows } = await client.query<{ name: string; first: string; keys: string }>(`
+        select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid, 1, true) as first,
+          pg_get_indexdef(i.indexrelid) as keys
+        from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am a on a.oid = c.relam
+        where a.amname = 'gin' and c.relname like '%\\_search'`);
+      return rows;
+    });
+    expect(indexes).to.have.length(8);
+    for (const { name, first: column, keys } of indexes) {
+      expect(column, name).to.not.equal('tenant_id');
+      expect(keys, name).to.include('tenant_id');
+    }
+  });
 });
