@@ -1,14 +1,13 @@
 import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { databaseProblem } from '../commands/database-problem.js';
-import { Problem, problem, type ProblemKind } from '../kernel/problem.js';
+import { Problem, problem } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
 import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
 import { handlers } from './handlers/index.js';
-import { isRefused } from './in-turns.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountMcp } from './mcp/mount-mcp.js';
@@ -16,7 +15,7 @@ import { oauthGuards } from './oauth/guards.js';
 import { mountOauth } from './oauth/mount-oauth.js';
 import { measureRequests } from './measure-requests.js';
 import { mountPages } from './pages.js';
-import { familyOfPath, presentProblem } from './presenters/problem.js';
+import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
 import { traceRequests } from './trace-requests.js';
 
@@ -49,15 +48,6 @@ function unroutedProblem(ctx: Context): Problem {
   ctx.set('Allow', allowed);
   return problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but ${allowed}.`);
 }
-
-const overloadProblem = (): Problem =>
-  problem.overloaded('More requests arrive than can be answered; send it again.');
-
-/** Where waiting helps: a part that does not answer needs longer than a crowd. */
-const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
-  unavailable: '5',
-  overloaded: '1',
-};
 
 /** What a caller without the right token is told (RFC 6750, section 3). */
 function challengeOf({ kind, details }: Problem, { challenge }: RequestState): string | undefined {
@@ -116,12 +106,11 @@ export function createApp(platform: Platform): Koa {
   if (platform.tracing) app.use(traceRequests(platform.tracing));
   app.use(measureRequests(platform));
   app.use(async (ctx: Context, next: Next) => {
-    const requestId = requestIdOf(ctx);
+    const requestId = requestIdOf(ctx.get('x-request-id'));
     (ctx.state as RequestState).requestId = requestId;
     ctx.set('X-Request-Id', requestId);
     ctx.set(fixedHeaders);
     try {
-      if (isRefused(ctx.req)) throw overloadProblem();
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
         throw unroutedProblem(ctx);

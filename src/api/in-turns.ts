@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import type { IncomingMessage, RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 
 /** Requests begun in a turn of the event loop: some 50 ms of work. */
 const begunMax = 64;
@@ -8,20 +8,19 @@ const begunMaxWhileConnecting = 2;
 /** Requests that wait for their turn: under a second of work. */
 const waitingMax = 1_000;
 
-const refused = new WeakSet<IncomingMessage>();
-
-/** Whether a request came when the row was full: it is answered with 503, and nothing else. */
-export const isRefused = (request: IncomingMessage): boolean => refused.has(request);
-
 /**
  * Begins some requests in each turn of the event loop and keeps the others in a row, in the order in
- * which they came; beyond the row, a request is begun to be refused (docs/decisions/0151).
+ * which they came; what comes when the row is full is refused (docs/decisions/0151).
  *
  * Without it, all that thousands of connections have sent is worked off before timers run and another
  * connection is accepted: libuv accepts one a turn. A process with more work than it can do would make
  * twenty turns a second, and most of a thousand new producers would give up before they were heard.
  */
-export function listenInTurns(server: EventEmitter, begin: RequestListener): void {
+export function listenInTurns(
+  server: EventEmitter,
+  begin: RequestListener,
+  refuse: RequestListener,
+): void {
   let waiting: Parameters<RequestListener>[] = [];
   let next = 0;
   let begun = 0;
@@ -63,8 +62,7 @@ export function listenInTurns(server: EventEmitter, begin: RequestListener): voi
     } else if (count < waitingMax) {
       waiting.push([request, response]);
     } else {
-      refused.add(request);
-      begin(request, response);
+      refuse(request, response);
     }
   });
 }

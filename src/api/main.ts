@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
-import type Koa from 'koa';
+import { createServer, type Server } from 'node:http';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
 import { createApp } from './app.js';
 import { listenInTurns } from './in-turns.js';
+import { refuseRequests } from './refuse-request.js';
 
 export interface RunningApi {
   readonly url: string;
@@ -33,17 +33,23 @@ const backlog = 4_096;
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
-  return serve(createApp(platform), { host, port });
+  const handle = createApp(platform).callback();
+  return serve({ host, port }, (server) =>
+    listenInTurns(
+      server,
+      (request, response) => void handle(request, response),
+      refuseRequests(platform),
+    ),
+  );
 }
 
-/** Listens with an application; rejects with EADDRINUSE when the port is taken. */
+/** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
 export async function serve(
-  app: Koa,
   { host, port }: { readonly host: string; readonly port: number },
+  answer: (server: Server) => void,
 ): Promise<RunningApi> {
-  const handle = app.callback();
   const server = createServer({ maxHeaderSize, keepAliveTimeout });
-  listenInTurns(server, (request, response) => void handle(request, response));
+  answer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog }, resolve);

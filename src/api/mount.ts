@@ -274,7 +274,6 @@ export function mount(
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** The request's id: the caller's own where it is a sane token (0-decisions.md section 1). */
-export function requestIdOf(ctx: Context): string {
-  const given = ctx.get('x-request-id');
+export function requestIdOf(given = ''): string {
   return requestIdForm.test(given) ? given : randomUUID();
 }

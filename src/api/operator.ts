@@ -103,5 +103,8 @@ export async function startOperator(
 ): Promise<RunningApi> {
   collectDefaultMetrics({ register: platform.metrics.registry });
   addSharedGauges(platform);
-  return serve(operatorApp(platform), address);
+  const handle = operatorApp(platform).callback();
+  return serve(address, (server) => {
+    server.on('request', (request, response) => void handle(request, response));
+  });
 }

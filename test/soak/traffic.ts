@@ -122,19 +122,22 @@ export class Traffic {
 
   /**
    * So many events a second, whatever becomes of them; resolves when the last has its answer. An event
-   * that is due while `underWayMax` others wait for theirs is skipped, not sent later.
+   * that is due while `underWayMax` others wait for theirs is skipped, not sent later; each second as
+   * many more may wait as `addedMax` says.
    */
   async atRate(
     perSecond: number,
-    options: { underWayMax: number; isOver: () => boolean; isRetried: boolean },
+    options: { underWayMax: number; addedMax?: number; isOver: () => boolean; isRetried: boolean },
   ): Promise<void> {
-    const { underWayMax, isOver, isRetried } = options;
+    const { underWayMax, addedMax = 0, isOver, isRetried } = options;
     const since = performance.now();
     let due = 0;
     while (!isOver()) {
-      const dueNow = Math.floor(((performance.now() - since) / 1000) * perSecond);
+      const passed = (performance.now() - since) / 1000;
+      const dueNow = Math.floor(passed * perSecond);
+      const most = underWayMax + passed * addedMax;
       for (; due < dueNow; due += 1) {
-        if (this.#underWay >= underWayMax) {
+        if (this.#underWay >= most) {
           this.skipped += 1;
           continue;
         }

@@ -37,6 +37,12 @@ const codes: Readonly<Record<ProblemKind, string>> = {
 /** The code of family C for a kind of problem (0-decisions.md section 3). */
 export const problemCode = (kind: ProblemKind): string => codes[kind];
 
+/** Where waiting helps: a part that does not answer needs longer than a crowd. */
+export const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
+  unavailable: '5',
+  overloaded: '1',
+};
+
 /** Details that an error body may carry at its top level, such as the id of a failed execution. */
 const topLevelDetails = ['flowExecutionId'];
 

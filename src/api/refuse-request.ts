@@ -1,0 +1,55 @@
+import type { RequestListener } from 'node:http';
+import { problem } from '../kernel/problem.js';
+import type { Platform } from '../platform/platform.js';
+import { stringifyJson } from './json.js';
+import { requestIdOf } from './mount.js';
+import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
+import { securityHeaders } from './security-headers.js';
+
+// Made once: an error looks through the stack that it comes from.
+const failure = problem.overloaded('More requests arrive than can be answered; send it again.');
+
+/**
+ * Callers hear of it as late as they are asked to come again: a crowd that sends again at once would
+ * be refused thousands of times a second.
+ */
+const heldMs = 1_000;
+/** Refusals that are held back; each keeps a connection and the first part of a body. */
+const heldMax = 2_000;
+
+/**
+ * Answers 503, and counts it, without the application: refusing has to cost a fraction of what serving
+ * does, or a crowd that is refused leaves no time for those that were let in (docs/decisions/0151).
+ */
+export function refuseRequests({ config, metrics }: Platform): RequestListener {
+  const headers = {
+    ...securityHeaders(config.publicUrl),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Retry-After': retryAfterSeconds[failure.kind],
+  };
+  const counted = { operation: 'unrouted', status: failure.status };
+  const answer: RequestListener = (request, response) => {
+    const [path = ''] = (request.url ?? '').split('?');
+    const body = stringifyJson(presentProblem(familyOfPath(path), failure, path));
+    const given = request.headers['x-request-id'];
+    response.writeHead(failure.status, {
+      ...headers,
+      'X-Request-Id': requestIdOf(typeof given === 'string' ? given : undefined),
+      'Content-Length': Buffer.byteLength(body),
+    });
+    response.end(body);
+  };
+  let held = 0;
+  return (request, response) => {
+    metrics.httpRequests.inc(counted);
+    if (held === heldMax) {
+      answer(request, response);
+      return;
+    }
+    held += 1;
+    setTimeout(() => {
+      held -= 1;
+      answer(request, response);
+    }, heldMs);
+  };
+}
