@@ -99,14 +99,23 @@ for (const kind of brokerKinds) {
     it('gives back what it was given', async () => {
       const tenantId = newTenant();
       const since = Date.now();
+      const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
       const given = [
-        { key: 'Schlüssel 鍵 🔑', orgId: 'Ørg', message: '{"a":"\\u0000 \\ud800 \u{1F600} \\""}' },
-        { key: null, orgId: null, message: '{"quantity":0.10000000000000000001,"b":1e400}' },
-        { key: '', orgId: 'o', message: '{}' },
+        {
+          ...{ key: 'Schlüssel 鍵 🔑', orgId: 'Ørg', trace },
+          message: '{"a":"\\u0000 \\ud800 \u{1F600} \\""}',
+        },
+        {
+          ...{ key: null, orgId: null, trace: null },
+          message: '{"quantity":0.10000000000000000001,"b":1e400}',
+        },
+        { key: '', orgId: 'o', trace: null, message: '{}' },
       ];
       for (const each of given) await broker.publish(message(tenantId, '', each));
       const records = await readAll(tenantId, partitionOf('a'));
-      const parts = records.map(({ key, orgId, message: text }) => ({ key, orgId, message: text }));
+      const parts = records.map(({ key, orgId, trace: of, message: text }) => ({
+        ...{ key, orgId, trace: of, message: text },
+      }));
       expect(parts).to.deep.equal(given);
       for (const { receivedAt } of records) {
         expect(receivedAt.getTime()).to.be.within(since - 1, Date.now() + 1);
