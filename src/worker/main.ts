@@ -20,6 +20,12 @@ export interface WorkerOptions {
   readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
 }
 
+/**
+ * Workflow tasks of this process at the same time. A flow keeps one until its step is done, and only a
+ * free one takes a flow with its start (docs/decisions/0161); some are held by polls.
+ */
+const workflowTasksMax = 200;
+
 /** Attempts to deliver webhooks of this process at the same time. */
 const webhookAttemptsMax = 200;
 /** Decisions about deliveries at the same time; they are short. */
@@ -51,7 +57,11 @@ export async function startWorkers(
   };
   const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
   const workers = await Promise.all([
-    Worker.create({ ...common, taskQueue: temporal.taskQueue, workflowBundle }),
+    Worker.create({
+      ...{ ...common, taskQueue: temporal.taskQueue, workflowBundle },
+      maxConcurrentWorkflowTaskExecutions: workflowTasksMax,
+      maxConcurrentLocalActivityExecutions: workflowTasksMax,
+    }),
     Worker.create({
       ...common,
       taskQueue: webhookQueue(temporal.taskQueue),
