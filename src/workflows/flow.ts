@@ -17,12 +17,14 @@ export function step<Input, Output>(
 }
 
 /** Runs the step that ends a flow: its transaction completes the execution too. */
-export async function lastStep<Input, Output>(
+export function lastStep<Input, Output>(
   activity: (call: StepCall<Input>) => Promise<Output>,
   run: FlowRun,
   input: Input,
 ): Promise<Output> {
-  const output = await persist(() => activity({ run, input, isLast: true }), { isWorthIt: isAway });
-  isRecorded = true;
-  return output;
+  const isWorthIt = isAway;
+  return persist(() => activity({ run, input, isLast: true }), { isWorthIt }).then((output) => {
+    isRecorded = true;
+    return output;
+  });
 }

@@ -38,6 +38,19 @@ const below = <Input extends { readonly headers: Headers }>(input: Input): Input
 
 const failureOf = (error: unknown): string => (error instanceof Error ? error.name : 'Error');
 
+/** Tells of the end of a run. */
+async function traced<Output>(run: EndedRun, ended: Promise<Output>): Promise<Output> {
+  try {
+    const output = await ended;
+    tracing.ended(run);
+    return output;
+  } catch (error) {
+    const isOver = !(error instanceof ContinueAsNew);
+    tracing.ended(isOver ? { ...run, failure: failureOf(error) } : run);
+    throw error;
+  }
+}
+
 /**
  * Hands the trace that a workflow was started in on to what it starts, and tells when it has ended
  * (docs/decisions/0154). Headers are no part of what a replay compares: histories of runs that were
@@ -46,21 +59,12 @@ const failureOf = (error: unknown): string => (error instanceof Error ? error.na
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
     {
-      async execute(input, next) {
+      execute(input, next) {
         const payload = input.headers[traceHeader];
         if (payload === undefined) return next(input);
         const traceparent = defaultPayloadConverter.fromPayload<string>(payload);
         parent = traceparent;
-        const run = { parent: traceparent, subject: traceSubject(input.args) };
-        try {
-          const output = await next(input);
-          tracing.ended(run);
-          return output;
-        } catch (error) {
-          const isOver = !(error instanceof ContinueAsNew);
-          tracing.ended(isOver ? { ...run, failure: failureOf(error) } : run);
-          throw error;
-        }
+        return traced({ parent: traceparent, subject: traceSubject(input.args) }, next(input));
       },
     },
   ],
