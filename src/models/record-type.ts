@@ -42,4 +42,9 @@ export class RecordType extends TenantModel {
   declaredFields(): readonly DeclaredField[] | null {
     return this.fields === null ? null : (parseJson(this.fields) as DeclaredField[]);
   }
+
+  /** Whether a value of one record keeps another from having it. */
+  hasUniqueFields(): boolean {
+    return this.declaredFields()?.some(({ unique }) => unique === true) ?? false;
+  }
 }

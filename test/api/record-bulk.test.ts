@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { makeRecordType } from '../support/records.js';
+import { asOwner } from '../support/rows.js';
 
 interface Entry {
   readonly id?: string;
@@ -119,6 +120,57 @@ describe('bulk creation of records', () => {
     expect(await total(type.path)).to.equal(200);
   });
 
+  describe('of thousands without unique values, which are written in two halves', () => {
+    const many = (poisoned: readonly number[] = []) =>
+      Array.from({ length: 2_001 }, (_, n) => ({ n, text: poisoned.includes(n) ? 'poison' : '' }));
+    const withFullDisk = (work: () => Promise<void>): Promise<void> =>
+      asOwner(instance.databaseUrl, async (client) => {
+        await client.query(`
+          create function fill_disk() returns trigger language plpgsql as $$
+          begin raise exception 'No space left on device' using errcode = '53100'; end $$;
+          create trigger fill_disk before insert on record for each row
+            when (new.data ->> 'text' = 'poison') execute function fill_disk()`);
+        try {
+          await work();
+        } finally {
+          await client.query('drop function fill_disk cascade');
+        }
+      });
+
+    const makeType = () =>
+      makeRecordType(tenant, [
+        { name: 'n', type: 'number' },
+        { name: 'text', type: 'string' },
+      ]);
+
+    it('keeps their order', async () => {
+      const type = await makeType();
+      const { data, created } = await bulk(many(), type.path);
+      expect(created).to.equal(2_001);
+      expect(data.map((entry) => entry.data)).to.deep.equal(many());
+      const ids = data.map(({ id }) => id);
+      expect(ids).to.deep.equal(ids.toSorted());
+      const listed = await tenant.get(`${type.path}?limit=100&offset=950`).expect(200);
+      expect(listed.body.data).to.deep.equal(data.slice(950, 1_050));
+    });
+
+    it('tells of a fault in the place of each that it kept from being stored', async () => {
+      const type = await makeType();
+      // 2,001 objects: 1,001 and 1,000.
+      await withFullDisk(async () => {
+        const { data, ...counts } = await bulk(many([1_001]), type.path);
+        expect(counts).to.deep.equal({
+          ...{ success: false, totalProcessed: 2_001, created: 1_001, failed: 1_000 },
+        });
+        expect(data[1_000]?.data).to.deep.equal({ n: 1_000, text: '' });
+        expect(data[1_001]).to.deep.include({ index: 1_001 });
+        expect(data[2_000]?.error?.code).to.equal('UNAVAILABLE');
+        await tenant.post(`${type.path}/bulk`, { data: many([0, 2_000]) }).expect(503);
+      });
+      expect(await total(type.path)).to.equal(1_001);
+    });
+  });
+
   it('of 10,000 is a handful of statements; of one more is refused', async () => {
     const type = await makeRecordType(tenant, [
       { name: 'status', type: 'string', required: true, values: ['active', 'ended'] },
@@ -142,8 +194,8 @@ describe('bulk creation of records', () => {
     read.on('query', count);
     const { data, ...counts } = await bulk(objects, type.path);
     read.off('query', count);
-    // Begin, actor, type, insert, conflicts, what webhooks want, commit.
-    expect(statements).to.be.within(3, 7);
+    // Type, begin, actor, type, insert, conflicts, what webhooks want, commit.
+    expect(statements).to.be.within(3, 8);
     // The last ten repeat the addresses of the first ten.
     expect(counts).to.deep.equal({
       ...{ success: false, totalProcessed: 10_000, created: 9_990, failed: 10 },
