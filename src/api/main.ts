@@ -13,9 +13,10 @@ export interface RunningApi {
 
 /**
  * Bytes of an address with its headers. Node's 16 KiB are less than what a query may hold by its
- * schema (4,000 characters of a filter, twelve bytes each when encoded), and are refused without a body.
+ * schema (20 filters of 4,000 characters, twelve bytes each when encoded), and are refused without a
+ * body, by a reset of the connection.
  */
-const maxHeaderSize = 256 * 1024;
+const maxHeaderSize = 1024 * 1024;
 
 /**
  * How long an idle connection is kept. Node's 5 s are less than what load balancers (60 s) and clients

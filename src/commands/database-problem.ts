@@ -35,6 +35,9 @@ const byCode: Readonly<Record<string, Make>> = {
   '22003': numberTooLarge,
 };
 
+/** Deadlocks and failed serializations, after the attempts of `platform/database.ts`. */
+const contended = new Set(['40P01', '40001']);
+
 /** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
 const unavailable =
   /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
@@ -63,6 +66,9 @@ export function databaseProblem(error: unknown): Problem | undefined {
   const { code, constraint } = databaseErrorOf(error);
   const known = byConstraint[constraint ?? ''] ?? byCode[code ?? ''];
   if (known) return known();
+  if (contended.has(code ?? '')) {
+    return problem.unavailable('Others are changing the same records; try again shortly.');
+  }
   if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {
     return problem.unavailable('The database does not answer at the moment; try again shortly.');
   }

@@ -24,13 +24,18 @@ export interface BulkOutcome {
   readonly outcomes: readonly (StoredRecord | Problem)[];
 }
 
-/** The type, held so that it is neither changed nor deleted while a record of it is written. */
+/**
+ * The type, held so that it is neither changed nor deleted while a record of it is written;
+ * `alone`: nor written to by another that holds it alone.
+ */
 async function holdRecordType(
   trx: Knex.Transaction,
   scope: Scope,
   key: string,
+  { alone = false } = {},
 ): Promise<RecordType> {
-  const type = await recordTypeBy(trx, scope.tenantId, key).forKeyShare();
+  const query = recordTypeBy(trx, scope.tenantId, key);
+  const type = await (alone ? query.forNoKeyUpdate() : query.forKeyShare());
   if (!type) throw missingRecordType(key);
   type.tenantId = scope.tenantId;
   return type;
@@ -148,10 +153,12 @@ export async function createRecords(
     given,
     objects.map((object) => ({ id: newId(), object })),
   );
+  // Two that store the same unique values in another order would wait for each other.
+  const alone = objects.length > 1 && given.hasUniqueFields();
   const stored = await Promise.allSettled(
     parts.map((part) =>
       scope.db.transaction(async (trx) => {
-        const type = await holdRecordType(trx, scope, typeKey);
+        const type = await holdRecordType(trx, scope, typeKey, { alone });
         return storeRecords(trx, scope, type, part, now);
       }),
     ),

@@ -87,7 +87,7 @@ const listQuery = {
   ...offsetQuery,
   filter: Type.Optional(
     Type.Array(Type.String({ description: 'field:operator:value', maxLength: 4000 }), {
-      maxItems: 50,
+      maxItems: 20,
       description:
         'field:operator:value, e.g. status:eq:active; repeated, all must hold. Operators: eq, ne, ' +
         'gt, lt, gte, lte, in (values with commas between them), contains. The field may be nested ' +

@@ -108,35 +108,51 @@ describe('bulk creation of records', () => {
     });
   });
 
-  it('of the same values at the same time stores each once', async () => {
-    const type = await makeRecordType(tenant, [{ name: 'n', type: 'number', unique: true }]);
-    const up = Array.from({ length: 200 }, (_, n) => ({ n }));
+  it('of the same values at the same time stores each once, in whatever order', async () => {
+    const type = await makeRecordType(tenant, [
+      { name: 'n', type: 'number', unique: true },
+      { name: 'text', type: 'string', unique: true },
+    ]);
+    const up = Array.from({ length: 1_000 }, (_, n) => ({ n, text: `text ${1_000 - n}` }));
     const down = [...up].reverse();
     const answers = await Promise.all(
-      [up, down, up, down, up].map((objects) => bulk(objects, type.path)),
+      [up, down, up, down, up, down, up, down].map((objects) => bulk(objects, type.path)),
     );
     const created = answers.reduce((sum, answer) => sum + answer.created, 0);
-    expect(created).to.equal(200);
-    expect(await total(type.path)).to.equal(200);
+    expect(created).to.equal(1_000);
+    expect(await total(type.path)).to.equal(1_000);
+  });
+
+  /** Meanwhile each record with the text 'poison' fails with this SQLSTATE. */
+  const withFault = (sqlstate: string, work: () => Promise<void>): Promise<void> =>
+    asOwner(instance.databaseUrl, async (client) => {
+      await client.query(`
+        create function fail() returns trigger language plpgsql as $$
+        begin raise exception 'failed by the test' using errcode = '${sqlstate}'; end $$;
+        create trigger fail before insert on record for each row
+          when (new.data ->> 'text' = 'poison') execute function fail()`);
+      try {
+        await work();
+      } finally {
+        await client.query('drop function fail cascade');
+      }
+    });
+
+  it('of values that others are changing for long is refused, to be sent again', async () => {
+    const type = await makeRecordType(tenant, [{ name: 'text', type: 'string' }]);
+    for (const sqlstate of ['40P01', '40001']) {
+      await withFault(sqlstate, async () => {
+        const data = [{ text: 'right' }, { text: 'poison' }];
+        const { body } = await tenant.post(`${type.path}/bulk`, { data }).expect(503);
+        expect(body.error.code).to.equal('UNAVAILABLE');
+      });
+      expect(await total(type.path)).to.equal(0);
+    }
   });
 
   describe('of thousands without unique values, which are written in two halves', () => {
     const many = (poisoned: readonly number[] = []) =>
       Array.from({ length: 2_001 }, (_, n) => ({ n, text: poisoned.includes(n) ? 'poison' : '' }));
-    const withFullDisk = (work: () => Promise<void>): Promise<void> =>
-      asOwner(instance.databaseUrl, async (client) => {
-        await client.query(`
-          create function fill_disk() returns trigger language plpgsql as $$
-          begin raise exception 'No space left on device' using errcode = '53100'; end $$;
-          create trigger fill_disk before insert on record for each row
-            when (new.data ->> 'text' = 'poison') execute function fill_disk()`);
-        try {
-          await work();
-        } finally {
-          await client.query('drop function fill_disk cascade');
-        }
-      });
-
     const makeType = () =>
       makeRecordType(tenant, [
         { name: 'n', type: 'number' },
@@ -157,7 +173,7 @@ describe('bulk creation of records', () => {
     it('tells of a fault in the place of each that it kept from being stored', async () => {
       const type = await makeType();
       // 2,001 objects: 1,001 and 1,000.
-      await withFullDisk(async () => {
+      await withFault('53100', async () => {
         const { data, ...counts } = await bulk(many([1_001]), type.path);
         expect(counts).to.deep.equal({
           ...{ success: false, totalProcessed: 2_001, created: 1_001, failed: 1_000 },
