@@ -102,6 +102,7 @@ export async function createRecordType(
       .insert({
         name: input.name,
         label: input.label ?? null,
+        description: input.description ?? null,
         fields: fieldsText(fields),
         keys: assignKeys(fields ?? [], { fields: [], keys: {} }),
         createdAt: now,
@@ -173,6 +174,7 @@ export async function updateRecordType(
     const changes = {
       ...(input.name === undefined ? {} : { name: input.name }),
       ...(input.label === undefined ? {} : { label: input.label }),
+      ...(input.description === undefined ? {} : { description: input.description }),
       updatedAt: scope.now(),
     };
     await type.$query(trx).forTenant(scope.tenantId).patch(changes);

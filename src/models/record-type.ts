@@ -22,6 +22,7 @@ export class RecordType extends TenantModel {
         'id',
         'name',
         'label',
+        'description',
         'keys',
         'createdAt',
         'updatedAt',
@@ -31,6 +32,7 @@ export class RecordType extends TenantModel {
 
   declare name: string;
   declare label: string | null;
+  declare description: string | null;
   /** JSON text; null: records hold any object. */
   declare fields: string | null;
   /** The key column of each scalar field that has one: see `record-key.ts`. */

@@ -12,9 +12,9 @@ import { listPage } from './listing.js';
 export type RecordTypeDto = Static<typeof schema.RecordType>;
 
 export function presentRecordType(type: RecordType): RecordTypeDto {
-  const { id, name, label, createdAt, updatedAt } = type;
+  const { id, name, label, description, createdAt, updatedAt } = type;
   return {
-    ...{ id, name, label },
+    ...{ id, name, label, description },
     fields: type.declaredFields() as RecordTypeDto['fields'],
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

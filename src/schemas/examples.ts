@@ -152,6 +152,7 @@ export const examples = {
   recordType: {
     name: 'subscription',
     label: 'Subscription',
+    description: 'What customers have subscribed to.',
     fields: [
       { name: 'status', type: 'string', required: true, values: ['trial', 'active', 'ended'] },
       { name: 'email', type: 'string', unique: true },

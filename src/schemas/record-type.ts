@@ -1,6 +1,15 @@
 import { Type, type Static } from 'typebox';
 import { examples } from './examples.js';
-import { Instant, nullable, optional, Text, updateBody, Uuid, writeBody } from './field.js';
+import {
+  FreeText,
+  Instant,
+  nullable,
+  optional,
+  Text,
+  updateBody,
+  Uuid,
+  writeBody,
+} from './field.js';
 import { operation, reply } from './operation.js';
 import { Flag, offsetQuery } from './paging.js';
 
@@ -66,6 +75,7 @@ export const RecordTypeCreate = writeBody(
   {
     name: Text('Name of the record type, unique; it can stand for the id in paths.'),
     label: optional(Text('Name to show.')),
+    description: optional(FreeText('What its records are.')),
     fields: optional(
       Type.Array(RecordFieldWrite, {
         maxItems: 500,
@@ -82,6 +92,7 @@ export const RecordType = Type.Object(
     id: Uuid('Id of the record type: the mobjectId.'),
     name: Type.String({ description: 'Name of the record type.' }),
     label: nullable(Type.String({ description: 'Name to show.' })),
+    description: nullable(Type.String({ description: 'What its records are.' })),
     fields: nullable(
       Type.Array(RecordField, {
         description: 'The fields of its records; null: records hold any object.',

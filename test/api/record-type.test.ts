@@ -18,16 +18,21 @@ describe('record types', () => {
       { name: 'status', type: 'string', required: true, values: ['a', 'b'] },
       { name: 'price', type: 'number', unique: true, values: [1.5, 2] },
     ];
-    const { body } = await tenant.post(types, { name: 'plan', label: 'Plan', fields }).expect(201);
+    const described = { name: 'plan', label: 'Plan', description: 'What is sold.' };
+    const { body } = await tenant.post(types, { ...described, fields }).expect(201);
     const { id, createdAt, updatedAt, ...rest } = body;
-    expect(rest).to.deep.equal({ name: 'plan', label: 'Plan', fields });
+    expect(rest).to.deep.equal({ ...described, fields });
     expect(createdAt).to.match(/^\d{4}-.*Z$/);
     expect(updatedAt).to.equal(createdAt);
     expect((await tenant.get(`${types}/${id as string}`).expect(200)).body).to.deep.equal(body);
     expect((await tenant.get(`${types}/plan`).expect(200)).body).to.deep.equal(body);
 
-    const changed = await tenant.put(`${types}/plan`, { name: 'plans', label: null }).expect(200);
-    expect(changed.body).to.deep.include({ id, name: 'plans', label: null, fields, createdAt });
+    const changed = await tenant
+      .put(`${types}/plan`, { name: 'plans', label: null, description: null })
+      .expect(200);
+    expect(changed.body).to.deep.include({
+      ...{ id, name: 'plans', label: null, description: null, fields, createdAt },
+    });
     await tenant.get(`${types}/plan`).expect(404);
     // What was read can be sent back.
     const again = await tenant.put(`${types}/plans`, changed.body).expect(200);
