@@ -5,7 +5,7 @@ import type { FlowContract, Workflow } from '../schemas/execution.js';
 import type { Flow } from '../schemas/flow.js';
 import { flowIdOf, jobs } from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
-import { SchemaTranslator } from '../schemas/openapi-schema.js';
+import { SchemaTranslator, type JsonSchema } from '../schemas/openapi-schema.js';
 
 type FlowContractDto = Static<typeof FlowContract>;
 type WorkflowDto = Static<typeof Workflow>;
@@ -53,12 +53,31 @@ function jsonSchema(schema: TObject): Record<string, unknown> {
   return { ...translator.translate(schema) };
 }
 
+type RequestBody = FlowContractDto['requestBody'] & { readonly required?: readonly string[] };
+
+/** The field with the one type that document 2 names; what may be left out may also be null. */
+function ofOneType({ type, enum: values, ...field }: JsonSchema): JsonSchema {
+  const notNull = (value: unknown): boolean => value !== null && value !== 'null';
+  return {
+    type: Array.isArray(type) ? type.find(notNull) : type,
+    ...(Array.isArray(values) ? { enum: values.filter(notNull) } : {}),
+    ...field,
+  };
+}
+
+function contractBody({ start }: Flow): RequestBody {
+  const schema = jsonSchema(start) as unknown as RequestBody;
+  const fields = Object.entries(schema.properties as Record<string, JsonSchema>);
+  const properties = Object.fromEntries(
+    fields.map(([name, field]) => [name, ofOneType(field)]),
+  ) as RequestBody['properties'];
+  return { ...schema, properties };
+}
+
 /** The contract of a flow (document 2, section 2). */
 export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowContractDto {
   const { flow, flowId } = known;
-  const schema = jsonSchema(flow.start) as unknown as FlowContractDto['requestBody'] & {
-    readonly required?: readonly string[];
-  };
+  const schema = contractBody(flow);
   const required = schema.required ?? [];
   const path = `/api/v1/external/run/${flow.slug}`;
   const contentType = 'application/json';

@@ -95,6 +95,23 @@ describe('workflows and their executions', () => {
       type: 'string',
       title: 'Company Name',
     });
+    for (const { flowName, requestBody } of body) {
+      const fields = Object.entries<{ type: unknown; title: unknown }>(requestBody.properties);
+      for (const [name, { type, title }] of fields) {
+        expect(type, `${flowName}: ${name}`).to.be.oneOf([
+          'string',
+          'number',
+          'integer',
+          'boolean',
+        ]);
+        expect(title, `${flowName}: ${name}`).to.match(/\S/);
+      }
+    }
+    const contract = body.find(
+      (one: { flowName: string }) => one.flowName === 'Contract Save Flow',
+    );
+    expect(contract.requestBody.properties.total_price.type).to.equal('number');
+    expect(contract.requestBody.properties.end_date.type).to.equal('string');
     expect(create.endpoint).to.include({
       method: 'POST',
       path: '/api/v1/external/run/billing/account/create',
