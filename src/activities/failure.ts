@@ -8,11 +8,16 @@ const passing = new Set(['unavailable', 'timeout', 'badGateway']);
 
 /**
  * What a step's error is to its workflow: a problem of the caller's ends the flow at once and is no
- * alarm; what is away is waited for; an error of ours is tried a few times.
+ * alarm; what is away is waited for; an error of ours is tried a few times. `tell` puts a problem in
+ * the caller's words.
  */
-export function activityFailure(error: unknown): unknown {
-  const found = error instanceof Problem ? error : databaseProblem(error);
-  if (!found) return error;
+export function activityFailure(
+  error: unknown,
+  tell: (found: Problem) => Problem = (found) => found,
+): unknown {
+  const known = error instanceof Problem ? error : databaseProblem(error);
+  if (!known) return error;
+  const found = tell(known);
   if (passing.has(found.kind)) return ApplicationFailure.retryable(found.message, awayFailureType);
   const failure: FlowFailure = {
     kind: found.kind,

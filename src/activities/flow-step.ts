@@ -4,10 +4,12 @@ import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../commands/workflow-end.js';
 import type { FlowRun } from '../kernel/flow-run.js';
 import { jsonSafe } from '../kernel/json.js';
+import type { Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Execution, type TemporalRun } from '../models/execution.js';
 import type { Platform } from '../platform/platform.js';
 import { activityFailure } from './failure.js';
+import { inStartNames } from './start-names.js';
 
 /** What a step of a flow is given. */
 export interface StepCall<Input> {
@@ -67,6 +69,12 @@ function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
   };
 }
 
+/** Who started the flow by its slug knows the fields of its start node. */
+function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
+  const isOfStart = typeof input === 'object' && input !== null && 'start' in input;
+  return isOfStart ? inStartNames(found, currentPlace().workflow) : found;
+}
+
 /**
  * Makes a command an activity: `work` does one transaction. Whoever waits in this process for the
  * end of the flow is told when it is committed.
@@ -83,7 +91,7 @@ export function flowStep<Input, Output>(
       }
       return jsonSafe(output) as Output;
     } catch (error) {
-      const failure = activityFailure(error);
+      const failure = activityFailure(error, (found) => inCallersWords(found, call));
       // Of what is no problem of a caller's, Temporal alone would know.
       if (failure === error) {
         const { activityType: step } = activityInfo();

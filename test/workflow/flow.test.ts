@@ -47,7 +47,7 @@ describe('flows by slug', () => {
       const body = onboarding({ ExternalId: 'ext-2', Name: 'Own name' });
       expect((await call('account/create', body)).output.name).to.equal('Own name');
       const refused = await call('account/create', body, 409);
-      expect(refused.message).to.include('externalId');
+      expect(refused.message).to.include('ExternalId').and.not.include('externalId');
       expect(refused.flowExecutionId).to.match(/^[0-9a-f-]{36}$/);
     });
 
@@ -209,7 +209,15 @@ describe('flows by slug', () => {
       { name: 'Again', number: 'C-9', master_account_id: account.id },
       409,
     );
-    await call('contract/create', { name: 'X', master_account_id: 'nobody' }, 400);
+    const dates = { start_date: '2027-02-01', end_date: '2027-01-31' };
+    const start = { name: 'X', master_account_id: 'nobody' };
+    await call('contract/create', start, 400);
+    const { message } = await call(
+      'contract/create',
+      { ...start, master_account_id: account.id, ...dates },
+      400,
+    );
+    expect(message).to.equal("'end_date' (2027-01-31) is before 'start_date' (2027-02-01)");
     await call('contract/create', { name: 'X' }, 400);
     const edited = await call('contract/edit', { id: output.id, total_price: 13 });
     expect(edited.output).to.deep.equal({ ...output, totalPrice: 13 });
@@ -305,6 +313,10 @@ describe('flows by slug', () => {
     await call('contract/create', contract('T-1'));
     const { output: second } = await call('contract/create', contract('T-2'));
     await call('contract/edit', { id: second.id, number: 'T-1' }, 409);
+    for (const field of ['name', 'number', 'master_account_id']) {
+      const refused = await call('contract/edit', { id: second.id, [field]: null }, 400);
+      expect(refused.message).to.include(`'${field}'`);
+    }
     await call('service/create', { name: 'Taken' });
     const { output: service } = await call('service/create', { name: 'Free' });
     await call('service/edit', { id: service.id, name: 'Taken' }, 409);
@@ -314,6 +326,7 @@ describe('flows by slug', () => {
     });
     await call('payment/create', payment('T-1'));
     const { output: other } = await call('payment/create', payment('T-2'));
-    await call('payment/edit', { id: other.id, payment_reference: 'T-1' }, 409);
+    const taken = await call('payment/edit', { id: other.id, payment_reference: 'T-1' }, 409);
+    expect(taken.message).to.include('payment_reference');
   });
 });

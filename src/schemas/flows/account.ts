@@ -26,7 +26,7 @@ export const accountFlows = {
       Zip_Code: Text('Postal code of its address.', 32),
       Name: text('Name of the account; the name of the company when left out.'),
       Line2: text('Second line of its address.'),
-      ExternalId: text('Key of the account in your systems.'),
+      ExternalId: named('externalId', text('Key of the account in your systems.')),
     }),
     example: {
       Company_Name: 'Acme Inc.',

@@ -47,9 +47,10 @@ export const contractFlows = {
     keyField: 'id',
     start: startNode({
       id: Uuid('Id of the contract.'),
-      name: optional(Text('Name of the contract.')),
+      name: Type.Optional(Text('Name of the contract.')),
       master_account_id: Type.Optional(masterAccount),
       ...fields,
+      number: Type.Optional(Text('Contract number, unique.')),
     }),
     example: { id: exampleIds.contract, total_price: 13000, description: 'Negotiated' },
   }),
