@@ -7,6 +7,7 @@ import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
+import { drain } from './drain.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
@@ -86,7 +87,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
 /** The Koa application on an open platform. */
 export function createApp(platform: Platform): Koa {
   const app = new Koa();
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   const guards = oauthGuards(platform);
   const resources: Readonly<Record<string, Readonly<Record<string, Operation>>>> = operations;
   const declared = Object.entries(resources).flatMap(([resource, declarations]) =>
@@ -116,6 +117,7 @@ export function createApp(platform: Platform): Koa {
         throw unroutedProblem(ctx);
       }
     } catch (error) {
+      await drain(ctx);
       answerProblem(ctx, error, platform);
     }
   });

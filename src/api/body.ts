@@ -12,7 +12,10 @@ export const bodyBytesMax = mebibyte;
 type Reader = ReturnType<typeof koaBody>;
 const readers = new Map<number, Reader>();
 
-/** Reads the body as text, whatever its type: JSON is parsed by `parseJson`, without floats. */
+/**
+ * Reads the body as text, whatever its type: JSON is parsed by `parseJson`, without floats. A
+ * character for each byte: other decoders would put U+FFFD for what is no UTF-8.
+ */
 function readerOf(bodyMax: number): Reader {
   const known = readers.get(bodyMax);
   if (known) return known;
@@ -22,6 +25,7 @@ function readerOf(bodyMax: number): Reader {
     text: true,
     textTypes: ['*/*'],
     textLimit: bodyMax,
+    encoding: 'latin1',
   });
   readers.set(bodyMax, reader);
   return reader;
@@ -43,6 +47,18 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
   return problem.validation('The request body cannot be read.');
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** The text of bytes, each given as a character. 400: they are no UTF-8. */
+function decodeUtf8(bytes: string): string {
+  if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
+  try {
+    return utf8.decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    throw problem.validation('The request body is not valid UTF-8.');
+  }
+}
+
 /** The text of the body; throws a problem when it is too large or cannot be read. */
 export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
   try {
@@ -51,7 +67,7 @@ export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promis
     throw bodyProblem(error, bodyMax);
   }
   const body: unknown = ctx.request.body;
-  return typeof body === 'string' ? body : '';
+  return typeof body === 'string' ? decodeUtf8(body) : '';
 }
 
 /** JSON between systems is UTF-8 (RFC 8259, section 8.1); ASCII is part of it. */

@@ -157,9 +157,16 @@ async function readInput(operation: Operation, ctx: Context): Promise<unknown> {
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
 
-/** The name is quoted, and encoded where ASCII does not suffice (RFC 6266, RFC 8187). */
+/** A name that a header can hold as it is: a token (RFC 9110, section 5.6.2). */
+const plainName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * The name stands as document 1 shows it; it is quoted where it has to be, and encoded where ASCII
+ * does not suffice (RFC 6266, RFC 8187).
+ */
 function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
-  ctx.attachment(fileName);
+  if (plainName.test(fileName)) ctx.set('Content-Disposition', `attachment; filename=${fileName}`);
+  else ctx.attachment(fileName);
   ctx.type = contentType;
   ctx.body = bytes;
 }

@@ -119,6 +119,7 @@ export function flowOperation(workflow: string, declared: Flow) {
     method: 'POST',
     path: external(`/run/${declared.slug}`),
     tag: 'Flows',
+    family: 'flows',
     summary: declared.name,
     description: declared.description,
     isIdempotent: true,

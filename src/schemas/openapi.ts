@@ -13,6 +13,7 @@ export interface OpenApiFacts {
 
 const familyNames: Readonly<Record<ErrorFamily, string>> = {
   billing: 'Billing',
+  flows: 'Flow',
   records: 'Records',
   ingestion: 'Ingestion',
   gateway: 'Gateway',

@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { RowSpec } from './row.js';
 
 /** Which error body an operation answers with (document 1 §7, document 2 §7, document 3 §7). */
-export type ErrorFamily = 'billing' | 'records' | 'ingestion' | 'gateway';
+export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gateway';
 
 /** `admin`: token with the role ADMIN. `token`: any valid token. `public`: none. */
 export type Access = 'admin' | 'token' | 'public';

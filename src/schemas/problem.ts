@@ -1,18 +1,25 @@
 import { Type } from 'typebox';
 import type { ErrorFamily } from './operation.js';
 
+const billingFields = {
+  status: Type.Integer({ description: 'The HTTP status.' }),
+  error: Type.String({ description: 'What kind of error it is, e.g. Validation Error.' }),
+  message: Type.String({ description: 'What is wrong; the fields at fault are named.' }),
+  path: Type.String({ description: 'The path of the request, as uri=<path>.' }),
+};
+
 /** Document 1, section 7. */
-const BillingError = Type.Object(
+const BillingError = Type.Object(billingFields, { description: 'An error of the billing API.' });
+
+/** The same of a flow, with the execution that failed (0-decisions.md section 3). */
+const FlowError = Type.Object(
   {
-    status: Type.Integer({ description: 'The HTTP status.' }),
-    error: Type.String({ description: 'What kind of error it is, e.g. Validation Error.' }),
-    message: Type.String({ description: 'What is wrong; the fields at fault are named.' }),
-    path: Type.String({ description: 'The path of the request, as uri=<path>.' }),
+    ...billingFields,
     flowExecutionId: Type.Optional(
       Type.String({ format: 'uuid', description: 'The flow execution that failed.' }),
     ),
   },
-  { description: 'An error of the billing API.' },
+  { description: 'An error of a flow.' },
 );
 
 /** Document 2, section 7 (family C). */
@@ -82,6 +89,7 @@ const GatewayError = Type.Object(
 /** The error body of each family; `api/presenters/problem.ts` fills them. */
 export const errorSchemas = {
   billing: BillingError,
+  flows: FlowError,
   records: RecordsError,
   ingestion: IngestionError,
   gateway: GatewayError,

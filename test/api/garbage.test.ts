@@ -22,6 +22,26 @@ function bombOf(bytes: number): Buffer {
   return bomb;
 }
 
+/**
+ * Sends a body to ingestion and reads only then, as Python's urllib does: what comes before, and is
+ * followed by a reset, is never read.
+ */
+function sendWhole(url: string, bytes: number, headers: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  socket.write(
+    `POST /v1/ingest/usage HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n${headers}` +
+      `Content-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n`,
+  );
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', reject).on('close', () => resolve(answer));
+    socket.write(Buffer.alloc(bytes, ' '), () => socket.resume());
+  });
+}
+
 /** The words for people in the error body of any family. */
 function messageOf(text: string): string {
   const body = JSON.parse(text) as { message?: string; error?: { message?: string } };
@@ -114,9 +134,33 @@ describe('bad input', () => {
       for (const [what, content, headers, status] of cases) {
         expectStatus(await send(operation, content, { headers }), what, status);
       }
+      // A letter a, an accented one in ISO 8859-1, and one that UTF-8 would write shorter.
+      for (const bytes of [
+        [0x61, 0xe4],
+        [0xc0, 0xaf],
+      ]) {
+        const content = Buffer.from(
+          text.replace('"', `"${String.fromCharCode(...bytes)}`),
+          'latin1',
+        );
+        const answer = await send(operation, content);
+        expectStatus(answer, 'no UTF-8', 400);
+        expect(messageOf(answer.text)).to.equal('The request body is not valid UTF-8.');
+      }
       await expectNothingChanged();
     });
   }
+
+  it('of 20 MiB is answered also where the connection ends with the answer', async () => {
+    const authorized = `Authorization: Bearer ${world.tenant.token}\r\n`;
+    for (const [headers, status] of [
+      ['', 401],
+      [authorized, 413],
+    ] as const) {
+      const answer = await sendWhole(instance.url, 20 * mebibyte, headers);
+      expect(answer.split('\r\n')[0]).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+    }
+  });
 
   for (const operation of declaredOperations.filter(({ query }) => query)) {
     const { id, query } = operation;

@@ -216,7 +216,7 @@ describe('invoices', () => {
       expect(headers).to.include({
         'content-type': 'application/pdf',
         'content-length': '11',
-        'content-disposition': 'attachment; filename="INV-100.pdf"',
+        'content-disposition': 'attachment; filename=INV-100.pdf',
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',
       });

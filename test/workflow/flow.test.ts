@@ -21,6 +21,12 @@ describe('flows by slug', () => {
   const call = (slug: string, start: object, status?: number) =>
     runFlow(tenant, slug, start, status);
 
+  it('know a slug only as it is written', async () => {
+    for (const slug of ['account/Create', 'Account/create', 'account/created']) {
+      await call(slug, onboarding(), 404);
+    }
+  });
+
   describe('account/create', () => {
     it('makes the account, its contact and its address', async () => {
       const body = onboarding({ ExternalId: 'ext-1', Line2: 'Floor 2' });

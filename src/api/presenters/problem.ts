@@ -43,9 +43,6 @@ export const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
   overloaded: '1',
 };
 
-/** Details that an error body may carry at its top level, such as the id of a failed execution. */
-const topLevelDetails = ['flowExecutionId'];
-
 type Renderer = (failure: Problem, path: string) => object;
 
 /** Document 1, section 7. */
@@ -54,10 +51,14 @@ const renderBilling: Renderer = (failure, path) => ({
   error: labels[failure.kind],
   message: failure.message,
   path: `uri=${path}`,
-  ...Object.fromEntries(
-    Object.entries(failure.details).filter(([name]) => topLevelDetails.includes(name)),
-  ),
 });
+
+/** The same, with the execution that failed (0-decisions.md section 3). */
+const renderFlow: Renderer = (failure, path) => {
+  const { flowExecutionId } = failure.details;
+  const id = flowExecutionId === undefined ? {} : { flowExecutionId };
+  return { ...renderBilling(failure, path), ...id };
+};
 
 /** Document 2, section 7 (family C). */
 export const recordsError = (failure: Problem) => ({
@@ -93,6 +94,7 @@ const renderGateway: Renderer = (failure) => {
 
 const renderers: Readonly<Record<ErrorFamily, Renderer>> = {
   billing: renderBilling,
+  flows: renderFlow,
   records: renderRecords,
   ingestion: renderIngestion,
   gateway: renderGateway,
@@ -107,5 +109,6 @@ export function presentProblem(family: ErrorFamily, failure: Problem, path: stri
 export function familyOfPath(path: string): ErrorFamily {
   if (path.startsWith('/v1/ingest/')) return 'ingestion';
   if (path.startsWith('/v1/')) return 'records';
+  if (path.startsWith('/api/v1/external/run/')) return 'flows';
   return path.startsWith('/api/oauth/') ? 'gateway' : 'billing';
 }
