@@ -10,7 +10,7 @@ import { getAttachment, type AttachmentDto } from '../queries/contract-attachmen
 import type * as schema from '../schemas/contract-attachment.js';
 import { insertLines, lockServicesOf, type LineInput } from './contract-lines.js';
 import { changeLine, patchLine, requireSameService } from './contract-service.js';
-import { copyCatalogCard } from './copy-catalog-card.js';
+import { copyCatalogCard } from './copy-card.js';
 import { setDimensionValues } from './line-dimensions.js';
 import { lockContract, type LineKey } from './lock-contract.js';
 import { namedInBody } from './named-in-body.js';

@@ -12,6 +12,7 @@ import { Service } from '../models/service.js';
 import type * as schema from '../schemas/contract-service.js';
 import { insertAttributes, requireDistinctNames } from './attribute.js';
 import { requireDateOrder } from './date-order.js';
+import { formerColumns, insertFormerAttributes, insertFormerCards } from './former-line.js';
 import { insertRateCards } from './rate-card.js';
 
 /*
@@ -28,6 +29,8 @@ export type LineInput = Static<typeof schema.ContractServiceUpdate> & {
 export interface NewLine {
   readonly serviceId: string;
   readonly input: LineInput;
+  /** The line of the same contract and service that this one was sent back for. */
+  readonly former?: ContractService;
   /** Where the line is in the request, for messages: `services[0].`, or nothing. */
   readonly at: string;
 }
@@ -135,23 +138,36 @@ export async function insertLines(
   await ContractService.query(trx)
     .forTenant(scope.tenantId)
     .insert(
-      inserted.map(({ id, serviceId, input }) => ({
+      inserted.map(({ id, serviceId, input, former }) => ({
         ...{ id, serviceId, contractId: contract.id },
+        ...(former ? formerColumns(former) : {}),
         ...lineColumns(input),
       })),
     );
-  const copying = inserted.filter(({ input }) => (input.priceableAttributes ?? null) === null);
+  const copying = inserted.filter(
+    ({ input, former }) =>
+      input.priceableAttributes === null || (input.priceableAttributes === undefined && !former),
+  );
   if (copying.length > 0) {
     const ids = copying.map(({ id }) => id);
     await ContractService.copyCatalogAttributes(trx, scope.tenantId, ids);
   }
-  for (const { id, input, at } of inserted) {
-    const owner = { contractServiceId: id };
-    await insertAttributes(trx, scope, owner, 'PRICEABLE', input.priceableAttributes ?? []);
-    const field = `${at}rateCards`;
-    await insertRateCards(trx, scope, owner, input.rateCards ?? [], { field });
-  }
+  for (const line of inserted) await insertParts(trx, scope, line);
   return inserted.map(({ id }) => id);
+}
+
+/** Gives a line the attributes and cards of the request, else those of its former self. */
+async function insertParts(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { id, input, former, at }: NewLine & { readonly id: string },
+): Promise<void> {
+  const owner = { contractServiceId: id };
+  const { priceableAttributes: attributes, rateCards: cards } = input;
+  if (former && attributes === undefined) await insertFormerAttributes(trx, scope, id, former);
+  else await insertAttributes(trx, scope, owner, 'PRICEABLE', attributes ?? []);
+  if (former && cards === undefined) await insertFormerCards(trx, scope, id, former, at);
+  else await insertRateCards(trx, scope, owner, cards ?? [], { field: `${at}rateCards` });
 }
 
 /** Deletes lines with their attributes and exception cards: four statements, however many. */

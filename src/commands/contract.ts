@@ -11,6 +11,7 @@ import type * as schema from '../schemas/contract.js';
 import type * as lineSchema from '../schemas/contract-service.js';
 import { deleteLinesOf, insertLines, lockServicesOf, type NewLine } from './contract-lines.js';
 import { requireDateOrder } from './date-order.js';
+import { loadFormerLines } from './former-line.js';
 import { lockContract } from './lock-contract.js';
 import { requireSameId } from './same-id.js';
 
@@ -33,9 +34,12 @@ function contractColumns(input: ContractUpdate) {
   };
 }
 
+/** A line of the request, and the id that it was sent with. */
+type NestedLine = NewLine & { readonly id: unknown };
+
 /** What a nested line is of: `serviceId` or its alias. 400: neither is given, or they differ. */
-function readNestedLine(line: LineWrite, index: number, contractId: string | null): NewLine {
-  const { serviceId, templateId, ...input } = line;
+function readNestedLine(line: LineWrite, index: number, contractId: string | null): NestedLine {
+  const { id, serviceId, templateId, ...input } = line;
   const at = `services[${index}].`;
   requireSameId(`${at}contractId`, input.contractId, contractId);
   const given = serviceId ?? templateId;
@@ -45,11 +49,26 @@ function readNestedLine(line: LineWrite, index: number, contractId: string | nul
     });
   }
   requireSameId(`${at}templateId`, templateId, given);
-  return { serviceId: given, input, at };
+  return { id, serviceId: given, input, at };
 }
 
-const readNestedLines = (lines: readonly LineWrite[], contractId: string | null): NewLine[] =>
+const readNestedLines = (lines: readonly LineWrite[], contractId: string | null): NestedLine[] =>
   lines.map((line, index) => readNestedLine(line, index, contractId));
+
+/** The lines, each with the one of its service that its id names: it is that one, sent back. */
+async function withFormerLines(
+  trx: Knex.Transaction,
+  tenantId: string,
+  contractId: string,
+  lines: readonly NestedLine[],
+): Promise<NewLine[]> {
+  const ids = lines.map(({ id }) => id);
+  const former = await loadFormerLines(trx, tenantId, contractId, ids);
+  return lines.map(({ id, ...line }) => {
+    const was = former.get(id);
+    return was?.serviceId === line.serviceId.toLowerCase() ? { ...line, former: was } : line;
+  });
+}
 
 /**
  * The account that a request names, held until the transaction ends; undefined when it names none.
@@ -172,8 +191,9 @@ export async function updateContract(
         updatedAt: scope.now(),
       });
     if (input.services !== undefined) {
+      const kept = await withFormerLines(trx, scope.tenantId, contract.id, lines);
       await deleteLinesOf(trx, scope, contract.id);
-      await insertLines(trx, scope, contract, lines);
+      await insertLines(trx, scope, contract, kept);
     }
     await Account.raiseRatingVersion(trx, scope.tenantId, [oldAccountId, masterAccountId]);
     return getContract(trx, scope.tenantId, contract.id);

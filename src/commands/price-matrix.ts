@@ -11,7 +11,7 @@ import {
 import { getRateCard, type RateCardDto } from '../queries/rate-card.js';
 import type { RateCardWrite } from '../schemas/rate-card.js';
 import { changeLine } from './contract-service.js';
-import { copyCatalogCard } from './copy-catalog-card.js';
+import { copyCatalogCard } from './copy-card.js';
 import { lockLine, type LockedLine } from './lock-contract.js';
 import { keepService, lockService } from './lock-service.js';
 import { namedInBody } from './named-in-body.js';

@@ -54,6 +54,11 @@ const ignore = ['exceptionPricing'];
 /** A line inside a contract; `templateId` is another name of `serviceId`. */
 export const ContractLineWrite = writeBody(
   {
+    id: Type.Optional(
+      Type.Unknown({
+        description: 'The line of this contract that is sent back, changed or not; else ignored.',
+      }),
+    ),
     serviceId: optional(Uuid('Service that is sold; this or templateId is required.')),
     templateId: optional(Uuid('Another name of serviceId.')),
     ...LineFields,

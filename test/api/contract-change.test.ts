@@ -50,6 +50,96 @@ describe('changes of contracts', () => {
       expect(got).to.deep.equal(put);
     });
 
+    it('keeps of a line that is sent back what the contract does not show of it', async () => {
+      const attribute = { name: 'Own', dimensionDataType: 'Number', dimensionValText: '7' };
+      const ownCard = {
+        currency: 'USD',
+        rows: [{ label: 'Own', priceDimName: 'Own', priceMethod: 'QUANTITY', unitRate: 0.25 }],
+      };
+      const body = await create({
+        services: [
+          {
+            ...{ serviceId, serviceInstanceId: 'kept', terminationMessage: 'Moved' },
+            ...{ chargeFrequency: 'Monthly', billingFrequency: 'Quarterly' },
+            ...{ dimensionValues: { x: '1' }, accountMap: { a: 1 } },
+            ...{ priceableAttributes: [attribute], rateCards: [ownCard] },
+          },
+          { serviceId, rateCards: [flatCard('EUR', 3)] },
+        ],
+      });
+      const path = `${contracts}/${body.id}`;
+      const lineOf = async (index: number, { services } = body) =>
+        (await tenant.get(`${path}/services/${services[index].id}`).expect(200)).body;
+      const [own, flat] = [await lineOf(0), await lineOf(1)];
+      const { body: put } = await tenant.put(path, { ...body, name: 'Edited' }).expect(200);
+      expect(put.services).to.deep.equal(
+        put.services.map(({ id }: { id: string }, index: number) => ({
+          ...body.services[index],
+          id,
+        })),
+      );
+      const keptOwn = await lineOf(0, put);
+      const [{ id: attributeId }] = keptOwn.priceableAttributes;
+      const [card] = keptOwn.rateCards;
+      expect(attributeId).to.not.equal(own.priceableAttributes[0].id);
+      expect(card.rows[0].priceDimId).to.equal(attributeId);
+      expect(keptOwn).to.deep.equal({
+        ...{ ...own, id: put.services[0].id },
+        priceableAttributes: [{ ...own.priceableAttributes[0], id: attributeId }],
+        rateCards: [
+          {
+            ...own.rateCards[0],
+            rows: [{ ...own.rateCards[0].rows[0], id: card.rows[0].id, priceDimId: attributeId }],
+          },
+        ],
+      });
+      expect((await lineOf(1, put)).rateCards[0].rows[0]).to.include({ flatRate: 3 });
+      expect(flat.rateCards).to.have.length(1);
+
+      // What is said of it holds, and without its id, or of another service, it is another line.
+      const [first] = put.services;
+      const cases: [object, object][] = [
+        [
+          { ...first, rateCards: [] },
+          { exceptionPricing: false, chargeFrequency: 'Monthly' },
+        ],
+        [
+          { ...first, chargeFrequency: null },
+          { exceptionPricing: false, chargeFrequency: null },
+        ],
+        [{ serviceId }, { exceptionPricing: false, chargeFrequency: null, dimensionValues: null }],
+      ];
+      let { id } = first;
+      for (const [line, expected] of cases) {
+        const sent = 'id' in line ? { ...line, id } : line;
+        const { body: changed } = await tenant.put(path, { services: [sent] }).expect(200);
+        id = changed.services[0].id;
+        expect(await lineOf(0, changed)).to.deep.include(expected);
+      }
+    });
+
+    it('refuses to take away an attribute that a kept card prices', async () => {
+      const body = await create({
+        services: [
+          {
+            serviceId,
+            priceableAttributes: [{ name: 'Own', dimensionDataType: 'Number' }],
+            rateCards: [
+              {
+                currency: 'USD',
+                rows: [{ label: 'Own', priceDimName: 'Own', priceMethod: 'QUANTITY', unitRate: 1 }],
+              },
+            ],
+          },
+        ],
+      });
+      const services = [{ ...body.services[0], priceableAttributes: [] }];
+      const { body: refused } = await tenant
+        .put(`${contracts}/${body.id}`, { services })
+        .expect(400);
+      expect(refused.message).to.include("'services[0].priceableAttributes' is without 'Own'");
+    });
+
     it('keeps what is left out and clears what is null', async () => {
       const body = await create({
         ...{ name: 'Keep', number: 'KEEP', startDate: '2024-01-01', endDate: '2024-12-31' },

@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
-import { problem } from '../kernel/problem.js';
+import { problem, type Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import type { CatalogOwner } from '../models/attribute.js';
+import type { RateCard } from '../models/rate-card.js';
 import type { RateCardRow } from '../models/rate-card-row.js';
 import { findCurrentCard, type RateCardDto } from '../queries/rate-card.js';
 import { loadPriceable, type PriceableAttributes, type RowColumns } from './rate-card-rows.js';
@@ -14,15 +16,19 @@ interface CardCopy {
   readonly currency: string;
 }
 
+/** A card that becomes one of a line. */
+interface CardOfLine {
+  readonly card: RateCard;
+  readonly owner: CatalogOwner;
+  readonly attributes: PriceableAttributes;
+  /** What is thrown where the line has no attribute of this name. */
+  readonly missing: (attributeName: string) => Problem;
+}
+
 /** The row as one of the line's: it prices the line's own attribute of the same name. */
-function copyRow(row: RateCardRow, { byName }: PriceableAttributes): RowColumns {
-  const attribute = byName.get(row.attributeName);
-  if (!attribute) {
-    throw problem.validation(
-      `'sourceServiceId': the contract service has no priceable attribute '${row.attributeName}'`,
-      { field: 'sourceServiceId' },
-    );
-  }
+function copyRow(row: RateCardRow, { attributes, missing }: CardOfLine): RowColumns {
+  const attribute = attributes.byName.get(row.attributeName);
+  if (!attribute) throw missing(row.attributeName);
   const { position, attributeName, label, description, dynamicDescription, taxCode } = row;
   const { usageType, billingAccountId, priceMethod, rates, attributeValues } = row;
   return {
@@ -30,6 +36,17 @@ function copyRow(row: RateCardRow, { byName }: PriceableAttributes): RowColumns 
     ...{ usageType, billingAccountId, priceMethod, rates, attributeValues },
     attributeId: attribute.id,
   };
+}
+
+/** Makes a card of a line from another, as a new version if the line has one of its currency. */
+export async function copyCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  copy: CardOfLine,
+): Promise<RateCardDto> {
+  const { currency, rows = [] } = copy.card;
+  const copied = rows.map((row) => copyRow(row, copy));
+  return putResolvedCard(trx, scope, copy.owner, { currency, rows: copied });
 }
 
 /**
@@ -46,6 +63,10 @@ export async function copyCatalogCard(
   if (!card) return undefined;
   const owner = { contractServiceId };
   const attributes = await loadPriceable(trx, scope.tenantId, owner);
-  const rows = (card.rows ?? []).map((row) => copyRow(row, attributes));
-  return putResolvedCard(trx, scope, owner, { currency, rows });
+  const missing = (name: string) =>
+    problem.validation(
+      `'sourceServiceId': the contract service has no priceable attribute '${name}'`,
+      { field: 'sourceServiceId' },
+    );
+  return copyCard(trx, scope, { card, owner, attributes, missing });
 }
