@@ -135,6 +135,25 @@ interface AccountEdit {
   readonly cin?: string | null;
 }
 
+/**
+ * The contacts after a change of the name in the profile, which is that of the first contact: onboarding
+ * writes both. Undefined where the change has no name.
+ */
+function renamedContacts(
+  { firstName, lastName }: NonNullable<AccountProfileChange>,
+  [first = {}, ...others]: readonly object[],
+): Record<string, unknown>[] | undefined {
+  if (firstName === undefined && lastName === undefined) return undefined;
+  const name = {
+    ...(firstName === undefined ? {} : { firstName }),
+    ...(lastName === undefined ? {} : { lastName }),
+  };
+  const kept = Object.entries({ ...first, ...name }).filter(([, value]) => value !== null);
+  return [Object.fromEntries(kept), ...(others as Record<string, unknown>[])];
+}
+
+type AccountProfileChange = Static<typeof AccountUpdate>['profile'];
+
 /** Changes what is given of an account; a draft is completed. 404: there is none. 409: a key is taken. */
 export async function editAccount(
   scope: Scope,
@@ -150,7 +169,9 @@ export async function editAccount(
   };
   const change = (inner: Scope) =>
     inner.db.transaction(async (trx) => {
-      await updateAccount(inner, id, update);
+      const { contactInfoList: contacts } = await updateAccount(inner, id, update);
+      const renamed = renamedContacts(update.profile ?? {}, contacts);
+      if (renamed) await updateAccount(inner, id, { contactInfoList: renamed });
       if (Object.keys(taxLabels).length > 0) await setTaxLabels(inner, id, taxLabels);
       if (status !== undefined) {
         await Account.query(trx).forTenant(scope.tenantId).where({ id }).patch({ status });

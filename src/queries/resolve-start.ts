@@ -25,7 +25,10 @@ const records: Readonly<Record<Exclude<ReferenceTarget, 'currency'>, Target>> = 
 const currencyOf = (text: string): string | undefined =>
   (referenceData.currency(text) ?? referenceData.currencyById(text))?.code;
 
-/** The id of the record that a reference names: its id first, then its natural keys in order. */
+/**
+ * The id of the record that a reference names: its id first, then its natural keys in order. Of those
+ * that share a key, as copies of a service share its code, the oldest: the one that was copied.
+ */
 async function findRecord(
   { db, tenantId }: Scope,
   target: Exclude<ReferenceTarget, 'currency'>,
@@ -41,10 +44,10 @@ async function findRecord(
       if (isUuid(text)) void group.orWhere('id', text);
       for (const key of keys) void group.orWhere(key, text);
     })
-    .orderByRaw(`array_position(array[${['id::text', ...keys.map(() => '??')].join(', ')}], ?)`, [
-      ...keys.map((key) => `${model.tableName}.${key}`),
-      text,
-    ])
+    .orderByRaw(
+      `array_position(array[${['id::text', ...keys.map(() => '??')].join(', ')}], ?), id`,
+      [...keys.map((key) => `${model.tableName}.${key}`), text],
+    )
     .first();
   return named?.id;
 }

@@ -171,7 +171,8 @@ describe('presenters', () => {
       path: 'uri=/api/x',
     });
     const failed = new Problem('conflict', 'It exists.', { flowExecutionId: 'f1' });
-    expect(presentProblem('billing', failed, '/api/x')).to.include({ flowExecutionId: 'f1' });
+    expect(presentProblem('flows', failed, '/api/x')).to.include({ flowExecutionId: 'f1' });
+    expect(presentProblem('billing', failed, '/api/x')).to.not.have.property('flowExecutionId');
   });
 
   it('show a problem of the record API', () => {

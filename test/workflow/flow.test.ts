@@ -122,8 +122,12 @@ describe('flows by slug', () => {
       const id = body.content.find((one: { code: string }) => one.code === 'EUR').id;
       const changed = await call('account/edit', { id: account.id, currency: id });
       expect(changed.output.defaultCurrency).to.equal('EUR');
+      const renamed = await call('account/edit', { id: account.id, last_name: 'Lee' });
+      expect(renamed.output.profile).to.include({ firstName: 'Ann', lastName: 'Lee' });
+      expect(renamed.output.contactInfoList).to.deep.equal([{ firstName: 'Ann', lastName: 'Lee' }]);
       const cleared = await call('account/edit', { id: account.id, first_name: null });
       expect(cleared.output.profile).to.not.have.property('firstName');
+      expect(cleared.output.contactInfoList).to.deep.equal([{ lastName: 'Lee' }]);
       const untouched = await call('account/edit', {
         id: account.id,
         currency: 'USD',
@@ -281,6 +285,10 @@ describe('flows by slug', () => {
     const second = await call('service/clone', { Service_ID: 'Storage' });
     expect(second.output.name).to.equal('Storage (copy 2)');
     await call('service/clone', { Service_ID: 'No such service' }, 400);
+    // Its copies have its code too: the oldest is meant.
+    await call('service/create', { name: 'Other', code: 'st' });
+    const third = await call('service/clone', { Service_ID: 'st' });
+    expect(third.output.name).to.equal('Storage (copy 3)');
     const edited = await call('service/edit', { id: copy.id, label: 'Copied' });
     expect(edited.output).to.include({ label: 'Copied', name: 'Storage (copy)' });
     await call('service/delete', { id: copy.id });
