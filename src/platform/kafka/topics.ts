@@ -76,7 +76,8 @@ export class KafkaTopics {
     const configs = {
       'cleanup.policy': 'delete',
       'max.message.bytes': String(messageBytesMax),
-      'message.timestamp.type': 'CreateTime',
+      // The broker's clock: brokers refuse the time of a producer whose clock is an hour ahead.
+      'message.timestamp.type': 'LogAppendTime',
       'retention.ms': String(retentionMs),
       'retention.bytes': '-1',
     };
