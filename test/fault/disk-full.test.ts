@@ -8,6 +8,8 @@ import { until } from '../start/workbench.js';
 
 const external = '/api/v1/external';
 const fullMs = 8_000;
+/** Kafka keeps its log on another disk: usage is taken all the time, and rated when there is room. */
+const isUsageKept = process.env['TEST_KAFKA_BROKERS'] !== undefined;
 /** Some blocks of the disk each, so that no room is left that somebody else has freed. */
 const padding = 'x'.repeat(50_000);
 
@@ -59,12 +61,12 @@ describe('on a full disk', function () {
     const refused: number[] = [];
     const end = Date.now() + fullMs;
     let answers503 = 0;
-    while (Date.now() < end || refused.length === 0) {
+    while (Date.now() < end || answers503 === 0) {
       const number = (sent += 1);
       const status = await sendEvent(number);
       if (status !== 200) refused.push(number);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
-      if (refused.length === 0) continue;
+      if (refused.length === 0 && !isUsageKept) continue;
       const account = { ...demoAccount, externalId: `a-${number}`, number: `A-${number}` };
       const write = await send(`${external}/accounts`, account);
       statuses.set(write.status, (statuses.get(write.status) ?? 0) + 1);
@@ -100,6 +102,7 @@ describe('on a full disk', function () {
       [],
     );
     expect(answers503).to.be.greaterThan(0);
+    expect(refused.length === 0).to.equal(isUsageKept);
     expect((await product.processes()).product).to.deep.equal([pid]);
     expect({ doubled, lost }).to.deep.equal({ doubled: 0, lost: 0 });
     expect(counters).to.equal(volumes);
