@@ -21,7 +21,8 @@ interface FuzzOptions {
   readonly maxTime?: number;
   readonly operation: readonly string[];
   readonly phases?: string;
-  readonly seed?: number;
+  /** Has more digits than a number holds. */
+  readonly seed?: string;
 }
 
 const tell = (text: string): void => void process.stderr.write(`fuzz: ${text}\n`);
@@ -55,7 +56,7 @@ async function fuzz(options: FuzzOptions, folder: string, signal: AbortSignal): 
       ...['--generation-database', 'none'],
       ...['--request-timeout', '60', '--suppress-health-check', 'all', '--warnings', 'off'],
       ...(maxTime === undefined ? [] : ['--max-time', String(maxTime)]),
-      ...(options.seed === undefined ? [] : ['--seed', String(options.seed)]),
+      ...(options.seed === undefined ? [] : ['--seed', options.seed]),
       ...(options.phases === undefined ? [] : ['--phases', options.phases]),
       ...operation.flatMap((id) => ['--include-operation-id', id]),
     ];
@@ -93,7 +94,7 @@ const program = new Command('npm run test:fuzz --')
   .option('--max-time <seconds>', 'end after this time; until then it goes on', parseCount)
   .option('--operation <id...>', 'only the operations with these ids', [])
   .option('--phases <names>', 'only these of examples,coverage,fuzzing,stateful')
-  .option('--seed <number>', 'the seed that an earlier run has printed, to repeat it', Number)
+  .option('--seed <number>', 'the seed that an earlier run has printed, to repeat it')
   .parse();
 // Nothing is under way any more; Temporal's connections would keep the process for seconds.
 process.exit(await main(program.opts()));
