@@ -10,6 +10,7 @@ import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { FlowReply } from '../platform/flow-replies.js';
 import type { Platform } from '../platform/platform.js';
+import { temporalProblem } from '../platform/temporal.js';
 import { isAlreadyRunning, startWorkflow } from '../platform/workflow-start.js';
 import { findFlowOutcome, hasEnded } from '../queries/execution.js';
 import type * as workflows from '../workflows/index.js';
@@ -129,7 +130,7 @@ async function startFlow<K extends FlowName>(
       });
       return { isEager: eagerlyStarted, run, place: { workflow, workflowId, runId } };
     } catch (error) {
-      if (!isAlreadyRunning(error)) throw unavailable();
+      if (!isAlreadyRunning(error)) throw temporalProblem(error);
       if (Date.now() > deadline || !(await hasEnded(scope, workflowId))) {
         throw problem.conflict('The same is being done at this moment.');
       }
@@ -148,7 +149,8 @@ async function closed(
   try {
     await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
   } catch (error) {
-    if (!(error instanceof WorkflowFailedError) && !isGrpcDeadlineError(error)) throw unavailable();
+    if (!(error instanceof WorkflowFailedError) && !isGrpcDeadlineError(error))
+      throw temporalProblem(error);
   }
 }
 
@@ -167,7 +169,7 @@ async function askForOutcome(
         flowExecutionId: executionId,
       });
     }
-    if (!(error instanceof WorkflowFailedError)) throw unavailable();
+    if (!(error instanceof WorkflowFailedError)) throw temporalProblem(error);
   }
   const outcome = await findFlowOutcome(scope, executionId);
   if (outcome) return outcome;
@@ -175,9 +177,6 @@ async function askForOutcome(
     flowExecutionId: executionId,
   });
 }
-
-const unavailable = () =>
-  problem.unavailable('The workflow service does not answer at the moment; try again.');
 
 async function waitForOutcome(
   scope: Scope,

@@ -7,7 +7,7 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
-import { problem } from '../kernel/problem.js';
+import { problem, type Problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
 import { freePort } from './embedded/processes.js';
 import { payloadCodec, type PayloadKeys } from './payload-codec.js';
@@ -67,8 +67,14 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
   }
 }
 
-const unavailable = () =>
-  problem.unavailable('The workflow service does not answer at the moment; try again.');
+/** What a caller is told when Temporal does not do what it is asked; the log has the reason. */
+export function temporalProblem(cause: unknown): Problem {
+  const away = problem.unavailable(
+    'The workflow service does not answer at the moment; try again.',
+  );
+  away.cause = cause;
+  return away;
+}
 
 let isRuntimeInstalled = false;
 
@@ -144,7 +150,7 @@ export async function openTemporal(
         try {
           return void (await handle.cancel());
         } catch (error) {
-          if (!(error instanceof WorkflowNotFoundError)) throw unavailable();
+          if (!(error instanceof WorkflowNotFoundError)) throw temporalProblem(error);
         }
       }
     },

@@ -13,7 +13,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { problem } from '../kernel/problem.js';
-import type { Temporal } from './temporal.js';
+import { temporalProblem, type Temporal } from './temporal.js';
 
 /** What a workflow is indexed by (DESIGN.md, section 3). */
 interface Subject {
@@ -135,6 +135,6 @@ export async function runWorkflow<Result>(
         executionId,
       });
     }
-    throw problem.unavailable('The workflow service does not answer at the moment; try again.');
+    throw temporalProblem(error);
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/platform/access-keys.js';
 import { openLog } from '../../src/platform/log.js';
+import { temporalProblem } from '../../src/platform/temporal.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 
@@ -79,6 +80,11 @@ describe('the log', () => {
     // What helps to find the fault is there.
     expect(lines()[0]).to.have.nested.property('err.code', '23514');
     expect(text).to.include('postgres://u:[secret]@db/x');
+  });
+
+  it('tells why the workflow service did not do what it was asked', () => {
+    openLog('info', logTo).error({ err: temporalProblem(new Error('14 UNAVAILABLE')) });
+    expect(lines()[0]).to.have.nested.property('err.cause.message', '14 UNAVAILABLE');
   });
 
   it('names request, tenant and operation of each request, and the execution of a flow', async () => {

@@ -24,8 +24,9 @@ describe('killed in the middle of every flow', function () {
     const token = await product.token(tenantId);
     const make = async (path: string, body: object): Promise<string> => {
       const response = await product.send(token, `${external}${path}`, { body });
-      expect(response.status, path).to.equal(201);
-      return ((await response.json()) as { id: string }).id;
+      const text = await response.text();
+      expect(response.status, `${path}: ${text}\n${product.output}`).to.equal(201);
+      return (JSON.parse(text) as { id: string }).id;
     };
     const calls = [];
     for (const [workflow, { slug }] of flowList) {
