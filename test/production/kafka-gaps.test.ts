@@ -1,6 +1,7 @@
 import { ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
 import { expect } from 'chai';
 import { usageTopic } from '../../src/kernel/usage-log.js';
+import { until } from '../start/workbench.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
 import { told } from './told.js';
@@ -43,6 +44,10 @@ describe('a topic of Kafka that others write to', () => {
       await write([JSON.stringify(event())], false);
       await write([JSON.stringify(event())], false);
       await write(['no JSON\0'], true);
+      // A transaction's caller hears of its end before Kafka has written the marker.
+      const isMarked = async () =>
+        (await instance.platform.broker.ends(tenant.id))[0]?.offset === 10;
+      await until(isMarked, 10_000, 'the last marker');
       await send(tenant, event());
     } finally {
       await producer.close();
