@@ -1,7 +1,7 @@
 import type { KeptRow } from './result.js';
 
-const width = 960;
-const labels = 250;
+const width = 1040;
+const labels = 320;
 const rowHeight = 26;
 const barHeight = 18;
 const top = 46;
@@ -19,6 +19,8 @@ export function shareOfAim({ aim, unit, ratio, value }: KeptRow): number {
   return relation === '>=' ? measured / Number(limit) : Number(limit) / measured;
 }
 
+const lengthOf = (row: KeptRow): number => Math.round(Math.min(shareOfAim(row), shownMax) * aimAt);
+
 /** The rows as bars against the aim of each, as SVG. A row with two aims is drawn by its ratio. */
 export function drawChart(rows: readonly KeptRow[]): string {
   const ids = [...new Set(rows.map(({ id }) => id))];
@@ -28,20 +30,23 @@ export function drawChart(rows: readonly KeptRow[]): string {
   const height = top + ordered.length * rowHeight + 16;
   const bars = ordered.map((row, index) => {
     const y = top + index * rowHeight;
-    const share = shareOfAim(row);
-    const length = Math.round(Math.min(share, shownMax) * aimAt);
+    const length = lengthOf(row);
     const size = row.transactions.toLocaleString('en');
-    const figure =
-      row.value >= 100 ? Math.round(row.value).toLocaleString('en') : row.value.toFixed(1);
     return [
       text(labels - 8, y + 13, `${row.id}, ${size}`, ' text-anchor="end"'),
       `<rect x="${labels}" y="${y}" width="${length}" height="${barHeight}" fill="${row.isReached ? '#2f7d4f' : '#c2572b'}"/>`,
-      text(
-        labels + length + 6,
-        y + 13,
-        `${figure} ${row.unit}, ${row.ratio.toFixed(2)} (${row.aim})`,
-      ),
     ].join('\n');
+  });
+  // Above the line of the aim, which does not run through them.
+  const figures = ordered.map((row, index) => {
+    const figure =
+      row.value >= 100 ? Math.round(row.value).toLocaleString('en') : row.value.toFixed(1);
+    return text(
+      labels + lengthOf(row) + 6,
+      top + index * rowHeight + 13,
+      `${figure} ${row.unit}, ${row.ratio.toFixed(2)} (${row.aim})`,
+      ' stroke="#fff" stroke-width="4" paint-order="stroke"',
+    );
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="12" fill="#222">`,
@@ -55,6 +60,7 @@ export function drawChart(rows: readonly KeptRow[]): string {
     ),
     ...bars,
     `<line x1="${labels + aimAt}" x2="${labels + aimAt}" y1="${top - 6}" y2="${height - 10}" stroke="#222" stroke-dasharray="4 3"/>`,
+    ...figures,
     '</svg>',
     '',
   ].join('\n');
