@@ -129,7 +129,7 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
   ['no traces without an address', { OTEL_SERVICE_NAME: 'billing' }, { tracing: undefined }],
   ['a role', { ROLE: 'worker' }, { role: 'worker' }],
   ['cache folder', { XDG_CACHE_HOME: '/x' }, { cacheDir: '/x/durabill' }],
-  ['cache folder in the home', { HOME: '/home/u' }, { cacheDir: '/home/u/.cache/durabill' }],
+  ['cache folder in the home', { HOME: '/u' }, { cacheDir: '/u/.cache/durabill' }],
   ['a key', { SECRET_KEY: key }, { secretKey: key }],
   ['a new key, and the old one', { SECRET_KEY: `${key}, ${key}` }, { secretKey: `${key}, ${key}` }],
   ['below npm', { npm_lifecycle_event: 'start' }, { isNpmScript: true }],
