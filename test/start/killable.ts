@@ -124,7 +124,9 @@ export class KillableProduct {
   }
 
   async close(): Promise<void> {
-    this.#started?.child.kill('SIGKILL');
+    // With npm alone killed, the product would start its servers again before it notices.
+    const child = this.#started?.child;
+    if (child && child.exitCode === null && child.signalCode === null) await this.kill();
     await removeFolder(this.folder);
   }
 }
