@@ -183,6 +183,7 @@ async function insertCharges(
     return {
       ...{ id: newId(), accountId: part.billedAccountId, masterAccountId: line.account.id },
       ...{ contractId: line.contractId, contractServiceId: line.id, serviceId: service.id },
+      lineageId: line.lineageId,
       ...{ chargeType: type, usageType: part.usageType, currency: part.currency, position },
       ...{ periodStart: due.period.first, periodEnd: due.period.last },
       ...{ billStartDate: part.days.first, billEndDate: part.days.last },

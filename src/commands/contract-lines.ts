@@ -31,6 +31,8 @@ export interface NewLine {
   readonly input: LineInput;
   /** The line of the same contract and service that this one was sent back for. */
   readonly former?: ContractService;
+  /** The first of the lines that it replaces: what was charged and counted under them stays so. */
+  readonly lineageId?: string;
   /** Where the line is in the request, for messages: `services[0].`, or nothing. */
   readonly at: string;
 }
@@ -138,8 +140,8 @@ export async function insertLines(
   await ContractService.query(trx)
     .forTenant(scope.tenantId)
     .insert(
-      inserted.map(({ id, serviceId, input, former }) => ({
-        ...{ id, serviceId, contractId: contract.id },
+      inserted.map(({ id, serviceId, input, former, lineageId }) => ({
+        ...{ id, serviceId, contractId: contract.id, lineageId: lineageId ?? null },
         ...(former ? formerColumns(former) : {}),
         ...lineColumns(input),
       })),

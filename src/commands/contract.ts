@@ -9,9 +9,9 @@ import { ContractService } from '../models/contract-service.js';
 import { getContract, type ContractDto } from '../queries/contract.js';
 import type * as schema from '../schemas/contract.js';
 import type * as lineSchema from '../schemas/contract-service.js';
-import { deleteLinesOf, insertLines, lockServicesOf, type NewLine } from './contract-lines.js';
+import { deleteLinesOf, insertLines, lockServicesOf } from './contract-lines.js';
 import { requireDateOrder } from './date-order.js';
-import { loadFormerLines } from './former-line.js';
+import { withFormerLines, type ReplacingLine } from './former-line.js';
 import { lockContract } from './lock-contract.js';
 import { requireSameId } from './same-id.js';
 
@@ -34,11 +34,8 @@ function contractColumns(input: ContractUpdate) {
   };
 }
 
-/** A line of the request, and the id that it was sent with. */
-type NestedLine = NewLine & { readonly id: unknown };
-
 /** What a nested line is of: `serviceId` or its alias. 400: neither is given, or they differ. */
-function readNestedLine(line: LineWrite, index: number, contractId: string | null): NestedLine {
+function readNestedLine(line: LineWrite, index: number, contractId: string | null): ReplacingLine {
   const { id, serviceId, templateId, ...input } = line;
   const at = `services[${index}].`;
   requireSameId(`${at}contractId`, input.contractId, contractId);
@@ -52,23 +49,8 @@ function readNestedLine(line: LineWrite, index: number, contractId: string | nul
   return { id, serviceId: given, input, at };
 }
 
-const readNestedLines = (lines: readonly LineWrite[], contractId: string | null): NestedLine[] =>
+const readNestedLines = (lines: readonly LineWrite[], contractId: string | null): ReplacingLine[] =>
   lines.map((line, index) => readNestedLine(line, index, contractId));
-
-/** The lines, each with the one of its service that its id names: it is that one, sent back. */
-async function withFormerLines(
-  trx: Knex.Transaction,
-  tenantId: string,
-  contractId: string,
-  lines: readonly NestedLine[],
-): Promise<NewLine[]> {
-  const ids = lines.map(({ id }) => id);
-  const former = await loadFormerLines(trx, tenantId, contractId, ids);
-  return lines.map(({ id, ...line }) => {
-    const was = former.get(id);
-    return was?.serviceId === line.serviceId.toLowerCase() ? { ...line, former: was } : line;
-  });
-}
 
 /**
  * The account that a request names, held until the transaction ends; undefined when it names none.

@@ -82,33 +82,45 @@ export async function findRecurringCharges(
     const service = services.get(line.serviceId);
     return service ? candidatesOf(line, service, windows) : [];
   });
-  const earliest = candidates.map(({ due }) => due.period.first).sort()[0] ?? run.first;
   const charged = await RecurringCharge.chargedPeriods(
     db,
     tenantId,
-    [...new Set(candidates.map(({ line }) => line.id))],
-    earliest,
+    [...new Set(candidates.map(({ line }) => line.lineageId))],
+    earliestPeriod(candidates) ?? run.first,
   );
-  const byLine = new Map<string, ChargedPeriod[]>();
+  const byLineage = new Map<string, ChargedPeriod[]>();
   for (const one of charged) {
-    const ofLine = byLine.get(one.contractServiceId);
-    if (ofLine) ofLine.push(one);
-    else byLine.set(one.contractServiceId, [one]);
+    const ofLineage = byLineage.get(one.lineageId);
+    if (ofLineage) ofLineage.push(one);
+    else byLineage.set(one.lineageId, [one]);
   }
   const charges: RecurringCharged[] = [];
   const problems: BillingProblem[] = [];
   for (const candidate of candidates) {
-    const open = openPart(candidate, byLine.get(candidate.line.id) ?? []);
+    const open = openPart(candidate, byLineage.get(candidate.line.lineageId) ?? []);
     if (open) price(candidate, open, { charges, problems });
   }
   const cutoffs = lines.flatMap((line) => {
     const service = services.get(line.serviceId);
     if (!service) return [];
     const until = usageDueUntil(termsOf(line, service), daysOf(line), run.last);
-    return until < run.last ? [{ lineId: line.id, until }] : [];
+    if (until >= run.last) return [];
+    return [line.id, ...line.formerIds].map((lineId) => ({ lineId, until }));
   });
   return { windows, charges, problems, cutoffs };
 }
+
+/**
+ * The first day of what falls due again and again; undefined when nothing does. One-time charges have a
+ * period before all others, and are looked for whatever the day.
+ */
+export const earliestPeriod = (
+  candidates: readonly { readonly isOnce: boolean; readonly due: DueCharge }[],
+): string | undefined =>
+  candidates
+    .filter(({ isOnce }) => !isOnce)
+    .map(({ due }) => due.period.first)
+    .sort()[0];
 
 /** What a line charges the accounts at hand: its own, and those that rows of its cards bill. */
 function candidatesOf(

@@ -34,6 +34,8 @@ export class ContractService extends BillingRecord {
 
   declare contractId: string;
   declare serviceId: string;
+  /** The first of the lines that replaced each other; null: this one itself. */
+  declare lineageId: string | null;
   /** The caller's name of what is sold, such as a subscription or a device; usage events name it. */
   declare serviceInstanceId: string | null;
   /** First day, inclusive; null: the contract's. */

@@ -9,6 +9,7 @@ export interface RecurringChargeRow {
   readonly masterAccountId: string;
   readonly contractId: string;
   readonly contractServiceId: string;
+  readonly lineageId: string;
   readonly serviceId: string;
   readonly chargeType: string;
   readonly usageType: string;
@@ -40,6 +41,7 @@ const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
   masterAccountId: 'uuid',
   contractId: 'uuid',
   contractServiceId: 'uuid',
+  lineageId: 'uuid',
   serviceId: 'uuid',
   chargeType: 'text',
   usageType: 'text',
@@ -64,9 +66,9 @@ const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
   invoiceItemId: 'uuid',
 });
 
-/** A period of a line that is on an invoice that was not voided. */
+/** A period of a lineage of lines that is on an invoice that was not voided. */
 export interface ChargedPeriod {
-  readonly contractServiceId: string;
+  readonly lineageId: string;
   readonly chargeType: string;
   readonly accountId: string;
   readonly periodStart: string;
@@ -84,6 +86,8 @@ export class RecurringCharge extends TenantModel {
   declare masterAccountId: string;
   declare contractId: string;
   declare contractServiceId: string;
+  /** The first of the lines that replaced each other: none of them is charged twice. */
+  declare lineageId: string;
   declare serviceId: string;
   /** Subscription or OTC. */
   declare chargeType: string;
@@ -115,23 +119,23 @@ export class RecurringCharge extends TenantModel {
     return table.insert(trx, tenantId, rows);
   }
 
-  /** What of these lines is charged already: one-time charges, and periods that end on a day or later. */
+  /** What of these lineages is charged already: one-time charges, and periods that end on a day or later. */
   static async chargedPeriods(
     db: Knex,
     tenantId: string,
-    lineIds: readonly string[],
+    lineageIds: readonly string[],
     since: string,
   ): Promise<ChargedPeriod[]> {
-    if (lineIds.length === 0) return [];
+    if (lineageIds.length === 0) return [];
     const { rows } = await db.raw<{ rows: ChargedPeriod[] }>(
-      `select contract_service_id as "contractServiceId", charge_type as "chargeType",
+      `select lineage_id as "lineageId", charge_type as "chargeType",
          account_id as "accountId", period_start as "periodStart", period_end as "periodEnd",
          max(bill_end_date) as "billedUntil"
        from recurring_charge
-       where tenant_id = ? and contract_service_id = any(?::uuid[]) and voided_at is null
+       where tenant_id = ? and lineage_id = any(?::uuid[]) and voided_at is null
          and (period_end >= ?::date or period_end = '0001-01-01')
        group by 1, 2, 3, 4, 5`,
-      [tenantId, [...lineIds], since] as unknown as string[],
+      [tenantId, [...lineageIds], since] as unknown as string[],
     );
     return rows;
   }

@@ -16,6 +16,8 @@ export interface BillingLine extends RecurringLine {
   readonly chargeFrequency: string | null;
   readonly billingFrequency: string | null;
   readonly subscriptionChargeType: string | null;
+  /** The lines that it replaced, one after the other. */
+  readonly formerIds: readonly string[];
 }
 
 /** How often a line is charged and billed: as it says, else as its service does. */
@@ -80,7 +82,13 @@ export async function loadBillingLines(
          and line.deleted_at is null
      )
      select json_build_object(
-       'id', line.id, 'contractId', contract.id, 'contractNumber', contract.number,
+       'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
+       'formerIds', coalesce((
+         select json_agg(former.id) from contract_service as former
+         where former.tenant_id = line.tenant_id and former.id <> line.id
+           and (former.lineage_id = line.lineage_id or former.id = line.lineage_id)
+       ), '[]'),
+       'contractId', contract.id, 'contractNumber', contract.number,
        'contractCurrency', contract.currency, 'serviceId', line.service_id,
        'serviceInstanceId', line.service_instance_id,
        'startDate', coalesce(line.start_date, contract.start_date),

@@ -217,7 +217,7 @@ async function readLines(
   const ids = charges.map(({ contractServiceId }) => contractServiceId).filter((id) => id !== null);
   if (ids.length === 0) return new Map();
   const { rows } = await db.raw<{ rows: PlanLine[] }>(
-    `select line.id, contract.id as "contractId", contract.number as "contractNumber",
+    `select line.id, coalesce(line.lineage_id, line.id) as "lineageId", contract.id as "contractId", contract.number as "contractNumber",
        line.service_instance_id as "serviceInstanceId"
      from contract_service as line join contract
        on contract.tenant_id = line.tenant_id and contract.id = line.contract_id

@@ -105,7 +105,8 @@ const accountsSql = `
     ),
     'lines', coalesce((
       select json_agg(json_build_object(
-        'id', line.id, 'contractId', contract.id, 'contractNumber', contract.number,
+        'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
+        'contractId', contract.id, 'contractNumber', contract.number,
         'contractCurrency', contract.currency, 'serviceId', line.service_id,
         'serviceInstanceId', line.service_instance_id,
         'startDate', coalesce(line.start_date, contract.start_date),

@@ -117,6 +117,13 @@ async function findPlan(db: Knex, tenantId: string, id: string): Promise<RatingP
   return stored?.plan;
 }
 
+interface StoredLine {
+  readonly id: string;
+  readonly lineageId: string | null;
+  readonly number: string;
+  readonly serviceInstanceId: string | null;
+}
+
 /** The lines that charges were rated under, also those that were deleted since. */
 export async function findLines(
   db: Knex,
@@ -134,14 +141,14 @@ export async function findLines(
     )
     .where('line.tenantId', tenantId)
     .whereIn('line.id', [...contracts.keys()])
-    .select<{ id: string; number: string; serviceInstanceId: string | null }[]>(
-      ...['line.id', 'contract.number', 'line.serviceInstanceId'],
-    );
+    .select<StoredLine[]>('line.id', 'line.lineageId', 'contract.number', 'line.serviceInstanceId');
   const known = new Map(rows.map((row) => [row.id, row]));
   return new Map(
     [...contracts].map(([id, contractId]) => {
-      const { number: contractNumber = '', serviceInstanceId = null } = known.get(id) ?? {};
-      return [id, { id, contractId, contractNumber, serviceInstanceId }];
+      const line = known.get(id);
+      const { number: contractNumber = '', serviceInstanceId = null } = line ?? {};
+      const lineageId = line?.lineageId ?? id;
+      return [id, { id, lineageId, contractId, contractNumber, serviceInstanceId }];
     }),
   );
 }

@@ -27,7 +27,7 @@ export function counterOf(
   const period = periodOf(frequency, event.date);
   return {
     ownerType: owner.line ? 'line' : 'account',
-    ownerId: owner.line ? owner.line.id : owner.accountId,
+    ownerId: owner.line ? owner.line.lineageId : owner.accountId,
     serviceId: plan.service.id,
     attributeName,
     frequency,

@@ -18,7 +18,7 @@ import type {
 export interface Explanation {
   readonly date: string;
   readonly service: { readonly id: string; readonly name: string; readonly code: string | null };
-  readonly contractLine: PlanLine | null;
+  readonly contractLine: ExplainedLine | null;
   readonly card: Omit<PlanCard, 'rows'> & { readonly currency: string };
   readonly usageType: UsageType;
   readonly billedAccountId: string;
@@ -27,6 +27,9 @@ export interface Explanation {
   readonly steps: readonly ExplainedStep[];
   readonly total: ExplainedTotal;
 }
+
+/** The contract line that a charge was rated under. */
+export type ExplainedLine = Omit<PlanLine, 'lineageId'>;
 
 export interface ExplainedRow {
   readonly row: {
@@ -101,7 +104,7 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin): Expla
   return {
     date: event.date,
     service: plan.service,
-    contractLine: owner.line,
+    contractLine: explainLine(owner.line),
     card: { id, source, currency: plan.currency, versionNo, fromDate },
     usageType: origin.transaction.usageType,
     billedAccountId: origin.transaction.billedAccountId,
@@ -109,6 +112,12 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin): Expla
     steps: origin.runs.flatMap(explainSteps),
     total: explainTotal(origin),
   };
+}
+
+function explainLine(line: PlanLine | null): ExplainedLine | null {
+  if (!line) return null;
+  const { id, contractId, contractNumber, serviceInstanceId } = line;
+  return { id, contractId, contractNumber, serviceInstanceId };
 }
 
 function explainRow({ row, quantity, counter, price, step }: Pricing): ExplainedRow {

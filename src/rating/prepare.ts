@@ -58,6 +58,7 @@ export function prepare(
     accountId: account.id,
     line: line && {
       id: line.id,
+      lineageId: line.lineageId,
       contractId: line.contractId,
       contractNumber: line.contractNumber,
       serviceInstanceId: line.serviceInstanceId,

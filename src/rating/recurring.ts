@@ -174,10 +174,10 @@ function priceDays(
   const { line, account, billed } = request;
   const dimensions = dimensionsOf(request, compiled);
   const event = recurringEvent(plan.service.id, days.first, dimensions);
-  const { contractId, contractNumber, serviceInstanceId } = line;
+  const { id, lineageId, contractId, contractNumber, serviceInstanceId } = line;
   const prepared = prepareFromPlan(plan, event, {
     accountId: account.id,
-    line: { id: line.id, contractId, contractNumber, serviceInstanceId },
+    line: { id, lineageId, contractId, contractNumber, serviceInstanceId },
   });
   if (!prepared.ok) return prepared;
   // A recurring charge begins at zero and moves no counter: meters are of usage.

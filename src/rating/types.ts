@@ -90,6 +90,8 @@ export interface AttributeFacts {
 /** A contract service. */
 export interface LineFacts {
   readonly id: string;
+  /** The first of the lines that replaced each other: counters belong to it. */
+  readonly lineageId: string;
   readonly contractId: string;
   readonly contractNumber: string;
   readonly contractCurrency: string | null;
@@ -195,6 +197,7 @@ export interface UsageOwner {
 
 export interface PlanLine {
   readonly id: string;
+  readonly lineageId: string;
   readonly contractId: string;
   readonly contractNumber: string;
   readonly serviceInstanceId: string | null;

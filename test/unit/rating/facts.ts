@@ -131,6 +131,7 @@ export function aLine(id: string, more: Partial<LineFacts> = {}): LineFacts {
     id,
     contractId: `contract of ${id}`,
     contractNumber: `N-${id}`,
+    lineageId: id,
     contractCurrency: null,
     serviceId,
     serviceInstanceId: null,
