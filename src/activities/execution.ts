@@ -35,11 +35,11 @@ export function executionActivities(platform: Platform) {
   return {
     /** Records the end of a flow, and tells whoever waits for it in this process. */
     async endExecution({ run, status, output, failure }: FlowEnd): Promise<void> {
-      const { tenantId, actor, requestId, executionId } = run;
+      const { tenantId, actor, requestId, callerRequestId, executionId } = run;
       const place = currentPlace();
       const error = failure ?? null;
       await platform.database
-        .forTenant(tenantId, { actor, requestId })
+        .forTenant(tenantId, { actor, requestId, callerRequestId })
         .transaction((trx) => end(trx, run, place, { status, output, error }));
       platform.flowReplies.tell(
         executionId,

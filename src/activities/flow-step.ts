@@ -56,10 +56,10 @@ async function once<T>(
 
 /** The scope of a step: every transaction in it is done once. */
 function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
-  const { tenantId, orgId, actor, requestId } = call.run;
-  const db = platform.database.forTenant(tenantId, { actor, requestId });
+  const { tenantId, orgId, actor, requestId, callerRequestId } = call.run;
+  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
   return {
-    ...{ tenantId, orgId, roles: [], actor, requestId },
+    ...{ tenantId, orgId, roles: [], actor, requestId, callerRequestId },
     db: {
       tenantId,
       read: db.read,

@@ -10,7 +10,7 @@ import { mountDocs } from './docs.js';
 import { drain } from './drain.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
-import { mount, requestIdOf, routesOf, type RequestState } from './mount.js';
+import { auditIdsOf, mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountMcp } from './mcp/mount-mcp.js';
 import { oauthGuards } from './oauth/guards.js';
 import { mountOauth } from './oauth/mount-oauth.js';
@@ -60,8 +60,12 @@ function challengeOf({ kind, details }: Problem, { challenge }: RequestState): s
 }
 
 /** What finds a request in the log, the audit and Temporal. */
-const requestIds = ({ requestId, tenantId, operation }: RequestState, { details }: Problem) => ({
-  ...{ requestId, tenantId, operation: operation?.id, executionId: details['flowExecutionId'] },
+const requestIds = (state: RequestState, { details }: Problem) => ({
+  requestId: state.requestId,
+  auditRequestId: state.ids.requestId,
+  tenantId: state.tenantId,
+  operation: state.operation?.id,
+  executionId: details['flowExecutionId'],
 });
 
 function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
@@ -107,8 +111,9 @@ export function createApp(platform: Platform): Koa {
   if (platform.tracing) app.use(traceRequests(platform.tracing));
   app.use(measureRequests(platform));
   app.use(async (ctx: Context, next: Next) => {
-    const requestId = requestIdOf(ctx.get('x-request-id'));
-    (ctx.state as RequestState).requestId = requestId;
+    const given = ctx.get('x-request-id');
+    const requestId = requestIdOf(given);
+    Object.assign(ctx.state, { requestId, ids: auditIdsOf(requestId, given) });
     ctx.set('X-Request-Id', requestId);
     ctx.set(fixedHeaders);
     try {

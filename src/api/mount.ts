@@ -54,9 +54,15 @@ export type AnyHandler = (
 /** What surrounds an operation; see `api/oauth/guards.ts`. */
 export type Guard = (ctx: Context, answer: () => Promise<void>) => Promise<void>;
 
+/** How the audit knows a request: by our id, and by what its caller calls it. */
+export type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
+
 /** Set by the first middleware for all that follow. */
 export interface RequestState {
+  /** What the answer tells: the caller's own id where it is a sane token. */
   requestId: string;
+  /** What the audit keeps. */
+  ids: RequestIds;
   /** Of the token, once it is known. */
   tenantId?: string;
   /** The operation that was matched: errors are rendered in its family. */
@@ -78,10 +84,11 @@ export async function identify(ctx: Context, platform: Platform): Promise<Identi
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
 
-export function scopeOf(identity: Identity, requestId: string, platform: Platform): Scope {
-  const { tenantId, orgId, roles, subject } = identity;
-  const db = platform.database.forTenant(tenantId, { actor: subject, requestId });
-  return { tenantId, orgId, roles, requestId, actor: subject, db, now: platform.now };
+export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform): Scope {
+  const { tenantId, orgId, roles, subject: actor } = identity;
+  const { requestId, callerRequestId } = ids;
+  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
+  return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, now: platform.now };
 }
 
 /**
@@ -198,7 +205,7 @@ async function carryOut(
   platform: Platform,
   identity: Identity,
 ): Promise<void> {
-  const { requestId } = ctx.state as RequestState;
+  const { requestId, ids } = ctx.state as RequestState;
   const params = readParams(
     operation,
     (ctx as unknown as { params: Record<string, string> }).params,
@@ -207,7 +214,7 @@ async function carryOut(
   const body = await readInput(operation, ctx);
   await limitEvents(operation, ctx, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
-  const scope = scopeOf(identity, requestId, platform);
+  const scope = scopeOf(identity, ids, platform);
   const input = { params, query, body, idempotencyKey };
   const result = await handler(input, scope, platform, callerOf(ctx));
   const { success } = operation;
@@ -283,4 +290,9 @@ const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 /** The request's id: the caller's own where it is a sane token (0-decisions.md section 1). */
 export function requestIdOf(given = ''): string {
   return requestIdForm.test(given) ? given : randomUUID();
+}
+
+/** What the audit keeps of a request that is answered with this id (docs/decisions/0178). */
+export function auditIdsOf(requestId: string, given: string): RequestIds {
+  return requestId === given ? { requestId: randomUUID(), callerRequestId: given } : { requestId };
 }

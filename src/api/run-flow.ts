@@ -92,8 +92,8 @@ async function executionOf<K extends FlowName>(
 }
 
 function runOf(scope: Scope, { input }: FlowStart, executionId: string): FlowRun {
-  const { tenantId, orgId, actor, requestId } = scope;
-  return { executionId, tenantId, orgId, actor, requestId, input };
+  const { tenantId, orgId, actor, requestId, callerRequestId } = scope;
+  return { executionId, tenantId, orgId, actor, requestId, callerRequestId, input };
 }
 
 /** A flow that was started, and where Temporal runs it. */

@@ -15,6 +15,7 @@ export interface FlowRun<Input = unknown> {
   readonly orgId: string | null;
   readonly actor: string;
   readonly requestId: string;
+  readonly callerRequestId?: string | undefined;
   readonly input: Input;
 }
 

@@ -20,7 +20,10 @@ export interface Scope {
   /** Who is written into the audit: the token's subject or the access key's id. */
   readonly actor: string;
   readonly roles: readonly string[];
+  /** Ours, whatever the caller calls its request: the audit keeps it. */
   readonly requestId: string;
+  /** The id that the caller chose for its request, if it chose one: a hint, no evidence. */
+  readonly callerRequestId?: string | undefined;
   readonly db: TenantDatabase;
   /** The present instant; injected, so that tests can move the clock. */
   readonly now: () => Date;

@@ -31,9 +31,11 @@ interface PooledConnection {
 }
 
 /** Who the audit names. */
-interface Trail {
+export interface Trail {
   readonly actor: string;
   readonly requestId: string;
+  /** The id that the caller chose for its request, if it chose one. */
+  readonly callerRequestId?: string | undefined;
 }
 
 /** A transaction that tells the database whose it is with the statement that begins it. */
@@ -46,12 +48,12 @@ class TrailedTransaction extends PostgresTransaction {
   }
 
   override begin(connection: unknown): Promise<unknown> {
-    const [actor, requestId] = [this.#trail.actor, this.#trail.requestId].map(pg.escapeLiteral);
-    return this.query(
-      connection,
-      `begin; select set_config('app.actor', ${actor}, true),
-         set_config('app.request_id', ${requestId}, true)`,
+    const { actor, requestId, callerRequestId = '' } = this.#trail;
+    const settings = { actor, request_id: requestId, caller_request_id: callerRequestId };
+    const calls = Object.entries(settings).map(
+      ([name, value]) => `set_config('app.${name}', ${pg.escapeLiteral(value)}, true)`,
     );
+    return this.query(connection, `begin; select ${calls.join(', ')}`);
   }
 }
 

@@ -48,8 +48,10 @@ function presentEntry(entry: ReadEntry): AuditEntryDto {
     at: entry.at.toISOString(),
     actor: entry.actor,
     requestId: entry.requestId,
+    callerRequestId: entry.callerRequestId,
     entity: camelCase(entry.entity),
     entityId: entry.entityId,
+    entityKey: entry.entityKey,
     action: entry.action,
     before: presentState(entry.beforeText),
     after: presentState(entry.afterText),
@@ -82,7 +84,8 @@ export async function listAudit(
   const total = await query.clone().resultSize();
   if (offset >= total) return { items: [], total };
   const entries = (await query
-    .select('id', 'at', 'actor', 'requestId', 'entity', 'entityId', 'action')
+    .select('id', 'at', 'actor', 'requestId', 'callerRequestId')
+    .select('entity', 'entityId', 'entityKey', 'action')
     .select(
       AuditEntry.raw('before::text as "beforeText"'),
       AuditEntry.raw('after::text as "afterText"'),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { securityActions, securityEntities } from '../kernel/security-event.js';
 import { Instant, nullable, Text, Uuid } from './field.js';
 import { operation, reply } from './operation.js';
 import { offsetQuery, timeRangeQuery } from './paging.js';
@@ -16,11 +17,11 @@ export const auditedEntities = [
 
 const Entity = Type.Unsafe<string>({
   type: 'string',
-  enum: [...auditedEntities],
-  description: 'What kind of record was changed.',
+  enum: [...auditedEntities, ...securityEntities],
+  description: 'What kind of record was changed, or what a security event is about.',
 });
 
-const actions = ['create', 'update', 'delete'] as const;
+const actions = ['create', 'update', 'delete', ...securityActions] as const;
 
 const state = (description: string) =>
   nullable(Type.Unsafe<Record<string, unknown>>({ type: 'object', description }));
@@ -30,13 +31,23 @@ export const AuditEntry = Type.Object(
     id: Type.Integer({ description: 'Number of the entry.' }),
     at: Instant('When it was changed, in UTC.'),
     actor: nullable(Type.String({ description: 'Who: subject of the token, or access key.' })),
-    requestId: nullable(Type.String({ description: 'Id of the request that changed it.' })),
+    requestId: nullable(
+      Type.String({ description: 'Our id of the request that changed it, or of its flow.' }),
+    ),
+    callerRequestId: nullable(
+      Type.String({
+        description: 'The X-Request-Id that the caller chose; null when it sent none.',
+      }),
+    ),
     entity: Entity,
-    entityId: Uuid('Id of the record.'),
+    entityId: nullable(Uuid('Id of the record; null where what it is about has no UUID.')),
+    entityKey: nullable(
+      Type.String({ description: 'What a security event is about, such as the id of a key.' }),
+    ),
     action: Type.Unsafe<(typeof actions)[number]>({
       type: 'string',
       enum: actions,
-      description: 'create, update or delete.',
+      description: 'create, update or delete of a record; others are of security events.',
     }),
     before: state('The record before the change; null when it was created.'),
     after: state('The record after the change; null when it was removed for good.'),

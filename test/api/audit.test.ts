@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { auditedEntities } from '../../src/schemas/audit.js';
+import { recordSecurityEvent } from '../../src/platform/security-events.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 import { asOwner } from '../support/rows.js';
 import { buildWorld, type World } from '../support/world.js';
@@ -10,7 +11,8 @@ interface Entry {
   readonly actor: string | null;
   readonly requestId: string | null;
   readonly entity: string;
-  readonly entityId: string;
+  readonly callerRequestId: string | null;
+  readonly entityId: string | null;
   readonly action: string;
   readonly before: Record<string, unknown> | null;
   readonly after: Record<string, unknown> | null;
@@ -155,6 +157,65 @@ describe('audit', () => {
       expect(await list(`?limit=1000&from=${end}`), end).to.deep.equal(all);
     }
     expect(await list('?limit=1000&to=9999-12-31T23:59:59-23:59')).to.deep.equal(all);
+  });
+
+  it('keeps our id of a request as evidence, and what its caller calls it apart', async () => {
+    const { tenant, params } = world;
+    const path = `${external}/accounts/${params['accountId']}`;
+    const entries: Entry[] = [];
+    for (const billingDay of [11, 12]) {
+      const answer = await tenant
+        .put(path, { billingDay })
+        .set('X-Request-Id', 'chosen-1')
+        .expect(200);
+      expect(answer.headers['x-request-id']).to.equal('chosen-1');
+      entries.push(...(await list(`?entity=account&id=${params['accountId']}&limit=1`)));
+    }
+    for (const entry of entries) {
+      expect(entry.callerRequestId).to.equal('chosen-1');
+      expect(entry.requestId).to.match(/^[0-9a-f-]{36}$/);
+    }
+    expect(entries[0]?.requestId).to.not.equal(entries[1]?.requestId);
+  });
+
+  it('shows security events of the tenant, and of nobody else', async () => {
+    const { platform } = instance.platform.database;
+    const event = { actor: 'command-line', requestId: 'r-1', callerRequestId: 'c-1' };
+    const entity = 'accessKey';
+    await recordSecurityEvent(platform, {
+      ...{ ...event, tenantId: world.tenant.id, entity, entityKey: '0011', action: 'revoke' },
+      details: { name: 'till', orgId: null },
+    });
+    await recordSecurityEvent(platform, {
+      ...{ tenantId: 'no such tenant', actor: null, entity: 'signIn', entityKey: null },
+      action: 'refuse',
+    });
+    const [entry, ...others] = await list('?entity=accessKey');
+    expect(others).to.deep.equal([]);
+    expect(entry).to.deep.include({
+      ...{ ...event, entity, entityKey: '0011', entityId: null, action: 'revoke' },
+      ...{ before: null, after: { name: 'till', orgId: null } },
+    });
+    expect(await list('?entity=signIn')).to.deep.equal([]);
+    const rows = await asOwner(instance.databaseUrl, (client) =>
+      client.query(`select tenant_id, action from audit where entity = 'sign_in'`),
+    );
+    expect(rows.rows).to.deep.equal([{ tenant_id: '*', action: 'refuse' }]);
+    // With the tenant's own handle: its own events, none of others.
+    const own = await instance.tenant();
+    const { read } = own.scope.db;
+    const ofGrant = { actor: 'u', entity: 'oauthGrant', entityKey: strangerId } as const;
+    const approve = { ...ofGrant, action: 'approve' } as const;
+    await recordSecurityEvent(read, { ...approve, tenantId: own.id });
+    const refusal = await recordSecurityEvent(read, { ...approve, tenantId: world.tenant.id }).then(
+      () => undefined,
+      (error: { code?: string }) => error.code,
+    );
+    expect(refusal).to.equal('42501');
+    const seen = await list(`?id=${strangerId}`, { ...world, tenant: own });
+    expect(seen.map(({ entityId, action }) => [entityId, action])).to.deep.equal([
+      [strangerId, 'approve'],
+    ]);
   });
 
   it('shows nothing of another tenant', async () => {

@@ -16,6 +16,7 @@ import {
   readQuery,
   scopeOf,
   type AnyHandler,
+  type RequestIds,
 } from '../mount.js';
 import { problemCode, recordsError } from '../presenters/problem.js';
 import { presentReply } from '../presenters/reply.js';
@@ -26,6 +27,7 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 export interface ToolCaller {
   readonly identity: Identity;
   readonly requestId: string;
+  readonly ids: RequestIds;
 }
 
 /** What MCP answers a call with (2025-11-25, "Tool Result"). */
@@ -123,8 +125,8 @@ export async function callTool(
   caller: ToolCaller,
   platform: Platform,
 ): Promise<ToolResult> {
-  const { identity, requestId } = caller;
-  const scope = scopeOf(identity, requestId, platform);
+  const { identity, ids } = caller;
+  const scope = scopeOf(identity, ids, platform);
   const id = await recordToolCall(scope, {
     ...{ tool: tool.operation.id, arguments: given, clientId: identity.grant?.clientId ?? null },
   });

@@ -58,7 +58,8 @@ async function answerMessages(ctx: Context, identity: Identity, platform: Platfo
   const text = await readBodyText(ctx);
   const messages = parseJson(text);
   refuseUnstorableText(text, messages);
-  const caller = { identity, requestId: (ctx.state as RequestState).requestId };
+  const { requestId, ids } = ctx.state as RequestState;
+  const caller = { identity, requestId, ids };
   await checkScopes(messages, caller, platform);
   const transport = await openTransport();
   const server = await createMcpServer(platform, caller);
