@@ -229,7 +229,9 @@ async function carryOut(
     return;
   }
   ctx.type = 'application/json; charset=utf-8';
-  ctx.body = stringifyJson(presentReply(success, result, { requestId, query }));
+  // A search says in its body which page it wants.
+  const asked = success.kind === 'offsetPage' && operation.body ? (body as typeof query) : query;
+  ctx.body = stringifyJson(presentReply(success, result, { requestId, query: asked }));
 }
 
 async function answer(

@@ -54,13 +54,42 @@ const wanted: Readonly<Record<DeclaredField['type'], string>> = {
   array: 'an array',
 };
 
+/** Allowed values that a refusal names, and the characters of each. */
+const namedMax = 20;
+const namedLengthMax = 50;
+
+/** The allowed values of a field as they are looked up, and as a refusal names them. */
+interface AllowedValues {
+  readonly known: ReadonlySet<string>;
+  readonly wording: string;
+}
+
+/** Written out once for each list of values: a bulk compares thousands of records with it. */
+const allowedOf = new WeakMap<readonly unknown[], AllowedValues>();
+
+function nameValues(texts: readonly string[]): string {
+  const named = texts
+    .slice(0, namedMax)
+    .map((text) => (text.length > namedLengthMax ? `${text.slice(0, namedLengthMax)}…` : text));
+  const rest = texts.length > namedMax ? ` and ${texts.length - namedMax} more` : '';
+  return named.join(', ') + rest;
+}
+
+function allowedValues(values: readonly unknown[]): AllowedValues {
+  const made = allowedOf.get(values);
+  if (made) return made;
+  const texts = values.map(canonicalJson);
+  const allowed = { known: new Set(texts), wording: nameValues(texts) };
+  allowedOf.set(values, allowed);
+  return allowed;
+}
+
 /** What is wrong with a value that is not null; undefined: nothing. */
 export function valueFault(field: DeclaredField, value: unknown): string | undefined {
   if (!fits[field.type](value)) return `must be ${wanted[field.type]}`;
   if (field.values) {
-    const given = canonicalJson(value);
-    const allowed = field.values.map(canonicalJson);
-    if (!allowed.includes(given)) return `must be one of: ${allowed.slice(0, 50).join(', ')}`;
+    const { known, wording } = allowedValues(field.values);
+    if (!known.has(canonicalJson(value))) return `must be one of: ${wording}`;
   }
   const isLong = typeof value === 'string' && value.length >= keyLengthMax;
   return field.unique === true && isLong
@@ -75,6 +104,15 @@ function fieldFault(field: DeclaredField, value: unknown): Problem | undefined {
   }
   const fault = valueFault(field, value);
   return fault === undefined ? undefined : fieldProblem(`'${name}' ${fault}`, name, value);
+}
+
+const namesOfFields = new WeakMap<readonly DeclaredField[], ReadonlySet<string>>();
+
+/** The names of the fields, gathered once for all records of a bulk. */
+function namesOf(fields: readonly DeclaredField[]): ReadonlySet<string> {
+  const made = namesOfFields.get(fields) ?? new Set(fields.map(({ name }) => name));
+  namesOfFields.set(fields, made);
+  return made;
 }
 
 /**
@@ -93,7 +131,7 @@ export function dataFault(
     return problem.validation(message, { field: unreadable });
   }
   if (fields === null) return undefined;
-  const known = new Map(fields.map((field) => [field.name, field]));
+  const known = namesOf(fields);
   for (const [name, value] of Object.entries(data)) {
     if (!known.has(name)) {
       const shown = name.slice(0, shownMax);

@@ -72,10 +72,30 @@ function checkFields(fields: readonly DeclaredField[]): void {
   }
 }
 
+/** What the fields of a type may weigh: they are read with each record that is written. */
+const fieldsBytesMax = 256 * 1024;
+const valuesMax = 10_000;
+
+/** 400: the fields or their allowed values are more than a type may have (docs/decisions/0181). */
+function checkWeight(fields: readonly DeclaredField[]): void {
+  const count = fields.reduce((sum, { values }) => sum + (values?.length ?? 0), 0);
+  if (count > valuesMax) {
+    throw fieldProblem(`The 'fields' allow more than ${valuesMax} values in all`, 'fields');
+  }
+  const bytes = Buffer.byteLength(stringifyJson(fields));
+  if (bytes > fieldsBytesMax) {
+    const most = `${fieldsBytesMax / 1024} KiB`;
+    throw fieldProblem(`The 'fields' are larger than ${most} of JSON`, 'fields');
+  }
+}
+
 /** The fields of a body; null: records hold any object. */
 function readFields(input: readonly FieldInput[] | null | undefined) {
   const fields = input?.map(declaredField) ?? null;
-  if (fields) checkFields(fields);
+  if (fields) {
+    checkWeight(fields);
+    checkFields(fields);
+  }
   return fields;
 }
 

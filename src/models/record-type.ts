@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { raw, type Modifiers } from 'objection';
 import { parseJson } from '../kernel/json.js';
 import { TenantModel } from './tenant-model.js';
@@ -9,6 +10,18 @@ export interface DeclaredField {
   readonly required?: boolean;
   readonly unique?: boolean;
   readonly values?: unknown[];
+}
+
+/** Declarations of types that were used last, by their text: 4 MiB of them. */
+const declarations = new LRUCache<string, readonly DeclaredField[]>({
+  maxSize: 4 * 1024 * 1024,
+  sizeCalculation: (_fields, text) => text.length,
+});
+
+function readDeclaration(text: string): readonly DeclaredField[] {
+  const fields = declarations.get(text) ?? (parseJson(text) as DeclaredField[]);
+  declarations.set(text, fields);
+  return fields;
 }
 
 /** A type of records (document 2, section 4.3): what fields they have. */
@@ -42,7 +55,7 @@ export class RecordType extends TenantModel {
 
   /** The declared fields; null: records hold any object. */
   declaredFields(): readonly DeclaredField[] | null {
-    return this.fields === null ? null : (parseJson(this.fields) as DeclaredField[]);
+    return this.fields === null ? null : readDeclaration(this.fields);
   }
 
   /** Whether a value of one record keeps another from having it. */

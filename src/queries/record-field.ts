@@ -26,6 +26,9 @@ const systemTargets: Readonly<Record<string, RecordTarget>> = {
 /** Names that every record has by itself, so that no field can have them. */
 export const systemFields: ReadonlySet<string> = new Set(Object.keys(systemTargets));
 
+/** Characters of a field's name that an answer repeats. */
+const shownMax = 200;
+
 /** `parameter` is what the caller wrote the field in: filter, sort or fields. */
 const unknownField = (parameter: string, name: string) =>
   problem.validation(`'${name}' in '${parameter}' is not a field of the record type`, {
@@ -33,10 +36,18 @@ const unknownField = (parameter: string, name: string) =>
     value: name,
   });
 
+/** Records nest no deeper than a body may. */
+const pathStepsMax = 64;
+
 /** The steps of a name such as `a.b`; 400: it is none, or the type declares no such field. */
 export function readFieldPath(type: RecordType, name: string, parameter: string): string[] {
   const path = name.split('.');
   if (path.includes('')) throw unknownField(parameter, name);
+  if (path.length > pathStepsMax) {
+    const shown = name.slice(0, shownMax);
+    const message = `'${shown}' in '${parameter}' has more than ${pathStepsMax} steps`;
+    throw problem.validation(message, { field: shown });
+  }
   const declared = type.declaredFields();
   if (declared === null || systemFields.has(name)) return path;
   const field = declared.find((one) => one.name === path[0]);

@@ -28,6 +28,11 @@ interface Filter {
   readonly value: string;
 }
 
+/** Values of all the filters of a request that say `in`: see docs/decisions/0180. */
+export const filterValuesMax = 10_000;
+/** Characters to look for within a text: each may have to be tried at each place of it. */
+const containedLengthMax = 1_000;
+
 /** 400 that names the field and the value. */
 const badValue = ({ name, operator }: Filter, value: string, wanted: string): Problem =>
   problem.validation(`The value of the filter '${name}:${operator}' must be ${wanted}`, {
@@ -54,9 +59,9 @@ function readFilter(text: string): Filter {
   return { name, operator: operator as Operator, value: text.slice(start) };
 }
 
-/** The texts that a filter compares with: several only for `in`. */
+/** The texts that a filter compares with, each once: several only for `in`. */
 const textsOf = ({ operator, value }: Filter): string[] =>
-  operator === 'in' ? value.split(',') : [value];
+  operator === 'in' ? [...new Set(value.split(','))] : [value];
 
 const isComparison = (operator: Operator): operator is Comparison => operator in comparisons;
 
@@ -218,6 +223,20 @@ function meaningsOf(text: string): unknown[] {
 const pathOf = (path: readonly string[]): string =>
   `$${path.map((step) => `.${JSON.stringify(step)}`).join('')}`;
 
+/**
+ * Whether one of many values is stored there. PostgreSQL puts the values of an array into a hash once
+ * and looks up each element that is stored; a path with as many tests would try each with each.
+ * Paths take apart two levels of arrays where they compare, and so does this one.
+ */
+function pathInFilter(path: readonly string[], meanings: readonly unknown[]): Sql {
+  return {
+    sql: `exists (
+      select from jsonb_path_query(record.data, ?::jsonpath, '{}', true) as item (value)
+      where item.value = any(?::jsonb[]))`,
+    bindings: [`${pathOf(path)}[*][*]`, arrayLiteral(meanings.map(stringifyJson), true)],
+  };
+}
+
 /** By the type of what is stored: a number with a number, a text with a text. */
 function pathFilter(path: readonly string[], filter: Filter): Sql {
   const { operator, value } = filter;
@@ -232,7 +251,8 @@ function pathFilter(path: readonly string[], filter: Filter): Sql {
     return indexed(exact, value);
   }
   const meanings = textsOf(filter).flatMap(meaningsOf);
-  const sign = operator === 'in' ? '==' : comparisons[operator].path;
+  if (operator === 'in') return pathInFilter(path, meanings);
+  const sign = comparisons[operator].path;
   const tests = meanings.map((_meaning, index) => `@ ${sign} $v${index}`);
   const values = Object.fromEntries(meanings.map((meaning, index) => [`v${index}`, meaning]));
   return {
@@ -256,11 +276,30 @@ function filterOf(target: RecordTarget, filter: Filter): Sql {
   }
 }
 
+/** 400: it would cost more than a request may. */
+function checkCost({ name, operator, value }: Filter, valuesLeft: number): number {
+  if (operator === 'contains' && value.length > containedLengthMax) {
+    const message = `A filter '${name}:contains' looks for at most ${containedLengthMax} characters`;
+    throw problem.validation(message, { field: name });
+  }
+  const left = operator === 'in' ? valuesLeft - value.split(',').length : valuesLeft;
+  if (left < 0) {
+    const message = `The filters of a request name at most ${filterValuesMax} values in all`;
+    throw problem.validation(`${message}; '${name}:in' goes beyond that`, { field: name });
+  }
+  return left;
+}
+
 /**
- * The condition of a filter `field:operator:value` on the table `record` (0-decisions.md section 3,
- * docs/decisions/0086). 400: no such field or operator, or a value that the field cannot have.
+ * The conditions of filters `field:operator:value` on the table `record` (docs/decisions/0086, 0180).
+ * 400: no such field or operator, a value that the field cannot have, or more values than a request
+ * may name.
  */
-export function recordFilter(type: RecordType, text: string): Sql {
-  const filter = readFilter(text);
-  return filterOf(resolveField(type, filter.name, 'filter'), filter);
+export function recordFilters(type: RecordType, texts: readonly string[]): Sql[] {
+  let valuesLeft = filterValuesMax;
+  return texts.map((text) => {
+    const filter = readFilter(text);
+    valuesLeft = checkCost(filter, valuesLeft);
+    return filterOf(resolveField(type, filter.name, 'filter'), filter);
+  });
 }

@@ -10,7 +10,7 @@ import type { TenantQueryBuilder } from '../models/tenant-model.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { StoredRecord } from '../schemas/record.js';
-import { recordFilter } from './record-filter.js';
+import { recordFilters } from './record-filter.js';
 import { recordProjection } from './record-projection.js';
 import { deepOffset, totalByPage } from './listing.js';
 import { recordSort, type RecordSort } from './record-sort.js';
@@ -123,7 +123,7 @@ export async function listRecords(
 ): Promise<Listed<StoredRecord>> {
   const { read } = scope.db;
   const type = await requireRecordType(read, scope.tenantId, typeKey);
-  const conditions = (request.filter ?? []).map((text) => recordFilter(type, text));
+  const conditions = recordFilters(type, request.filter ?? []);
   const sort = recordSort(type, request.sort);
   const project = recordProjection(type, request.fields);
   const make = () => chosen(read, type, conditions);

@@ -103,11 +103,11 @@ function readCountry(_rule: unknown, data: unknown): Reading {
 
 function readWholeNumber(rule: unknown, data: unknown): Reading {
   const { minimum, cap } = rule as { minimum: number; cap?: number };
-  if (typeof data === 'number') return { value: data };
-  if (typeof data !== 'string' || !/^\d{1,12}$/.test(data) || Number(data) < minimum) {
+  const text = typeof data === 'number' ? String(data) : data;
+  if (typeof text !== 'string' || !/^\d{1,12}$/.test(text) || Number(text) < minimum) {
     return { fault: `must be a whole number >= ${minimum}` };
   }
-  return { value: cap === undefined ? Number(data) : Math.min(Number(data), cap) };
+  return { value: cap === undefined ? Number(text) : Math.min(Number(text), cap) };
 }
 
 function checkDateOrInstant(_rule: unknown, data: unknown): Reading {

@@ -6,11 +6,15 @@ const text = { type: 'string' };
 const integer = { type: 'integer' };
 const boolean = { type: 'boolean' };
 
-/** An object that has all its properties. */
-const object = (properties: Record<string, unknown>, description?: string): JsonSchema => ({
+/** An object that has all its properties but those that may be missing. */
+const object = (
+  properties: Record<string, unknown>,
+  description?: string,
+  optional: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   ...(description === undefined ? {} : { description }),
-  required: Object.keys(properties),
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
 });
 
@@ -96,8 +100,14 @@ function offsetPage(item: JsonSchema, translator: SchemaTranslator): JsonSchema 
         limit: described(integer, 'Items a page.'),
         offset: described(integer, 'Items before this page.'),
         hasMore: described(boolean, 'Whether items follow.'),
+        nextOffset: described(
+          integer,
+          'Where to go on; only of a page that ended before the limit that was asked for, because ' +
+            'it would have been larger than 8 MiB. Then limit says how many items it has.',
+        ),
       },
       'Where a page lies.',
+      ['nextOffset'],
     ),
   );
   return object(

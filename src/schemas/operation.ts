@@ -211,6 +211,8 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly total: number;
+  /** Whether the page ended before its limit, because it has as many bytes as an answer may have. */
+  readonly isCut?: boolean;
 }
 
 /** A file as queries return it. */

@@ -7,7 +7,7 @@ interface WholeNumberRule {
   readonly cap?: number;
 }
 
-/** A whole number in a query string. */
+/** A whole number in a query string, or as a number in a body. */
 export const WholeNumber = (
   options: { description: string; default: number } & WholeNumberRule,
 ): TUnsafe<number> => {

@@ -100,6 +100,23 @@ const listQuery = {
   fields: Type.Optional(Text('Only these fields of the data, with commas between them.', 4000)),
 };
 
+export const RecordSearch = Type.Object(
+  {
+    filter: Type.Optional(
+      Type.Array(Type.String({ description: 'field:operator:value', maxLength: 500_000 }), {
+        maxItems: 20,
+        description:
+          'field:operator:value as in the query of the list; all must hold. Together they name at ' +
+          'most 10,000 values after in.',
+      }),
+    ),
+    sort: listQuery.sort,
+    fields: listQuery.fields,
+    ...offsetQuery,
+  },
+  { description: 'Which records, in which order.', additionalProperties: false },
+);
+
 const tag = 'Records';
 const family = 'records';
 const rateLimit = 'requests';
@@ -118,6 +135,21 @@ export const recordOperations = {
     rateLimit,
     summary: 'List records, filtered and sorted; oldest first when nothing is said',
     query: Type.Object(listQuery),
+    success: reply.offsetPage(StoredRecord),
+    errors: [400, 404],
+  }),
+  search: operation({
+    id: 'searchRecords',
+    method: 'POST',
+    path: `${recordsPath}/search`,
+    textParams,
+    tag,
+    family,
+    rateLimit,
+    isReadOnly: true,
+    summary: 'List records as the list does, with filters that are too long for an address',
+    body: RecordSearch,
+    example: examples.recordSearch,
     success: reply.offsetPage(StoredRecord),
     errors: [400, 404],
   }),

@@ -267,6 +267,7 @@ const sections: readonly Section[] = [
 
 /** Served besides the specification; `test/meta` and the tests of their entities cover them. */
 const ownAdditions = [
+  'POST /v1/mobjects/{mobjectId}/mdata/search 200',
   'GET /v1/tax-rates 200',
   'POST /v1/tax-rates 201',
   'PUT /v1/tax-rates/{taxRateId} 200',

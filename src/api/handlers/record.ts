@@ -6,6 +6,7 @@ import { presentBulk } from '../presenters/bulk.js';
 
 export const recordHandlers: Handlers<Operations['record']> = {
   list: ({ params, query }, scope) => listRecords(scope, params.mobjectId, query),
+  search: ({ params, body }, scope) => listRecords(scope, params.mobjectId, body),
   create: ({ params, body }, scope) => createRecord(scope, params.mobjectId, body),
   createBulk: async ({ params, body }, scope) =>
     presentBulk(await createRecords(scope, params.mobjectId, body.data)),

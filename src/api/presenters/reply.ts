@@ -82,10 +82,13 @@ export function presentReply(reply: JsonReply, result: unknown, context: ReplyCo
       };
     }
     case 'offsetPage': {
-      const { items, total } = result as Listed<AnyRecord>;
+      const { items, total, isCut = false } = result as Listed<AnyRecord>;
       const { limit, offset } = context.query as { limit: number; offset: number };
-      const hasMore = offset + items.length < total;
-      return { data: items, pagination: { total, limit, offset, hasMore } };
+      const nextOffset = offset + items.length;
+      const page = { total, limit, offset, hasMore: nextOffset < total };
+      // The limit that held, as where more is asked for than a page may have.
+      const cut = { ...page, limit: items.length, nextOffset };
+      return { data: items, pagination: isCut ? cut : page };
     }
   }
 }
