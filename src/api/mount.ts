@@ -109,14 +109,16 @@ export function checkAccess(operation: Operation, { roles, grant }: Identity): v
 const resourceName = (param: string): string =>
   param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+/** The parameters of a path, ids in lower case. 404: an id is none. */
 export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
-  for (const [name, value] of Object.entries(params)) {
+  const read = Object.entries(params).map(([name, value]): [string, string] => {
     const isText = !name.endsWith('Id') || operation.textParams?.includes(name) === true;
     if (isText ? value.includes('\0') : !isUuid(value)) {
       throw problem.notFound(`There is no ${resourceName(name)} '${value.replaceAll('\0', '?')}'.`);
     }
-  }
-  return params;
+    return [name, isText ? value : value.toLowerCase()];
+  });
+  return Object.fromEntries(read);
 }
 
 /** A parameter that may be repeated is a list, even of one. */
@@ -126,14 +128,25 @@ const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
     : value;
 
 /**
+ * 400: a parameter that an operation does not know, as a misspelt filter would answer with everything.
+ * OAuth alone has to ignore such parameters (RFC 6749, section 3.1).
+ */
+function refuseParameter({ family }: Operation, name: string, known: readonly string[]): void {
+  if (family === 'gateway') return;
+  const shown = name.replaceAll('\0', '?').slice(0, 200);
+  const hint = known.length === 0 ? 'There are none here.' : `Known are: ${known.join(', ')}.`;
+  throw problem.validation(`'${shown}' is not a known query parameter. ${hint}`, { field: shown });
+}
+
+/**
  * Query parameters as one text each, or as a list of texts where the declaration is an array; a
  * repeated one is refused where one is expected.
  */
 export function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
-  if (!operation.query) return {};
-  const known = operation.query.properties;
-  const given = Object.entries(query).filter(([name]) => Object.hasOwn(known, name));
+  const known = operation.query?.properties ?? {};
+  const given = Object.entries(query);
   for (const [name, value] of given) {
+    if (!Object.hasOwn(known, name)) refuseParameter(operation, name, Object.keys(known));
     if (String(value).includes('\0')) {
       throw problem.validation(`'${name}' contains a character that cannot be stored`, {
         field: name,
@@ -141,7 +154,7 @@ export function readQuery(operation: Operation, query: Context['query']): Record
     }
   }
   const values = given.map(([name, value]) => [name, valueOf(known[name], value)]);
-  return validate(operation.query, Object.fromEntries(values));
+  return operation.query ? validate(operation.query, Object.fromEntries(values)) : {};
 }
 
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;

@@ -96,7 +96,7 @@ export async function lockServicesOf(
   lines: readonly NewLine[],
 ): Promise<void> {
   if (lines.length === 0) return;
-  const ids = [...new Set(lines.map(({ serviceId }) => serviceId.toLowerCase()))];
+  const ids = [...new Set(lines.map(({ serviceId }) => serviceId))];
   const services = await Service.query(trx)
     .forTenant(scope.tenantId)
     .existing()
@@ -105,7 +105,7 @@ export async function lockServicesOf(
     .forShare();
   const known = new Set(services.map(({ id }) => id));
   for (const { serviceId, at } of lines) {
-    if (!known.has(serviceId.toLowerCase())) {
+    if (!known.has(serviceId)) {
       const field = `${at}serviceId`;
       throw problem.validation(`'${field}' names no service: ${serviceId}`, {
         field,

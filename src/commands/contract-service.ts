@@ -78,7 +78,7 @@ export async function createContractService(
 
 /** 400: the body names another service than the line's. */
 export function requireSameService(serviceId: string | undefined, line: ContractService): void {
-  if (serviceId !== undefined && serviceId.toLowerCase() !== line.serviceId) {
+  if (serviceId !== undefined && serviceId !== line.serviceId) {
     throw problem.validation(
       "'serviceId' cannot change: end this line and add one of the other service",
       { field: 'serviceId', value: serviceId },

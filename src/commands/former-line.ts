@@ -76,7 +76,7 @@ export async function withFormerLines(
   };
   const formers = lines.map(({ id, serviceId }) => {
     const line = named.get(id);
-    return line?.serviceId === serviceId.toLowerCase() ? take(line) : undefined;
+    return line?.serviceId === serviceId ? take(line) : undefined;
   });
   return lines.map(({ id: _id, ...line }, index) => {
     const former = formers[index];
@@ -92,7 +92,7 @@ export async function withFormerLines(
 
 /** Whether a line without a known id takes the place of this one. */
 const isPlace = (replaced: ContractService, { serviceId, input }: NewLine): boolean =>
-  replaced.serviceId === serviceId.toLowerCase() &&
+  replaced.serviceId === serviceId &&
   replaced.serviceInstanceId === (input.serviceInstanceId ?? null) &&
   overlap(replaced, input);
 

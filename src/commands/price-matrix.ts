@@ -55,7 +55,7 @@ async function changeNamedLine(
     namedInBody(field, contractServiceId, () => lockLine(trx, ...found));
   const key = { contractServiceId };
   const card = await changeLine(scope, key, change, lock);
-  return presentExceptionMatrix(contractServiceId.toLowerCase(), card);
+  return presentExceptionMatrix(contractServiceId, card);
 }
 
 /** Gives a service list prices. 400: no such service. 409: it has prices of this currency. */

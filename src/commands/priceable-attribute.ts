@@ -57,7 +57,7 @@ export async function updatePriceableAttribute(
     await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const owner = { serviceId: service.id };
     const before = await loadAttributes(trx, scope.tenantId, owner);
-    const attribute = before.find((candidate) => candidate.id === id.toLowerCase());
+    const attribute = before.find((candidate) => candidate.id === id);
     if (input.name !== undefined && input.name !== attribute?.name) {
       await releaseTransactionNames(trx, scope, service.id, [input.name]);
     }

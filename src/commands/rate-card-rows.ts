@@ -98,7 +98,7 @@ function findAttribute(
     if (!named) throw fault(`${at}.priceDimName`, `names no priceable attribute: ${name}`, name);
     return named;
   }
-  const id = priceDimId.toLowerCase();
+  const id = priceDimId;
   const attribute = byId.get(id) ?? byName.get(replaced.get(id) ?? '');
   if (!attribute) {
     const former = replaced.get(id);
@@ -169,7 +169,7 @@ async function requireBillingAccounts(
   tenantId: string,
   rows: readonly { readonly at: string; readonly row: RateCardRowWrite }[],
 ): Promise<void> {
-  const ids = rows.flatMap(({ row }) => row.billingAccountId?.toLowerCase() ?? []);
+  const ids = rows.flatMap(({ row }) => row.billingAccountId ?? []);
   if (ids.length === 0) return;
   const accounts = await Account.query(trx)
     .forTenant(tenantId)
@@ -179,7 +179,7 @@ async function requireBillingAccounts(
   const known = new Set(accounts.map(({ id }) => id));
   for (const { at, row } of rows) {
     const id = row.billingAccountId;
-    if (id !== undefined && id !== null && !known.has(id.toLowerCase())) {
+    if (id !== undefined && id !== null && !known.has(id)) {
       throw fault(`${at}.billingAccountId`, 'names no account', id);
     }
   }

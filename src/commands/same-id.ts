@@ -11,7 +11,7 @@ export function requireSameId(
   actual: string | null,
 ): void {
   if (given === undefined || given === null) return;
-  if (given.toLowerCase() !== actual?.toLowerCase()) {
+  if (given !== actual) {
     const expected = actual === null ? '' : ` or be '${actual}'`;
     throw problem.validation(`'${field}' must be left out${expected}`, { field, value: given });
   }

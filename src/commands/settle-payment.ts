@@ -143,7 +143,7 @@ async function requireInvoices(
   const ids = invoices.map(({ invoiceId }) => invoiceId);
   const found = await Invoice.query(trx).forTenant(tenantId).whereIn('id', ids).select('id');
   const known = new Set(found.map(({ id }) => id));
-  const index = ids.findIndex((id) => !known.has(id.toLowerCase()));
+  const index = ids.findIndex((id) => !known.has(id));
   if (index < 0) return;
   const field = `invoices[${index}].invoiceId`;
   throw problem.validation(`'${field}' names no invoice`, { field, value: ids[index] });
@@ -155,7 +155,7 @@ function named(balance: Decimal, open: readonly Invoice[], invoices: NamedInvoic
   const applications = new Map<string, Application>();
   invoices.forEach(({ invoiceId, amount: asked }, index) => {
     const field = `invoices[${index}]`;
-    const invoice = open.find(({ id }) => id === invoiceId.toLowerCase());
+    const invoice = open.find(({ id }) => id === invoiceId);
     if (!invoice) {
       throw problem.conflict(`The payment cannot pay the invoice '${invoiceId}'.`, { field });
     }

@@ -36,7 +36,7 @@ export async function getPriceMatrix(
 ): Promise<PriceMatrixDto> {
   await requireService(db.read, tenantId, serviceId);
   const card = await getRateCard(db.read, tenantId, { serviceId }, currency);
-  return presentPriceMatrix(serviceId.toLowerCase(), card);
+  return presentPriceMatrix(serviceId, card);
 }
 
 /** The currencies in which a service has list prices, by code. 404: there is no such service. */
@@ -65,5 +65,5 @@ export async function getExceptionMatrix(
 ): Promise<ExceptionMatrixDto> {
   await requireLineAlone(db.read, tenantId, contractServiceId);
   const card = await getRateCard(db.read, tenantId, { contractServiceId }, currency);
-  return presentExceptionMatrix(contractServiceId.toLowerCase(), card);
+  return presentExceptionMatrix(contractServiceId, card);
 }

@@ -55,7 +55,8 @@ const ignore = ['exceptionPricing'];
 export const ContractLineWrite = writeBody(
   {
     id: Type.Optional(
-      Type.Unknown({
+      Type.Unsafe<unknown>({
+        canonicalUuid: true,
         description: 'The line of this contract that is sent back, changed or not; else ignored.',
       }),
     ),

@@ -17,7 +17,9 @@ export const Text = (description: string, maxLength = 255) =>
 export const FreeText = (description: string, maxLength = 4000) =>
   Type.String({ description, maxLength });
 
-export const Uuid = (description: string) => Type.String({ description, format: 'uuid' });
+/** An id, in any case; in lower case after validation. */
+export const Uuid = (description: string) =>
+  Type.String({ description, format: 'uuid', canonicalUuid: true });
 
 /** A real calendar date, `YYYY-MM-DD`. */
 export const DateText = (description: string) =>

@@ -6,6 +6,7 @@ import {
   type TSchema,
   type TUnsafe,
 } from 'typebox';
+import { Uuid } from './field.js';
 import { external, operation, reply, type ErrorStatus } from './operation.js';
 import { Flag } from './paging.js';
 
@@ -84,7 +85,7 @@ export const ExecutionResult = Type.Object(
       type: 'object',
       freeObject: true,
     }),
-    flowExecutionId: Type.String({ format: 'uuid', description: 'Id of the execution.' }),
+    flowExecutionId: Uuid('Id of the execution.'),
   },
   { description: 'The result of a flow.' },
 );
@@ -104,9 +105,7 @@ export const flowBody = (declared: Flow): TObject =>
     ? Type.Object(
         {
           ...declared.start.properties,
-          id: Type.Optional(
-            Type.String({ format: 'uuid', description: 'A draft of this flow to complete.' }),
-          ),
+          id: Type.Optional(Uuid('A draft of this flow to complete.')),
         },
         { additionalProperties: false, description: `Start node of ${declared.name}.` },
       )

@@ -2,6 +2,7 @@ import type { SchemaValidateFunction } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import type { DecimalRule } from '../kernel/decimal-value.js';
+import { isUuid } from '../kernel/id.js';
 import { Decimal, digitsMax } from '../kernel/money.js';
 import type { PicklistReferenceRule } from '../kernel/picklist-value.js';
 import { referenceData } from '../kernel/reference-data.js';
@@ -134,12 +135,17 @@ function hasUnreadableNumber(value: unknown): boolean {
 
 function readFreeObject(rule: unknown, data: unknown): Reading {
   if (typeof data !== 'object' || data === null || Array.isArray(data) || !isPlain(data)) {
-    return { fault: 'must be object' };
+    return { fault: 'must be an object, such as {"name": "value"}' };
   }
   return rule !== 'text' && hasUnreadableNumber(data)
     ? { fault: `must not hold a number of more than ${digitsMax} digits` }
     : { value: data };
 }
+
+/** An id in the one form that the database answers with; `format` says whether it is one at all. */
+const readCanonicalUuid = (_rule: unknown, data: unknown): Reading => ({
+  value: typeof data === 'string' && isUuid(data) ? data.toLowerCase() : data,
+});
 
 /** Defines what TypeBox has no word for: see `DecimalValue`, `Picklist` and `CurrencyCode`. */
 export function defineKeywords(ajv: Ajv2020): void {
@@ -151,4 +157,5 @@ export function defineKeywords(ajv: Ajv2020): void {
   ajv.addKeyword(readingKeyword('flag', readFlag));
   ajv.addKeyword(readingKeyword('dateOrInstant', checkDateOrInstant));
   ajv.addKeyword(readingKeyword('freeObject', readFreeObject));
+  ajv.addKeyword(readingKeyword('canonicalUuid', readCanonicalUuid));
 }

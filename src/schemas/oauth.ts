@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { examples } from './examples.js';
+import { Uuid } from './field.js';
 import { operation, reply } from './operation.js';
 
 const texts = (description: string, maxItems: number, maxLength = 100) =>
@@ -30,7 +31,7 @@ export const ClientRegistration = Type.Object(
 
 export const RegisteredClient = Type.Object(
   {
-    client_id: Type.String({ format: 'uuid', description: 'Id of the client.' }),
+    client_id: Uuid('Id of the client.'),
     client_id_issued_at: Type.Integer({ description: 'When, in seconds since 1970.' }),
     client_name: Type.Optional(Type.String({ description: 'Name of the client.' })),
     redirect_uris: Type.Array(Type.String(), { description: 'Where users may be sent back to.' }),

@@ -185,7 +185,8 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
   if (body) statuses.add(413);
   if (declared.rateLimit !== undefined) statuses.add(429);
   // A bad path leads nowhere: 404.
-  if (body || query) statuses.add(400);
+  // Every family but the gateway's refuses query parameters that it does not know.
+  if (body || query || declared.family !== 'gateway') statuses.add(400);
   statuses.add(503);
   return [...statuses].sort((a, b) => a - b);
 }

@@ -6,7 +6,12 @@ import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
 
 const StepName = (description: string) =>
-  Type.String({ description, maxLength: 255, pattern: '^[A-Za-z_][A-Za-z0-9_]*$' });
+  Type.String({
+    description,
+    maxLength: 255,
+    pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+    expected: 'a name of letters, digits and _ that begins with no digit, such as base_price',
+  });
 
 const StepWrite = writeBody(
   {

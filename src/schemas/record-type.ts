@@ -30,6 +30,7 @@ const FieldName = Type.String({
   minLength: 1,
   maxLength: 255,
   pattern: '^[^\\s.:,]([^.:,]*[^\\s.:,])?$',
+  expected: 'a name without dot, colon and comma, and without a blank at its ends',
 });
 
 export const RecordFieldWrite = writeBody(

@@ -2,8 +2,10 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import { isCalendarDate } from '../kernel/date.js';
+import { isUuid } from '../kernel/id.js';
 import { isNumberObject } from '../kernel/json.js';
 import { problem, type Problem } from '../kernel/problem.js';
+import { faultMessage } from './fault-message.js';
 import { defineKeywords, type CheckContext } from './keywords.js';
 
 const ajv = new Ajv2020({
@@ -15,7 +17,9 @@ const ajv = new Ajv2020({
   useDefaults: true,
   verbose: true,
 });
-addFormats.default(ajv, ['uuid', 'date-time', 'uri']);
+addFormats.default(ajv, ['date-time', 'uri']);
+// The usual form alone: 'urn:uuid:...', which JSON Schema means too, is no id of the database.
+ajv.addFormat('uuid', isUuid);
 ajv.addFormat('calendar-date', isCalendarDate);
 defineKeywords(ajv);
 
@@ -145,20 +149,12 @@ function faultOf(error: ErrorObject): Fault {
       ]) as unknown[];
       return { field, value: error.data, message: `'${field}' must be ${allowed.join(', ')}` };
     }
-    case 'pattern':
-      return { field, value: error.data, message: `'${field}' ${patternMessage(error)}` };
-    default:
-      return {
-        field,
-        value: error.data,
-        message:
-          field === '' ? `The body ${error.message ?? ''}` : `'${field}' ${error.message ?? ''}`,
-      };
+    default: {
+      const owner = field === '' ? 'The body' : `'${field}'`;
+      return { field, value: error.data, message: `${owner} ${faultMessage(error)}` };
+    }
   }
 }
-
-const patternMessage = (error: ErrorObject): string =>
-  error.params['pattern'] === '\\S' ? 'must not be blank' : (error.message ?? 'is not valid');
 
 function variantNames(error: ErrorObject): string[] {
   const schema = error.parentSchema as {

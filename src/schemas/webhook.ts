@@ -11,6 +11,7 @@ const oneOf = <const V extends readonly string[]>(values: V, description: string
 const Url = Type.String({
   // Whether it is an address at all, and of whom, the command looks at.
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^\\u0000-\\u0020@#?/\\\\]+(?:[/?][^\\u0000-\\u0020#\\\\]*)?$',
+  expected: 'an http or https address without user, password and fragment',
   maxLength: 2000,
   description: 'Where events are sent: http or https, without user, password and fragment.',
 });
@@ -21,6 +22,7 @@ const Events = Type.Array(oneOf(webhookEvents, `One of: ${webhookEvents.join(', 
 });
 const Secret = Type.String({
   pattern: '^(?:(?!whsec_)[^]+|whsec_[A-Za-z0-9+/]{2,}={0,2})$',
+  expected: 'a text, or whsec_ followed by base64',
   minLength: 1,
   maxLength: 1000,
   description:

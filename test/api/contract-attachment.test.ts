@@ -217,7 +217,7 @@ describe('services attached to contracts', () => {
       [shares({ [masterAccountId]: '50' }), 'must be a number'],
       [shares({ [masterAccountId]: null }), 'must be a number'],
       [shares({ [masterAccountId]: 1, [masterAccountId.toUpperCase()]: 1 }), 'must not come twice'],
-      [values([]), "'dimensionValues' must be object"],
+      [values([]), "'dimensionValues' must be an object"],
       [values({ Colour: 'red' }), "'dimensionValues.Colour' names no dimension of the service"],
       [values({ Calls: 'many' }), "'dimensionValues.Calls' must be a number"],
       [values({ Calls: true }), "'dimensionValues.Calls' must be a number"],

@@ -58,8 +58,8 @@ describe('ingestion', () => {
     ['message an array', '{"message": []}', 400, /message/],
     ['message a string', '{"message": "x"}', 400, /message/],
     ['message a long number', `{"message": ${'9'.repeat(30)}}`, 400, /message/],
-    ['an array in place of an event', '[]', 400, /must be object/],
-    ['a number', '5', 400, /must be object/],
+    ['an array in place of an event', '[]', 400, /must be an object/],
+    ['a number', '5', 400, /must be an object/],
     ['65 levels', `{"message": {"a": ${'['.repeat(65)}${']'.repeat(65)}}}`, 400, /deeper than 64/],
     ['more than 1 MiB', JSON.stringify({ message: { a: 'x'.repeat(1 << 20) } }), 413, /1 MiB/],
   ];
@@ -173,7 +173,7 @@ describe('ingestion', () => {
 
     it('refuses what is no array', async () => {
       const { body } = await tenant.post(`${path}/batch`, { message: {} }).expect(400);
-      expect(body).to.deep.equal(errorBody(400, 'The body must be array'));
+      expect(body).to.deep.equal(errorBody(400, 'The body must be a list, such as ["value"]'));
     });
   });
 

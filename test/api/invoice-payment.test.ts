@@ -100,6 +100,17 @@ describe('invoices that are paid and voided', () => {
     await apply({ invoices: [{ invoiceId: id }] }).expect(400);
     await apply({ invoices: [{ invoiceId: first }, { invoiceId: first, amount: 1 }] }).expect(409);
     await apply({ invoices: [{ invoiceId: second, amount: 0 }] }).expect(400);
+    // 1 and 1 of an invoice of 1, whatever the letters of its id: more than is left.
+    await apply({
+      invoices: [
+        { invoiceId: first, amount: 1 },
+        { invoiceId: first.toUpperCase(), amount: 1 },
+      ],
+    }).expect(409);
+    const urn = await apply({ invoices: [{ invoiceId: `urn:uuid:${first}` }] }).expect(400);
+    expect(urn.body.error.message).to.equal(
+      "'invoices[0].invoiceId' must be a UUID, such as 0190a1b2-0c3d-7e4f-8a5b-6c7d8e9f0a1b",
+    );
     const rest = await apply({}).expect(200);
     expect(rest.body).to.include({ balance: 0, balanceStatus: 'Applied' });
     const { body } = await tenant.get(`/v1/payments/${id}/applications`).expect(200);

@@ -95,7 +95,7 @@ describe('pricing logic', () => {
   const steps = (...list: object[]) => ({ ...logic(''), steps: list });
   const refusals: [string, object, string][] = [
     ['no name', { ...logic('1'), name: undefined }, "'name' is required"],
-    ['no steps', steps(), "'steps' must NOT have fewer than 1 items"],
+    ['no steps', steps(), "'steps' must have at least 1 item"],
     ['no output', { ...logic('1'), priceOutput: undefined }, "'priceOutput' is required"],
     [
       'no transaction dimension',

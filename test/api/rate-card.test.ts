@@ -122,7 +122,7 @@ describe('rate cards', () => {
     const flat = { priceMethod: 'FLAT_RATE', flatRate: 1 };
     const refusals: [string, object, string][] = [
       ['no rows', { currency: 'USD' }, "'rows' is required"],
-      ['empty rows', { currency: 'USD', rows: [] }, "'rows' must NOT have fewer than 1 items"],
+      ['empty rows', { currency: 'USD', rows: [] }, "'rows' must have at least 1 item"],
       ['no currency', { rows: [row(flat)] }, "'currency' is required"],
       ['no label', card('USD', { ...row(flat), label: undefined }), "'rows[0].label' is required"],
       ['no price method', card('USD', row({})), "'rows[0].priceMethod'"],
@@ -153,7 +153,7 @@ describe('rate cards', () => {
         "'rows[0].flatRate' must be a number",
       ],
       ['no tiers', card('USD', row({ priceMethod: 'TIERED' })), "'rows[0].rateCardTiers'"],
-      ['empty tiers', card('USD', tiered()), "'rows[0].rateCardTiers' must NOT have fewer"],
+      ['empty tiers', card('USD', tiered()), "'rows[0].rateCardTiers' must have at least 1 item"],
       [
         'tiers out of order',
         card('USD', tiered(tier(2, 0, 10), tier(1, 10, null))),

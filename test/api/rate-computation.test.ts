@@ -122,7 +122,7 @@ describe('rate computations', () => {
     [
       'no steps',
       { expressionList: { exprList: [], computationOutput: output } },
-      "'expressionList.exprList' must NOT have fewer than 1 items",
+      "'expressionList.exprList' must have at least 1 item",
     ],
     [
       'no output',

@@ -62,21 +62,43 @@ describe('schemas/validator', () => {
       "'f' must be a country name, alpha-2 or alpha-3 code; see /api/v1/external/countries";
     const decimalMessage = "'f' must have at most 20 digits before and 18 after the point";
     const faults: [name: string, schema: TSchema, json: string, message: string][] = [
-      ['type', Type.String(), '5', "'f' must be string"],
-      ['null', Type.String(), 'null', "'f' must be string"],
-      ['integer', Type.Integer(), '1.5', "'f' must be integer"],
-      ['a decimal for an integer', Type.Integer(), '1e2', "'f' must be integer"],
+      ['type', Type.String(), '5', "'f' must be a text"],
+      ['null', Type.String(), 'null', "'f' must be a text"],
+      ['integer', Type.Integer(), '1.5', "'f' must be a whole number"],
+      ['a decimal for an integer', Type.Integer(), '1e2', "'f' must be a whole number"],
       ['minimum', Type.Integer({ minimum: 1 }), '0', "'f' must be >= 1"],
       ['maximum', Type.Integer({ maximum: 31 }), '32', "'f' must be <= 31"],
-      ['minItems', Type.Array(Type.Any(), { minItems: 1 }), '[]', "'f' must NOT have fewer"],
-      ['maxItems', Type.Array(Type.Any(), { maxItems: 1 }), '[1,2]', "'f' must NOT have more"],
+      ['minItems', Type.Array(Type.Any(), { minItems: 1 }), '[]', "'f' must have at least 1 item"],
+      [
+        'maxItems',
+        Type.Array(Type.Any(), { maxItems: 1 }),
+        '[1,2]',
+        "'f' must have at most 1 item",
+      ],
       ['blank', Text(''), '" \\t"', "'f' must not be blank"],
-      ['maxLength', Text('', 3), '"abcd"', "'f' must NOT have more than 3 characters"],
-      ['pattern', Type.String({ pattern: '^a$' }), '"b"', '\'f\' must match pattern "^a$"'],
+      ['maxLength', Text('', 3), '"abcd"', "'f' must have at most 3 characters"],
+      [
+        'pattern',
+        Type.String({ pattern: '^a$' }),
+        '"b"',
+        "'f' is not of the form that it must have",
+      ],
       ['const', Type.Literal('row'), '"x"', "'f' must be row"],
-      ['uuid', Uuid(''), '"x"', '\'f\' must match format "uuid"'],
-      ['date', DateText(''), '"2026-02-30"', '\'f\' must match format "calendar-date"'],
-      ['date-time', Instant(''), '"2026-01-01"', '\'f\' must match format "date-time"'],
+      [
+        'pattern in words',
+        Type.String({ pattern: '^a$', expected: 'an a' }),
+        '"b"',
+        "'f' must be an a",
+      ],
+      ['uuid of another form', Uuid(''), `"urn:uuid:${usdId}"`, "'f' must be a UUID, such as "],
+      ['uuid', Uuid(''), '"x"', "'f' must be a UUID, such as 0190a1b2-0c3d-7e4f-8a5b-6c7d8e9f0a1b"],
+      ['date', DateText(''), '"2026-02-30"', "'f' must be a calendar date, such as 2026-01-31"],
+      [
+        'date-time',
+        Instant(''),
+        '"2026-01-01"',
+        "'f' must be an ISO 8601 instant with its zone, such as 2026-01-31T12:00:00Z",
+      ],
       ['currency', CurrencyCode(''), '"XXQ"', currencyMessage],
       ['currency of another type', CurrencyCode(''), '[1]', currencyMessage],
       ['currency null', CurrencyCode(''), 'null', currencyMessage],
@@ -92,17 +114,17 @@ describe('schemas/validator', () => {
         '-0.1',
         "'f' must be >= 0",
       ],
-      ['free object', FreeObject(''), '[]', "'f' must be object"],
-      ['free object null', FreeObject(''), 'null', "'f' must be object"],
-      ['free object decimal', FreeObject(''), '1e2', "'f' must be object"],
+      ['free object', FreeObject(''), '[]', "'f' must be an object"],
+      ['free object null', FreeObject(''), 'null', "'f' must be an object"],
+      ['free object decimal', FreeObject(''), '1e2', "'f' must be an object"],
       [
         'free object with 40 digits',
         FreeObject(''),
         `{"a":[{"b":${'1'.repeat(40)}}]}`,
         "'f' must not hold a number of more than 38 digits",
       ],
-      ['object kept as text', JsonObjectText(''), '[]', "'f' must be object"],
-      ['object kept as text, a number', JsonObjectText(''), '1e400', "'f' must be object"],
+      ['object kept as text', JsonObjectText(''), '[]', "'f' must be an object"],
+      ['object kept as text, a number', JsonObjectText(''), '1e400', "'f' must be an object"],
       [
         'zero that must be more',
         DecimalValue({ description: '', exclusiveMinimum: '0' }),
@@ -208,7 +230,7 @@ describe('schemas/validator', () => {
           "'cards[1].rows[3].method' is required",
           "'cards[1].rows[3].method' must be one of: FLAT, NONE",
           "'cards[1].rows[4].extra' is not a known property",
-          "'cards[1].rows[4].rate' must be number",
+          "'cards[1].rows[4].rate' must be a number",
         ],
       );
     });
@@ -218,7 +240,7 @@ describe('schemas/validator', () => {
       assert.deepEqual(problem.details, {
         field: 'name',
         value: 5,
-        errors: [{ field: 'name', message: "'name' must be string" }],
+        errors: [{ field: 'name', message: "'name' must be a text" }],
       });
       assert.notProperty(problemOf(Body, { name: 'x'.repeat(300) }).details, 'value');
       assert.notProperty(problemOf(Body, { name: { a: 1 } }).details, 'value');
@@ -248,7 +270,7 @@ describe('schemas/validator', () => {
           ...sent,
           cards: [{ versionNo: 1, status: 'x', rows: [{ ...row, rate: '1' }] }],
         }),
-        ["'cards[0].status' is not a known property", "'cards[0].rows[0].rate' must be number"],
+        ["'cards[0].status' is not a known property", "'cards[0].rows[0].rate' must be a number"],
       );
     });
 
@@ -267,7 +289,9 @@ describe('schemas/validator', () => {
 
     it('refuses what is no object', () => {
       for (const body of [null, [], 'x', 5, true]) {
-        assert.deepEqual(messages(Body, body), ['The body must be object']);
+        assert.deepEqual(messages(Body, body), [
+          'The body must be an object, such as {"name": "value"}',
+        ]);
       }
     });
 
@@ -278,7 +302,7 @@ describe('schemas/validator', () => {
         note: null,
         cards: null,
       });
-      assert.deepEqual(messages(Update, { name: null }), ["'name' must be string"]);
+      assert.deepEqual(messages(Update, { name: null }), ["'name' must be a text"]);
       // Inside a nested item what is required stays so: the item is a new one.
       assert.deepEqual(messages(Update, { cards: [{}] }), ["'cards[0].rows' is required"]);
     });
