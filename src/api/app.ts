@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { databaseProblem } from '../commands/database-problem.js';
 import { Problem, problem } from '../kernel/problem.js';
+import { shownPath } from '../platform/log.js';
 import type { Platform } from '../platform/platform.js';
 import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
@@ -75,7 +76,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   // Refused requests are counted; a line for each would be more work than they were.
   if (failure.status >= 500 && failure.kind !== 'overloaded') {
     platform.log.error(
-      { err: error, ...requestIds(state, failure), method: ctx.method, path: ctx.path },
+      { err: error, ...requestIds(state, failure), method: ctx.method, path: shownPath(ctx.path) },
       'request failed',
     );
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/platform/access-keys.js';
-import { openLog } from '../../src/platform/log.js';
+import { hideSecrets, openLog } from '../../src/platform/log.js';
 import { temporalProblem } from '../../src/platform/temporal.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
@@ -80,6 +80,45 @@ describe('the log', () => {
     // What helps to find the fault is there.
     expect(lines()[0]).to.have.nested.property('err.code', '23514');
     expect(text).to.include('postgres://u:[secret]@db/x');
+  });
+
+  const mebibyte = 1024 * 1024;
+  for (const shape of [
+    ...['eyJ-', 'eyJaaaaaaaa.', 'eyJaaaaaaaa.b-', 'dbk_', '-dbk_', 'whsec_', 'Bearer ', 'bearer'],
+    ...['://', '://a:', '://a:b', ':', 'a:', 'Bearer://eyJ.', '.eyJ', 'x', ' ', '@', '"', '\\'],
+  ]) {
+    it(`hides secrets of a line in a time that its length bounds: ${JSON.stringify(shape)}`, () => {
+      const line = shape.repeat(mebibyte / shape.length);
+      hideSecrets(line.slice(0, 1000));
+      const since = performance.now();
+      hideSecrets(line);
+      expect(performance.now() - since).to.be.below(50);
+    });
+  }
+
+  it('shows no secret in the middle of what looks like another', () => {
+    const secrets = ['eyJhbGciOiJF.eyJzdWIi.c2ln', 'dbk_0123_abc', 'whsec_abc+/='];
+    for (const secret of secrets) {
+      for (const around of ['eyJ-', 'Bearer://', 'dbk_', 'x', '://a:', '"', '\\n']) {
+        expect(hideSecrets(`${around}${secret}`), around).not.to.include(secret.slice(5));
+        expect(hideSecrets(`${around} ${secret} `), around).not.to.include(secret.slice(5));
+      }
+    }
+    expect(hideSecrets('http://host:80/a?b=c eyJ is no token')).to.equal(
+      'http://host:80/a?b=c eyJ is no token',
+    );
+  });
+
+  it('cuts what is long, and stays one object a line', () => {
+    const log = openLog('info', logTo);
+    const long = 'y'.repeat(mebibyte);
+    log.error({ err: new Error(long), path: long, more: { text: long } }, 'request failed');
+    log.info({ list: Array.from({ length: 100 }, () => 'z'.repeat(10_000)) }, 'many');
+    const [first, second] = lines();
+    expect(first).to.include({ msg: 'request failed' });
+    expect(JSON.stringify(first)).to.have.length.below(20_000).and.include('(1048576 characters)');
+    expect(second).to.include({ level: 30 });
+    expect(String(second?.['msg'])).to.match(/^a line of 10\d+ characters was cut$/);
   });
 
   it('tells why the workflow service did not do what it was asked', () => {

@@ -9,6 +9,7 @@ import { decideFlow, findPendingFlow, type ShownFlow } from '../../platform/oaut
 import { allowFlow } from '../../platform/oauth/grants.js';
 import { hashOf } from '../../platform/oauth/secret.js';
 import type { Identity } from '../../platform/identity.js';
+import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
 import { browserCookie } from './authorization.js';
@@ -140,7 +141,7 @@ const advice: Readonly<Record<number, readonly [title: string, advice: string]>>
 
 function refuse(ctx: Context, error: unknown, platform: Platform): void {
   const failure = error instanceof Problem ? error : databaseProblem(error);
-  if (!failure) platform.log.error({ err: error, path: ctx.path }, 'request failed');
+  if (!failure) platform.log.error({ err: error, path: shownPath(ctx.path) }, 'request failed');
   const status = failure?.status ?? 500;
   const [title, text] = advice[status] ?? ['This did not work', 'Try again in a moment.'];
   showPage(ctx, status, 'refusal', {

@@ -2,6 +2,7 @@ import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { databaseProblem } from '../../commands/database-problem.js';
 import { Problem } from '../../kernel/problem.js';
+import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
 import { mountConsent } from './consent.js';
@@ -17,7 +18,7 @@ type Endpoint = (platform: Platform, form: Form, issuer: string) => Promise<obje
 /** RFC 6749, section 5.2: clients act on the code, so that it is not wrapped in a body of ours. */
 function answerFault(ctx: Context, error: unknown, platform: Platform): void {
   const known = error instanceof Problem ? error : databaseProblem(error);
-  if (!known) platform.log.error({ err: error, path: ctx.path }, 'request failed');
+  if (!known) platform.log.error({ err: error, path: shownPath(ctx.path) }, 'request failed');
   const failure = known ?? new Problem('internal', 'Something went wrong on our side.');
   ctx.status = failure.status;
   if (failure.kind === 'unavailable') ctx.set('Retry-After', '5');
