@@ -8,7 +8,7 @@ import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
-import { drain } from './drain.js';
+import { answerBeforeEnd } from './drain.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { auditIdsOf, mount, requestIdOf, routesOf, type RequestState } from './mount.js';
@@ -123,9 +123,9 @@ export function createApp(platform: Platform): Koa {
         throw unroutedProblem(ctx);
       }
     } catch (error) {
-      await drain(ctx);
       answerProblem(ctx, error, platform);
     }
+    answerBeforeEnd(ctx);
   });
   const { corsOrigins = [] } = platform.config;
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));

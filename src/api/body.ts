@@ -1,7 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
-import type { Problem } from '../kernel/problem.js';
-import { problem } from '../kernel/problem.js';
+import { Problem, problem } from '../kernel/problem.js';
 import type { Operation } from '../schemas/operation.js';
 import { parseJson, refuseUnstorableText } from './json.js';
 
@@ -59,12 +59,46 @@ function decodeUtf8(bytes: string): string {
   }
 }
 
-/** The text of the body; throws a problem when it is too large or cannot be read. */
+/** How long a body may take however small it is, and how many bytes a second it then has to have come. */
+const freeMs = 15_000;
+const bytesPerSecondMin = 128 * 1024;
+
+/** Rejects when a body comes so slowly that it would hold its place for minutes. */
+function watchPace({ socket }: IncomingMessage): { late: Promise<never>; stop: () => void } {
+  const begun = { at: performance.now(), bytes: socket.bytesRead };
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const look = (): void => {
+      const expected = ((performance.now() - begun.at - freeMs) / 1000) * bytesPerSecondMin;
+      if (socket.bytesRead - begun.bytes < expected) {
+        reject(problem.validation('The request body came too slowly.'));
+        return;
+      }
+      timer = setTimeout(look, 1_000);
+    };
+    timer = setTimeout(look, freeMs + 100);
+  });
+  return { late, stop: () => clearTimeout(timer) };
+}
+
+async function readWhole(ctx: Context, bodyMax: number): Promise<void> {
+  const reading = readerOf(bodyMax)(ctx, () => Promise.resolve());
+  if (ctx.req.complete) {
+    await reading;
+    return;
+  }
+  const { late, stop } = watchPace(ctx.req);
+  // Where it was late, nobody waits for it any more: its connection is about to end.
+  reading.catch(() => undefined);
+  await Promise.race([reading, late]).finally(stop);
+}
+
+/** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
 export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
   try {
-    await readerOf(bodyMax)(ctx, () => Promise.resolve());
+    await readWhole(ctx, bodyMax);
   } catch (error) {
-    throw bodyProblem(error, bodyMax);
+    throw error instanceof Problem ? error : bodyProblem(error, bodyMax);
   }
   const body: unknown = ctx.request.body;
   return typeof body === 'string' ? decodeUtf8(body) : '';

@@ -1,27 +1,83 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 
-/** More than any operation takes: who sends more than that has to live without an answer. */
-const bytesMax = 64 * 1024 * 1024;
-const millisecondsMax = 5_000;
+/** What is left of a body that is this small is read, and its connection stays. */
+const keptBytesMax = 64 * 1024;
+/** More than any operation takes: who sends on after that finds the connection reset. */
+const drainedBytesMax = 64 * 1024 * 1024;
+const drainMs = 5_000;
+
+/** Connections that end with an answer: no request that follows on them is carried out (RFC 9112, 9.6). */
+const ending = new WeakSet<Socket>();
+
+/** Whether the connection ends with an answer that was given before this request. */
+export const isEnding = ({ socket }: IncomingMessage): boolean => ending.has(socket);
+
+/** Reads and forgets what is left of a body, within limits; then `done`, once. */
+function drain(request: IncomingMessage, done: () => void): void {
+  let bytes = 0;
+  let isDone = false;
+  const finish = (): void => {
+    if (isDone) return;
+    isDone = true;
+    clearTimeout(timer);
+    done();
+  };
+  const timer = setTimeout(finish, drainMs);
+  request.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > drainedBytesMax) finish();
+  });
+  request.once('end', finish).once('close', finish);
+  request.resume();
+}
+
+/** Whether what is left of a body is known to be little, on a connection that shall stay. */
+function isShort({ headers }: IncomingMessage, { shouldKeepAlive }: ServerResponse): boolean {
+  const length = Number(headers['content-length'] ?? NaN);
+  return shouldKeepAlive && headers['transfer-encoding'] === undefined && length <= keptBytesMax;
+}
 
 /**
- * Reads and forgets what is left of a body, where the connection ends with the answer: a client that
- * is still sending then would find it reset, and no answer. Connections that stay are read by Node.
+ * Sends an answer to a request of whose body something may be unread. The answer goes out at once. What
+ * is left is then read and forgotten within bounds of bytes and time: a connection that closed while its
+ * client still sends would be reset, and the answer lost; one that stayed would give what is unread, or
+ * nothing at all, to the next request on it.
  */
-export async function drain({ req, res }: Context): Promise<void> {
-  if (req.complete || req.destroyed || res.shouldKeepAlive) return;
-  let bytes = 0;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, millisecondsMax);
-    const stop = (): void => {
-      clearTimeout(timer);
-      resolve();
-    };
-    req.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > bytesMax) stop();
+export function answerUnread(
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: string | Buffer,
+): void {
+  if (request.complete || isShort(request, response)) {
+    response.end(body);
+    drain(request, () => {
+      if (!request.complete) request.socket.destroy();
     });
-    req.once('end', stop).once('close', stop);
-    req.resume();
-  });
+    return;
+  }
+  ending.add(request.socket);
+  response.setHeader('Connection', 'close');
+  if (body.length === 0) response.flushHeaders();
+  else response.write(body);
+  // The end closes the connection.
+  drain(request, () => response.end());
 }
+
+/** The same for an answer of Koa, where something of the body is unread; all others are Koa's to send. */
+export function answerBeforeEnd(ctx: Context): void {
+  const { req, res, body } = ctx;
+  if (req.complete && req.readableLength === 0) return;
+  if (req.destroyed || res.headersSent || isStream(body)) return;
+  const text = Buffer.isBuffer(body) || typeof body === 'string' ? body : textOf(body);
+  ctx.respond = false;
+  if (ctx.status !== 204 && ctx.status !== 304) ctx.length = Buffer.byteLength(text);
+  answerUnread(req, res, ctx.method === 'HEAD' ? '' : text);
+}
+
+const textOf = (body: unknown): string =>
+  body === null || body === undefined ? '' : JSON.stringify(body);
+
+const isStream = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'pipe' in body;

@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
 import { createApp } from './app.js';
+import { answerClientErrors, limitConnections } from './connections.js';
+import { isEnding } from './drain.js';
 import { listenInTurns } from './in-turns.js';
 import { refuseRequests } from './refuse-request.js';
 
@@ -12,11 +14,19 @@ export interface RunningApi {
 }
 
 /**
- * Bytes of an address with its headers. Node's 16 KiB are less than what a query may hold by its
- * schema (20 filters of 4,000 characters, twelve bytes each when encoded), and are refused without a
- * body, by a reset of the connection.
+ * Bytes of an address with its headers, as much as proxies pass on. Longer filters are sent in a body
+ * (docs/decisions/0170).
  */
-const maxHeaderSize = 1024 * 1024;
+const maxHeaderSize = 32 * 1024;
+/** Node gives a request of any size as much; clients send some dozen. */
+const maxHeadersCount = 200;
+
+/** Who takes longer to send a request's headers, or all of it, is cut off (docs/decisions/0170). */
+const headersTimeout = 15_000;
+const requestTimeout = 180_000;
+const connectionsCheckingInterval = 5_000;
+/** How long nothing may come or go beyond what an operation may take: who does not read his answer. */
+const silenceMs = 120_000;
 
 /**
  * How long an idle connection is kept. Node's 5 s are less than what load balancers (60 s) and clients
@@ -34,14 +44,20 @@ const backlog = 4_096;
 export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
+  const { flowTimeoutMs, ingestTimeoutMs } = platform.config;
   const handle = createApp(platform).callback();
-  return serve({ host, port }, (server) =>
+  return serve({ host, port }, (server) => {
+    server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
+    limitConnections(server, platform);
+    answerClientErrors(server, platform);
     listenInTurns(
       server,
-      (request, response) => void handle(request, response),
+      (request, response) => {
+        if (!isEnding(request)) void handle(request, response);
+      },
       refuseRequests(platform),
-    ),
-  );
+    );
+  });
 }
 
 /** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
@@ -49,7 +65,11 @@ export async function serve(
   { host, port }: { readonly host: string; readonly port: number },
   answer: (server: Server) => void,
 ): Promise<RunningApi> {
-  const server = createServer({ maxHeaderSize, keepAliveTimeout });
+  const server = createServer({
+    ...{ maxHeaderSize, keepAliveTimeout, headersTimeout, requestTimeout },
+    connectionsCheckingInterval,
+  });
+  server.maxHeadersCount = maxHeadersCount;
   answer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { problem } from '../kernel/problem.js';
 import type { Platform } from '../platform/platform.js';
+import { answerUnread } from './drain.js';
 import { stringifyJson } from './json.js';
 import { requestIdOf } from './mount.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
@@ -25,19 +26,18 @@ export function refuseRequests({ config, metrics }: Platform): RequestListener {
   const headers = {
     ...securityHeaders(config.publicUrl),
     'Content-Type': 'application/json; charset=utf-8',
-    'Retry-After': retryAfterSeconds[failure.kind],
+    'Retry-After': retryAfterSeconds[failure.kind] ?? '1',
   };
   const counted = { operation: 'unrouted', status: failure.status };
   const answer: RequestListener = (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
     const body = stringifyJson(presentProblem(familyOfPath(path), failure, path));
     const given = request.headers['x-request-id'];
-    response.writeHead(failure.status, {
-      ...headers,
-      'X-Request-Id': requestIdOf(typeof given === 'string' ? given : undefined),
-      'Content-Length': Buffer.byteLength(body),
-    });
-    response.end(body);
+    response.statusCode = failure.status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader('X-Request-Id', requestIdOf(typeof given === 'string' ? given : undefined));
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    answerUnread(request, response, body);
   };
   let held = 0;
   return (request, response) => {

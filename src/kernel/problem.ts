@@ -8,6 +8,8 @@ export type ProblemKind =
   | 'conflict'
   | 'tooLarge'
   | 'rateLimited'
+  | 'headersTooLarge'
+  | 'requestTimeout'
   | 'internal'
   | 'badGateway'
   | 'unavailable'
@@ -24,6 +26,8 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
   conflict: 409,
   tooLarge: 413,
   rateLimited: 429,
+  headersTooLarge: 431,
+  requestTimeout: 408,
   internal: 500,
   badGateway: 502,
   unavailable: 503,
@@ -69,6 +73,8 @@ export const problem = {
   conflict: make('conflict'),
   tooLarge: make('tooLarge'),
   rateLimited: make('rateLimited'),
+  headersTooLarge: make('headersTooLarge'),
+  requestTimeout: make('requestTimeout'),
   badGateway: make('badGateway'),
   unavailable: make('unavailable'),
   overloaded: make('overloaded'),

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'dotenv';
 import { Type, type Static } from 'typebox';
+import { isAddressRange } from './client-address.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
 import type { PayloadKeys } from './payload-codec.js';
@@ -108,6 +109,24 @@ const Environment = Type.Object({
     default: 30_000,
     description: 'a whole number of milliseconds from 1 to 600000',
   }),
+  TENANT_SHARE: Type.String({
+    pattern: '^(1|0?\\.[0-9]{1,6})$',
+    format: 'share-above-0',
+    default: '0.5',
+    description: 'a number above 0, at most 1, such as 0.5',
+  }),
+  TRUSTED_PROXIES: Type.Optional(
+    Type.String({
+      format: 'address-ranges',
+      description: 'addresses or ranges of them, several with commas, such as 10.0.0.7,10.1.0.0/16',
+    }),
+  ),
+  MAX_CONNECTIONS: Type.Integer({
+    minimum: 10,
+    maximum: 1_000_000,
+    default: 10_000,
+    description: 'a whole number of connections from 10 to 1000000',
+  }),
   WEBHOOK_PRIVATE_ADDRESSES: Type.Optional(Type.Boolean({ description: 'true or false' })),
   METRICS_PORT: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 65535, description: 'a whole number from 1 to 65535' }),
@@ -174,6 +193,8 @@ ajv.addFormat('keys-of-32-bytes', (text) => {
 });
 ajv.addFormat('key-values', isKeyValues);
 ajv.addFormat('share', (text) => Number(text) <= 1);
+ajv.addFormat('share-above-0', (text) => Number(text) > 0 && Number(text) <= 1);
+ajv.addFormat('address-ranges', (text) => listOf(text).every(isAddressRange));
 ajv.addFormat('origins', (text) =>
   listOf(text).every((one) => hasProtocol(one, ['http:', 'https:']) && new URL(one).origin === one),
 );
@@ -221,6 +242,11 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     ingestEventsPerMinute: values.INGEST_EVENTS_PER_MINUTE,
     /** How long a request waits for the end of its workflow (DESIGN.md, section 3). */
     flowTimeoutMs: values.FLOW_TIMEOUT_MS,
+    /** What one tenant may take of a process while others want to work (docs/decisions/0171). */
+    tenantShare: Number(values.TENANT_SHARE),
+    /** Proxies whose `X-Forwarded-For` is believed (docs/decisions/0172). */
+    trustedProxies: listOf(values.TRUSTED_PROXIES ?? ''),
+    maxConnections: values.MAX_CONNECTIONS,
     webhooks: {
       /** The embedded database is for one machine, whose own services may want to be told. */
       allowsPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES ?? values.DATABASE_URL === undefined,

@@ -74,6 +74,12 @@ export function openMetrics(pool: () => PoolState) {
       'operation',
       'status',
     ]),
+    refusals: counter(
+      'refusals_total',
+      'Requests that were refused because somebody takes more than a share: of a tenant (share, ' +
+        'admission), of an address (address), of the process (connections)',
+      ['reason'],
+    ),
     httpSeconds: histogram('http_request_seconds', 'Time to the answer, by operation', quick, [
       'operation',
     ]),

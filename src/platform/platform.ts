@@ -1,5 +1,6 @@
 import type { BillingSizes } from '../kernel/billing-run.js';
 import { Admission } from './admission.js';
+import { ClientAddresses } from './client-address.js';
 import { openAuthenticator, type Authenticate } from './identity.js';
 import type { UsageBroker } from './broker.js';
 import { openDatabase, type Database } from './database.js';
@@ -39,6 +40,12 @@ export interface PlatformConfig {
   readonly logLevel: string;
   /** Where the log goes; undefined: to standard output. Tests read it. */
   readonly logTo?: { write(line: string): void } | undefined;
+  /** Connections of the API in this process, where not `connectionsDefault`. */
+  readonly maxConnections?: number | undefined;
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** What one tenant may take of this process while others want to work: above 0, at most 1. */
+  readonly tenantShare?: number | undefined;
   readonly publicUrl: string;
   readonly host: string;
   readonly port: number;
@@ -82,6 +89,8 @@ export interface Platform {
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
   readonly admission: Admission;
+  /** From where requests come. */
+  readonly clients: ClientAddresses;
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
   readonly flowReplies: FlowReplies;
@@ -151,6 +160,7 @@ export async function openPlatform(
     temporal,
     broker,
     admission: new Admission(),
+    clients: new ClientAddresses(config.trustedProxies),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
     flowReplies: new FlowReplies(),

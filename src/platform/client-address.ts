@@ -1,0 +1,79 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = [Address, number];
+
+/** Whether a text is an address, or a range of them as `10.0.0.0/8`. */
+export const isAddressRange = (text: string): boolean =>
+  ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
+
+function rangeOf(text: string): Range {
+  if (ipaddr.isValidCIDR(text)) return ipaddr.parseCIDR(text);
+  const address = ipaddr.process(text);
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+/** An address as texts of requests have it; IPv4 within IPv6 is IPv4. Undefined: it is none. */
+function parse(text: string): Address | undefined {
+  const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  return ipaddr.isValid(plain) ? ipaddr.process(plain) : undefined;
+}
+
+/** Who may hold 2^64 addresses at no cost counts as one. */
+const prefixBits = 64;
+
+function groupOf(address: Address): string {
+  if (address.kind() === 'ipv4' || address.range() === 'loopback') return address.toString();
+  const network = ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${prefixBits}`);
+  return `${network.toString()}/${prefixBits}`;
+}
+
+/** From where a request comes, so that it can be counted. */
+export interface ClientAddress {
+  /** The address; of IPv6, its network of 64 bits. */
+  readonly group: string;
+  /** Whether it is this machine: tools and tests of its owner, or a proxy that nobody told us of. */
+  readonly isLoopback: boolean;
+  /** Whether it is a proxy that speaks for many, where it did not say for whom. */
+  readonly isProxy: boolean;
+}
+
+const unknown: ClientAddress = { group: 'unknown', isLoopback: false, isProxy: false };
+
+/** Most proxies in a row that are looked at. */
+const hopsMax = 20;
+
+/**
+ * Tells from where a request comes. `X-Forwarded-For` is believed only as far as trusted proxies wrote
+ * it: from its end, each address that is a trusted proxy's vouches for the one before it.
+ */
+export class ClientAddresses {
+  readonly #trusted: readonly Range[];
+
+  constructor(trusted: readonly string[] = []) {
+    this.#trusted = trusted.map(rangeOf);
+  }
+
+  #isTrusted(address: Address): boolean {
+    return this.#trusted.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    );
+  }
+
+  /** The client of a connection, whose requests say this of whom they were forwarded for. */
+  find(remoteAddress: string | undefined, forwardedFor = ''): ClientAddress {
+    let client = parse(remoteAddress ?? '');
+    if (!client) return unknown;
+    const hops = this.#trusted.length === 0 ? [] : forwardedFor.split(',').slice(-hopsMax);
+    while (this.#isTrusted(client)) {
+      const before: Address | undefined = parse(hops.pop()?.trim() ?? '');
+      if (!before) break;
+      client = before;
+    }
+    return {
+      group: groupOf(client),
+      isLoopback: client.range() === 'loopback',
+      isProxy: this.#isTrusted(client),
+    };
+  }
+}
