@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 /** Of a body, unless its operation says otherwise (document 3, section 8). */
 export const bodyBytesMax = mebibyte;
 
-type Reader = ReturnType<typeof koaBody>;
+type Reader = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 const readers = new Map<number, Reader>();
 
 /**
@@ -19,7 +19,7 @@ const readers = new Map<number, Reader>();
 function readerOf(bodyMax: number): Reader {
   const known = readers.get(bodyMax);
   if (known) return known;
-  const reader = koaBody({
+  const reader: Reader = koaBody({
     json: false,
     urlencoded: false,
     text: true,
@@ -82,7 +82,7 @@ function watchPace({ socket }: IncomingMessage): { late: Promise<never>; stop: (
 }
 
 async function readWhole(ctx: Context, bodyMax: number): Promise<void> {
-  const reading = readerOf(bodyMax)(ctx, () => Promise.resolve());
+  const reading: Promise<void> = readerOf(bodyMax)(ctx, () => Promise.resolve());
   if (ctx.req.complete) {
     await reading;
     return;

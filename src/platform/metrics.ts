@@ -48,6 +48,17 @@ function addLagGauge(registry: Registry) {
   };
 }
 
+/** Why requests were refused that were right in themselves. */
+const refusalCounter = (registry: Registry) =>
+  new Counter({
+    name: 'durabill_refusals_total',
+    help:
+      'Requests that were refused because somebody takes more than a share: of a tenant (share, ' +
+      'admission), of an address (address), of the process (connections)',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+
 /**
  * What this process counts for Prometheus. No label holds a tenant, an account or an id: every label
  * has few values, known beforehand (docs/decisions/0140).
@@ -74,12 +85,7 @@ export function openMetrics(pool: () => PoolState) {
       'operation',
       'status',
     ]),
-    refusals: counter(
-      'refusals_total',
-      'Requests that were refused because somebody takes more than a share: of a tenant (share, ' +
-        'admission), of an address (address), of the process (connections)',
-      ['reason'],
-    ),
+    refusals: refusalCounter(registry),
     httpSeconds: histogram('http_request_seconds', 'Time to the answer, by operation', quick, [
       'operation',
     ]),

@@ -12,10 +12,10 @@ describe('from where a request comes', () => {
     ['a proxy of its own', '10.1.2.3', '', '10.1.2.3'],
     ['nonsense from a proxy', '10.1.2.3', '198.51.100.1, unknown', '10.1.2.3'],
     ['IPv4 within IPv6', '::ffff:203.0.113.7', '', '203.0.113.7'],
-    ['a proxy in IPv6', 'fd00::1', '[2001:db8:1:2:3:4:5:6]', '2001:db8:1:2:0:0:0:0/64'],
-    ['a network of IPv6', '2001:db8:1:2:ffff::1', '', '2001:db8:1:2:0:0:0:0/64'],
-    ['a zone of IPv6', 'fe80::1%eth0', '', 'fe80:0:0:0:0:0:0:0/64'],
-    ['loopback', '::1', '', '0:0:0:0:0:0:0:1'],
+    ['a proxy in IPv6', 'fd00::1', '[2001:db8:1:2:3:4:5:6]', '2001:db8:1:2::/64'],
+    ['a network of IPv6', '2001:db8:1:2:ffff::1', '', '2001:db8:1:2::/64'],
+    ['a zone of IPv6', 'fe80::1%eth0', '', 'fe80::/64'],
+    ['loopback', '::1', '', '::1'],
     ['none', '', '', 'unknown'],
   ];
   for (const [name, remote, forwarded, group] of cases) {
