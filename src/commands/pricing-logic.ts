@@ -37,13 +37,13 @@ function describe({ step, position, message }: LogicProblem): string {
   return `${where}${message}${position === null ? '' : ` (character ${position})`}`;
 }
 
-/** 400: a formula does not parse or names nothing known, or priceOutput is no step. */
-function requireValid(
+/** 400: a formula does not parse, names nothing known or costs too much, or priceOutput is no step. */
+async function requireValid(
   known: KnownNames,
   logic: Pick<LogicInput, 'priceOutput' | 'steps'>,
   fields: LogicFields,
-): void {
-  const problems = findProblems(known, logic);
+): Promise<void> {
+  const problems = await findProblems(known, logic);
   const [first] = problems;
   if (!first) return;
   const index = logic.steps.findIndex(({ name }) => name === first.step);
@@ -102,7 +102,7 @@ export async function insertPricingLogic(
   const known = await loadKnownNames(trx, scope.tenantId, serviceId);
   for (const [index, logic] of logics.entries()) {
     const at = field === undefined ? '' : `${field}[${index}].`;
-    requireValid(known, logic, fields ?? fieldsAt(at));
+    await requireValid(known, logic, fields ?? fieldsAt(at));
   }
   return PricingLogic.query(trx)
     .forTenant(scope.tenantId)
@@ -146,8 +146,9 @@ export async function protectPricingLogic(
   const known = await loadKnownNames(trx, scope.tenantId, serviceId);
   const before = { ...known, attributes: attributesBefore };
   for (const logic of logics) {
-    const old = new Set(findProblems(before, logic).map(describe));
-    const fresh = findProblems(known, logic).find((found) => !old.has(describe(found)));
+    const old = new Set((await findProblems(before, logic)).map(describe));
+    const problems = await findProblems(known, logic);
+    const fresh = problems.find((found) => !old.has(describe(found)));
     if (fresh) {
       throw problem.conflict(
         `The pricing logic '${logic.name}' would not be valid any more: ${describe(fresh)}.`,
@@ -196,7 +197,7 @@ export async function changePricingLogic(
     .forTenant(scope.tenantId)
     .patch({ ...columns, updatedAt: scope.now() });
   await ensureTransactionDimensions(trx, scope, serviceId, [logic.transactionDimension]);
-  requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);
+  await requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);
   return logic;
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { mapInPortions, Portions } from '../kernel/portions.js';
 import type { Scope } from '../kernel/scope.js';
 import { usageEventId, type UsageRecord } from '../kernel/usage-log.js';
 import { Execution } from '../models/execution.js';
@@ -44,6 +45,24 @@ const racesMax = 5;
  * nothing and answers the same.
  */
 export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
+  let counts = noCounts;
+  for (let from = input.from; from < input.end;) {
+    const records = input.records.filter(({ offset }) => offset >= from);
+    const done = await rateSome(scope, { ...input, from, records });
+    counts = addCounts(counts, done.counts);
+    from = done.next;
+  }
+  return counts;
+}
+
+/** What came of a part of a stretch, and where the rest begins. */
+interface Done {
+  readonly counts: UsageCounts;
+  readonly next: number;
+}
+
+/** Rates as much of a stretch as one transaction may cost. */
+async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await rateAtOnce(scope, input);
@@ -60,11 +79,7 @@ export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<Us
  * One of the records cannot be stored, which is a fault of ours: the others must not wait for its
  * mending. Halves the batch until it is found, and refuses it.
  */
-async function rateApart(
-  scope: Scope,
-  input: RateUsageInput,
-  cause: unknown,
-): Promise<UsageCounts> {
+async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): Promise<Done> {
   const { records } = input;
   if (records.length === 1) {
     return rateAtOnce(scope, input, cause);
@@ -73,19 +88,15 @@ async function rateApart(
   const middle = records[half]?.offset ?? input.end;
   const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
   const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
-  return addCounts(first, second);
+  return { counts: addCounts(first, second), next: input.end };
 }
 
-async function rateAtOnce(
-  scope: Scope,
-  input: RateUsageInput,
-  fault?: unknown,
-): Promise<UsageCounts> {
-  const { counts, ends } = await scope.db.transaction((trx) =>
+async function rateAtOnce(scope: Scope, input: RateUsageInput, fault?: unknown): Promise<Done> {
+  const { counts, ends, next } = await scope.db.transaction((trx) =>
     rateInTransaction(trx, scope, input, fault),
   );
   if (ends !== undefined) input.onRated?.(ends);
-  return counts;
+  return { counts, next };
 }
 
 const addCounts = (a: UsageCounts, b: UsageCounts): UsageCounts => ({
@@ -99,34 +110,35 @@ async function rateInTransaction(
   scope: Scope,
   input: RateUsageInput,
   fault?: unknown,
-): Promise<{ readonly counts: UsageCounts; readonly ends?: UsageEnds }> {
+): Promise<Done & { readonly ends?: UsageEnds }> {
   const { tenantId } = scope;
-  const { partition, from, end, records, workflowId, runId } = input;
+  const { partition, from, records, workflowId, runId } = input;
   const startedAt = scope.now();
   const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
-  const done = { partition, from, end: Math.min(next, end) };
+  const done = { partition, from, end: Math.min(next, input.end) };
   const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
-  if (next >= end) return { counts };
+  if (next >= input.end) return { counts, next: input.end };
 
-  const candidates = records
-    .filter(({ offset }) => offset >= next)
-    .map((record): Candidate => ({ record, message: readMessage(record.message) }));
+  const candidates = await mapInPortions(
+    records.filter(({ offset }) => offset >= next),
+    (record): Candidate => ({ record, message: readMessage(record.message) }),
+  );
   const batch = new UsageBatch({ workflowId, runId, at: startedAt });
   for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
   const rater = await openRater(trx, tenantId, candidates, input.onFault);
-  for (const { record, message } of candidates) {
+  const { end, count } = await rateEach(rater, candidates, input.end, ({ record, message }) => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
     const place = { id, partition, offset, orgId, receivedAt, message: text };
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
-  }
+  });
   await batch.write(trx, tenantId, rater.movedCounters());
   const tallies = batch.tallies();
   const own = tallies.get(partition) ?? noChange();
   tallies.set(partition, own);
-  const skipped = end - next - candidates.length;
+  const skipped = end - next - count;
   for (const [of, change] of [...tallies].sort(([a], [b]) => a - b)) {
     if (of === partition)
       await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end, skipped });
@@ -138,7 +150,23 @@ async function rateInTransaction(
     ...{ input: { partition, firstOffset: from, endOffset: end }, output: { ...added } },
     ...{ startedAt, completedAt: scope.now() },
   });
-  return { counts: addCounts(counts, added), ends: batch.ends() };
+  return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
+}
+
+/** Rates candidates in portions, as many as one transaction may cost: how many, and where they end. */
+async function rateEach(
+  rater: UsageRater,
+  candidates: readonly Candidate[],
+  end: number,
+  rate: (candidate: Candidate) => void,
+): Promise<{ readonly end: number; readonly count: number }> {
+  const portions = new Portions();
+  for (const [count, candidate] of candidates.entries()) {
+    if (!rater.takes(candidate.message.read)) return { end: candidate.record.offset, count };
+    rate(candidate);
+    if (portions.isOver) await portions.next();
+  }
+  return { end, count: candidates.length };
 }
 
 const noCounts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { mapInPortions, Portions } from '../kernel/portions.js';
 import type { Scope } from '../kernel/scope.js';
 import { usageEventIdAt } from '../kernel/usage-log.js';
 import type { RetryPage, RetryPageResult } from '../kernel/usage-workflow.js';
@@ -57,15 +58,25 @@ async function retryInTransaction(
     tenantId,
     chosen.map(({ id }) => id),
   );
-  const candidates = events.map((event) => ({ event, message: readMessage(event.message) }));
+  const candidates = await mapInPortions(events, (event) => ({
+    ...{ event, message: readMessage(event.message) },
+  }));
   const reads = candidates.flatMap(({ message: { read } }) => (read.ok ? [read.event] : []));
   const rater = await UsageRater.open(trx, tenantId, reads, ratePrepared, {
     readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
     onFault,
   });
   const batch = new UsageBatch({ workflowId, runId, at: startedAt });
-  for (const { event, message } of candidates)
+  const portions = new Portions();
+  let last = chosen.length < pageSize ? undefined : chosen.at(-1)?.id;
+  for (const [index, { event, message }] of candidates.entries()) {
+    if (!rater.takes(message.read)) {
+      last = candidates[index - 1]?.event.id;
+      break;
+    }
     batch.retry(event, message, rater.rate(message.read));
+    if (portions.isOver) await portions.next();
+  }
   await batch.write(trx, tenantId, rater.movedCounters());
   for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {
     await UsageConsumer.advance(trx, tenantId, partition, change);
@@ -76,14 +87,13 @@ async function retryInTransaction(
     ...{ input: { filter: page.filter }, output: { retried: rated + rejected, rated, rejected } },
     ...{ startedAt, completedAt: scope.now() },
   });
-  const lastId = chosen.length < pageSize ? null : (chosen.at(-1)?.id ?? null);
   return {
     counts: {
       retried: counts['retried'] ?? 0,
       rated: counts['rated'] ?? 0,
       rejected: counts['rejected'] ?? 0,
     },
-    lastId,
+    lastId: last ?? null,
   };
 }
 

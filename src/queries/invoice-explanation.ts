@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../kernel/money.js';
+import { inPortions, mapInPortions, Portions } from '../kernel/portions.js';
 import type { Scope } from '../kernel/scope.js';
 import { chargeId } from '../kernel/usage-log.js';
 import { Invoice } from '../models/invoice.js';
@@ -9,6 +10,7 @@ import { StoredRatingPlan } from '../models/rating-plan.js';
 import { RecurringCharge } from '../models/recurring-charge.js';
 import { UsageEvent } from '../models/usage-event.js';
 import {
+  compileInPieces,
   explain,
   prepareFromPlan,
   recurringEvent,
@@ -50,6 +52,13 @@ interface PartRow {
   readonly amount: string;
 }
 
+/**
+ * What an invoice with thousands of items or lines may make of one answer: transactions and charges
+ * that are shown, and characters of their explanations.
+ */
+const shownMax = 10_000;
+const explanationsMax = 8 * 1024 * 1024;
+
 /** How an invoice came about, with a page of the transactions of each item. 404: there is none. */
 export async function explainInvoice(
   scope: Scope,
@@ -68,9 +77,17 @@ export async function explainInvoice(
     .forTenant(tenantId)
     .where({ invoiceId: id })
     .orderBy('id');
-  const explain = await explainer(db.read, tenantId, parts, charges);
+  const sumsOfCharges = groupBy(charges, ({ invoiceItemId }) => invoiceItemId);
+  const shown = charges.slice(0, shownMax);
+  const explained = await explainAll(
+    await openExplainer(db.read, tenantId, parts, shown),
+    parts,
+    shown,
+  );
+  const partsByItem = groupBy(parts, ({ itemId }) => itemId);
+  const shownByItem = groupBy(shown, ({ invoiceItemId }) => invoiceItemId);
   const items = (invoice.items ?? []).map((item): ExplainedItemDto => {
-    const own = charges.filter(({ invoiceItemId }) => invoiceItemId === item.id);
+    const own = sumsOfCharges.get(item.id) ?? [];
     const usage = sums.get(item.id);
     const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
     const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
@@ -80,10 +97,12 @@ export async function explainInvoice(
       ...{ amount: new Decimal(item.amount), taxCode: item.taxCode, tax: new Decimal(item.tax) },
       taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
       matches: exactAmount?.eq(sumOfParts) ?? false,
-      transactions: parts
-        .filter(({ itemId }) => itemId === item.id)
-        .map((part) => presentPart(part, explain.usage(part))),
-      charges: own.map((charge) => presentCharge(charge, explain.charge(charge))),
+      transactions: (partsByItem.get(item.id) ?? []).map((part) =>
+        presentPart(part, explained.get(part) ?? null),
+      ),
+      charges: (shownByItem.get(item.id) ?? []).map((charge) =>
+        presentCharge(charge, explained.get(charge) ?? null),
+      ),
     };
   });
   return {
@@ -91,6 +110,36 @@ export async function explainInvoice(
     ...{ currency: invoice.currency, amount: new Decimal(invoice.amount) },
     ...{ taxAmount: new Decimal(invoice.taxAmount), items },
   };
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group) group.push(value);
+    else groups.set(keyOf(value), [value]);
+  }
+  return groups;
+}
+
+/** The explanations in portions, until there is no room for more in an answer. */
+async function explainAll(
+  explainer: Awaited<ReturnType<typeof openExplainer>>,
+  parts: readonly PartRow[],
+  charges: readonly RecurringCharge[],
+): Promise<Map<PartRow | RecurringCharge, Explanation>> {
+  const explained = new Map<PartRow | RecurringCharge, Explanation>();
+  const portions = new Portions();
+  for (const plan of explainer.plans.values()) await inPortions(compileInPieces(plan));
+  let length = 0;
+  const keep = async (of: PartRow | RecurringCharge, found: Explanation | null): Promise<void> => {
+    if (portions.isOver) await portions.next();
+    length += JSON.stringify(found).length;
+    if (found && length <= explanationsMax) explained.set(of, found);
+  };
+  for (const part of parts) if (length < explanationsMax) await keep(part, explainer.usage(part));
+  for (const one of charges) if (length < explanationsMax) await keep(one, explainer.charge(one));
+  return explained;
 }
 
 const amountOf = (text: string | null | undefined): Decimal => new Decimal(text ?? 0);
@@ -119,7 +168,7 @@ async function readParts(
        and usage.first_position + cardinality(usage.transaction_ids) > ?::bigint
        and usage.first_position + known.number > ?::bigint
        and usage.first_position + known.number <= ?::bigint
-     order by usage.invoice_item_id, usage.first_position, known.number`,
+     order by usage.invoice_item_id, usage.first_position, known.number limit ${shownMax}`,
     [tenantId, id, offset + limit, offset, offset, offset + limit],
   );
   return rows;
@@ -142,7 +191,7 @@ function presentCharge(charge: RecurringCharge, explanation: Explanation | null)
 }
 
 /** Computes transactions and charges again, from what was recorded when they were made. */
-async function explainer(
+async function openExplainer(
   db: Knex,
   tenantId: string,
   parts: readonly PartRow[],
@@ -163,13 +212,16 @@ async function explainer(
   const stored = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
   const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
-  const messages = new Map(events.map(({ id, message }) => [id, readMessage(message)]));
+  const messages = new Map(
+    await mapInPortions(events, ({ id, message }) => [id, readMessage(message)] as const),
+  );
   const byEvent = new Map<string, RatedTransaction[]>();
   for (const transaction of transactions) {
     const known = byEvent.get(transaction.usageEventId) ?? [];
     byEvent.set(transaction.usageEventId, [...known, transaction]);
   }
   return {
+    plans,
     usage({ id, usageEventId }: PartRow): Explanation | null {
       const ofEvent = byEvent.get(usageEventId) ?? [];
       const own = ofEvent.find((transaction) => transaction.id === id);

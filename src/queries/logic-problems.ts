@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 import type { Attribute } from '../models/attribute.js';
 import { RateCard } from '../models/rate-card.js';
 import { RateCardRow } from '../models/rate-card-row.js';
-import { validateLogic, type LogicProblem, type LogicToValidate } from '../rating/index.js';
+import { inPortions } from '../kernel/portions.js';
+import { findLogicProblems, type LogicProblem, type LogicToValidate } from '../rating/index.js';
 import { loadAttributes } from './attribute.js';
 
 /** What the formulas of a service may name. */
@@ -36,9 +37,10 @@ export async function loadKnownNames(
 }
 
 /** What is wrong with a logic of the service that has these names. */
-export function findProblems(
+export async function findProblems(
   { attributes, cardAttributeNames }: KnownNames,
   { priceOutput, steps }: LogicToValidate['logic'],
-): LogicProblem[] {
-  return validateLogic({ attributes, cardAttributeNames, logic: { priceOutput, steps } });
+): Promise<LogicProblem[]> {
+  const logic = { priceOutput, steps };
+  return inPortions(findLogicProblems({ attributes, cardAttributeNames, logic }));
 }

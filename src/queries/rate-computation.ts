@@ -52,9 +52,12 @@ export async function checkComputations(
   await requireService(db.read, tenantId, serviceId);
   const logics = await pricingLogicOf(db.read, tenantId, serviceId);
   const known = await loadKnownNames(db.read, tenantId, serviceId);
-  return logics.map((logic) => {
+  const checks: ComputationCheckDto[] = [];
+  for (const logic of logics) {
     const { id, name, seqNo } = logic;
-    const errors = findProblems(known, logic).map((found) => presentFault(found, logic));
-    return { id, name, seqNo, valid: errors.length === 0, errors };
-  });
+    const problems = await findProblems(known, logic);
+    const errors = problems.map((found) => presentFault(found, logic));
+    checks.push({ id, name, seqNo, valid: errors.length === 0, errors });
+  }
+  return checks;
 }

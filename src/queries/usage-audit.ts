@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal, decimalText } from '../kernel/money.js';
+import { inPortions, Portions } from '../kernel/portions.js';
 import type { Scope } from '../kernel/scope.js';
 import {
   differencesMax,
@@ -12,7 +13,7 @@ import {
 import { RatedTransaction } from '../models/rated-transaction.js';
 import { StoredRatingPlan } from '../models/rating-plan.js';
 import { UsageEvent } from '../models/usage-event.js';
-import type * as rating from '../rating/index.js';
+import * as rating from '../rating/index.js';
 import { findLines, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
 
@@ -39,7 +40,13 @@ export async function auditCharges(
   const charges = await RatedTransaction.ofEvents(db.read, tenantId, eventIds);
   const own = [...charges].filter(([, [first]]) => first && onPage.has(first.id));
   const facts = await readFacts(db.read, tenantId, own);
-  const differences = own.flatMap(([eventId, stored]) => compareEvent(facts, eventId, stored));
+  const differences: UsageDifference[] = [];
+  const portions = new Portions();
+  for (const plan of facts.plans.values()) await inPortions(rating.compileInPieces(plan));
+  for (const [eventId, stored] of own) {
+    differences.push(...compareEvent(facts, eventId, stored));
+    if (portions.isOver) await portions.next();
+  }
   return {
     ...{ next, events: own.length, differences },
     charges: own.reduce((count, [, stored]) => count + stored.length, 0),

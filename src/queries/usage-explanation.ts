@@ -9,6 +9,8 @@ import type { UsageEvent } from '../models/usage-event.js';
 import {
   explain,
   prepareFromPlan,
+  recomputeOperationsMax,
+  Spending,
   type Explained,
   type PlanLine,
   type RatedDimension,
@@ -96,10 +98,9 @@ export function recomputeWith(
   transactions: readonly RatedTransaction[],
   line: PlanLine | null,
 ): Explained | null {
-  const prepared = prepareFromPlan(plan, event, {
-    accountId: transactions[0]?.masterAccountId ?? '',
-    line,
-  });
+  const owner = { accountId: transactions[0]?.masterAccountId ?? '', line };
+  const spending = new Spending(recomputeOperationsMax);
+  const prepared = prepareFromPlan(plan, event, owner, spending);
   if (!prepared.ok) return null;
   // Every price of an event begins at the counters before it (docs/decisions/0012).
   const before = new Map(

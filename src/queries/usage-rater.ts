@@ -1,9 +1,15 @@
 import type { Knex } from 'knex';
 import { chargesMax } from '../kernel/usage-log.js';
+import { inPortions, Portions } from '../kernel/portions.js';
 import type { Decimal } from '../kernel/money.js';
 import {
+  callOperationsMax,
+  choosePlan,
+  compileInPieces,
   counterKey,
-  prepare,
+  eventOperationsMax,
+  prepareFromPlan,
+  Spending,
   type CounterKey,
   type CounterReader,
   type Prepared,
@@ -57,13 +63,16 @@ interface RaterOptions {
 
 /**
  * Rates the events of a batch, one after the other: each finds the counters where the one before left
- * them. Everything they need is loaded beforehand, for all of them at once.
+ * them. Everything they need is loaded beforehand, for all of them at once. Together they may take
+ * `callOperationsMax` operations: ask `takes` before each, and leave what it does not take to another
+ * batch (docs/decisions/0185-what-a-formula-may-cost.md).
  */
 export class UsageRater<R extends Rated = Rated> {
   readonly #engine: (prepared: Prepared, counters: CounterReader) => R | Rejected;
   readonly #prepared = new Map<UsageEvent, Prepared | RejectedOutcome>();
   readonly #onFault: RaterOptions['onFault'];
   #stored: ReadonlyMap<string, Decimal> = new Map();
+  #operations = 0;
   readonly #moved = new Map<string, { key: CounterKey; value: Decimal }>();
 
   private constructor(
@@ -84,19 +93,29 @@ export class UsageRater<R extends Rated = Rated> {
     const rater = new UsageRater<R>(engine, onFault);
     const contextOf = await loadRatingContexts(db, tenantId, events);
     const keys = new Set<string>();
+    const portions = new Portions();
     for (const event of events) {
-      const prepared = rater.#prepare(event, contextOf(event));
+      if (portions.isOver) await portions.next();
+      if (rater.#operations >= callOperationsMax / 2) break;
+      const prepared = await rater.#prepare(event, contextOf(event));
       if ('compiled' in prepared) for (const key of prepared.counterKeys) keys.add(counterKey(key));
     }
     rater.#stored = await readCounters([...keys]);
     return rater;
   }
 
-  #prepare(event: UsageEvent, context: RatingContext): Prepared | RejectedOutcome {
+  async #prepare(event: UsageEvent, context: RatingContext): Promise<Prepared | RejectedOutcome> {
     const accountId = context.account?.id ?? null;
     let prepared: Prepared | RejectedOutcome;
     try {
-      const result = prepare(event, context);
+      const planned = choosePlan(event, context);
+      // Done already for all plans but those that changed, which may be long.
+      if (planned.ok) await inPortions(compileInPieces(planned.plan));
+      const spending = new Spending(eventOperationsMax);
+      const result = planned.ok
+        ? prepareFromPlan(planned.plan, event, planned.owner, spending)
+        : planned;
+      this.#operations += spending.spent;
       prepared = result.ok ? result : rejectedOutcome(result, accountId);
     } catch (error) {
       prepared = this.#fault(error, event, accountId);
@@ -115,6 +134,7 @@ export class UsageRater<R extends Rated = Rated> {
     const { accountId } = prepared.owner;
     try {
       const rated = this.#engine(prepared, this);
+      this.#operations += prepared.cost.operations - prepared.cost.preparing;
       if (!rated.ok) return rejectedOutcome(rated, accountId);
       if (rated.transactions.length > chargesMax) throw new Error('An event has too many charges.');
       for (const { key, keyText, after } of rated.counterChanges) {
@@ -124,6 +144,12 @@ export class UsageRater<R extends Rated = Rated> {
     } catch (error) {
       return this.#fault(error, event, accountId);
     }
+  }
+
+  /** Whether the next event is within what one call may cost; the first always is. */
+  takes(read: UsageEventRead): boolean {
+    if (!read.ok) return true;
+    return this.#operations < callOperationsMax && this.#prepared.has(read.event);
   }
 
   /** Where a counter stands after the events that were rated so far. */

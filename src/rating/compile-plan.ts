@@ -1,9 +1,15 @@
 import { parseDecimal, type Decimal } from '../kernel/money.js';
 import { isFrequency, type Frequency } from '../kernel/period.js';
-import { compileFormula, logicStepsMax, type Formula } from './formula/compile-formula.js';
+import {
+  compileFormula,
+  logicStepsMax,
+  type Formula,
+  type FormulaCompiled,
+} from './formula/compile-formula.js';
 import { findPriceMethod } from './price-methods/index.js';
 import type { PriceAnswer, PricedUsage } from './price-methods/price-method.js';
 import { Rejection } from './rejection.js';
+import { tierCost } from './spending.js';
 import type { LogicFacts, PlanAttribute, RatingPlan, RowFacts, UsageType } from './types.js';
 
 /** A plan with its formulas parsed and its decimals read: made once, used by every event. */
@@ -26,10 +32,14 @@ export interface CompiledRow {
   readonly usageType: UsageType;
   readonly conditions: readonly Condition[];
   /** `null` when the stored rates are not of the price method: rejects events that choose the row. */
-  readonly price: ((usage: PricedUsage) => PriceAnswer) | null;
+  readonly price: PriceRow | null;
+  /** Operations that a price takes. */
+  readonly cost: number;
   /** `null` when not metered. */
   readonly meter: { readonly frequency: Frequency | 'none' } | { readonly fault: string } | null;
 }
+
+type PriceRow = (usage: PricedUsage) => PriceAnswer;
 
 interface Condition {
   readonly name: string;
@@ -47,33 +57,54 @@ export interface CompiledLogic {
 }
 
 const compiledPlans = new WeakMap<RatingPlan, CompiledPlan | Rejection>();
+/** Of the facts that plans share: their copies with other attributes need no other. */
+const compiledLogics = new WeakMap<LogicFacts, CompiledLogic | Rejection>();
+const compiledPrices = new WeakMap<RowFacts, Pick<CompiledRow, 'price' | 'cost'>>();
 
 /** Throws a `Rejection` when a formula of the plan cannot be used. */
 export function compilePlan(plan: RatingPlan): CompiledPlan {
-  let compiled = compiledPlans.get(plan);
-  if (!compiled) {
-    try {
-      compiled = compile(plan);
-    } catch (error) {
-      if (!(error instanceof Rejection)) throw error;
-      compiled = error;
-    }
-    compiledPlans.set(plan, compiled);
-  }
-  if (compiled instanceof Rejection) throw compiled;
+  const pieces = compileInPieces(plan);
+  while (pieces.next().done !== true);
+  const compiled = compiledPlans.get(plan);
+  if (!compiled || compiled instanceof Rejection) throw compiled ?? new Error('Nothing compiled.');
   return compiled;
 }
 
-function compile(plan: RatingPlan): CompiledPlan {
+/**
+ * Compiles a plan, if it is not yet, a formula or some rows at a time: large ones take longer than a
+ * process may be kept from its other work, and whoever rates waits between the pieces.
+ */
+export function* compileInPieces(plan: RatingPlan): Generator<undefined, void, undefined> {
+  if (compiledPlans.has(plan)) return;
+  let compiled: CompiledPlan | Rejection;
+  try {
+    compiled = yield* compile(plan);
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    compiled = error;
+  }
+  compiledPlans.set(plan, compiled);
+}
+
+/** Rows that are compiled at a time. */
+const rowsOfPiece = 200;
+
+function* compile(plan: RatingPlan): Generator<undefined, CompiledPlan, undefined> {
   const attributes = new Map(plan.attributes.map((attribute) => [attribute.name, attribute]));
   const priceables = plan.attributes.filter(({ kind }) => kind === 'PRICEABLE');
   const ofService = priceables.filter(({ isOfService }) => isOfService);
   const candidates = ofService.length > 0 ? ofService : priceables;
   const rows = new Map<string, CompiledRow[]>();
-  for (const row of plan.card.rows) {
+  for (const [index, row] of plan.card.rows.entries()) {
     const ofAttribute = rows.get(row.attributeName) ?? [];
     ofAttribute.push(compileRow(row, attributes));
     rows.set(row.attributeName, ofAttribute);
+    if (index % rowsOfPiece === rowsOfPiece - 1) yield;
+  }
+  const logics: CompiledLogic[] = [];
+  const applying = plan.logics.filter((logic) => isFor(logic, plan));
+  for (const logic of applying.sort((a, b) => a.seqNo - b.seqNo)) {
+    logics.push(yield* compileLogicOnce(logic));
   }
   return {
     plan,
@@ -84,14 +115,19 @@ function compile(plan: RatingPlan): CompiledPlan {
       plan.card.rows.flatMap((row) => row.attributeValues.map(({ name }) => name)),
     ),
     rows,
-    logics: plan.logics
-      .filter((logic) => isFor(logic, plan))
-      .sort((a, b) => a.seqNo - b.seqNo)
-      .map(compileLogic),
+    logics,
   };
 }
 
 function compileRow(row: RowFacts, attributes: ReadonlyMap<string, PlanAttribute>): CompiledRow {
+  let priced = compiledPrices.get(row);
+  if (!priced) {
+    priced = {
+      price: findPriceMethod(row.priceMethod)?.compile(row.rates) ?? null,
+      cost: 1 + tierCost * countTiers(row.rates),
+    };
+    compiledPrices.set(row, priced);
+  }
   return {
     facts: row,
     usageType: readUsageType(row.usageType),
@@ -100,9 +136,15 @@ function compileRow(row: RowFacts, attributes: ReadonlyMap<string, PlanAttribute
       value,
       number: attributes.get(name)?.dataType === 'Number' ? parseDecimal(value) : null,
     })),
-    price: findPriceMethod(row.priceMethod)?.compile(row.rates) ?? null,
+    price: priced.price,
+    cost: priced.cost,
     meter: compileMeter(row, attributes.get(row.attributeName)),
   };
+}
+
+function countTiers(rates: unknown): number {
+  if (typeof rates !== 'object' || rates === null || !('rateCardTiers' in rates)) return 0;
+  return Array.isArray(rates.rateCardTiers) ? rates.rateCardTiers.length : 0;
 }
 
 /** The row's own reset frequency, else the attribute's, else one counter for ever. */
@@ -124,17 +166,40 @@ function isFor(logic: LogicFacts, plan: RatingPlan): boolean {
   return chargeType === 'All' || chargeType === plan.charge;
 }
 
-function compileLogic(logic: LogicFacts): CompiledLogic {
+function* compileLogicOnce(logic: LogicFacts): Generator<undefined, CompiledLogic, undefined> {
+  let compiled = compiledLogics.get(logic);
+  if (!compiled) {
+    try {
+      compiled = yield* compileLogic(logic);
+    } catch (error) {
+      if (!(error instanceof Rejection)) throw error;
+      compiled = error;
+    }
+    compiledLogics.set(logic, compiled);
+  }
+  if (compiled instanceof Rejection) throw compiled;
+  return compiled;
+}
+
+function* compileLogic(logic: LogicFacts): Generator<undefined, CompiledLogic, undefined> {
   const fail = (text: string): never => {
     throw new Rejection('FORMULA_ERROR', `Pricing logic '${logic.name}': ${text}`);
   };
   if (logic.steps.length > logicStepsMax) fail(`it has more than ${logicStepsMax} steps`);
-  const steps = logic.steps.map(({ name, formula: text }) => {
-    const compiled = compileFormula(text);
-    if (compiled.ok) return { name, formula: compiled.formula };
-    const { message, position } = compiled;
-    return fail(`step '${name}': ${message}${position === null ? '' : ` (character ${position})`}`);
-  });
+  const steps: { name: string; formula: Formula }[] = [];
+  for (const { name, formula: text } of logic.steps) {
+    const compiled: FormulaCompiled = compileFormula(text);
+    yield;
+    if (!compiled.ok) {
+      const { message, position } = compiled;
+      const where = position === null ? '' : ` (character ${position})`;
+      throw new Rejection(
+        'FORMULA_ERROR',
+        `Pricing logic '${logic.name}': step '${name}': ${message}${where}`,
+      );
+    }
+    steps.push({ name, formula: compiled.formula });
+  }
   if (!steps.some(({ name }) => name === logic.priceOutput)) {
     fail(`its output '${logic.priceOutput}' is not a step`);
   }

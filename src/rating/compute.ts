@@ -5,6 +5,7 @@ import { EventScope } from './event-scope.js';
 import type { Prepared, Quantity, SelectedRow } from './prepare.js';
 import type { PriceResult } from './price-methods/price-method.js';
 import { Rejection } from './rejection.js';
+import { Spending, stepCost } from './spending.js';
 import type { CounterChange, CounterReader } from './types.js';
 
 /** One row priced once: what a rated dimension and its explanation are made of. */
@@ -33,9 +34,23 @@ export type Computation = (
 
 /** Prices what was prepared; throws a `Rejection`. */
 export function compute(prepared: Prepared, counters: CounterReader): Computation {
+  const { cost } = prepared;
+  const spending = new Spending(cost.operationsMax, cost.preparing);
+  try {
+    return computeWithin(spending, prepared, counters);
+  } finally {
+    cost.operations = spending.spent;
+  }
+}
+
+function computeWithin(
+  spending: Spending,
+  prepared: Prepared,
+  counters: CounterReader,
+): Computation {
   const { logics } = prepared.compiled;
   if (logics.length === 0) {
-    const meter = new Meter(counters);
+    const meter = new Meter(counters, spending);
     const pricings = [...prepared.selected.values()].map((selected) =>
       priceRow(selected, selected.quantity, meter, null),
     );
@@ -43,19 +58,21 @@ export function compute(prepared: Prepared, counters: CounterReader): Computatio
   }
   // Each logic is a price of the same usage, so each begins at the counters before the event; the
   // counters then stand where the furthest of them came (docs/decisions/0012).
-  const meters = logics.map(() => new Meter(counters));
+  const meters = logics.map(() => new Meter(counters, spending));
   const runs = logics.map((logic, index) => {
-    return runLogic(logic, prepared, meters[index] ?? new Meter(counters));
+    return runLogic(logic, prepared, meters[index] ?? new Meter(counters, spending));
   });
   return { kind: 'logic', runs, counterChanges: furthest(meters) };
 }
 
 /** The counters as one price sees them: each priced quantity moves them for the next. */
 class Meter {
+  readonly spending: Spending;
   readonly #start: CounterReader;
   readonly #moved = new Map<string, CounterChange>();
 
-  constructor(start: CounterReader) {
+  constructor(start: CounterReader, spending: Spending) {
+    this.spending = spending;
     this.#start = start;
   }
 
@@ -90,6 +107,7 @@ function priceRow(
   meter: Meter,
   step: string | null,
 ): Pricing {
+  meter.spending.spend(row.cost);
   const counter = selectedCounter && meter.move(selectedCounter, quantity.value);
   const answer = row.price?.({ quantity: quantity.value, counterBefore: counter?.before ?? ZERO });
   if (!answer) throw new Error(`Row ${row.facts.id} was selected although it cannot price`);
@@ -106,7 +124,7 @@ function priceRow(
 function runLogic(logic: CompiledLogic, prepared: Prepared, meter: Meter): LogicRun {
   const pricings: Pricing[] = [];
   let step = '';
-  const scope = new EventScope(prepared, (attribute, value) => {
+  const scope = new EventScope(prepared, meter.spending, (attribute, value) => {
     const selected = prepared.selected.get(attribute);
     if (!selected) throw new FormulaError(`'${attribute}' has no row to price`);
     const pricing = priceRow(selected, { value, source: 'formula' }, meter, step);
@@ -117,6 +135,7 @@ function runLogic(logic: CompiledLogic, prepared: Prepared, meter: Meter): Logic
   let output: FormulaValue = '';
   for (const { name, formula } of logic.steps) {
     step = name;
+    meter.spending.spend(stepCost);
     const value = evaluateStep(logic, name, () => evaluateFormula(formula.expression, scope));
     scope.addStep(name, value);
     values.push(value);

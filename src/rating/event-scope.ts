@@ -1,14 +1,21 @@
 import { ONE, parseDecimal, type Decimal } from '../kernel/money.js';
 import { FormulaError, type FormulaScope, type FormulaValue } from './formula/evaluate-formula.js';
 import type { Prepared } from './prepare.js';
+import type { Spending } from './spending.js';
 
 /** The names that the formulas of one pricing logic can read while it rates one event. */
 export class EventScope implements FormulaScope {
+  readonly spending: Spending;
   readonly #prepared: Prepared;
   readonly #price: (attribute: string, quantity: Decimal) => Decimal;
   readonly #steps = new Map<string, FormulaValue>();
 
-  constructor(prepared: Prepared, price: (attribute: string, quantity: Decimal) => Decimal) {
+  constructor(
+    prepared: Prepared,
+    spending: Spending,
+    price: (attribute: string, quantity: Decimal) => Decimal,
+  ) {
+    this.spending = spending;
     this.#prepared = prepared;
     this.#price = price;
   }

@@ -11,6 +11,7 @@ import type {
   PlanLine,
   Rated,
   Rejected,
+  RowFacts,
   UsageType,
 } from './types.js';
 
@@ -26,6 +27,8 @@ export interface Explanation {
   /** Every formula step in the order in which it ran; empty without pricing logic. */
   readonly steps: readonly ExplainedStep[];
   readonly total: ExplainedTotal;
+  /** Rows and steps that are missing above, because an explanation has at most 1 MiB. */
+  readonly leftOut?: number;
 }
 
 /** The contract line that a charge was rated under. */
@@ -94,13 +97,66 @@ export interface Explained extends Rated {
 export function explain(prepared: Prepared, counters: CounterReader): Explained | Rejected {
   return orRejected(() => {
     const { rated, origins } = rateWithOrigin(prepared, counters);
-    return { ...rated, explanations: origins.map((origin) => explainOrigin(prepared, origin)) };
+    const room: Room = { rows: roomForRows, steps: roomForSteps };
+    const explanations = origins.map((origin) => explainOrigin(prepared, origin, room));
+    return { ...rated, explanations };
   });
 }
 
-function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin): Explanation {
+/** What the explanations of one event may have, in characters of JSON. */
+const roomForRows = 512 * 1024;
+const roomForSteps = 512 * 1024;
+/** A step may have the value of a dimension, which may be as long as the whole event. */
+const valueLengthMax = 1_000;
+
+/** How much of it is left. */
+interface Room {
+  rows: number;
+  steps: number;
+}
+
+/** The first of some parts, as many as there is room for. */
+function fitting<T>(
+  parts: readonly T[],
+  room: Room,
+  kind: keyof Room,
+  weigh: (part: T) => number,
+): readonly T[] {
+  let count = 0;
+  for (const part of parts) {
+    const weight = weigh(part);
+    if (weight > room[kind]) break;
+    room[kind] -= weight;
+    count += 1;
+  }
+  return count === parts.length ? parts : parts.slice(0, count);
+}
+
+/** About what a counter, a tier, and the other fields of a row or step are in JSON. */
+const partWeight = 400;
+const tierWeight = 250;
+const rowWeights = new WeakMap<RowFacts, number>();
+
+function weighPricing({ row, price }: Pricing): number {
+  let weight = rowWeights.get(row.facts);
+  if (weight === undefined) {
+    weight = JSON.stringify(row.facts).length;
+    rowWeights.set(row.facts, weight);
+  }
+  return partWeight + weight + tierWeight * (price.tiers?.length ?? 0);
+}
+
+const weighStep = ({ formula, value, label, logic, name }: ExplainedStep): number =>
+  partWeight + formula.length + value.length + (label?.length ?? 0) + logic.length + name.length;
+
+function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: Room): Explanation {
   const { event, plan, owner } = prepared;
   const { id, source, versionNo, fromDate } = plan.card;
+  const { pricings, runs } = origin;
+  const rows = fitting(pricings, room, 'rows', weighPricing).map(explainRow);
+  const allSteps = runs.flatMap(explainSteps);
+  const steps = fitting(allSteps, room, 'steps', weighStep);
+  const leftOut = pricings.length - rows.length + (allSteps.length - steps.length);
   return {
     date: event.date,
     service: plan.service,
@@ -108,9 +164,10 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin): Expla
     card: { id, source, currency: plan.currency, versionNo, fromDate },
     usageType: origin.transaction.usageType,
     billedAccountId: origin.transaction.billedAccountId,
-    rows: origin.pricings.map(explainRow),
-    steps: origin.runs.flatMap(explainSteps),
+    rows,
+    steps,
     total: explainTotal(origin),
+    ...(leftOut === 0 ? {} : { leftOut }),
   };
 }
 
@@ -151,7 +208,8 @@ function explainSteps({ logic, values }: LogicRun): ExplainedStep[] {
   return logic.facts.steps.map(({ name, label, formula }, index) => {
     const value = values[index] ?? '';
     const text = Decimal.isDecimal(value) ? decimalText(value) : value;
-    return { logic: logic.facts.name, name, label, formula, value: text };
+    const shown = text.length <= valueLengthMax ? text : `${text.slice(0, valueLengthMax)}...`;
+    return { logic: logic.facts.name, name, label, formula, value: shown };
   });
 }
 

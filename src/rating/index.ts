@@ -8,11 +8,12 @@ export {
   type Explanation,
 } from './explain.js';
 export {
-  validateLogic,
+  findLogicProblems,
   type LogicProblem,
   type LogicToValidate,
 } from './formula/validate-logic.js';
-export { prepare, prepareFromPlan, type Prepared } from './prepare.js';
+export { compileInPieces } from './compile-plan.js';
+export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './rate.js';
@@ -25,6 +26,12 @@ export {
   type RecurringService,
   type RecurringType,
 } from './recurring.js';
+export {
+  callOperationsMax,
+  eventOperationsMax,
+  recomputeOperationsMax,
+  Spending,
+} from './spending.js';
 export { readInstant } from './timestamp.js';
 export { readUsageEvent } from './usage-event.js';
 export { rejectionCodes } from './types.js';

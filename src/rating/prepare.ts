@@ -3,6 +3,7 @@ import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan
 import { counterKey, counterOf } from './counter-key.js';
 import { planFor } from './rating-plan.js';
 import { orRejected, Rejection } from './rejection.js';
+import { comparisonsOfOperation, eventOperationsMax, Spending } from './spending.js';
 import { resolveContext } from './resolve-context.js';
 import type {
   ChargeType,
@@ -31,6 +32,15 @@ export interface SelectedRow {
   readonly counter: { readonly key: CounterKey; readonly text: string } | null;
 }
 
+/** What an event costs to rate, in operations. */
+export interface RatingCost {
+  readonly operationsMax: number;
+  /** What it cost to choose its rows. */
+  readonly preparing: number;
+  /** With its price, once that was computed, whether or not it was within the greatest cost. */
+  operations: number;
+}
+
 /** Points 1 to 8 done: all that is missing for a price is the state of the counters. */
 export interface Prepared {
   readonly ok: true;
@@ -43,6 +53,7 @@ export interface Prepared {
   readonly compiled: CompiledPlan;
   /** By attribute name, in the order of the plan's attributes. */
   readonly selected: ReadonlyMap<string, SelectedRow>;
+  readonly cost: RatingCost;
 }
 
 /** Finds everything that prices an event, except the counters. Facts are never changed. */
@@ -51,10 +62,27 @@ export function prepare(
   context: RatingContext,
   charge: ChargeType = 'Usage',
 ): Prepared | Rejected {
+  const planned = choosePlan(event, context, charge);
+  return planned.ok ? prepareFromPlan(planned.plan, event, planned.owner) : planned;
+}
+
+/** What prices an event, before anything of it is compiled, and who used it. */
+export interface Planned {
+  readonly ok: true;
+  readonly plan: RatingPlan;
+  readonly owner: UsageOwner;
+}
+
+/** Points 1 to 5: the account, service, line and card of an event. */
+export function choosePlan(
+  event: UsageEvent,
+  context: RatingContext,
+  charge: ChargeType = 'Usage',
+): Planned | Rejected {
   const resolved = resolveContext(event, context);
   if (!resolved.ok) return resolved;
   const { account, line } = resolved;
-  return prepareFromPlan(planFor(resolved, charge), event, {
+  const owner: UsageOwner = {
     accountId: account.id,
     line: line && {
       id: line.id,
@@ -63,7 +91,8 @@ export function prepare(
       contractNumber: line.contractNumber,
       serviceInstanceId: line.serviceInstanceId,
     },
-  });
+  };
+  return { ok: true, plan: planFor(resolved, charge), owner };
 }
 
 /** The same from what was kept of an earlier rating, when catalog and contract may have changed. */
@@ -71,16 +100,19 @@ export function prepareFromPlan(
   plan: RatingPlan,
   event: UsageEvent,
   owner: UsageOwner,
+  spending = new Spending(eventOperationsMax),
 ): Prepared | Rejected {
   return orRejected(() => {
     const compiled = compilePlan(plan);
     checkDimensions(compiled, event);
-    const selected = selectRows(compiled, event, owner);
+    const selected = selectRows(compiled, event, owner, spending);
     // One row is chosen per attribute, so no two have the same counter.
     const counterKeys = [...selected.values()].flatMap(({ counter }) =>
       counter ? [counter.key] : [],
     );
-    return { ok: true, event, owner, plan, counterKeys, compiled, selected };
+    const { max: operationsMax, spent: preparing } = spending;
+    const cost = { operationsMax, preparing, operations: preparing };
+    return { ok: true, event, owner, plan, counterKeys, compiled, selected, cost };
   });
 }
 
@@ -117,10 +149,12 @@ function selectRows(
   compiled: CompiledPlan,
   event: UsageEvent,
   owner: UsageOwner,
+  spending: Spending,
 ): ReadonlyMap<string, SelectedRow> {
   const selected = new Map<string, SelectedRow>();
+  const values = new EventValues(event);
   for (const attributeName of pricedNames(compiled, event)) {
-    const row = selectRow(compiled, attributeName, event);
+    const row = selectRow(compiled, attributeName, values, spending);
     const key = counterOf(row, compiled.plan, event, owner);
     selected.set(attributeName, {
       row,
@@ -151,13 +185,20 @@ function pricedNames(compiled: CompiledPlan, event: UsageEvent): readonly string
 }
 
 /** Of the rows whose attribute values all match, the one with most of them, then the first. */
-function selectRow(compiled: CompiledPlan, attributeName: string, event: UsageEvent): CompiledRow {
+function selectRow(
+  compiled: CompiledPlan,
+  attributeName: string,
+  values: EventValues,
+  spending: Spending,
+): CompiledRow {
   let chosen: CompiledRow | null = null;
+  const before = values.comparisons;
   for (const row of compiled.rows.get(attributeName) ?? []) {
     const isBetter = chosen === null || row.conditions.length > chosen.conditions.length;
-    if (isBetter && matches(row, event)) chosen = row;
+    if (isBetter && values.match(row)) chosen = row;
   }
-  if (chosen === null) throw noMatchingRow(compiled, attributeName, event);
+  spending.spend(Math.floor((values.comparisons - before) / comparisonsOfOperation));
+  if (chosen === null) throw noMatchingRow(compiled, attributeName, values.event);
   if (chosen.price === null) {
     const { label, priceMethod } = chosen.facts;
     throw new Rejection(
@@ -168,13 +209,45 @@ function selectRow(compiled: CompiledPlan, attributeName: string, event: UsageEv
   return chosen;
 }
 
-function matches(row: CompiledRow, event: UsageEvent): boolean {
-  return row.conditions.every(({ name, value, number }) => {
-    const text = event.dimensions.get(name);
-    if (text === undefined) return false;
-    return text === value || (number !== null && (parseDecimal(text)?.equals(number) ?? false));
-  });
+/** The attribute values of an event, each read as a number once, and how often they were compared. */
+class EventValues {
+  readonly event: UsageEvent;
+  comparisons = 0;
+  readonly #numbers = new Map<string, Decimal | null>();
+
+  constructor(event: UsageEvent) {
+    this.event = event;
+  }
+
+  /** Whether the event has all attribute values of a row. */
+  match({ conditions }: CompiledRow): boolean {
+    this.comparisons += 1;
+    for (const { name, value, number } of conditions) {
+      this.comparisons += 1;
+      const text = this.event.dimensions.get(name);
+      if (text === undefined) return false;
+      if (text === value) continue;
+      if (number === null || this.#numberOf(name, text)?.equals(number) !== true) return false;
+    }
+    return true;
+  }
+
+  #numberOf(name: string, text: string): Decimal | null {
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = parseDecimal(text);
+      this.#numbers.set(name, number);
+    }
+    return number;
+  }
 }
+
+/** Of a rejected event, its reason names so many attribute values, and so much of each. */
+const namedMax = 50;
+const namedLengthMax = 300;
+
+const shorten = (text: string): string =>
+  text.length <= namedLengthMax ? text : `${text.slice(0, namedLengthMax - 3)}...`;
 
 function noMatchingRow(
   { rows, plan, attributes }: CompiledPlan,
@@ -187,7 +260,8 @@ function noMatchingRow(
   );
   const given = [...event.dimensions]
     .filter(([name]) => names.has(name) || attributes.get(name)?.kind !== 'PRICEABLE')
-    .map(([name, value]) => `${name}=${value}`);
+    .slice(0, namedMax)
+    .map(([name, value]) => shorten(`${name}=${value}`));
   const described = given.length > 0 ? given.join(', ') : 'an event without its attribute values';
   return new Rejection(
     'NO_MATCHING_ROW',

@@ -11,6 +11,13 @@ import type {
 
 type PlansByDifference = Map<string, RatingPlan>;
 
+/**
+ * Rows of the plans of one card together: each plan has its own compiled rows, and lines may differ in
+ * their attributes as often as there are lines. The plan that was made first goes first.
+ */
+const rowsOfPlansMax = 100_000;
+const plansMin = 4;
+
 const plansByService = new WeakMap<ServiceFacts, WeakMap<CardFacts, PlansByDifference>>();
 const differencesByService = new WeakMap<ServiceFacts, WeakMap<LineFacts, LineDifference>>();
 
@@ -36,6 +43,8 @@ export function planFor(
     (): PlansByDifference => new Map(),
   );
   const key = difference === null ? charge : `${charge}${difference.key}`;
+  const plansMax = Math.max(plansMin, rowsOfPlansMax / (1 + card.rows.length));
+  if (plans.size >= plansMax && !plans.has(key)) forgetFirst(plans);
   return getOrMake(plans, key, () => ({
     service: { id: service.id, name: service.name, code: service.code },
     charge,
@@ -50,6 +59,13 @@ export function planFor(
     },
     logics: service.logics,
   }));
+}
+
+function forgetFirst(plans: PlansByDifference): void {
+  for (const key of plans.keys()) {
+    plans.delete(key);
+    return;
+  }
 }
 
 function differenceOf(service: ServiceFacts, line: LineFacts): LineDifference {

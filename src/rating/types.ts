@@ -20,6 +20,7 @@ export const rejectionCodes = [
   'NO_MATCHING_ROW',
   'VOLUME_ABOVE_TIERS',
   'FORMULA_ERROR',
+  'FORMULA_TOO_EXPENSIVE',
 ] as const;
 export type RejectionCode = (typeof rejectionCodes)[number];
 

@@ -121,7 +121,11 @@ export const InvoiceExplanation = Type.Object(
     currency: Type.String({ description: 'ISO code of its currency.' }),
     amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
     taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
-    items: Type.Array(ExplainedItem, { description: 'The items, in their order.' }),
+    items: Type.Array(ExplainedItem, {
+      description:
+        'The items, in their order. Together they show at most 10,000 transactions and as many charges, ' +
+        'and 8 MiB of explanations; further ones are null.',
+    }),
   },
   { description: 'How an invoice came about.' },
 );

@@ -194,7 +194,9 @@ export const usageEventOperations = {
     summary: 'Rate ingestion bodies without writing anything',
     description:
       'An object is answered with one event, an array with an array. The events of an array find the ' +
-      'counters where those before left them. That an event was sent before does not matter here.',
+      'counters where those before left them. That an event was sent before does not matter here. ' +
+      'Explanations have 8 MiB together; those of further events are null. Events that are too dear ' +
+      'to rate at once are a 400 that says how many can be.',
     body: Type.Unsafe<object>({
       type: ['object', 'array'],
       maxItems: 1000,

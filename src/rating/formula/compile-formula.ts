@@ -1,4 +1,5 @@
 import { digitsMax, parseDecimal, type Decimal } from '../../kernel/money.js';
+import { additionCost, divisionCost, nameCost, priceCost, productCostMax } from '../spending.js';
 import { parse, SyntaxError, type SyntaxNode } from './formula-parser.js';
 
 export const formulaLengthMax = 2_000;
@@ -37,6 +38,8 @@ export interface Formula {
   readonly names: readonly NameUse[];
   /** The attributes that `Price()` is asked for, in the order of evaluation. */
   readonly prices: readonly NameUse[];
+  /** The most operations that it can take, without the tiers of the rows that it prices. */
+  readonly operationsMax: number;
 }
 
 export interface FormulaFault {
@@ -60,7 +63,8 @@ export function compileFormula(text: string): FormulaCompiled {
   const uses = { names: [] as NameUse[], prices: [] as NameUse[] };
   try {
     const expression = convert(parse(text), uses);
-    return { ok: true, formula: { text, expression, ...uses } };
+    const operationsMax = countOperations(expression);
+    return { ok: true, formula: { text, expression, ...uses, operationsMax } };
   } catch (error) {
     if (error instanceof SyntaxError) return fault(error.message, error.location.start.offset + 1);
     if (error instanceof NumberTooLong) return fault(error.message, error.position);
@@ -126,6 +130,33 @@ function convert(node: SyntaxNode, uses: { names: NameUse[]; prices: NameUse[] }
       }));
       return { kind: 'chain', first, rest };
     }
+  }
+}
+
+const operatorCosts: Readonly<Record<Operator, number>> = {
+  '+': additionCost,
+  '-': additionCost,
+  '*': productCostMax,
+  '/': divisionCost,
+};
+
+function countOperations(expression: Expression): number {
+  switch (expression.kind) {
+    case 'number':
+      return 0;
+    case 'text':
+    case 'name':
+      return nameCost;
+    case 'negate':
+    case 'round':
+      return additionCost + countOperations(expression.operand);
+    case 'price':
+      return priceCost + countOperations(expression.quantity);
+    case 'chain':
+      return expression.rest.reduce(
+        (sum, { operator, operand }) => sum + operatorCosts[operator] + countOperations(operand),
+        countOperations(expression.first),
+      );
   }
 }
 

@@ -1,4 +1,5 @@
 import { compileFormula, logicStepsMax, type Formula } from './compile-formula.js';
+import { divisionCost, eventOperationsMax, productCostMax, stepCost } from '../spending.js';
 import type { AttributeKind } from '../types.js';
 
 /** What is wrong with pricing logic that somebody wants to save, for a 400. */
@@ -20,12 +21,16 @@ export interface LogicToValidate {
   };
 }
 
-/** Finds what rating would reject in every event: bad formulas, unknown names, a lost output. */
-export function validateLogic({
+/**
+ * Finds what rating would reject in every event: bad formulas, unknown names, a lost output; and
+ * formulas that could take more operations than an event may (docs/decisions/0185-what-a-formula-may-cost.md).
+ * Yields after each step, so that a caller can let others have their turn.
+ */
+export function* findLogicProblems({
   attributes,
   cardAttributeNames,
   logic,
-}: LogicToValidate): LogicProblem[] {
+}: LogicToValidate): Generator<undefined, LogicProblem[], undefined> {
   const { steps, priceOutput } = logic;
   if (steps.length > logicStepsMax) {
     return [{ step: null, position: null, message: `At most ${logicStepsMax} steps are allowed` }];
@@ -36,6 +41,7 @@ export function validateLogic({
   const known = new Set([...attributes.map(({ name }) => name), ...cardAttributeNames]);
   const earlier = new Set<string>();
   const problems: LogicProblem[] = [];
+  let operations = 0;
   for (const { name, formula } of steps) {
     if (earlier.has(name)) {
       problems.push({ step: name, position: null, message: `There are two steps named '${name}'` });
@@ -43,16 +49,35 @@ export function validateLogic({
     const compiled = compileFormula(formula);
     if (compiled.ok) {
       problems.push(...findUnknownNames(name, compiled.formula, { known, priceable, earlier }));
+      const before = operations;
+      operations += stepCost + compiled.formula.operationsMax;
+      if (operations > eventOperationsMax && before <= eventOperationsMax) {
+        const message =
+          `With this step the formulas take up to ${operations} operations for each event; at most ` +
+          `${eventOperationsMax} are allowed. An addition is 1, a product up to ${productCostMax}, a ` +
+          `division ${divisionCost}`;
+        problems.push({ step: name, position: null, message });
+      }
     } else {
       problems.push({ step: name, position: compiled.position, message: compiled.message });
     }
     earlier.add(name);
+    yield;
   }
   if (!earlier.has(priceOutput)) {
     const message = `priceOutput '${priceOutput}' is not the name of a step`;
     problems.push({ step: null, position: null, message });
   }
   return problems;
+}
+
+/** The same without a pause. */
+export function validateLogic(input: LogicToValidate): LogicProblem[] {
+  const pieces = findLogicProblems(input);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done === true) return value;
+  }
 }
 
 interface KnownNames {

@@ -8,6 +8,7 @@ import {
   FormulaError,
   type FormulaScope,
 } from '../../../src/rating/formula/evaluate-formula.js';
+import { Spending } from '../../../src/rating/spending.js';
 import { validateLogic, type LogicToValidate } from '../../../src/rating/formula/validate-logic.js';
 
 const values = new Map<string, string>([
@@ -27,6 +28,7 @@ function read(name: string): Decimal | string {
 
 /** Price(name, q) is q * 10, so that one sees that it was asked with the right quantity. */
 const scope: FormulaScope = {
+  spending: new Spending(1_000_000),
   readName: read,
   readQuoted: (text) => (values.has(text) ? read(text) : text),
   price(attribute, quantity) {

@@ -1,0 +1,42 @@
+import { assert } from 'chai';
+import { inPortions, Portions } from '../../src/kernel/portions.js';
+
+/** Keeps the process to itself, as a computation does. */
+function compute(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+describe('portions', () => {
+  it('of many computations share one turn of the event loop with everybody else', async () => {
+    const computeAll = async (): Promise<void> => {
+      const portions = new Portions();
+      for (let piece = 0; piece < 5; piece += 1) {
+        compute(6);
+        if (portions.isOver) await portions.next();
+      }
+    };
+    const turns: number[] = [];
+    let isDone = false;
+    const look = (): void => {
+      turns.push(performance.now());
+      if (!isDone) setImmediate(look);
+    };
+    look();
+    await Promise.all([computeAll(), computeAll(), computeAll(), computeAll()]);
+    isDone = true;
+    // 20 pieces, of which the four first are done before anyone waits: at least 16 turns in between.
+    assert.isAtLeast(turns.length, 16);
+  });
+
+  it('of a generator end with what it returns', async () => {
+    function* pieces(): Generator<undefined, string, undefined> {
+      for (let piece = 0; piece < 3; piece += 1) {
+        compute(3);
+        yield;
+      }
+      return 'done';
+    }
+    assert.equal(await inPortions(pieces()), 'done');
+  });
+});
