@@ -1,5 +1,6 @@
 import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
 import { storeInvoicePdf } from '../commands/invoice-pdf.js';
+import { tookTooLong } from '../commands/database-problem.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
   billingSizes,
@@ -49,7 +50,7 @@ export function billingRunActivities(platform: Platform) {
     try {
       return await billBatch(scope, executionId, batch);
     } catch (error) {
-      if (activityFailure(error) !== error) throw error;
+      if (activityFailure(error) !== error && !tookTooLong(error)) throw error;
       platform.log.error(
         { err: error, tenantId: scope.tenantId, executionId, accounts: batch.accountIds.length },
         'billing',

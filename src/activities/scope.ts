@@ -9,12 +9,15 @@ export function currentRun(): { readonly workflowId: string; readonly runId: str
   return workflowExecution;
 }
 
-/** The scope of a workflow's step: the audit names its actor and the workflow. */
+/**
+ * The scope of a step that does the work of many requests (rating, billing, audits): the audit names
+ * its actor and the workflow.
+ */
 export function workflowScope(platform: Platform, tenantId: string, actor: string): Scope {
   const requestId = currentRun().workflowId;
   return {
     ...{ tenantId, orgId: null, roles: [], actor, requestId },
-    db: platform.database.forTenant(tenantId, { actor, requestId }),
+    db: platform.database.forTenant(tenantId, { actor, requestId }, 'batch'),
     now: platform.now,
   };
 }

@@ -87,7 +87,8 @@ const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'an
 export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform): Scope {
   const { tenantId, orgId, roles, subject: actor } = identity;
   const { requestId, callerRequestId } = ids;
-  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
+  const trail = { actor, requestId, callerRequestId };
+  const db = platform.database.forTenant(tenantId, trail, 'request');
   return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, now: platform.now };
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
+import { registerAudit } from './audit.js';
 import { registerAuditSchedule, registerBillingRun, registerBillingSchedule } from './billing.js';
 import { registerDemo } from './demo.js';
 import { registerIngest } from './ingest.js';
@@ -22,6 +23,7 @@ const commands = [
   registerMcpClient,
   registerSigningKey,
   registerSecrets,
+  registerAudit,
   registerIngest,
   registerBillingRun,
   registerBillingSchedule,

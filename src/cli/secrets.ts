@@ -12,7 +12,7 @@ async function sealAgain(): Promise<void> {
     // One after the other: row-level security shows one tenant at a time.
     for (const { id } of await listTenants(database.platform)) {
       const trail = { actor: 'secrets-seal', requestId: 'secrets-seal' };
-      const of = await sealWebhookSecretsAgain(database.forTenant(id, trail), (sealed) =>
+      const of = await sealWebhookSecretsAgain(database.forTenant(id, trail, 'batch'), (sealed) =>
         secrets.sealAgain(sealed),
       );
       webhooks += of.sealed;

@@ -35,8 +35,14 @@ const byCode: Readonly<Record<string, Make>> = {
   '22003': numberTooLarge,
 };
 
-/** Deadlocks and failed serializations, after the attempts of `platform/database.ts`. */
-const contended = new Set(['40P01', '40001']);
+/** Deadlocks, failed serializations (after the attempts of `platform/database.ts`), lock_timeout. */
+const contended = new Set(['40P01', '40001', '55P03']);
+
+/**
+ * The database gave up: statement_timeout (and the cancel of a request whose caller has left),
+ * idle_in_transaction_session_timeout, transaction_timeout. Nothing of the transaction was done.
+ */
+const tooLong = new Set(['57014', '25P03', '25P04']);
 
 /** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
 const unavailable =
@@ -57,6 +63,10 @@ export function databaseErrorOf(error: Error): DatabaseError {
   return (error as { nativeError?: DatabaseError }).nativeError ?? (error as DatabaseError);
 }
 
+/** Whether the database gave up on a statement or a transaction because it took too long. */
+export const tookTooLong = (error: unknown): boolean =>
+  error instanceof Error && tooLong.has(databaseErrorOf(error).code ?? '');
+
 /**
  * The problem that an error of the database stands for; undefined when it is none that a caller
  * could mend or wait for.
@@ -68,6 +78,11 @@ export function databaseProblem(error: unknown): Problem | undefined {
   if (known) return known();
   if (contended.has(code ?? '')) {
     return problem.unavailable('Others are changing the same records; try again shortly.');
+  }
+  if (tooLong.has(code ?? '')) {
+    return problem.overloaded(
+      'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',
+    );
   }
   if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {
     return problem.unavailable('The database does not answer at the moment; try again shortly.');

@@ -41,6 +41,9 @@ export const problemFailureType = 'Problem';
 /** The type of failures of steps whose database is away: they pass. */
 export const awayFailureType = 'Away';
 
+/** The type of failures of steps that took too long: tried a few times, then told as they are. */
+export const tooLongFailureType = 'TooLong';
+
 /** How a flow ended, for whoever waits in the same process. */
 export type FlowOutcome =
   | { readonly ok: true; readonly output: unknown }

@@ -8,6 +8,7 @@ import type { TenantDatabase } from '../kernel/scope.js';
 import type { Logger } from './log.js';
 import type { PoolState } from './metrics.js';
 import { traceQueries } from './sql-tracing.js';
+import { sessionSettings, timeLimits, type TimeLimits, type WorkKind } from './time-limits.js';
 import type { Tracing } from './tracing.js';
 
 /** OIDs whose values must not become floats or shift with the time zone of this machine. */
@@ -27,8 +28,18 @@ const everyTenant = '*';
 
 interface PooledConnection {
   readonly query: (sql: string, values?: unknown[]) => Promise<unknown>;
+  /** Of the server, as `server_version_num` has it. */
+  version: number;
+  /** Whose rows the session may see. */
   tenantId?: string;
+  /** What the session's time limits are for. */
+  work?: WorkKind;
 }
+
+type Limits = Readonly<Record<WorkKind, TimeLimits>>;
+
+const setConfig = (name: string, value: string, isLocal: boolean): string =>
+  `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`;
 
 /** Who the audit names. */
 export interface Trail {
@@ -38,42 +49,64 @@ export interface Trail {
   readonly callerRequestId?: string | undefined;
 }
 
-/** A transaction that tells the database whose it is with the statement that begins it. */
+/**
+ * A transaction that tells the database whose it is, and how long its statements may take, with the
+ * statement that begins it.
+ */
 class TrailedTransaction extends PostgresTransaction {
-  readonly #trail: Trail;
+  readonly #trail: Partial<Trail>;
+  readonly #limits: TimeLimits;
 
-  constructor(client: Knex.Client, work: unknown, config: Trail, outer: unknown) {
+  constructor(
+    client: Knex.Client,
+    work: unknown,
+    config: Partial<Trail>,
+    outer: unknown,
+    limits: TimeLimits,
+  ) {
     super(client, work, config, outer);
     this.#trail = config;
+    this.#limits = limits;
   }
 
   override begin(connection: unknown): Promise<unknown> {
-    const { actor, requestId, callerRequestId = '' } = this.#trail;
-    const settings = { actor, request_id: requestId, caller_request_id: callerRequestId };
-    const calls = Object.entries(settings).map(
-      ([name, value]) => `set_config('app.${name}', ${pg.escapeLiteral(value)}, true)`,
-    );
+    const { actor = '', requestId = '', callerRequestId = '' } = this.#trail;
+    const { readMs, writeMs } = this.#limits;
+    const calls = [
+      setConfig('app.actor', actor, true),
+      setConfig('app.request_id', requestId, true),
+      setConfig('app.caller_request_id', callerRequestId, true),
+      ...(writeMs === readMs ? [] : [setConfig('statement_timeout', String(writeMs), true)]),
+    ];
     return this.query(connection, `begin; select ${calls.join(', ')}`);
   }
 }
 
 /**
- * A knex client on the shared pool whose connections carry one tenant's id in the session, set when
- * a connection is taken and only when it differs: a query costs no extra round trip as long as the
- * same tenant uses the connection (docs/decisions/0001-tenant-at-checkout.md).
+ * A knex client on the shared pool whose connections carry one tenant's id and the time limits of a
+ * kind of work in the session, set when a connection is taken and only when they differ: a query
+ * costs no extra round trip as long as the same tenant uses the connection for the same kind of work
+ * (docs/decisions/0001-tenant-at-checkout.md).
  */
-function tenantClient(tenantId: string): typeof knex.Client {
+function tenantClient(tenantId: string, work: WorkKind, limits: TimeLimits): typeof knex.Client {
+  const prepare = async (connection: PooledConnection): Promise<void> => {
+    const settings: [string, string][] = [['app.tenant_id', tenantId]];
+    if (connection.work !== work) settings.push(...sessionSettings(limits, connection.version));
+    const calls = settings.map(([name, value]) => setConfig(name, value, false));
+    await connection.query(`select ${calls.join(', ')}`);
+    Object.assign(connection, { tenantId, work });
+  };
   return class TenantClient extends PostgresClient {
     override transaction(work: unknown, config: Trail, outer: unknown): Knex.Transaction {
-      return new TrailedTransaction(this, work, config, outer) as unknown as Knex.Transaction;
+      const transaction = new TrailedTransaction(this, work, config, outer, limits);
+      return transaction as unknown as Knex.Transaction;
     }
 
     override async acquireConnection(): Promise<PooledConnection> {
       const connection = (await super.acquireConnection()) as PooledConnection;
-      if (connection.tenantId === tenantId) return connection;
+      if (connection.tenantId === tenantId && connection.work === work) return connection;
       try {
-        await connection.query(`select set_config('app.tenant_id', $1, false)`, [tenantId]);
-        connection.tenantId = tenantId;
+        await prepare(connection);
         return connection;
       } catch (error) {
         await this.releaseConnection(connection);
@@ -83,12 +116,30 @@ function tenantClient(tenantId: string): typeof knex.Client {
   };
 }
 
-/** Roles above row-level security become `durabill_app` for the rest of the session. */
-async function leaveSuperuser(connection: PooledConnection): Promise<void> {
-  const result = (await connection.query(
-    `select rolsuper or rolbypassrls as "bypasses" from pg_roles where rolname = current_user`,
-  )) as { rows: { bypasses: boolean }[] };
-  if (result.rows[0]?.bypasses) await connection.query('set role durabill_app');
+/** Roles above row-level security become `durabill_app` for the rest of the session; true of them. */
+async function leaveSuperuser(connection: PooledConnection): Promise<boolean> {
+  const { rows } = (await connection.query(
+    `select rolsuper or rolbypassrls as "bypasses",
+       current_setting('server_version_num')::integer as "version"
+     from pg_roles where rolname = current_user`,
+  )) as { rows: { bypasses: boolean; version: number }[] };
+  connection.version = rows[0]?.version ?? 0;
+  if (rows[0]?.bypasses !== true) return false;
+  await connection.query('set role durabill_app');
+  return true;
+}
+
+/** What begins a session; a login that may do too much is warned of once. */
+function sessionOpener(log?: Logger): (connection: PooledConnection) => Promise<void> {
+  let hasWarned = false;
+  return async (connection) => {
+    const isSuperuser = await leaveSuperuser(connection);
+    if (!isSuperuser || hasWarned) return;
+    hasWarned = true;
+    log?.warn(
+      'the login of DATABASE_URL may do anything in the database: give running processes one of their own, and the owner in DATABASE_OWNER_URL',
+    );
+  };
 }
 
 /** Deadlocks and failed serializations: the transaction had no effect and may run again. */
@@ -136,8 +187,8 @@ class TenantHandle implements TenantDatabase {
 export interface Database {
   /** For work that serves all tenants: keys, the usage log, waiting partitions. */
   readonly platform: Knex;
-  /** The way of one tenant; `trail` is who the audit names. */
-  forTenant(tenantId: string, trail: Trail): TenantDatabase;
+  /** The way of one tenant; `trail` is who the audit names, `work` what the time limits are for. */
+  forTenant(tenantId: string, trail: Trail, work?: WorkKind): TenantDatabase;
   /** How full the pool is. */
   pool(): PoolState;
   /** Throws unless the database answers. */
@@ -163,14 +214,18 @@ interface Tarn {
 interface DatabaseOptions {
   readonly log?: Logger;
   readonly tracing?: Tracing | undefined;
+  /** Where they differ from `timeLimits`; tests have no minutes. */
+  readonly limits?: Partial<Limits> | undefined;
 }
 
 /** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
 export function openDatabase(
   url: string,
   poolMax: number,
-  { log, tracing }: DatabaseOptions = {},
+  { log, tracing, limits: given }: DatabaseOptions = {},
 ): Database {
+  const limits: Limits = { ...timeLimits, ...given };
+  const open = sessionOpener(log);
   const options = {
     ...knexSnakeCaseMappers(),
     ...(log === undefined ? {} : { log: knexLog(log) }),
@@ -187,7 +242,7 @@ export function openDatabase(
         done: (error: Error | null, connection: PooledConnection) => void,
       ) => {
         if (tracing) traceQueries(tracing, connection);
-        leaveSuperuser(connection).then(
+        open(connection).then(
           () => done(null, connection),
           (error: unknown) => done(error as Error, connection),
         );
@@ -200,18 +255,20 @@ export function openDatabase(
   };
   const { pool: tarn } = base.client as { pool: Tarn };
   const handles = new LRUCache<string, Knex>({ max: 5_000 });
-  const handleOf = (tenantId: string): Knex => {
-    const known = handles.get(tenantId);
+  const handleOf = (tenantId: string, work: WorkKind): Knex => {
+    const key = `${work}/${tenantId}`;
+    const known = handles.get(key);
     if (known) return known;
-    const handle = knex({ client: tenantClient(tenantId), connectionPool, ...options });
-    handles.set(tenantId, handle);
+    const client = tenantClient(tenantId, work, limits[work]);
+    const handle = knex({ client, connectionPool, ...options });
+    handles.set(key, handle);
     return handle;
   };
-  const platform = handleOf(everyTenant);
+  const platform = handleOf(everyTenant, 'step');
   return {
     platform,
-    forTenant(tenantId, trail) {
-      return new TenantHandle(tenantId, handleOf(tenantId), trail);
+    forTenant(tenantId, trail, work = 'step') {
+      return new TenantHandle(tenantId, handleOf(tenantId, work), trail);
     },
     pool: () => ({
       used: tarn.numUsed(),

@@ -18,6 +18,7 @@ import { secretBox, type SecretBox } from './secret-box.js';
 import { traceBroker } from './traced-broker.js';
 import { openTracing, type Tracing, type TracingSettings } from './tracing.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
+import type { TimeLimits, WorkKind } from './time-limits.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
 import {
   openWebhookSender,
@@ -32,6 +33,8 @@ export const defaultTaskQueue = 'durabill';
 /** What `openPlatform` needs to know; `Config` has it all. */
 export interface PlatformConfig {
   readonly databasePoolMax: number;
+  /** How long the database works for whom, where not as `timeLimits` has it; tests set it. */
+  readonly timeLimits?: Partial<Readonly<Record<WorkKind, TimeLimits>>> | undefined;
   readonly ingestTimeoutMs: number;
   /** Where usage streams through; undefined: the log in PostgreSQL. */
   readonly kafka?: KafkaSettings | undefined;
@@ -131,7 +134,9 @@ export async function openPlatform(
   const tracing = await openTracing(config.tracing);
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
-  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, { log, tracing });
+  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, {
+    ...{ log, tracing, limits: config.timeLimits },
+  });
   const metrics = openMetrics(() => database.pool());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,

@@ -5,6 +5,7 @@ import type { UsageRange } from '../kernel/usage-workflow.js';
 import { webhookQueue } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
 import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
+import { AuditSealer } from './audit-sealer.js';
 import { ExecutionWatch } from './execution-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
@@ -81,6 +82,7 @@ export async function startWorkers(
     health.areWorkersRunning = false;
   });
   const watch = new ExecutionWatch(platform);
+  const sealer = new AuditSealer(platform);
   const consumer = await UsageConsumer.open(platform);
   // Whoever is told goes on by itself, and not in the trace of the activity that told it.
   rated.tell = AsyncResource.bind(consumer.onRated);
@@ -91,6 +93,7 @@ export async function startWorkers(
       await consumer.drain();
       await dispatcher.drain();
       await watch.stop();
+      await sealer.stop();
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await Promise.all(running);
     },

@@ -8,7 +8,7 @@ import { buildWorld, type World } from '../support/world.js';
 /** Tables that all tenants share; every other one must be protected. */
 const sharedTables = new Set([
   ...['country', 'currency', 'picklist_value', 'signing_key', 'tenant'],
-  ...['knex_migrations', 'knex_migrations_lock', 'rate_limit', 'usage_log'],
+  ...['knex_migrations', 'knex_migrations_lock', 'rate_limit', 'usage_log', 'audit_sealing'],
   // Of the instance, or of no tenant until a user has consented.
   ...['mcp_client', 'oauth_client', 'oauth_flow'],
 ]);

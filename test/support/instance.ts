@@ -48,6 +48,8 @@ interface InstanceOptions {
   /** Reads the log, all levels of it. */
   readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
+  /** How long the database works for whom, where not as always. */
+  readonly timeLimits?: PlatformConfig['timeLimits'];
   readonly tracing?: PlatformConfig['tracing'];
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
@@ -116,6 +118,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,
+      timeLimits: options.timeLimits,
       tracing: options.tracing,
       ...(options.now === undefined ? {} : { now: options.now }),
     },

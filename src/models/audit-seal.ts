@@ -1,0 +1,64 @@
+import type { Knex } from 'knex';
+
+/** An entry of the audit with its seal, as they fit or do not. */
+export interface SealedEntry {
+  readonly position: string;
+  readonly auditId: string;
+  readonly previousHash: string;
+  readonly hash: string;
+  /** Of what the entry holds now; null: there is no such entry any more. */
+  readonly computedHash: string | null;
+}
+
+/**
+ * Seals entries of the audit that have none yet, at most so many, in the chains of all tenants;
+ * returns how many. Does nothing while another process does it.
+ */
+export async function sealAudit(platform: Knex, entriesMax: number): Promise<number> {
+  const { rows } = await platform.raw<{ rows: { sealed: number }[] }>(
+    'select seal_audit(?) as sealed',
+    [entriesMax],
+  );
+  return rows[0]?.sealed ?? 0;
+}
+
+/** What the first entry of a tenant's chain is sealed with, in place of the hash before it. */
+export async function firstLink(db: Knex, tenantId: string): Promise<string> {
+  const { rows } = await db.raw<{ rows: { link: string }[] }>(
+    `select encode(sha256(convert_to(?, 'UTF8')), 'hex') as link`,
+    [tenantId],
+  );
+  return rows[0]?.link ?? '';
+}
+
+/** The next seals of a tenant's chain with what the entries come to. */
+export async function listSealedEntries(
+  db: Knex,
+  tenantId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<SealedEntry[]> {
+  const { rows } = await db.raw<{ rows: SealedEntry[] }>(
+    `select seal.position, seal.audit_id as "auditId",
+       encode(seal.previous_hash, 'hex') as "previousHash", encode(seal.hash, 'hex') as "hash",
+       case when entry.id is not null then
+         encode(audit_hash(seal.previous_hash, seal.position, entry), 'hex') end as "computedHash"
+     from audit_seal as seal left join audit as entry
+       on entry.tenant_id = seal.tenant_id and entry.id = seal.audit_id
+     where seal.tenant_id = ? and seal.position > ? order by seal.position limit ?`,
+    [tenantId, after, limit],
+  );
+  return rows;
+}
+
+/** Ids of entries that nothing has sealed although they are older than a minute; some of them. */
+export async function listUnsealedEntries(db: Knex, tenantId: string): Promise<string[]> {
+  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    `select entry.id from audit as entry
+     where entry.tenant_id = ? and entry.at < now() - interval '1 minute' and not exists (
+       select from audit_seal as seal
+       where seal.tenant_id = entry.tenant_id and seal.audit_id = entry.id)
+     order by entry.id limit 1000`,
+    [tenantId],
+  );
+  return rows.map(({ id }) => id);
+}

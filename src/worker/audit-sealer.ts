@@ -1,0 +1,44 @@
+import { sealAuditEntries } from '../activities/audit.js';
+import type { Platform } from '../platform/platform.js';
+
+const sealMs = 500;
+/** Entries of one transaction: a tenth of a second's work. */
+const entriesMax = 2_000;
+
+/**
+ * Seals the entries of the audit behind their writers. Every process with workers does it; the
+ * database lets one at a time.
+ */
+export class AuditSealer {
+  readonly #platform: Platform;
+  readonly #timer: NodeJS.Timeout;
+  #sealing: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(platform: Platform) {
+    this.#platform = platform;
+    this.#timer = setInterval(() => {
+      this.#sealing ??= this.#seal().finally(() => {
+        this.#sealing = undefined;
+      });
+    }, sealMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#sealing;
+  }
+
+  async #seal(): Promise<void> {
+    const { log } = this.#platform;
+    try {
+      while (
+        !this.#isStopped &&
+        (await sealAuditEntries(this.#platform, entriesMax)) === entriesMax
+      );
+    } catch (error) {
+      log.warn({ err: error }, 'the audit cannot be sealed; trying again');
+    }
+  }
+}
