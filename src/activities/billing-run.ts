@@ -13,6 +13,7 @@ import {
   type BillingRunStart,
 } from '../kernel/billing-run.js';
 import { utcDate } from '../kernel/date.js';
+import type { FlowRun } from '../kernel/flow-run.js';
 import { jsonSafe } from '../kernel/json.js';
 import type { PdfInvoice } from '../kernel/pdf-invoice.js';
 import type { Scope } from '../kernel/scope.js';
@@ -38,6 +39,21 @@ function billBatch(scope: Scope, executionId: string, batch: BillingBatch) {
     isNamed: input.accountId !== undefined,
     isDryRun: input.dryRun === true,
   });
+}
+
+/** What the step is called with that finds accounts. */
+interface AccountsCall extends BillingAccountsPage {
+  readonly run?: FlowRun<BillingRunInput>;
+}
+
+/** The signature covers the run; steps that were asked for before there were any have none. */
+function listAccounts(
+  platform: Platform,
+  { run, ...page }: AccountsCall,
+): Promise<readonly string[]> {
+  const { tenantId, input } = run ?? page;
+  const scope = workflowScope(platform, tenantId, 'billing-run');
+  return listBillingAccounts(scope, { ...page, tenantId, input });
 }
 
 export function billingRunActivities(platform: Platform) {
@@ -85,8 +101,7 @@ export function billingRunActivities(platform: Platform) {
     }),
 
     /** The next accounts that may have something to bill, in the order of their ids. */
-    listBillingAccounts: (page: BillingAccountsPage): Promise<readonly string[]> =>
-      alive(() => listBillingAccounts(workflowScope(platform, page.tenantId, 'billing-run'), page)),
+    listBillingAccounts: (call: AccountsCall) => alive(() => listAccounts(platform, call)),
 
     /** Bills some accounts; what was billed before is not billed again. */
     billAccountBatch: ({

@@ -5,6 +5,7 @@ import { contractActivities } from './contract.js';
 import { executionActivities } from './execution.js';
 import { paymentActivities } from './payment.js';
 import { serviceActivities } from './service.js';
+import { signingActivities } from './sign-child.js';
 import { usageAuditActivities } from './usage-audit.js';
 import { usageActivities, type OnRated } from './usage.js';
 import { webhookActivities, type OnDelivered } from './webhook.js';
@@ -24,6 +25,7 @@ export function createActivities(
     ...paymentActivities(platform),
     ...billingRunActivities(platform),
     ...usageAuditActivities(platform),
+    ...signingActivities(platform),
   };
 }
 

@@ -66,7 +66,7 @@ async function watch(read: () => Promise<Execution>, workflowId: string): Promis
   });
   bar.start(0, 0, { invoices: 0 });
   try {
-    return await withTemporal(async (client) => {
+    return await withTemporal(async ({ client }) => {
       for (;;) {
         const execution = await read();
         const progress = await client.workflow

@@ -6,7 +6,6 @@ import {
   type ScheduleChange,
   type ScheduledJob,
 } from '../platform/billing-schedule.js';
-import { defaultTaskQueue } from '../platform/platform.js';
 import { listTenants } from '../platform/tenants.js';
 import { withInstance } from './instance.js';
 import { withTemporal } from './temporal-access.js';
@@ -25,8 +24,8 @@ export async function setSchedule(
   if (!tenants.some(({ id }) => id === tenantId)) {
     throw new Error(`There is no tenant '${tenantId}'.`);
   }
-  const { isPaused } = await withTemporal((client) =>
-    setBillingSchedule(client, defaultTaskQueue, { tenantId, ...options }, job),
+  const { isPaused } = await withTemporal((place) =>
+    setBillingSchedule(place, { tenantId, ...options }, job),
   );
   const done = job === 'billing' ? 'billed' : 'audited';
   process.stdout.write(`${tenantId} is ${done}: ${options.every}${isPaused ? ' (paused)' : ''}\n`);
@@ -44,7 +43,7 @@ export async function changeSchedule(
   tenantId: string,
   change: ScheduleChange,
 ): Promise<void> {
-  const isThere = await withTemporal((client) =>
+  const isThere = await withTemporal(({ client }) =>
     changeBillingSchedule(client, tenantId, change, job),
   );
   if (!isThere) throw new Error(`The tenant '${tenantId}' has no schedule.`);
@@ -52,7 +51,7 @@ export async function changeSchedule(
 }
 
 export async function printSchedules(job: ScheduledJob): Promise<void> {
-  const schedules = await withTemporal((client) => listBillingSchedules(client, job));
+  const schedules = await withTemporal(({ lister }) => listBillingSchedules(lister, job));
   for (const { tenantId, note, isPaused, next } of schedules) {
     const state = isPaused ? 'paused' : `next ${next?.toISOString() ?? 'never'}`;
     process.stdout.write(`${tenantId}\t${note}\t${state}\n`);

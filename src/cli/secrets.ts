@@ -22,8 +22,28 @@ async function sealAgain(): Promise<void> {
     process.stdout.write(`secrets of webhooks sealed anew\t${webhooks}\n`);
     return unreadable;
   });
+  lost.push(...(await signAgain()));
   if (lost.length === 0) return;
-  throw new Error(`No key of SECRET_KEY opens these: ${lost.join(', ')}.`);
+  throw new Error(`No key of SECRET_KEY has sealed or signed these: ${lost.join(', ')}.`);
+}
+
+/** Signs schedules anew, and tells of those that cannot be. */
+async function signAgain(): Promise<readonly string[]> {
+  const { withInstance } = await import('./instance.js');
+  const { isTemporalKnown, withTemporal } = await import('./temporal-access.js');
+  const { signSchedulesAgain } = await import('../platform/billing-schedule.js');
+  const { listTenants } = await import('../platform/tenants.js');
+  if (!(await isTemporalKnown())) {
+    process.stderr.write(
+      'Schedules were not signed anew: run this with TEMPORAL_ADDRESS before the old key goes.\n',
+    );
+    return [];
+  }
+  const tenants = await withInstance(({ database }) => listTenants(database.platform));
+  const ids = tenants.map(({ id }) => id);
+  const { signed, lost } = await withTemporal((place) => signSchedulesAgain(place, ids));
+  process.stdout.write(`schedules signed anew\t${signed}\n`);
+  return lost.map((id) => `schedule ${id}`);
 }
 
 /** `durabill secrets seal`: the last step but one of replacing SECRET_KEY (docs/decisions/0155). */

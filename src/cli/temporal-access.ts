@@ -1,12 +1,29 @@
 import { Client, Connection } from '@temporalio/client';
 import { loadConfig } from '../platform/config.js';
+import { dataFile, readOrCreateSecret } from '../platform/embedded/data-folder.js';
 import { readInstance } from '../platform/embedded/instance-lock.js';
-import { dataConverterOf } from '../platform/temporal.js';
+import { readSecretKeys } from '../platform/secret-box.js';
+import { dataConverterOf, listConverterOf } from '../platform/temporal.js';
+import { defaultTaskQueue } from '../platform/platform.js';
+import type { SchedulePlace } from '../platform/billing-schedule.js';
+import { workflowSigner } from '../platform/workflow-signature.js';
 import { StartupError } from '../platform/embedded/startup-error.js';
 
-/** Runs the work with a client of the Temporal server of the running instance. */
-export async function withTemporal<T>(work: (client: Client) => Promise<T>): Promise<T> {
-  const { dataDir, temporal, payloadKeys } = loadConfig();
+/** Whether the configuration, or the instance that runs, says where Temporal is. */
+export async function isTemporalKnown(): Promise<boolean> {
+  const { dataDir, temporal } = loadConfig();
+  if (temporal.address !== undefined) return true;
+  return typeof (await readInstance(dataDir))?.temporalAddress === 'string';
+}
+
+interface TemporalAccess extends SchedulePlace {
+  /** Lists, whatever others wrote into the memo of one. */
+  readonly lister: Client;
+}
+
+/** Runs the work with a client of the Temporal server of the running instance, and its signatures. */
+export async function withTemporal<T>(work: (place: TemporalAccess) => Promise<T>): Promise<T> {
+  const { dataDir, temporal, payloadKeys, secretKey } = loadConfig();
   const instance = temporal.address === undefined ? await readInstance(dataDir) : undefined;
   const address = temporal.address ?? instance?.temporalAddress;
   if (address === undefined || address === null) {
@@ -20,9 +37,13 @@ export async function withTemporal<T>(work: (client: Client) => Promise<T>): Pro
   });
   try {
     const namespace = instance?.temporalNamespace ?? temporal.namespace;
-    return await work(
-      new Client({ connection, namespace, dataConverter: dataConverterOf(payloadKeys) }),
-    );
+    const keys = secretKey ?? (await readOrCreateSecret(dataFile.secretKey(dataDir)));
+    return await work({
+      client: new Client({ connection, namespace, dataConverter: dataConverterOf(payloadKeys) }),
+      lister: new Client({ connection, namespace, dataConverter: listConverterOf(payloadKeys) }),
+      taskQueue: defaultTaskQueue,
+      signer: workflowSigner({ ...readSecretKeys(keys), namespace }),
+    });
   } finally {
     await connection.close();
   }

@@ -11,6 +11,8 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import type { BillingScheduleInput } from '../kernel/billing-run.js';
+import { scheduledChildren, signatureMemo } from '../kernel/workflow-signature.js';
+import type { WorkflowSigner } from './workflow-signature.js';
 
 /** What schedules start: billing runs, and audits of usage. */
 const jobs = {
@@ -25,6 +27,13 @@ const idOf = (job: ScheduledJob, tenantId: string): string => `${jobs[job].prefi
 export interface BillingSchedule extends BillingScheduleInput {
   /** Hour of the day in UTC. */
   readonly hour: number;
+}
+
+/** Where schedules are kept, and what their workflows are signed with. */
+export interface SchedulePlace {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly signer: WorkflowSigner;
 }
 
 /** A schedule as it is listed. */
@@ -44,20 +53,27 @@ function calendarOf({ every, hour }: BillingSchedule) {
 function optionsOf(
   job: ScheduledJob,
   schedule: BillingSchedule,
-  taskQueue: string,
+  { taskQueue, signer }: SchedulePlace,
 ): ScheduleOptions {
   const { tenantId, every, hour } = schedule;
   const input: BillingScheduleInput = { tenantId, every };
-  const tenant = defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD);
+  const type = jobs[job].workflow;
+  const workflowId = `${tenantId}/${jobs[job].name}`;
+  const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
   return {
     scheduleId: idOf(job, tenantId),
     spec: { calendars: [calendarOf(schedule)] },
     action: {
       type: 'startWorkflow',
-      workflowType: jobs[job].workflow,
-      workflowId: `${tenantId}/${jobs[job].name}`,
+      workflowType: type,
+      workflowId,
+      memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
       ...{ taskQueue, args: [input] },
-      typedSearchAttributes: new TypedSearchAttributes([{ key: tenant, value: tenantId }]),
+      // Its child has the same: who acts is known of an execution that Temporal ends by itself.
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: keyword('TenantId'), value: tenantId },
+        { key: keyword('Actor'), value: scheduledChildren[type]?.actor ?? '' },
+      ]),
     },
     // Each period has its turn, one after the other, also those that came while the server was away.
     policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
@@ -70,12 +86,12 @@ function optionsOf(
  * with its new time, which is no leave to bill.
  */
 export async function setBillingSchedule(
-  { schedule }: Client,
-  taskQueue: string,
+  place: SchedulePlace,
   wanted: BillingSchedule,
   job: ScheduledJob = 'billing',
 ): Promise<{ isPaused: boolean }> {
-  const options = optionsOf(job, wanted, taskQueue);
+  const { schedule } = place.client;
+  const options = optionsOf(job, wanted, place);
   try {
     await schedule.create(options);
     return { isPaused: false };
@@ -110,6 +126,48 @@ export async function changeBillingSchedule(
     if (error instanceof ScheduleNotFoundError) return false;
     throw error;
   }
+}
+
+/** What became of the schedules when they were signed again. */
+export interface SignedSchedules {
+  readonly signed: number;
+  /** Those that no known key has signed: what they start does nothing. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Signs what the schedules of these tenants start with the key that signs now: a step of replacing it.
+ * One that no known key has signed was not made by us, and stays as it is.
+ */
+export async function signSchedulesAgain(
+  { client: { schedule }, signer }: SchedulePlace,
+  tenantIds: readonly string[],
+): Promise<SignedSchedules> {
+  const lost: string[] = [];
+  let signed = 0;
+  const places = tenantIds.flatMap((id) => [idOf('billing', id), idOf('audit', id)]);
+  for (const place of places) {
+    const handle = schedule.getHandle(place);
+    const known = await handle.describe().catch((error: unknown) => {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    });
+    if (known === undefined) continue;
+    const { workflowType: type, workflowId = '', args = [], memo } = known.action;
+    const input: unknown = args[0];
+    const workflow = { type, workflowId, input };
+    if (!signer.isSigned(workflow, memo?.[signatureMemo])) {
+      lost.push(place);
+      continue;
+    }
+    const signature = signer.sign(workflow);
+    await handle.update((before) => ({
+      ...before,
+      action: { ...before.action, memo: { ...memo, [signatureMemo]: signature } },
+    }));
+    signed += 1;
+  }
+  return { signed, lost };
 }
 
 /** The schedules of all tenants, by tenant. */

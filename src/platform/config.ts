@@ -5,9 +5,14 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'dotenv';
 import { Type, type Static } from 'typebox';
 import { isAddressRange } from './client-address.js';
+import {
+  areKeysById,
+  isInstant,
+  temporalTrust,
+  TemporalTrustEnvironment,
+} from './config-temporal.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
-import type { PayloadKeys } from './payload-codec.js';
 
 /** `description` completes the sentence "PORT is ... It must be <description>." */
 const Environment = Type.Object({
@@ -142,13 +147,7 @@ const Environment = Type.Object({
       description: 'origins such as https://console.example, several with commas',
     }),
   ),
-  TEMPORAL_PAYLOAD_KEYS: Type.Optional(
-    Type.String({
-      format: 'keys-by-id',
-      description:
-        'id:key, several with commas, each key 32 random bytes in base64; the first one writes',
-    }),
-  ),
+  ...TemporalTrustEnvironment.properties,
   ...TelemetryEnvironment.properties,
   LOG_LEVEL: Type.Union(
     ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'].map((level) =>
@@ -198,12 +197,8 @@ ajv.addFormat('address-ranges', (text) => listOf(text).every(isAddressRange));
 ajv.addFormat('origins', (text) =>
   listOf(text).every((one) => hasProtocol(one, ['http:', 'https:']) && new URL(one).origin === one),
 );
-ajv.addFormat('keys-by-id', (text) => {
-  const ids = listOf(text).map(
-    (one) => /^([A-Za-z0-9._-]{1,64}):[A-Za-z0-9+/]{43}=$/.exec(one)?.[1],
-  );
-  return !ids.includes(undefined) && new Set(ids).size === ids.length;
-});
+ajv.addFormat('keys-by-id', areKeysById);
+ajv.addFormat('instant', isInstant);
 const isEnvironment = ajv.compile<Environment>(Environment);
 
 /**
@@ -258,8 +253,7 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
         : { host: values.METRICS_HOST, port: values.METRICS_PORT },
     /** Pages of these origins may read answers; of no others. */
     corsOrigins: listOf(values.CORS_ORIGINS ?? ''),
-    /** What Temporal keeps is sealed with these. */
-    payloadKeys: payloadKeysOf(values.TEMPORAL_PAYLOAD_KEYS),
+    ...temporalTrust(values),
     /** Where traces go; undefined: nowhere, and nothing of them is loaded (docs/decisions/0154). */
     tracing: tracingSettings(values),
     logLevel: values.LOG_LEVEL,
@@ -272,15 +266,6 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
 
 const listOf = (text: string): readonly string[] =>
   text === '' ? [] : text.split(',').map((one) => one.trim());
-
-function payloadKeysOf(text: string | undefined): PayloadKeys | undefined {
-  if (text === undefined) return undefined;
-  const entries = listOf(text).map((one) => {
-    const [id = '', key = ''] = one.split(':');
-    return [id, Buffer.from(key, 'base64')] as const;
-  });
-  return { current: entries[0]?.[0] ?? '', byId: new Map(entries) };
-}
 
 /** The configuration of this process: `.env` of the working directory, then the environment. */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {

@@ -62,6 +62,8 @@ export interface PlatformConfig {
   readonly tracing?: TracingSettings | undefined;
   /** What Temporal keeps is sealed with these; undefined: not at all. */
   readonly payloadKeys?: PayloadKeys | undefined;
+  /** Until when workflows without a signature go on; undefined: they do not. */
+  readonly unsignedUntil?: Date | undefined;
   /** Pages of these origins may read answers. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Temporal's task queue; tests give each database its own. */
@@ -142,6 +144,8 @@ export async function openPlatform(
     log,
     hasMetrics: config.metrics !== undefined,
     payloadKeys: config.payloadKeys,
+    secrets: { secret: config.secret, previousSecrets: config.previousSecrets ?? [] },
+    unsignedUntil: config.unsignedUntil,
     tracing,
     onStarted: (workflow, isEager) =>
       metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),

@@ -10,9 +10,11 @@ import type { DataConverter } from '@temporalio/common';
 import { problem, type Problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
 import { freePort } from './embedded/processes.js';
-import { payloadCodec, type PayloadKeys } from './payload-codec.js';
+import { listCodec, payloadCodec, type PayloadKeys } from './payload-codec.js';
 import { closableRetries } from './temporal-retries.js';
+import type { SecretKeys } from './secret-box.js';
 import type { Tracing } from './tracing.js';
+import { workflowSigner, type WorkflowSigner } from './workflow-signature.js';
 import { traceStarts } from './workflow-tracing.js';
 
 /** Where the Temporal server is; the shape of `Servers.temporal`. */
@@ -33,12 +35,16 @@ export interface Temporal {
   readonly metricsUrl: string | null;
   /** How the workers and clients of this process write what Temporal keeps. */
   readonly dataConverter: DataConverter;
+  /** Proves that this installation has started a workflow. */
+  readonly signer: WorkflowSigner;
   /** Shared by the workers and `starter`: eager starts need the same connection. */
   readonly native: NativeConnection;
   /** Starts workflows, eagerly where a worker of this process can take them. */
   readonly starter: Client;
   /** Waits for results: deadlines do not hold on the native connection. */
   readonly waiter: Client;
+  /** Lists workflows and schedules, whatever others wrote into the memo of one. */
+  readonly lister: Client;
   /** Told of every workflow that was started: its type, and whether a worker here took it at once. */
   readonly onStarted: (workflow: string, isEager: boolean) => void;
   ping(): Promise<void>;
@@ -107,11 +113,20 @@ const failureConverterPath = fileURLToPath(
 export const dataConverterOf = (keys: PayloadKeys | undefined): DataConverter =>
   keys === undefined ? {} : { payloadCodecs: [payloadCodec(keys)], failureConverterPath };
 
+/** For lists, which others write into, too. */
+export const listConverterOf = (keys: PayloadKeys | undefined): DataConverter => ({
+  payloadCodecs: [listCodec(keys && payloadCodec(keys))],
+});
+
 interface TemporalOptions extends Pick<Temporal, 'onStarted'> {
   readonly log: Logger;
   /** Whether the SDK counts what it does, for Prometheus. */
   readonly hasMetrics: boolean;
   readonly payloadKeys: PayloadKeys | undefined;
+  /** What workflows are signed with. */
+  readonly secrets: SecretKeys;
+  /** Until when workflows without a signature go on; undefined: they do not. */
+  readonly unsignedUntil: Date | undefined;
   readonly tracing: Tracing | undefined;
 }
 
@@ -119,14 +134,15 @@ interface TemporalOptions extends Pick<Temporal, 'onStarted'> {
 export async function openTemporal(
   server: TemporalAddress,
   taskQueue: string,
-  { log, hasMetrics, payloadKeys, tracing, onStarted }: TemporalOptions,
+  options: TemporalOptions,
 ): Promise<Temporal> {
+  const { log, hasMetrics, payloadKeys, secrets, unsignedUntil, tracing, onStarted } = options;
   const metricsUrl = await installRuntime(log, hasMetrics);
   const { address, namespace, uiUrl, tls, apiKey } = server;
-  const options = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
-  const native = await NativeConnection.connect(options);
+  const place = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
+  const native = await NativeConnection.connect(place);
   const retries = closableRetries();
-  const connection = await Connection.connect({ ...options, interceptors: [retries.interceptor] });
+  const connection = await Connection.connect({ ...place, interceptors: [retries.interceptor] });
   await registerSearchAttributes(connection, namespace);
   const dataConverter = dataConverterOf(payloadKeys);
   const interceptors = tracing === undefined ? {} : { workflow: [traceStarts(tracing)] };
@@ -137,9 +153,11 @@ export async function openTemporal(
     taskQueue,
     metricsUrl,
     dataConverter,
+    signer: workflowSigner({ ...secrets, namespace, unsignedUntil }),
     native,
     starter: new Client({ connection: native, namespace, dataConverter, interceptors }),
     waiter,
+    lister: new Client({ connection, namespace, dataConverter: listConverterOf(payloadKeys) }),
     onStarted,
     async cancel(workflowId, runId) {
       const { workflow } = waiter;

@@ -13,6 +13,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { problem } from '../kernel/problem.js';
+import { signatureMemo } from '../kernel/workflow-signature.js';
 import { temporalProblem, type Temporal } from './temporal.js';
 
 /** What a workflow is indexed by (DESIGN.md, section 3). */
@@ -73,6 +74,7 @@ export async function startWorkflow(
 ): Promise<WorkflowHandleWithStartDetails> {
   const { type, workflowId, input, subject, summary } = start;
   const { isExclusive, isOnce, executionTimeout, executionId } = start;
+  const signature = temporal.signer.sign(start);
   const handle = await temporal.starter.workflow.start(type, {
     workflowId,
     workflowTaskTimeout,
@@ -87,7 +89,7 @@ export async function startWorkflow(
       isOnce === true
         ? WorkflowIdReusePolicy.REJECT_DUPLICATE
         : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    ...(executionId === undefined ? {} : { memo: { executionId } }),
+    memo: { ...(executionId === undefined ? {} : { executionId }), [signatureMemo]: signature },
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: keys.tenant, value: subject.tenantId },

@@ -4,6 +4,7 @@ import { createActivities } from '../activities/index.js';
 import type { UsageRange } from '../kernel/usage-workflow.js';
 import { webhookQueue } from '../kernel/webhook.js';
 import type { Platform } from '../platform/platform.js';
+import { authenticateActivities } from '../platform/workflow-signature.js';
 import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
 import { AuditSealer } from './audit-sealer.js';
 import { ExecutionWatch } from './execution-watch.js';
@@ -51,7 +52,11 @@ export async function startWorkers(
       onDelivered: () => delivered.tell(),
     }),
     interceptors: {
-      activity: [...(tracing ? [traceActivities(tracing)] : []), ...activityInterceptors],
+      activity: [
+        ...(tracing ? [traceActivities(tracing)] : []),
+        authenticateActivities(temporal.signer, log),
+        ...activityInterceptors,
+      ],
     },
     sinks: traceSinks(tracing),
     shutdownGraceTime: 10_000,

@@ -11,7 +11,7 @@ const source = fileURLToPath(new URL('..', import.meta.url));
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const workflowsPath = join(source, 'workflows', `index${extension}`);
 /** The first one is the outermost. */
-const interceptorPaths = ['tracing', 'interceptors'].map((name) =>
+const interceptorPaths = ['tracing', 'signature', 'interceptors'].map((name) =>
   join(source, 'workflows', `${name}${extension}`),
 );
 

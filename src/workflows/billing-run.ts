@@ -99,13 +99,13 @@ const renderPage = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
   });
 
 function nextAccounts(
-  { tenantId, input }: FlowRun<BillingRunInput>,
+  run: FlowRun<BillingRunInput>,
   afterId: string | null,
   limit: number,
 ): Promise<readonly string[]> {
-  return persist(() => longSteps.listBillingAccounts({ tenantId, input, afterId, limit }), {
-    isWorthIt: isAway,
-  });
+  const { tenantId, input } = run;
+  const page = { run, tenantId, input, afterId, limit };
+  return persist(() => longSteps.listBillingAccounts(page), { isWorthIt: isAway });
 }
 
 /** Bills a page in batches, so many side by side. */

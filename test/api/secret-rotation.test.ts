@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { readSecretKeys, secretBox } from '../../src/platform/secret-box.js';
 import { openTokenKeys } from '../../src/platform/tokens.js';
+import { setBillingSchedule } from '../../src/platform/billing-schedule.js';
+import { signatureMemo } from '../../src/kernel/workflow-signature.js';
+import { workflowSigner } from '../../src/platform/workflow-signature.js';
+import { testServers } from '../support/servers.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -15,7 +19,9 @@ describe('rotation of SECRET_KEY', function () {
   let instance: TestInstance;
   let tenants: TestTenant[];
   let old: Buffer;
+  let temporalAddress: string;
   before(async () => {
+    temporalAddress = (await testServers()).temporal.address;
     instance = await openTestInstance();
     old = instance.platform.config.secret;
     tenants = [await instance.tenant(), await instance.tenant()];
@@ -27,13 +33,17 @@ describe('rotation of SECRET_KEY', function () {
         .expect(201);
     }
   });
-  after(() => instance.close());
+  after(async () => {
+    await instance.platform.temporal.waiter.schedule.getHandle(scheduleId()).delete();
+    await instance.close();
+  });
 
   const sealWith = (...keys: Buffer[]): Promise<{ code: number; text: string }> =>
     new Promise((resolve) => {
       const env = {
         ...process.env,
         DATABASE_URL: instance.databaseUrl,
+        TEMPORAL_ADDRESS: temporalAddress,
         SECRET_KEY: keys.map((key) => key.toString('base64')).join(', '),
       };
       execFile(
@@ -44,6 +54,16 @@ describe('rotation of SECRET_KEY', function () {
           resolve({ code: error ? Number(error.code) : 0, text: output + errors }),
       );
     });
+
+  const scheduleId = (): string => `billing/${tenants[0]?.id ?? ''}`;
+  /** Whether what the schedule starts is signed with this key alone. */
+  const signedBy = async (secret: Buffer): Promise<boolean> => {
+    const { waiter, namespace } = instance.platform.temporal;
+    const { action } = await waiter.schedule.getHandle(scheduleId()).describe();
+    const { workflowType: type, workflowId = '', args: [input] = [], memo } = action;
+    const signer = workflowSigner({ secret, previousSecrets: [], namespace });
+    return signer.isSigned({ type, workflowId, input }, memo?.[signatureMemo]);
+  };
 
   const sealedOf = async (tenant: TestTenant): Promise<string[]> =>
     (await tenant.scope.db.read('webhookSecret').select<{ sealed: string }[]>('sealed')).map(
@@ -67,10 +87,17 @@ describe('rotation of SECRET_KEY', function () {
     const { database, config } = instance.platform;
     const issue = { tenantId: 'x', orgId: null, roles: [], subject: 's', expiresInSeconds: 60 };
     const before = await instance.platform.tokens.issue(issue);
+    const { waiter: client, taskQueue, signer } = instance.platform.temporal;
+    const schedule = { tenantId: tenants[0]?.id ?? '', every: 'Monthly', hour: 3 } as const;
+    await setBillingSchedule({ client, taskQueue, signer }, schedule);
+    expect(await signedBy(fresh)).to.equal(false);
     expect(await sealWith(fresh, old)).to.deep.equal({
       code: 0,
-      text: 'signing keys sealed anew\t1\nsecrets of webhooks sealed anew\t2\n',
+      text:
+        'signing keys sealed anew\t1\nsecrets of webhooks sealed anew\t2\n' +
+        'schedules signed anew\t1\n',
     });
+    expect(await signedBy(fresh)).to.equal(true);
     const box = secretBox(fresh);
     for (const tenant of tenants) {
       expect((await sealedOf(tenant)).map((sealed) => box.open(sealed))).to.deep.equal([
@@ -84,7 +111,9 @@ describe('rotation of SECRET_KEY', function () {
     // Once more, and without the old key: nothing is left to do.
     expect(await sealWith(fresh)).to.deep.equal({
       code: 0,
-      text: 'signing keys sealed anew\t0\nsecrets of webhooks sealed anew\t0\n',
+      text:
+        'signing keys sealed anew\t0\nsecrets of webhooks sealed anew\t0\n' +
+        'schedules signed anew\t1\n',
     });
   });
 

@@ -4,6 +4,7 @@
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/kernel/flow-run.js';
+import { signatureMemo } from '../../src/kernel/workflow-signature.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing.js';
 import { historiesOf, workflowIdOf } from '../support/histories.js';
@@ -120,13 +121,18 @@ const billingRun = async (name: string, data: object) => {
   );
   await record(name, executions.rows[0]?.place ?? '');
 };
+/** As a schedule starts it. */
+async function startSigned(type: string, workflowId: string): Promise<void> {
+  const input = { tenantId: tenant.id, every: 'Monthly' };
+  await temporal.waiter.workflow.start(type, {
+    ...{ workflowId, taskQueue: temporal.taskQueue, args: [input] },
+    memo: { [signatureMemo]: temporal.signer.sign({ type, workflowId, input }) },
+  });
+}
 failuresLeft = 8;
 await billingRun('billing-run', { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
 const scheduled = `${tenant.id}/billing-schedule`;
-await temporal.waiter.workflow.start('scheduleBilling', {
-  ...{ workflowId: scheduled, taskQueue: temporal.taskQueue },
-  args: [{ tenantId: tenant.id, every: 'Monthly' }],
-});
+await startSigned('scheduleBilling', scheduled);
 await record('billing-schedule', scheduled);
 await billingRun('billing-run-dry', {
   ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
@@ -145,10 +151,7 @@ const audits = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
 );
 await record('audit-usage', audits.rows[0]?.place ?? '');
 const scheduledAudit = `${tenant.id}/audit-schedule`;
-await temporal.waiter.workflow.start('scheduleUsageAudit', {
-  ...{ workflowId: scheduledAudit, taskQueue: temporal.taskQueue },
-  args: [{ tenantId: tenant.id, every: 'Monthly' }],
-});
+await startSigned('scheduleUsageAudit', scheduledAudit);
 await record('audit-schedule', scheduledAudit);
 
 /** A delivery that succeeds at the third attempt, and one that none does. */

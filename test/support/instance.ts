@@ -50,6 +50,7 @@ interface InstanceOptions {
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
   /** How long the database works for whom, where not as always. */
   readonly timeLimits?: PlatformConfig['timeLimits'];
+  readonly unsignedUntil?: Date;
   readonly tracing?: PlatformConfig['tracing'];
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
@@ -119,6 +120,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,
       timeLimits: options.timeLimits,
+      unsignedUntil: options.unsignedUntil,
       tracing: options.tracing,
       ...(options.now === undefined ? {} : { now: options.now }),
     },

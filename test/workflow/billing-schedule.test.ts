@@ -20,15 +20,16 @@ describe('a billing schedule', () => {
 
   it('is set, replaced, listed, paused, and bills the month that ended last', async () => {
     const tenant = await instance.tenant();
-    const { waiter: client, taskQueue } = instance.platform.temporal;
+    const { waiter: client, taskQueue, signer } = instance.platform.temporal;
+    const place = { client, taskQueue, signer };
     await createAccount(tenant, 'acme');
     const service = await createService(tenant, 'Calls');
     const last = dayBefore(periodOf('Monthly', utcDate(new Date())).start);
     await send(tenant, usage('acme', service, { eventTimestamp: `${last}T12:00:00Z` }));
     await waitUntilRated(tenant, 1);
     const schedule = { tenantId: tenant.id, every: 'Monthly', hour: 3 } as const;
-    await setBillingSchedule(client, taskQueue, { ...schedule, hour: 2 });
-    await setBillingSchedule(client, taskQueue, schedule);
+    await setBillingSchedule(place, { ...schedule, hour: 2 });
+    await setBillingSchedule(place, schedule);
     expect(await changeBillingSchedule(client, tenant.id, 'trigger')).to.equal(true);
     const deadline = Date.now() + 30_000;
     let executions: { status: string; actor: string; output: { invoiceCount: number } }[] = [];
@@ -49,7 +50,7 @@ describe('a billing schedule', () => {
     await until(async () => (await listed())?.isPaused, 10_000, 'the pause');
     expect(await listed()).to.include({ note: 'Monthly, at 03:00 UTC' });
     // Another time is no leave to go on.
-    await setBillingSchedule(client, taskQueue, { ...schedule, hour: 4 });
+    await setBillingSchedule(place, { ...schedule, hour: 4 });
     await until(async () => (await listed())?.note.includes('04:00'), 10_000, 'the new time');
     expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC', isPaused: true });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);

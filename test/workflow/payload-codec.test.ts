@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { expect } from 'chai';
-import type { PayloadKeys } from '../../src/platform/payload-codec.js';
+import { listCodec, payloadCodec, type PayloadKeys } from '../../src/platform/payload-codec.js';
 import { openPlatform, type Platform } from '../../src/platform/platform.js';
 import { startWorkers } from '../../src/worker/main.js';
 import {
@@ -10,9 +11,11 @@ import {
   type TestInstance,
   type TestTenant,
 } from '../support/instance.js';
+import { until } from '../start/workbench.js';
 import { testServers } from '../support/servers.js';
 import { createService, send, usage, waitUntilRated } from '../support/usage.js';
 
+const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
 const oldKey = randomBytes(32);
 const newKey = randomBytes(32);
 const old: PayloadKeys = { current: 'old', byId: new Map([['old', oldKey]]) };
@@ -139,12 +142,42 @@ describe('what Temporal keeps', function () {
     expect(await readableIn(instance, 1)).to.deep.equal([]);
   });
 
-  it('that was written before there were keys goes on with them', async () => {
+  const unsealed = async (unsealedUntil: Date) => {
     const instance = await open({});
     const tenant = await instance.tenant();
     const id = await startLater(tenant);
-    const workers = await startWorkers(await join(instance, both));
+    const platform = await join(instance, { ...both, unsealedUntil });
+    const workers = await startWorkers(platform);
     closers.push(() => workers.drain());
+    return { tenant, id, platform };
+  };
+
+  it('that was written before there were keys goes on with them until a stated instant', async () => {
+    const { tenant, id } = await unsealed(new Date(Date.now() + 3_600_000));
     expect(await ended(tenant, id)).to.equal('completed');
+  });
+
+  it('that is not sealed is refused where there are keys', async () => {
+    const { tenant, id, platform } = await unsealed(new Date(Date.now() - 1));
+    // Its task fails before any of its code runs, and Temporal shows why.
+    const handle = platform.temporal.waiter.workflow.getHandle(`${tenant.id}/account/later`);
+    const failed = async () =>
+      (await handle.fetchHistory()).events?.find(
+        ({ workflowTaskFailedEventAttributes: task }) => task !== undefined && task !== null,
+      );
+    await until(async () => (await failed()) !== undefined, 20_000, 'the refusal');
+    const { body } = await tenant.get(`${external}/accounts`).expect(200);
+    expect(body.data.totalElements).to.equal(0);
+    const path = `/v1/workflows/account-create/executions/${id}`;
+    expect((await tenant.get(path).expect(200)).body.status).to.equal('running');
+  });
+
+  it('and lists is read for what can be read', async () => {
+    const codec = listCodec(payloadCodec(both));
+    const [own] = await payloadCodec(both).encode([toPayload('own')]);
+    const foreign = { metadata: { encoding: Buffer.from('json/odd') }, data: Buffer.from('x') };
+    const read = await codec.decode([own ?? foreign, toPayload('plain'), foreign]);
+    const values = read.map((payload) => defaultPayloadConverter.fromPayload(payload));
+    expect(values).to.deep.equal(['own', null, null]);
   });
 });

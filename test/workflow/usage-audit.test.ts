@@ -148,9 +148,9 @@ describe('an audit of usage', () => {
   }
 
   it('is made by a schedule for the period that ended last', async () => {
-    const { waiter: client, taskQueue } = instance.platform.temporal;
+    const { waiter: client, taskQueue, signer } = instance.platform.temporal;
     const schedule = { tenantId: tenant.id, every: 'Monthly', hour: 4 } as const;
-    await setBillingSchedule(client, taskQueue, schedule, 'audit');
+    await setBillingSchedule({ client, taskQueue, signer }, schedule, 'audit');
     expect(await changeBillingSchedule(client, tenant.id, 'trigger', 'audit')).to.equal(true);
     const deadline = Date.now() + 20_000;
     for (;;) {
