@@ -35,6 +35,7 @@ const dateOf = (text: string | undefined): Date | undefined =>
 
 function payloadKeysOf(values: Static<typeof TemporalTrustEnvironment>): PayloadKeys | undefined {
   if (values.TEMPORAL_PAYLOAD_KEYS === undefined) return undefined;
+  const unsealedUntil = dateOf(values.TEMPORAL_UNSEALED_UNTIL);
   const entries = listOf(values.TEMPORAL_PAYLOAD_KEYS).map((one) => {
     const [id = '', key = ''] = one.split(':');
     return [id, Buffer.from(key, 'base64')] as const;
@@ -42,7 +43,7 @@ function payloadKeysOf(values: Static<typeof TemporalTrustEnvironment>): Payload
   return {
     current: entries[0]?.[0] ?? '',
     byId: new Map(entries),
-    unsealedUntil: dateOf(values.TEMPORAL_UNSEALED_UNTIL),
+    ...(unsealedUntil === undefined ? {} : { unsealedUntil }),
   };
 }
 

@@ -104,6 +104,21 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
     },
   ],
   [
+    'until when what is not sealed, or not signed, is accepted',
+    {
+      TEMPORAL_PAYLOAD_KEYS: `2026:${key}`,
+      TEMPORAL_UNSEALED_UNTIL: '2026-12-01T00:00:00Z',
+      TEMPORAL_UNSIGNED_UNTIL: '2026-12-02T00:00:00+01:00',
+    },
+    {
+      payloadKeys: {
+        ...{ current: '2026', byId: new Map([['2026', Buffer.alloc(32, 7)]]) },
+        unsealedUntil: new Date('2026-12-01T00:00:00Z'),
+      },
+      unsignedUntil: new Date('2026-12-01T23:00:00Z'),
+    },
+  ],
+  [
     'metrics',
     { METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' },
     { metrics: { port: 9464, host: '0.0.0.0' } },
