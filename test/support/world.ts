@@ -7,16 +7,21 @@ import { storeInvoice } from './invoices.js';
 import { openReceiver, waitUntilDelivered, type Receiver } from './receiver.js';
 import { waitUntilRated } from './usage.js';
 
-/**
- * One of everything that a tenant can own. Every natural key and name in it ends with the tenant's
- * id, so that nothing of it can turn up elsewhere unnoticed.
- */
-export interface World {
-  readonly tenant: TestTenant;
+/** What of a tenant the paths, queries and bodies of requests name. */
+export interface Places {
+  readonly tenant: { readonly id: string };
   /** The id for each path parameter; `line.` before those that depend on a contract line. */
   readonly params: Readonly<Record<string, string>>;
   /** The id for each property of a body or query that refers to a record. */
   readonly references: Readonly<Record<string, string>>;
+}
+
+/**
+ * One of everything that a tenant can own. Every natural key and name in it ends with the tenant's
+ * id, so that nothing of it can turn up elsewhere unnoticed.
+ */
+export interface World extends Places {
+  readonly tenant: TestTenant;
 }
 
 /** Path parameters whose values all tenants share. */
@@ -239,7 +244,7 @@ async function addContract(
 }
 
 /** The path of an operation with this world's ids; throws when one has no id in the map. */
-export function pathIn(world: World, path: string): string {
+export function pathIn(world: Places, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const isOfLine = path.includes('{contractServiceId}');
     const value = (isOfLine ? world.params[`line.${name}`] : undefined) ?? world.params[name];
@@ -258,7 +263,7 @@ const sharedQuery: Readonly<Record<string, string>> = {
 };
 
 /** The query that an operation cannot do without, with this world's ids; empty for most. */
-export function queryIn(world: World, { query }: Operation): string {
+export function queryIn(world: Places, { query }: Operation): string {
   const { required = [] } = (query ?? {}) as { required?: readonly string[] };
   const needed = required.filter((name) => !('default' in (query?.properties[name] ?? {})));
   const values = needed.map((name) => {
@@ -270,7 +275,7 @@ export function queryIn(world: World, { query }: Operation): string {
 }
 
 /** A body that this tenant may send: the example with its own ids and names. */
-export function bodyIn(world: World, example: object): object {
+export function bodyIn(world: Places, example: object): object {
   // A start node calls every record `id`: which one it is, only the example says.
   const ids = new Map(
     Object.entries(exampleIds).map(([entity, id]) => [id, world.params[`${entity}Id`]]),

@@ -1,0 +1,161 @@
+import pg from 'pg';
+import { openDatabase } from '../../src/platform/database.js';
+import { examples } from '../../src/schemas/examples.js';
+import type { KillableProduct } from '../start/killable.js';
+import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/fill.js';
+import { storeInvoice } from '../support/invoices.js';
+import { ofTenant } from '../support/world.js';
+import type { Loot } from './attacker.js';
+
+const external = '/api/v1/external';
+const accounts = 2_000;
+const events = 20_000;
+const services = 20;
+const records = 20_000;
+const invoiceItems = 3_000;
+
+/** The command line's `tenant plan`, without a second process: nothing is refused by its count. */
+export async function liftLimits(product: KillableProduct, tenantId: string): Promise<void> {
+  await product.query(
+    `update tenant set plan = 'enterprise', request_limit = 1000000000 where id = '${tenantId}'`,
+  );
+}
+
+/** Accounts, rated events, prices and an invoice, as years of honest use would leave them. */
+async function fill(product: KillableProduct, tenantId: string): Promise<string> {
+  const databaseUrl = await product.databaseUrl();
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await fillTenant(client, { tenantId, accounts, events, services });
+    await fillPrices(client, { tenantId, services });
+    await client.query('analyze');
+  } finally {
+    await client.end();
+  }
+  const database = openDatabase(databaseUrl, 2);
+  try {
+    const trail = { actor: 'tester', requestId: 'test' };
+    return await storeInvoice(
+      {
+        ...{ tenantId, orgId: 'o', roles: ['ADMIN'], now: () => new Date(), ...trail },
+        db: database.forTenant(tenantId, trail),
+      },
+      {
+        invoice: {
+          ...{ accountId: accountIdOf(0), invoiceNo: 'INV-HUGE', amount: '3750', balance: '3750' },
+        },
+        items: Array.from({ length: invoiceItems }, (_each, index) => ({
+          ...{ description: `Item ${index} ${'of a long name '.repeat(12)}`, amount: '1.25' },
+          balance: '1.25',
+        })),
+      },
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+type Body = Record<string, unknown>;
+
+/** Throws unless the answer is 2xx. */
+async function must(
+  product: KillableProduct,
+  token: string,
+  path: string,
+  body: unknown,
+  method = 'POST',
+) {
+  const response = await product.send(token, path, { body, method });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text.slice(0, 500)}`);
+  return (text === '' ? {} : JSON.parse(text)) as Body;
+}
+
+const idOf = (body: Body): string => String(body['id']);
+const firstId = (body: Body, name: string): string =>
+  idOf(((body[name] as Body[] | undefined) ?? [])[0] ?? {});
+
+/** Gives the attacker one of everything that a tenant can own, and much of what can be listed. */
+export async function collectLoot(
+  product: KillableProduct,
+  token: string,
+  tenantId: string,
+): Promise<Loot> {
+  const make = (path: string, example: object, changes: object = {}) =>
+    must(product, token, path, { ...ofTenant(example, tenantId), ...changes });
+  const hugeInvoiceId = await fill(product, tenantId);
+  const account = await make(`${external}/accounts`, examples.account);
+  const service = await make(`${external}/services`, examples.service);
+  const line = { ...ofTenant(examples.contractService, tenantId), serviceId: idOf(service) };
+  const contract = await make(`${external}/contracts`, examples.contract, {
+    masterAccountId: idOf(account),
+    services: [{ ...line, rateCards: [examples.rateCard] }],
+  });
+  const lineId = firstId(contract, 'services');
+  const linePath = `${external}/contracts/${idOf(contract)}/services/${lineId}`;
+  const stored = await must(product, token, linePath, undefined, 'GET');
+  const payment = await make(`${external}/payments`, examples.payment, {
+    accountId: idOf(account),
+  });
+  const wallet = await make(`${external}/wallets`, examples.wallet, { accountId: idOf(account) });
+  const taxRate = await make('/v1/tax-rates', examples.taxRate);
+  const recordType = await make('/v1/mobjects', examples.recordType, { name: 'subscription' });
+  const record = await make(`/v1/mobjects/${idOf(recordType)}/mdata`, examples.record);
+  const hoard = await make('/v1/mobjects', { name: 'hoard' });
+  for (let from = 0; from < records; from += 10_000) {
+    const data = Array.from({ length: 10_000 }, (_each, index) => ({
+      ...{ n: from + index, name: `record ${from + index}`, tags: ['a', 'b', String(index % 50)] },
+    }));
+    await must(product, token, `/v1/mobjects/${idOf(hoard)}/mdata/bulk`, { data });
+  }
+  const webhook = await make('/v1/webhooks', examples.webhook, {
+    ...{ url: 'https://hooks.invalid/hook', active: false },
+  });
+  const run = await must(product, token, `${external}/run/billing/account/edit`, {
+    ...{ id: idOf(account), description: 'first' },
+  });
+  const flows = await must(product, token, '/v1/workflows', undefined, 'GET');
+  const transactions = await must(
+    product,
+    token,
+    `${external}/rated-transactions`,
+    undefined,
+    'GET',
+  );
+  const page = (transactions['data'] as { content: { Id: string }[] }).content;
+  return {
+    tenant: { id: tenantId },
+    ...{ hoardId: idOf(hoard), hugeInvoiceId },
+    params: {
+      ...{ accountId: idOf(account), addressId: firstId(account, 'addresses') },
+      ...{ externalId: String(account['externalId']), currency: 'USD', name: 'netTerm' },
+      ...{ serviceId: idOf(service), attributeId: firstId(service, 'priceableAttributes') },
+      ...{ pricingLogicId: firstId(service, 'pricingLogic') },
+      computationId: firstId(service, 'pricingLogic'),
+      ...{ contractId: idOf(contract), contractServiceId: lineId },
+      serviceInstanceId: String(stored['serviceInstanceId']),
+      'line.attributeId': firstId(stored, 'priceableAttributes'),
+      ...{ paymentId: idOf(payment), walletId: idOf(wallet), taxRateId: idOf(taxRate) },
+      ...{ invoiceId: hugeInvoiceId, executionId: String(run['flowExecutionId']) },
+      ...{ workflowId: 'account-edit', flowId: firstId(flows, 'data') },
+      ...{ mobjectId: idOf(recordType), mdataId: idOf(record) },
+      ...{ webhookId: idOf(webhook), deliveryId: idOf(webhook), id: 'txn-7' },
+      transactionId: page[0]?.Id ?? '',
+    },
+    references: {
+      ...{ id: idOf(account), accountId: idOf(account), masterAccountId: idOf(account) },
+      ...{ billingAccountId: idOf(account), accountExtId: String(account['externalId']) },
+      ...{ billingAccountRef: 'acct-7', serviceId: idOf(service), templateId: idOf(service) },
+      ...{ sourceServiceId: idOf(service), contractId: idOf(contract), parentId: idOf(contract) },
+      priceDimId: firstId(service, 'priceableAttributes'),
+      ...{ contractSvcId: lineId, q2cEntityServiceId: lineId, invoiceId: hugeInvoiceId },
+      ...{ account_id: idOf(account), master_account_id: idOf(account) },
+      ...{ ID_Account: idOf(account), ID_Contract: idOf(contract), ID_Service: idOf(service) },
+      ...{ Service_ID: idOf(service), client_id: '01939c6e-7a00-7000-8000-000000000099' },
+    },
+  };
+}
+
+/** A service of the filled ones, whose card counts an attribute in the worst tiers. */
+export const filledServiceId = serviceIdOf(1);

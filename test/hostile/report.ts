@@ -1,0 +1,141 @@
+import type { Fared } from './neighbour.js';
+
+/** What the issue demands of a quiet machine. */
+const p99Max = 250;
+const mebibytesMax = 1024;
+/** What a process that merely waits for its turn on a busy machine is given beside. */
+const lagFactor = 10;
+const ratedMax = 1_000;
+const recoveredMax = 10_000;
+const faultShareMax = 0.01;
+
+/** How it went while one attack ran. */
+export interface Outcome {
+  readonly name: string;
+  readonly judges: 'all' | 'alive';
+  readonly before: Fared;
+  readonly during: Fared;
+  /** The most that the process held; undefined where it was not the same process any more. */
+  readonly mebibytes: number | undefined;
+  /** Until the neighbour was served as before; undefined where it was not within a minute. */
+  readonly recoveredMs: number | undefined;
+  /** What the attacker was answered; 0: nothing came. */
+  readonly statuses: ReadonlyMap<number, number>;
+  readonly error?: string;
+}
+
+/** What a request of the neighbour may take: more where the machine itself is late. */
+export const limitOf = ({ lagMs }: Fared): number => Math.max(p99Max, lagFactor * lagMs);
+
+/** Why an attack counts as having stopped others; none where it did not. */
+export function faultsOf(outcome: Outcome): string[] {
+  const { judges, during, mebibytes, recoveredMs, error } = outcome;
+  const limit = limitOf(during);
+  const faults = Object.values(during.faults).reduce((sum, count) => sum + count, 0);
+  const isSlow = judges === 'all' ? during.p99 > limit : during.healthMax > 2 * limit;
+  return [
+    ...(mebibytes === undefined ? ['the process ended'] : []),
+    ...(mebibytes !== undefined && mebibytes > mebibytesMax ? ['memory'] : []),
+    ...(isSlow ? ['slow'] : []),
+    ...(judges === 'all' && faults > during.requests * faultShareMax ? ['refused'] : []),
+    ...(recoveredMs === undefined || recoveredMs > recoveredMax ? ['did not recover'] : []),
+    ...(error === undefined ? [] : [`the attack itself failed: ${error}`]),
+  ];
+}
+
+const whole = (value: number): string => (Number.isFinite(value) ? value.toFixed(0) : '-');
+
+const answersOf = (statuses: ReadonlyMap<number, number>): string =>
+  [...statuses]
+    .sort(([a], [b]) => a - b)
+    .map(([status, count]) => `${status === 0 ? 'none' : status}:${count}`)
+    .join(' ');
+
+const columns = [
+  'attack',
+  'p50 before',
+  'p99 before',
+  'p50',
+  'p99',
+  'max',
+  'health',
+  'flow',
+  'rated',
+  'lag',
+  'MiB',
+  'again after',
+  'attacker',
+  'judged',
+] as const;
+
+/** The figures of an attack, in milliseconds and MiB. */
+function rowOf(outcome: Outcome): string[] {
+  const { name, before, during, mebibytes, recoveredMs, statuses } = outcome;
+  const faults = faultsOf(outcome);
+  return [
+    name,
+    ...[before.p50, before.p99, during.p50, during.p99, during.max].map(whole),
+    ...[during.healthMax, during.flowMax, during.ratedMax, during.lagMs].map(whole),
+    mebibytes === undefined ? 'ended' : whole(mebibytes),
+    recoveredMs === undefined ? 'never' : `${(recoveredMs / 1000).toFixed(1)} s`,
+    answersOf(statuses),
+    faults.length === 0 ? 'ok' : `FAILED: ${faults.join(', ')}`,
+  ];
+}
+
+const isNumber = (column: number): boolean => column > 0 && column < 12;
+
+/** The table of all attacks, with the faults that the neighbour met, and the closing line. */
+export function report(outcomes: readonly Outcome[], checks: readonly Check[]): number {
+  const rows = [[...columns], ...outcomes.map(rowOf)];
+  const widths = columns.map((_name, column) =>
+    Math.min(70, Math.max(...rows.map((row) => row[column]?.length ?? 0))),
+  );
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+    );
+    process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
+  }
+  for (const { name, during } of outcomes.filter((one) => faultsOf(one).length > 0)) {
+    for (const [fault, count] of Object.entries(during.faults).slice(0, 5)) {
+      process.stdout.write(`${name}: ${count} x ${fault.slice(0, 200)}\n`);
+    }
+  }
+  for (const { name, fault } of checks) {
+    process.stdout.write(
+      `${fault === undefined ? 'ok' : 'FAILED'}: ${name}${fault === undefined ? '' : `: ${fault}`}\n`,
+    );
+  }
+  const late = outcomes.filter(({ during }) => during.ratedMax > ratedMax).length;
+  process.stdout.write(
+    `events of the neighbour rated after more than ${ratedMax} ms: ${late} attacks\n`,
+  );
+  const failed =
+    outcomes.filter((one) => faultsOf(one).length > 0).length +
+    checks.filter(({ fault }) => fault !== undefined).length;
+  const passed = outcomes.length + checks.length - failed;
+  process.stdout.write(`${passed} passed, ${failed} failed\n`);
+  return failed === 0 && passed > 0 ? 0 : 1;
+}
+
+/** Something else that has to hold; `fault` says why it does not. */
+export interface Check {
+  readonly name: string;
+  readonly fault: string | undefined;
+}
+
+/** The outcome as one line of JSON has it. */
+export const toJson = (outcome: Outcome): object => ({
+  ...outcome,
+  statuses: Object.fromEntries(outcome.statuses),
+  faults: faultsOf(outcome),
+});
+
+const since = Date.now();
+
+/** A line of its own, with the time since the start. */
+export function tell(text: string): void {
+  const seconds = ((Date.now() - since) / 1000).toFixed(0).padStart(4);
+  process.stderr.write(`hostile ${seconds} s: ${text}\n`);
+}
