@@ -148,6 +148,9 @@ const typesIn = ({ type }: Schema): readonly unknown[] => [type].flat();
 function ofKeyword(schema: Schema, like: unknown): string | undefined {
   if ('const' in schema) return JSON.stringify(schema['const']);
   if ('decimal' in schema) return like === undefined ? manyDigits : JSON.stringify(like);
+  if ('wholeNumber' in schema) {
+    return String((schema['wholeNumber'] as { readonly cap?: number }).cap ?? 15_000);
+  }
   if ('dateOrInstant' in schema) return '"2026-10-05"';
   return undefined;
 }
@@ -174,6 +177,7 @@ export function greatest(
     /(Id|Ref|_id|_ID)$/.test(name);
   if (isOfExample && like !== undefined) return JSON.stringify(like);
   if (name === 'dimensionDataType') return '"Number"';
+  if ('currency' in schema) return '"USD"';
   if (isNaming(schema)) return undefined;
   const known = ofKeyword(schema, like);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { openDatabase } from '../../src/platform/database.js';
 import { examples } from '../../src/schemas/examples.js';
 import type { KillableProduct } from '../start/killable.js';
-import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/fill.js';
+import { accountIdOf, fillPrices, fillTenant } from '../support/fill.js';
 import { storeInvoice } from '../support/invoices.js';
 import { ofTenant } from '../support/world.js';
 import type { Loot } from './attacker.js';
@@ -156,6 +156,3 @@ export async function collectLoot(
     },
   };
 }
-
-/** A service of the filled ones, whose card counts an attribute in the worst tiers. */
-export const filledServiceId = serviceIdOf(1);

@@ -178,7 +178,7 @@ const program = new Command('npm run test:hostile --')
   .addHelpText(
     'after',
     `
-A request of the neighbour may take 250 ms at the 99th percentile, or ten times what timers of its own
+A request of the neighbour may take 250 ms at the 99th percentile, or five times what timers of its own
 process are late where the machine is busy; the product's process may hold 1 GiB. Milliseconds all.
 Ends with "N passed, N failed", and with the exit code 1 if anything failed.`,
   )

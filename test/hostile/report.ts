@@ -4,7 +4,7 @@ import type { Fared } from './neighbour.js';
 const p99Max = 250;
 const mebibytesMax = 1024;
 /** What a process that merely waits for its turn on a busy machine is given beside. */
-const lagFactor = 10;
+const lagFactor = 5;
 const ratedMax = 1_000;
 const recoveredMax = 10_000;
 const faultShareMax = 0.01;
