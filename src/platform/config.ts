@@ -243,8 +243,10 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     trustedProxies: listOf(values.TRUSTED_PROXIES ?? ''),
     maxConnections: values.MAX_CONNECTIONS,
     webhooks: {
-      /** The embedded database is for one machine, whose own services may want to be told. */
-      allowsPrivateAddresses: values.WEBHOOK_PRIVATE_ADDRESSES ?? values.DATABASE_URL === undefined,
+      /** An instance that only its own machine reaches may tell the services of that machine. */
+      allowsPrivateAddresses:
+        values.WEBHOOK_PRIVATE_ADDRESSES ??
+        (values.DATABASE_URL === undefined && isLoopback(values.HOST)),
     },
     /** Where operators read metrics and health: not where tenants are (docs/decisions/0140). */
     metrics:
@@ -264,6 +266,9 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
   };
 }
 
+/** Whether who listens there is reached from this machine alone. */
+const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
+
 const listOf = (text: string): readonly string[] =>
   text === '' ? [] : text.split(',').map((one) => one.trim());
 
@@ -277,6 +282,16 @@ export function childEnvironment(extra: Record<string, string> = {}): NodeJS.Pro
   const inherited = Object.entries(process.env).filter(([name]) => !/^(TEMPORAL_|PG)/.test(name));
   return { ...Object.fromEntries(inherited), ...extra };
 }
+
+/** What a process of ours needs that must know no secrets: how to run, and whom to trust. */
+const bareVariables = [
+  ...['PATH', 'TZ', 'LANG', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
+  'SSL_CERT_DIR',
+];
+
+/** The environment for a process of ours that talks to strangers. */
+export const bareEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => bareVariables.includes(name)));
 
 function readDotEnv(path: string): RawEnvironment {
   try {

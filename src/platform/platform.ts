@@ -20,6 +20,7 @@ import { openTracing, type Tracing, type TracingSettings } from './tracing.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
 import type { TimeLimits, WorkKind } from './time-limits.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
+import { openPosterApart } from './webhooks/poster-apart.js';
 import {
   openWebhookSender,
   webhookDefaults,
@@ -159,7 +160,8 @@ export async function openPlatform(
     ...{ ...webhookDefaults, allowsPrivateAddresses: false },
     ...config.webhooks,
   };
-  const webhooks = openWebhookSender(webhookSettings);
+  const poster = openPosterApart(webhookSettings, log);
+  const webhooks = openWebhookSender(webhookSettings, { poster });
   const invoices = openInvoiceRenderer();
   return {
     config,

@@ -25,11 +25,11 @@ describe('addresses of webhooks', () => {
   after(() => receiver.close());
   beforeEach(() => {
     names = {};
-    sender = openWebhookSender(guarded, (host, _options, callback) => {
-      const answers = names[host] ?? [];
-      const address = (answers.length > 1 ? answers.shift() : answers[0]) ?? '';
-      const family = address.includes(':') ? 6 : 4;
-      setImmediate(() => callback(null, [{ address, family }]));
+    sender = openWebhookSender(guarded, {
+      names: (host) => {
+        const answers = names[host] ?? [];
+        return Promise.resolve([(answers.length > 1 ? answers.shift() : answers[0]) ?? '']);
+      },
     });
   });
   afterEach(() => sender.close());
@@ -54,9 +54,35 @@ describe('addresses of webhooks', () => {
     ['a shared network', '100.64.0.1'],
     ['a local address of IPv6', '[fe80::1]'],
     ['a unique local address of IPv6', '[fd00::1]'],
+    ['IPv4 in IPv6 as it was meant first', '[::7f00:1]'],
+    ['the agent of Azure', '168.63.129.16'],
+    ['the metadata of Alibaba', '100.100.100.200'],
+    ['the metadata of Amazon in IPv6', '[fd00:ec2::254]'],
+    ['the metadata of Oracle', '192.0.0.192'],
+    ['a private network behind NAT64', '[64:ff9b::a00:1]'],
+    ['a NAT64 of a private network', '[64:ff9b:1::5db8:d822]'],
+    ['a tunnel 6to4 to this machine', '[2002:7f00:1::1]'],
+    ['a tunnel Teredo', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]'],
+    ['documentation in IPv6', '[2001:db8::1]'],
+    ['newer documentation in IPv6', '[3fff::1]'],
+    ['IPv6 that nobody was given', '[4000::1]'],
+    ['more IPv6 that nobody was given', '[1::1]'],
+    ['segment routing', '[5f00::1]'],
+    ['a multicast address', '224.0.0.1'],
+    ['a multicast address of IPv6', '[ff02::1]'],
+    ['a network of benchmarks', '198.18.0.1'],
+    ['documentation', '203.0.113.9'],
+    ['a broadcast', '255.255.255.255'],
+    ['a reserved address', '240.0.0.1'],
+    ['an address of this network', '0.1.2.3'],
+    ['this machine with a dot at the end', '127.0.0.1.'],
+    ['the name of this machine', 'localhost'],
+    ['the name of this machine with a dot', 'localhost.'],
+    ['a name below that of this machine', 'x.localhost'],
   ] as const;
   for (const [name, host] of literals) {
     it(`refuse ${name} (${host}) when it is registered and when it is sent to`, async () => {
+      if (/localhost/.test(host)) sender = openWebhookSender(guarded);
       const url = `http://${host}:${port}/hook`;
       expect(await sender.findRefusal(url)).to.match(/is not public\.$/);
       const answer = await send(url);
@@ -105,7 +131,8 @@ describe('addresses of webhooks', () => {
   });
 
   it('that are public are not refused', async () => {
-    for (const host of ['93.184.216.34', '[2606:2800:220:1::1]']) {
+    const hosts = ['93.184.216.34', '[2606:2800:220:1::1]', '[64:ff9b::5db8:d822]', '169.253.0.1'];
+    for (const host of hosts) {
       expect(await sender.findRefusal(`https://${host}/hook`), host).to.equal(undefined);
     }
   });
