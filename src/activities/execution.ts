@@ -3,13 +3,14 @@ import { recordWorkflowEnd } from '../commands/workflow-end.js';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../kernel/flow-run.js';
 import { parseJson, stringifyJson } from '../kernel/json.js';
 import { Execution, type TemporalRun } from '../models/execution.js';
+import { ExecutionWatchMark } from '../models/execution-watch.js';
 import type { Platform } from '../platform/platform.js';
 import { currentPlace } from './flow-step.js';
 
 /** How a flow ended whose last step did not record it. */
 export interface FlowEnd {
   readonly run: FlowRun;
-  readonly status: 'completed' | 'failed' | 'canceled';
+  readonly status: 'completed' | 'failed' | 'canceled' | 'timed_out';
   readonly output?: unknown;
   readonly failure?: FlowFailure;
 }
@@ -71,3 +72,11 @@ export async function recordClosedExecution(
     .forTenant(tenantId, { actor, requestId })
     .transaction((trx) => end(trx, run, place, { status, output: undefined, error: null }));
 }
+
+/** Until when ends that no step recorded were looked for; undefined: never. */
+export const findWatchedUntil = ({ database, temporal }: Platform): Promise<Date | undefined> =>
+  ExecutionWatchMark.read(database.platform, temporal.taskQueue);
+
+/** Keeps until when they were looked for. */
+export const keepWatchedUntil = ({ database, temporal }: Platform, until: Date): Promise<void> =>
+  ExecutionWatchMark.move(database.platform, temporal.taskQueue, until);

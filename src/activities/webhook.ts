@@ -85,14 +85,14 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
   };
 }
 
-/** First attempts to one webhook that are under way, in all processes. */
-const firstAttemptsMax = 16;
 /** Deliveries that are taken up at once. */
 const claimsMax = 200;
+/** First attempts that are under way in all processes. */
+const shares = { perWebhook: 16, perFailing: 2, perTenant: perTenantMax, limit: claimsMax };
 
 /** Takes up deliveries of all tenants that wait. */
 export const claimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
-  WebhookDelivery.claim(database.platform, { perWebhook: firstAttemptsMax, limit: claimsMax });
+  WebhookDelivery.claim(database.platform, shares);
 
 /** Takes up deliveries again that were lost on their way. */
 export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>

@@ -31,8 +31,9 @@ export function mountHealth(router: Router, platform: Platform): void {
   });
   router.get('/readyz', async (ctx: Context) => {
     const { database, temporal, broker } = await askParts(platform);
-    const worker = platform.health.areWorkersRunning ?? true;
-    const isReady = database && temporal && broker && worker;
+    const { areWorkersRunning, isEnding } = platform.health;
+    const worker = areWorkersRunning ?? true;
+    const isReady = database && temporal && broker && worker && !isEnding;
     ctx.status = isReady ? 200 : 503;
     ctx.body = { status: isReady ? 'ready' : 'not ready', database, temporal, worker, broker };
   });

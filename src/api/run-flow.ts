@@ -45,8 +45,11 @@ export interface FlowStart<K extends FlowName = FlowName> {
   readonly isLong?: boolean;
 }
 
-/** How long Temporal keeps a flow going whose database is away. */
-const executionTimeout = '10 minutes';
+/**
+ * When Temporal ends a flow without a word to it, which takes nothing back. A flow gives up by itself long
+ * before (`workflows/budget.ts`); this is for one that no worker can go on with (docs/decisions/0192).
+ */
+const executionTimeoutMs = 24 * 3_600_000;
 /**
  * How long the workers of this process are given to tell of the end, before Temporal is asked: one
  * that took the flow with its start is sure to tell, unless something is away.
@@ -123,7 +126,7 @@ async function startFlow<K extends FlowName>(
     try {
       const { firstExecutionRunId: runId, eagerlyStarted } = await startWorkflow(temporal, {
         ...{ type: workflow, workflowId, summary, isExclusive: true },
-        ...(isLong ? {} : { executionTimeout }),
+        ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
         input: jsonSafe(run) as object,
         executionId,
         subject: { tenantId, entityType, entityId, actor },

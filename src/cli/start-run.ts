@@ -38,6 +38,12 @@ interface Run {
   closers: (() => Promise<void>)[];
   tenure: Tenure | undefined;
   warn: (text: string) => void;
+  /** Told that the process is about to end: it takes no more work from whoever asks whether it is ready. */
+  onEnding: () => void;
+  /** Ends the process because of a failure, with exit code 1, after it has drained. */
+  fail: (reason: string) => void;
+  /** Why it has to end; undefined while it need not. */
+  failure: string | undefined;
 }
 
 /** Starts everything, prints the banner and returns; from then on a signal ends the process. */
@@ -48,11 +54,18 @@ export async function runStart(config: Config): Promise<void> {
     closers: [],
     tenure: undefined,
     warn: (text) => process.stderr.write(`${text}\n`),
+    onEnding: () => undefined,
+    fail: () => undefined,
+    failure: undefined,
   };
   // Whoever read our output may leave (npm start | head); the work goes on.
   process.stdout.on('error', () => undefined);
   const starting = start(run);
   const grace = closeOnSignal(run, starting);
+  run.fail = (reason) => {
+    run.failure ??= reason;
+    grace.close();
+  };
   if (config.isNpmScript) endWithParent(() => grace.end('the parent process has ended'));
   try {
     await starting;
@@ -90,6 +103,9 @@ async function start(run: Run): Promise<void> {
   const platform = await parts.openPlatform({ ...config, ...secrets }, { databaseUrl, temporal });
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
+  run.onEnding = () => {
+    platform.health.isEnding = true;
+  };
   const operator = await openOperator(run, parts, platform);
   await runSteps([[workerStep(run, parts, platform)]]);
   if (config.role !== 'worker') await runSteps([[apiStep(run, parts, platform, opened)]]);
@@ -155,6 +171,7 @@ function workerStep(run: Run, { startWorkers }: Parts, platform: Platform): Step
       tell('bundling the workflows');
       const workers = await startWorkers(platform);
       run.closers.push(() => workers.drain());
+      void workers.failed.then(({ message }) => run.fail(`a worker has failed: ${message}`));
       return 'polls';
     },
   };
@@ -225,7 +242,9 @@ function cannotListen(
 
 /**
  * The first signal drains: no new requests, those under way finish, workers shut down, connections
- * close, embedded servers stop. A second signal, or the time limit, ends the process at once.
+ * close, embedded servers stop. A second signal, or the time limit, ends the process at once. A worker
+ * that fails, and an error that nobody caught (of which nobody knows what it has left behind), drain in
+ * the same way, with exit code 1.
  */
 function closeOnSignal(run: Run, starting: Promise<void>) {
   const abandon = (): void => run.tenure?.abandon();
@@ -243,9 +262,14 @@ function closeOnSignal(run: Run, starting: Promise<void>) {
     async ({ err }) => {
       if (err !== undefined)
         run.warn(`ending after an error that nobody caught: ${err.stack ?? ''}`);
+      if (run.failure !== undefined)
+        run.warn(`ending, to be started again, because ${run.failure}`);
+      run.onEnding();
       run.abort.abort();
       await starting.catch(() => undefined);
       await close(run);
+      // Whoever supervises the process starts it again when it has failed.
+      if (run.failure !== undefined) throw new StartupError(run.failure);
     },
   );
   let firstAt: number | undefined;
@@ -267,7 +291,7 @@ function closeOnSignal(run: Run, starting: Promise<void>) {
     for (const name of SIGNALS) process.off(name, onSignal);
     grace.uninstall();
   };
-  return { uninstall, end: onSignal };
+  return { uninstall, end: onSignal, close: () => void grace.close() };
 }
 
 async function close({ closers, tenure, warn }: Run): Promise<void> {

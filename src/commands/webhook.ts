@@ -63,7 +63,20 @@ const putSecret = async (
     .insert({ webhookId, sealed, createdAt: now() });
 };
 
-/** Registers a webhook. 400: the address is refused. */
+/** Webhooks of a tenant: a change of a record writes a delivery for each that wants it. */
+const webhooksMax = 100;
+
+/** 409: the tenant has as many webhooks as it may have. Held until the transaction ends. */
+async function checkNumber(trx: Knex.Transaction, tenantId: string): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`webhook/${tenantId}`]);
+  const count = await Webhook.query(trx).forTenant(tenantId).resultSize();
+  if (count < webhooksMax) return;
+  throw problem.conflict(`There are ${webhooksMax} webhooks already: delete one first.`, {
+    field: 'url',
+  });
+}
+
+/** Registers a webhook. 400: the address is refused. 409: there are too many. */
 export async function createWebhook(
   scope: Scope,
   { url, events, secret, active }: Static<typeof WebhookCreate>,
@@ -71,6 +84,7 @@ export async function createWebhook(
 ): Promise<Static<typeof WebhookRegistration>> {
   await checkUrl(url, ports);
   return scope.db.transaction(async (trx) => {
+    await checkNumber(trx, scope.tenantId);
     const now = scope.now();
     const webhook = await Webhook.query(trx)
       .forTenant(scope.tenantId)

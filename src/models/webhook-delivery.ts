@@ -58,6 +58,15 @@ export interface ClaimedDelivery {
   readonly attempts: number;
 }
 
+/** First attempts that may be under way, and how many deliveries are taken up at once. */
+export interface ClaimShares {
+  readonly perWebhook: number;
+  /** To a webhook that nothing reaches. */
+  readonly perFailing: number;
+  readonly perTenant: number;
+  readonly limit: number;
+}
+
 /** Deliveries that have not ended. */
 export interface OpenDeliveries {
   readonly status: DeliveryStatus;
@@ -103,19 +112,30 @@ export class WebhookDelivery extends TenantModel {
   declare tries?: WebhookAttempt[];
 
   /**
-   * Takes up waiting deliveries of all tenants, the oldest of each webhook first and of each at most
-   * as many as make `perWebhook` first attempts under way: a receiver that hangs holds up nobody
-   * else. One waits while an earlier event of the same record is on its way to the same webhook.
+   * Takes up waiting deliveries of all tenants, in turns: of each tenant the oldest of each webhook. Of a
+   * webhook at most as many as make `perWebhook` first attempts under way (`perFailing` while nothing
+   * reaches it), and of a tenant `perTenant`: receivers that hang, and tenants with many of them, hold up
+   * nobody else. One waits while an earlier event of the same record is on its way to the same webhook.
    */
   static async claim(
     db: Knex,
-    { perWebhook, limit }: { readonly perWebhook: number; readonly limit: number },
+    { perWebhook, perFailing, perTenant, limit }: ClaimShares,
   ): Promise<readonly ClaimedDelivery[]> {
     const { rows } = await db.raw<Rows<ClaimedDelivery>>(
-      `with chosen as (
-         select next.tenant_id, next.id from webhook
+      `with sending as (
+         select tenant_id, webhook_id, count(*) as count from webhook_delivery
+         where status = 'sending' group by tenant_id, webhook_id
+       ),
+       waiting as (
+         select next.tenant_id, next.id,
+           row_number() over (partition by next.tenant_id order by next.rank, next.seq) as turn
+         from webhook
+         left join sending
+           on sending.tenant_id = webhook.tenant_id and sending.webhook_id = webhook.id
          cross join lateral (
-           select waiting.tenant_id, waiting.id from webhook_delivery as waiting
+           select waiting.tenant_id, waiting.id, waiting.seq,
+             row_number() over (order by waiting.seq) as rank
+           from webhook_delivery as waiting
            where waiting.tenant_id = webhook.tenant_id and waiting.webhook_id = webhook.id
              and waiting.status = 'pending'
              and not exists (
@@ -126,14 +146,20 @@ export class WebhookDelivery extends TenantModel {
                  and earlier.status in ('pending', 'sending', 'retrying')
              )
            order by waiting.seq
-           limit greatest(0, ? - (
-             select count(*) from webhook_delivery as sending
-             where sending.tenant_id = webhook.tenant_id and sending.webhook_id = webhook.id
-               and sending.status = 'sending'
-           ))
+           limit greatest(0, case when exists (
+             select 1 from webhook_failure as failure
+             where failure.tenant_id = webhook.tenant_id and failure.webhook_id = webhook.id
+           ) then ?::int else ?::int end - coalesce(sending.count, 0))
          ) as next
          where webhook.active
-         limit ?
+       ),
+       chosen as (
+         select tenant_id, id from waiting
+         left join (
+           select tenant_id, sum(count) as count from sending group by tenant_id
+         ) as busy using (tenant_id)
+         where turn <= ?::int - coalesce(busy.count, 0)
+         order by turn limit ?
        )
        update webhook_delivery as delivery
        set status = 'sending', watch_at = now() + interval '1 minute'
@@ -141,7 +167,7 @@ export class WebhookDelivery extends TenantModel {
        where delivery.tenant_id = chosen.tenant_id and delivery.id = chosen.id
          and delivery.status = 'pending'
        ${claimed}`,
-      [perWebhook, limit],
+      [perFailing, perWebhook, perTenant, limit],
     );
     return rows;
   }

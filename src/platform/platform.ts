@@ -41,6 +41,8 @@ export interface PlatformConfig {
   readonly kafka?: KafkaSettings | undefined;
   /** How long a request waits for the end of its workflow. */
   readonly flowTimeoutMs: number;
+  /** When Temporal ends a flow, where not after a day; tests have less patience. */
+  readonly flowLifeMs?: number | undefined;
   readonly logLevel: string;
   /** Where the log goes; undefined: to standard output. Tests read it. */
   readonly logTo?: { write(line: string): void } | undefined;
@@ -109,8 +111,8 @@ export interface Platform {
   /** Calls back when any process notifies a channel of the database, until it is stopped. */
   readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
   readonly now: () => Date;
-  /** Whether the workers of this process run; null where it has none. */
-  readonly health: { areWorkersRunning: boolean | null };
+  /** Whether the workers of this process run (null where it has none), and whether it is about to end. */
+  readonly health: { areWorkersRunning: boolean | null; isEnding: boolean };
   close(): Promise<void>;
 }
 
@@ -182,7 +184,7 @@ export async function openPlatform(
     }),
     listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
     now,
-    health: { areWorkersRunning: null },
+    health: { areWorkersRunning: null, isEnding: false },
     async close() {
       await broker.close();
       await webhooks.close();

@@ -11,6 +11,7 @@ import { problem, type Problem } from '../kernel/problem.js';
 import type { Logger } from './log.js';
 import { freePort } from './embedded/processes.js';
 import { listCodec, payloadCodec, type PayloadKeys } from './payload-codec.js';
+import { logFromSdk } from './sdk-log.js';
 import { closableRetries } from './temporal-retries.js';
 import type { SecretKeys } from './secret-box.js';
 import type { Tracing } from './tracing.js';
@@ -92,11 +93,7 @@ export async function installRuntime(log: Logger, hasMetrics = false): Promise<s
   if (isRuntimeInstalled) return null;
   isRuntimeInstalled = true;
   const bindAddress = hasMetrics ? `127.0.0.1:${await freePort()}` : null;
-  const levels = { TRACE: 'trace', DEBUG: 'trace', INFO: 'debug', WARN: 'warn', ERROR: 'error' };
-  const logger = new DefaultLogger('INFO', ({ level, message, meta }) => {
-    const method = levels[level] as 'trace' | 'debug' | 'warn' | 'error';
-    log[method]({ ...meta }, message);
-  });
+  const logger = new DefaultLogger('INFO', (entry) => logFromSdk(log, entry));
   // The process itself decides when its workers stop: on a signal they drain with everything else.
   const logging = { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} };
   const metrics = bindAddress === null ? {} : { metrics: { prometheus: { bindAddress } } };

@@ -1,16 +1,34 @@
 import type { WorkflowExecutionInfo } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
-import { recordClosedExecution } from '../activities/execution.js';
+import {
+  findWatchedUntil,
+  keepWatchedUntil,
+  recordClosedExecution,
+} from '../activities/execution.js';
 import type { ExecutionStatus } from '../kernel/flow-run.js';
 import { signatureMemo } from '../kernel/workflow-signature.js';
 import type { Platform } from '../platform/platform.js';
 import type { ListedWorkflow } from '../platform/workflow-signature.js';
 
-const watchMs = 2_000;
-/** How far back the first look goes: what ended while no process watched. */
-const firstLookMs = 24 * 3_600_000;
-/** How far back every other one goes: Temporal indexes what has ended a moment later. */
-const lookMs = 60_000;
+export interface ExecutionWatchLimits {
+  /** How often it looks. */
+  readonly everyMs: number;
+  /** How far before its mark a look begins: Temporal indexes what has ended a moment later. */
+  readonly overlapMs: number;
+  /** How far back the first look of an instance goes, and for how long an end is tried that cannot be recorded. */
+  readonly backMs: number;
+  /** How far the mark in the database may be behind: what it costs is looking at that again. */
+  readonly keepMs: number;
+}
+
+const limitsByDefault: ExecutionWatchLimits = {
+  ...{ everyMs: 2_000, overlapMs: 60_000, backMs: 24 * 3_600_000, keepMs: 10_000 },
+};
+
+/** Ends that could not be recorded after which a look is over: the database is away. */
+const failuresMax = 5;
+/** Ends that are remembered as recorded, so that those in the overlap cost nothing. */
+const rememberedMax = 20_000;
 
 const statuses: Readonly<Record<string, ExecutionStatus>> = {
   CANCELLED: 'canceled',
@@ -25,24 +43,31 @@ const keyword = (info: WorkflowExecutionInfo, name: string): string => {
 
 /**
  * Brings to the database how executions ended that Temporal ended by itself, or somebody in its UI:
- * within seconds, and on the next start if no process was there to see it. Several processes may
- * watch: recording an end twice changes nothing.
+ * within seconds, or once database, Temporal and workers are all back. How far it has looked is kept in
+ * the database and moves only when everything found was recorded. Several processes may watch:
+ * recording an end twice changes nothing.
  */
 export class ExecutionWatch {
   readonly #platform: Platform;
+  readonly #limits: ExecutionWatchLimits;
   readonly #timer: NodeJS.Timeout;
+  readonly #recorded = new LRUCache<string, true>({ max: rememberedMax });
+  /** How often an end could not be recorded: those that failed are tried last. */
+  readonly #failures = new LRUCache<string, number>({ max: rememberedMax });
   #looking: Promise<void> | undefined;
-  #sinceMs = firstLookMs;
+  #lookedUntil: number | undefined;
+  #keptUntil = 0;
   /** Each run is told of once. */
   readonly #refused = new LRUCache<string, true>({ max: 1_000 });
 
-  constructor(platform: Platform) {
+  constructor(platform: Platform, limits: Partial<ExecutionWatchLimits> = {}) {
     this.#platform = platform;
+    this.#limits = { ...limitsByDefault, ...limits };
     this.#timer = setInterval(() => {
       this.#looking ??= this.#look().finally(() => {
         this.#looking = undefined;
       });
-    }, watchMs);
+    }, this.#limits.everyMs);
   }
 
   async stop(): Promise<void> {
@@ -52,16 +77,54 @@ export class ExecutionWatch {
 
   async #look(): Promise<void> {
     const { temporal, log } = this.#platform;
-    const since = new Date(Date.now() - this.#sinceMs).toISOString();
-    const query =
-      `ExecutionStatus in ("Canceled", "Terminated", "TimedOut") and CloseTime > "${since}"` +
-      ` and TaskQueue = "${temporal.taskQueue}"`;
+    const { overlapMs, backMs, keepMs } = this.#limits;
+    const { taskQueue } = temporal;
+    const startedAt = Date.now();
     try {
-      for await (const info of temporal.lister.workflow.list({ query })) await this.#record(info);
-      this.#sinceMs = lookMs;
+      this.#lookedUntil ??=
+        (await findWatchedUntil(this.#platform))?.getTime() ?? startedAt - backMs;
+      const fault = await this.#recordSince(this.#lookedUntil - overlapMs);
+      if (fault !== undefined && startedAt - this.#lookedUntil < backMs) throw fault.error;
+      this.#lookedUntil = startedAt;
+      if (startedAt - this.#keptUntil < keepMs) return;
+      await keepWatchedUntil(this.#platform, new Date(startedAt));
+      this.#keptUntil = startedAt;
     } catch (error) {
-      log.warn({ err: error }, 'cannot look for executions that Temporal ended; trying again');
+      const since = this.#lookedUntil === undefined ? null : new Date(this.#lookedUntil);
+      log.warn(
+        { err: error, taskQueue, since },
+        'cannot look for executions that Temporal ended; trying again',
+      );
     }
+  }
+
+  /** Records what has ended since then; undefined when all of it is recorded. */
+  async #recordSince(since: number): Promise<{ readonly error: unknown } | undefined> {
+    const { temporal } = this.#platform;
+    const query =
+      `ExecutionStatus in ("Canceled", "Terminated", "TimedOut")` +
+      ` and CloseTime > "${new Date(since).toISOString()}"` +
+      ` and TaskQueue = "${temporal.taskQueue}"`;
+    const found: WorkflowExecutionInfo[] = [];
+    for await (const info of temporal.lister.workflow.list({ query })) {
+      if (!this.#recorded.has(info.runId)) found.push(info);
+    }
+    const failuresOf = ({ runId }: WorkflowExecutionInfo): number => this.#failures.get(runId) ?? 0;
+    found.sort((a, b) => failuresOf(a) - failuresOf(b));
+    let fault: { readonly error: unknown } | undefined;
+    let failures = 0;
+    for (const info of found) {
+      try {
+        await this.#record(info);
+        this.#recorded.set(info.runId, true);
+      } catch (error) {
+        fault = { error };
+        this.#failures.set(info.runId, failuresOf(info) + 1);
+        failures += 1;
+        if (failures >= failuresMax) break;
+      }
+    }
+    return fault;
   }
 
   async #record(info: WorkflowExecutionInfo): Promise<void> {

@@ -7,7 +7,7 @@ import type { Platform } from '../platform/platform.js';
 import { authenticateActivities } from '../platform/workflow-signature.js';
 import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
 import { AuditSealer } from './audit-sealer.js';
-import { ExecutionWatch } from './execution-watch.js';
+import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
@@ -15,11 +15,18 @@ import { loadWorkflowBundle } from './workflow-bundle.js';
 export interface RunningWorkers {
   /** Finishes what is under way and stops. */
   drain(): Promise<void>;
+  /**
+   * Resolves with the reason when a worker ends that nobody has asked to; never otherwise. The process
+   * cannot go on without it: whoever started it ends the process, so that it is started again.
+   */
+  readonly failed: Promise<Error>;
 }
 
 export interface WorkerOptions {
   /** Around every activity; tests make steps fail with them. */
   readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
+  /** How it is looked for executions that Temporal ended, where not as usual. */
+  readonly watch?: Partial<ExecutionWatchLimits>;
 }
 
 /**
@@ -29,7 +36,7 @@ export interface WorkerOptions {
 const workflowTasksMax = 200;
 
 /** Attempts to deliver webhooks of this process at the same time. */
-const webhookAttemptsMax = 200;
+const webhookAttemptsMax = 400;
 /** Decisions about deliveries at the same time; they are short. */
 const webhookTasksMax = 10;
 /** Deliveries kept in memory between their attempts; another is read from its history again. */
@@ -38,9 +45,9 @@ const webhooksCachedMax = 200;
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
 export async function startWorkers(
   platform: Platform,
-  { activityInterceptors = [] }: WorkerOptions = {},
+  { activityInterceptors = [], watch: watchLimits = {} }: WorkerOptions = {},
 ): Promise<RunningWorkers> {
-  const { temporal, log, health, tracing } = platform;
+  const { temporal, log, tracing } = platform;
   const rated = { tell: (_range: UsageRange): void => undefined };
   const delivered = { tell: (): void => undefined };
   const common = {
@@ -77,16 +84,8 @@ export async function startWorkers(
       maxCachedWorkflows: webhooksCachedMax,
     }),
   ]);
-  const running = workers.map((worker) =>
-    worker.run().catch((error: unknown) => {
-      log.error({ err: error }, 'a worker has failed');
-    }),
-  );
-  health.areWorkersRunning = true;
-  void Promise.race(running).then(() => {
-    health.areWorkersRunning = false;
-  });
-  const watch = new ExecutionWatch(platform);
+  const { running, failed, stop } = run(workers, platform);
+  const watch = new ExecutionWatch(platform, watchLimits);
   const sealer = new AuditSealer(platform);
   const consumer = await UsageConsumer.open(platform);
   // Whoever is told goes on by itself, and not in the trace of the activity that told it.
@@ -94,13 +93,37 @@ export async function startWorkers(
   const dispatcher = new WebhookDispatcher(platform);
   delivered.tell = AsyncResource.bind(dispatcher.wake);
   return {
+    failed,
     async drain() {
       await consumer.drain();
       await dispatcher.drain();
       await watch.stop();
       await sealer.stop();
-      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await Promise.all(running);
+      stop();
+      await running;
     },
   };
+}
+
+/** Runs workers until they are stopped or one of them fails; then the instance is not ready any more. */
+function run(workers: readonly Worker[], { health, log }: Platform) {
+  let isStopping = false;
+  let fail = (_reason: Error): void => undefined;
+  const failed = new Promise<Error>((resolve) => {
+    fail = resolve;
+  });
+  const ended = (error?: unknown): void => {
+    health.areWorkersRunning = false;
+    if (isStopping && error === undefined) return;
+    const reason = error ?? new Error('It has ended, though nobody asked it to.');
+    log.error({ err: reason }, 'a worker has failed');
+    fail(reason instanceof Error ? reason : new Error(String(reason)));
+  };
+  health.areWorkersRunning = true;
+  const running = Promise.all(workers.map((worker) => worker.run().then(() => ended(), ended)));
+  const stop = (): void => {
+    isStopping = true;
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  return { running, failed, stop };
 }

@@ -1,5 +1,6 @@
 import type { StepCall } from '../activities/flow-step.js';
 import type { FlowRun } from '../kernel/flow-run.js';
+import { isOverBudget, outOfTime } from './budget.js';
 import { isAway, persist } from './persistence.js';
 
 /** Whether the last step of this flow has recorded its end. Every workflow has modules of its own. */
@@ -7,13 +8,19 @@ let isRecorded = false;
 
 export const isEndRecorded = (): boolean => isRecorded;
 
-/** Runs a step for as long as what it needs is away. */
+/** Runs a step for as long as what it needs is away, within the time of the flow. */
 export function step<Input, Output>(
   activity: (call: StepCall<Input>) => Promise<Output>,
   run: FlowRun,
   input: Input,
 ): Promise<Output> {
-  return persist(() => activity({ run, input }), { isWorthIt: isAway });
+  return within(() => activity({ run, input }));
+}
+
+/** A step does not begin when the time of its flow is over: nobody counts on it any more. */
+function within<Output>(work: () => Promise<Output>): Promise<Output> {
+  if (isOverBudget()) return Promise.reject(outOfTime(undefined));
+  return persist(work, { isWorthIt: isAway, isLimited: true });
 }
 
 /** Runs the step that ends a flow: its transaction completes the execution too. */
@@ -22,8 +29,7 @@ export function lastStep<Input, Output>(
   run: FlowRun,
   input: Input,
 ): Promise<Output> {
-  const isWorthIt = isAway;
-  return persist(() => activity({ run, input, isLast: true }), { isWorthIt }).then((output) => {
+  return within(() => activity({ run, input, isLast: true })).then((output) => {
     isRecorded = true;
     return output;
   });

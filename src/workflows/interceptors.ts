@@ -5,7 +5,7 @@ import {
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import type { FlowEnd } from '../activities/execution.js';
-import { isFlowRun } from '../kernel/flow-run.js';
+import { isFlowRun, type FlowFailure, type FlowRun } from '../kernel/flow-run.js';
 import { failureOf } from './failure.js';
 import { isEndRecorded } from './flow.js';
 import { mayPass, persist } from './persistence.js';
@@ -15,6 +15,20 @@ const record = (end: FlowEnd): Promise<void> =>
   CancellationScope.nonCancellable(() =>
     persist(() => shortSteps.endExecution(end), { isWorthIt: mayPass }),
   );
+
+/** What the lines of this workflow in the log tell of it; every workflow has modules of its own. */
+let subject: Readonly<Record<string, unknown>> = {};
+
+const subjectOf = ({ tenantId, executionId, requestId }: FlowRun, failure?: FlowFailure) => ({
+  ...{ tenantId, executionId, requestId },
+  ...(failure === undefined ? {} : { failure: { kind: failure.kind, message: failure.message } }),
+});
+
+/** How a flow ended that has failed: out of its time, or for another reason. */
+const endOf = (run: FlowRun, failure: FlowFailure): FlowEnd => ({
+  ...{ run, failure },
+  status: failure.kind === 'timeout' ? 'timed_out' : 'failed',
+});
 
 /**
  * Writes the history of every flow to the database: what its last step did not record, and every
@@ -26,6 +40,7 @@ export const interceptors = (): WorkflowInterceptors => ({
       async execute(input, next) {
         const [run] = input.args;
         if (!isFlowRun(run)) return next(input);
+        subject = subjectOf(run);
         try {
           const output = await next(input);
           if (!isEndRecorded()) await record({ run, status: 'completed', output });
@@ -34,10 +49,19 @@ export const interceptors = (): WorkflowInterceptors => ({
           // The execution goes on in another run.
           if (error instanceof ContinueAsNew) throw error;
           if (isCancellation(error)) await record({ run, status: 'canceled' });
-          else await record({ run, status: 'failed', failure: failureOf(error) });
+          else {
+            const failure = failureOf(error);
+            subject = subjectOf(run, failure);
+            await record(endOf(run, failure));
+          }
           throw error;
         }
       },
+    },
+  ],
+  outbound: [
+    {
+      getLogAttributes: (attributes, next) => next({ ...attributes, ...subject }),
     },
   ],
 });

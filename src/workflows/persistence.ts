@@ -8,6 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { awayFailureType } from '../kernel/flow-run.js';
+import { isOverBudget, outOfTime } from './budget.js';
 
 const delayMinMs = 1_000;
 const delayMaxMs = 30_000;
@@ -36,6 +37,8 @@ interface Persistence<Input> {
   readonly isWorthIt: (error: unknown) => boolean;
   /** The input for a new run, when the history has grown long; a flow, limited in time, has none. */
   readonly restart?: () => Input;
+  /** Whether it ends with the time of its flow. */
+  readonly isLimited?: boolean;
 }
 
 /**
@@ -47,10 +50,11 @@ export function persist<Input, Output>(
   persistence: Persistence<Input>,
   delayMs = delayMinMs,
 ): Promise<Output> {
-  const { isWorthIt, restart } = persistence;
+  const { isWorthIt, restart, isLimited = false } = persistence;
   // Not `await`: the SDK keeps a stack for each promise, which costs a tenth of a millisecond.
   return step().catch(async (error: unknown) => {
     if (!isWorthIt(error)) throw error;
+    if (isLimited && isOverBudget(delayMs)) throw outOfTime(error);
     if (restart && workflowInfo().continueAsNewSuggested) {
       await continueAsNew<(input: Input) => Promise<unknown>>(restart());
     }

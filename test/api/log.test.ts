@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/platform/access-keys.js';
 import { hideSecrets, openLog } from '../../src/platform/log.js';
@@ -65,6 +66,26 @@ describe('the log', () => {
     for (const hidden of [accessKey, tenant.token, secret, password].filter((one) => one !== '')) {
       expect(text).not.to.include(hidden);
     }
+  });
+
+  it('has one line, and no alarm, for a flow that is refused for a reason of its caller', async () => {
+    const tenant = await instance.tenant();
+    const start = { ID_Service: '0190a000-0000-7000-8000-000000000000' };
+    const { body } = await tenant
+      .post('/v1/workflows/service-approve/execute', { data: start })
+      .expect(200);
+    const executionId = String(body.executionId);
+    const about = (): Line[] =>
+      lines().filter((line) => JSON.stringify(line).includes(executionId));
+    const refused = (): Line[] => about().filter(({ msg }) => msg === 'a flow was refused');
+    for (let looks = 0; looks < 50 && refused().length === 0; looks += 1) await wait(100);
+    expect(refused()).to.have.length(1);
+    expect(refused()[0]).to.include({
+      ...{ level: 30, code: 'notFound', executionId, tenantId: tenant.id },
+      ...{ workflow: 'approveService', reason: body.error.message },
+    });
+    expect(about().filter(({ level }) => Number(level) > 30)).to.deep.equal([]);
+    expect(text).not.to.include('"error":{}');
   });
 
   it('hides what looks like a secret where nobody thought of it', () => {

@@ -1,3 +1,4 @@
+import { createSocket } from 'node:dgram';
 import { expect } from 'chai';
 import { openPlatform } from '../../src/platform/platform.js';
 import { startWorkers } from '../../src/worker/main.js';
@@ -64,6 +65,63 @@ describe('many deliveries of webhooks', () => {
     await second.close();
     expect(new Set(receiver.received.map(({ id }) => id)).size).to.equal(100);
     expect(receiver.received).to.have.length(100);
+  });
+});
+
+/** How long after its change a neighbour's delivery may come, on a machine that others use as well. */
+const neighbourMs = 1_000;
+
+describe('webhooks of an attacker', function () {
+  this.timeout(60_000);
+
+  const attack = async (
+    webhooks: Parameters<typeof openTestInstance>[0],
+    urlOf: (n: number) => string,
+  ): Promise<void> => {
+    const instance = await openTestInstance({ withWorkers: true, ...webhooks });
+    const [attacker, neighbour] = [await instance.tenant(), await instance.tenant()];
+    const well = await openReceiver();
+    const typeOf = async (owner: TestTenant): Promise<string> => {
+      const { body } = await owner.post('/v1/mobjects', { name: 'thing' }).expect(201);
+      return `/v1/mobjects/${String(body.id)}/mdata`;
+    };
+    const [theirs, ours] = [await typeOf(attacker), await typeOf(neighbour)];
+    const registered = { events: ['mdata.created'], secret };
+    await neighbour.post('/v1/webhooks', { ...registered, url: well.url }).expect(201);
+    await neighbour.post(ours, { data: { n: 0 } }).expect(201);
+    await well.until((all) => all.length === 1);
+    for (let n = 0; n < 40; n += 1) {
+      await attacker.post('/v1/webhooks', { ...registered, url: urlOf(n) }).expect(201);
+    }
+    const data = Array.from({ length: 50 }, (_each, n) => ({ n }));
+    await attacker.post(`${theirs}/bulk`, { data }).expect(200);
+    const times: number[] = [];
+    for (let n = 1; n <= 10; n += 1) {
+      const since = performance.now();
+      await neighbour.post(ours, { data: { n } }).expect(201);
+      await well.until((all) => all.length === n + 1);
+      times.push(performance.now() - since);
+    }
+    await well.close();
+    await instance.close();
+    times.sort((a, b) => a - b);
+    expect(times[5], times.map(Math.round).join(' ')).to.be.lessThan(neighbourMs);
+    expect(times[9], times.map(Math.round).join(' ')).to.be.lessThan(3 * neighbourMs);
+  };
+
+  it('whose names nobody answers for hold up no delivery of a neighbour', async () => {
+    const silent = createSocket('udp4');
+    await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+    const nameServers = [`127.0.0.1:${silent.address().port}`];
+    await attack({ webhooks: { nameServers, timeoutMs: 8_000 } }, (n) => `http://n${n}.example/`);
+    silent.close();
+  });
+
+  it('whose receivers never answer hold up no delivery of a neighbour', async () => {
+    const hanging = await openReceiver();
+    hanging.answer = () => undefined;
+    await attack({ webhooks: { timeoutMs: 8_000 } }, (n) => `${hanging.url}${n}`);
+    await hanging.close();
   });
 });
 

@@ -79,6 +79,8 @@ describe('webhooks', () => {
     ['an address with a fragment', { url: 'http://hooks.example/#here' }, 'url'],
     ['an address that is very long', { url: `http://hooks.example/${'x'.repeat(2000)}` }, 'url'],
     ['an empty secret', { secret: '' }, 'secret'],
+    ['a secret of one byte', { secret: 'x' }, 'secret'],
+    ['a secret of one byte in base64', { secret: 'whsec_eA==' }, 'secret'],
     ['a secret whose base64 is none', { secret: 'whsec_not base64' }, 'secret'],
     ['an unknown property', { name: 'mine' }, 'name'],
     ['a state that is none', { active: 'yes' }, 'active'],
@@ -114,6 +116,24 @@ describe('webhooks', () => {
       expect(body.error.details.field, host).to.equal('url');
       await tenant.post('/v1/webhooks', { ...webhook, url }).expect(201);
     }
+  });
+
+  it('are a hundred of a tenant at most, also when they are registered at once', async () => {
+    for (let n = 0; n < 95; n += 5) {
+      await Promise.all([1, 2, 3, 4, 5].map(() => register()));
+    }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => tenant.post('/v1/webhooks', webhook)),
+    );
+    const statuses = answers.map(({ status }) => status).sort();
+    // 95 of them were there.
+    expect(statuses).to.deep.equal([201, 201, 201, 201, 201, 409, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    expect(refused?.body.error).to.include({
+      ...{ code: 'CONFLICT', message: 'There are 100 webhooks already: delete one first.' },
+    });
+    // Another tenant has its own hundred.
+    await (await instance.tenant()).post('/v1/webhooks', webhook).expect(201);
   });
 
   it('change what is given, and keep the rest', async () => {

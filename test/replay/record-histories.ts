@@ -161,7 +161,7 @@ receiver.answer = (delivery, response) => {
   else response.writeHead(500).end();
 };
 const webhook = await tenant
-  .post('/v1/webhooks', { url: receiver.url, events: ['mdata.created'], secret: 'any' })
+  .post('/v1/webhooks', { url: receiver.url, events: ['mdata.created'], secret: 'any text' })
   .expect(201);
 const webhookId = webhook.body.id as string;
 const test = await tenant.post(`/v1/webhooks/${webhookId}/test`).expect(200);

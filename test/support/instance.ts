@@ -43,6 +43,8 @@ interface InstanceOptions {
   /** Instead of the broker of this run; null: the one in PostgreSQL. */
   readonly kafka?: KafkaSettings | null;
   readonly flowTimeoutMs?: number;
+  readonly flowLifeMs?: number;
+  readonly watch?: WorkerOptions['watch'];
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
   /** Reads the log, all levels of it. */
@@ -107,6 +109,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
           ? servers.kafka && { ...servers.kafka, prefix: unique }
           : (options.kafka ?? undefined),
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
+      flowLifeMs: options.flowLifeMs,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
       // Receivers of tests are on this machine.
       webhooks: { allowsPrivateAddresses: true, ...options.webhooks },
@@ -129,10 +132,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       temporal: servers.temporal,
     },
   );
-  const { activityInterceptors = [] } = options;
+  const { activityInterceptors = [], watch = {} } = options;
   const workers =
     options.withWorkers === true
-      ? await startWorkers(platform, { activityInterceptors })
+      ? await startWorkers(platform, { activityInterceptors, watch })
       : undefined;
   const api = await startApi(platform);
   const { tokenSeconds: expiresInSeconds = 3600 } = options;

@@ -47,6 +47,16 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
     { webhooks: { allowsPrivateAddresses: false } },
   ],
   [
+    'private addresses of webhooks are refused where others reach the instance',
+    { HOST: '0.0.0.0' },
+    { host: '0.0.0.0', webhooks: { allowsPrivateAddresses: false } },
+  ],
+  [
+    'private addresses of webhooks are allowed where only this machine reaches it',
+    { HOST: 'localhost' },
+    { host: 'localhost', webhooks: { allowsPrivateAddresses: true } },
+  ],
+  [
     'unless it says otherwise, webhooks',
     { DATABASE_URL: 'postgres://db.example/x', WEBHOOK_PRIVATE_ADDRESSES: 'true' },
     { webhooks: { allowsPrivateAddresses: true } },

@@ -77,7 +77,7 @@ describe('an audit of usage', () => {
 
   it('names an amount that was changed behind the back of the product, and tells webhooks', async () => {
     const receiver = await openReceiver();
-    const webhook = { url: receiver.url, events: ['audit.difference'], secret: 'any' };
+    const webhook = { url: receiver.url, events: ['audit.difference'], secret: 'any text' };
     await tenant.post('/v1/webhooks', webhook).expect(201);
     const sql = `update rated_transaction set amount = amount + $3::numeric
       where tenant_id = $1 and external_tran_id = $2`;

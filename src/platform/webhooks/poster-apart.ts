@@ -9,7 +9,7 @@ import type { WebhookSettings } from './sender.js';
 
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const script = fileURLToPath(new URL(`poster-process${extension}`, import.meta.url));
-/** Mebibytes of the process: 200 attempts with a body of a mebibyte each, twice. */
+/** Mebibytes of the process: 400 attempts, most of them with bodies of some kilobytes. */
 const memoryMax = 512;
 /** How much longer than its time limit an attempt may take before the process counts as stuck. */
 const graceMs = 5_000;

@@ -1,0 +1,81 @@
+import { fileURLToPath } from 'node:url';
+import { ApplicationFailure } from '@temporalio/common';
+import { WorkflowFailedError } from '@temporalio/client';
+import { Worker } from '@temporalio/worker';
+import { expect } from 'chai';
+import { openTestInstance, type TestInstance } from '../support/instance.js';
+
+describe('a flow that takes back what it did', function () {
+  // Bundling the workflows of the test takes seconds.
+  this.timeout(60_000);
+  let instance: TestInstance;
+  let worker: Worker;
+  let running: Promise<void>;
+  /** What was done, in its order, and what fails. */
+  let done: string[];
+  let failing: ReadonlySet<string>;
+  before(async () => {
+    instance = await openTestInstance();
+    const { native, namespace } = instance.platform.temporal;
+    worker = await Worker.create({
+      ...{
+        connection: native,
+        namespace,
+        taskQueue: `saga-${instance.platform.temporal.taskQueue}`,
+      },
+      workflowsPath: fileURLToPath(new URL('saga-workflows.ts', import.meta.url)),
+      activities: {
+        act(name: string): Promise<void> {
+          done.push(name);
+          return failing.has(name)
+            ? Promise.reject(ApplicationFailure.nonRetryable(`No ${name}.`))
+            : Promise.resolve();
+        },
+      },
+    });
+    running = worker.run();
+  });
+  after(async () => {
+    worker.shutdown();
+    await running;
+    await instance.close();
+  });
+  beforeEach(() => {
+    done = [];
+  });
+
+  const run = async (...names: string[]): Promise<ApplicationFailure> => {
+    failing = new Set(names);
+    const { waiter, taskQueue } = instance.platform.temporal;
+    const workflowId = `saga/${names.join('/')}`;
+    const error: unknown = await waiter.workflow
+      .execute('threeSteps', { workflowId, taskQueue: `saga-${taskQueue}` })
+      .catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(WorkflowFailedError);
+    return (error as WorkflowFailedError).cause as ApplicationFailure;
+  };
+  const told = ({ details }: ApplicationFailure): unknown => details?.[0];
+
+  it('takes back every step, the newest first', async () => {
+    expect(told(await run())).to.deep.equal({
+      ...{ kind: 'conflict', message: 'The first cause.' },
+      details: { field: 'x', undone: ['c', 'b', 'a'] },
+    });
+    expect(done).to.deep.equal(['a', 'b', 'c', 'undo c', 'undo b', 'undo a']);
+  });
+
+  it('goes on with the others when one cannot be taken back, and keeps the first cause', async () => {
+    const message = 'Something went wrong on our side.';
+    expect(told(await run('undo c', 'undo a'))).to.deep.equal({
+      ...{ kind: 'conflict', message: 'The first cause.' },
+      details: {
+        ...{ field: 'x', undone: ['b'] },
+        notUndone: [
+          { step: 'c', message },
+          { step: 'a', message },
+        ],
+      },
+    });
+    expect(done).to.deep.equal(['a', 'b', 'c', 'undo c', 'undo b', 'undo a']);
+  });
+});
