@@ -115,9 +115,10 @@ function run(workers: readonly Worker[], { health, log }: Platform) {
   const ended = (error?: unknown): void => {
     health.areWorkersRunning = false;
     if (isStopping && error === undefined) return;
-    const reason = error ?? new Error('It has ended, though nobody asked it to.');
+    const reason =
+      error instanceof Error ? error : new Error('It has ended, though nobody asked it to.');
     log.error({ err: reason }, 'a worker has failed');
-    fail(reason instanceof Error ? reason : new Error(String(reason)));
+    fail(reason);
   };
   health.areWorkersRunning = true;
   const running = Promise.all(workers.map((worker) => worker.run().then(() => ended(), ended)));

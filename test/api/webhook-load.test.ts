@@ -105,8 +105,9 @@ describe('webhooks of an attacker', function () {
     await well.close();
     await instance.close();
     times.sort((a, b) => a - b);
+    // The first ones may meet a machine that is busy with the attacker's two thousand rows.
     expect(times[5], times.map(Math.round).join(' ')).to.be.lessThan(neighbourMs);
-    expect(times[9], times.map(Math.round).join(' ')).to.be.lessThan(3 * neighbourMs);
+    expect(times[8], times.map(Math.round).join(' ')).to.be.lessThan(2 * neighbourMs);
   };
 
   it('whose names nobody answers for hold up no delivery of a neighbour', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';
 
-const preload = fileURLToPath(new URL('fault-on-signal.mjs', import.meta.url));
+const preload = fileURLToPath(new URL('../support/fault-on-signal.cjs', import.meta.url));
 
 /** What a supervisor (systemd, Docker, Kubernetes) sees of a product that cannot go on. */
 describe('a product in which something fails for good', function () {
@@ -26,7 +26,7 @@ describe('a product in which something fails for good', function () {
     const [port, metrics] = [String(await freePort()), String(await freePort())];
     const product = startProgram(
       process.execPath,
-      ['--import', preload, 'bin/durabill.js', 'start'],
+      ['--require', preload, 'bin/durabill.js', 'start'],
       { PORT: port, METRICS_PORT: metrics, DATA_DIR: folder, TEST_FAULT: fault },
     );
     started = product;
@@ -46,7 +46,7 @@ describe('a product in which something fails for good', function () {
   it('a worker: the process drains and ends with exit code 1, and one line says why', async () => {
     const { url, operator } = await launch('worker');
     expect((await fetch(`${url}/readyz`)).status).to.equal(200);
-    started?.child.kill('SIGUSR2');
+    started?.child.kill('SIGWINCH');
     const seen: number[] = [];
     const token = /Bearer (\S+?)['"]/.exec(started?.output() ?? '')?.[1] ?? '';
     // The first flow that reaches the worker finds that it is gone.
@@ -78,9 +78,9 @@ describe('a product in which something fails for good', function () {
     ['exception', 'thrown where nobody catches'],
     ['rejection', 'rejected where nobody waits'],
   ] as const) {
-    it(`an ${kind} that nobody caught: the process drains and ends with exit code 1`, async () => {
+    it(`${kind} that nobody caught: the process drains and ends with exit code 1`, async () => {
       await launch(kind);
-      started?.child.kill('SIGUSR2');
+      started?.child.kill('SIGWINCH');
       expect(await started?.ended).to.equal(1);
       const lines = logged('ending after an error that nobody caught');
       expect(lines).to.have.length(1);

@@ -65,9 +65,10 @@ async function ask(
 ): Promise<{ readonly found: readonly string[]; readonly reason: string }> {
   const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
   const found = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  const faults = answers.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   // A name without addresses of one family is common: why the other has none tells more.
-  const reasons = faults.map(reasonOf);
+  const reasons = answers.flatMap((each) =>
+    each.status === 'rejected' ? [reasonOf(each.reason)] : [],
+  );
   return { found, reason: reasons.find((each) => each !== 'is not known') ?? 'is not known' };
 }
 

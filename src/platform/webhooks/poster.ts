@@ -135,7 +135,7 @@ function guardedAgent(settings: PosterSettings, names: Names): Agent {
   const connect = buildConnector({
     timeout: timeoutMs,
     lookup: (host, options, callback) =>
-      answerLookup(addressesOf(host, names, settings), options, callback as LookupCallback),
+      answerLookup(addressesOf(host, names, settings), options, callback),
   });
   return new Agent({
     ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, maxHeaderSize: headerBytesMax },

@@ -1,6 +1,6 @@
 /**
- * Loaded before the product (`node --import`): makes a fault of the kind that TEST_FAULT names when the
- * process is sent SIGUSR2. Nothing of the product knows of it.
+ * Loaded before the product (`node --require`): makes a fault of the kind that TEST_FAULT names when the
+ * process is sent SIGWINCH, which nothing else listens to. Nothing of the product knows of it.
  */
 const kind = process.env.TEST_FAULT;
 const threads = [];
@@ -15,4 +15,4 @@ const faults = {
   rejection: () => void Promise.reject(new Error('rejected where nobody waits')),
 };
 
-if (kind !== undefined) process.on('SIGUSR2', () => setImmediate(faults[kind]));
+if (kind !== undefined) process.on('SIGWINCH', () => setImmediate(faults[kind]));
