@@ -3,6 +3,7 @@ import type { Scope } from '../kernel/scope.js';
 import type { WebhookAttemptCall, WebhookAttemptEnd } from '../kernel/webhook.js';
 import { WebhookDelivery, type ClaimedDelivery } from '../models/webhook-delivery.js';
 import type { Platform } from '../platform/platform.js';
+import { isTenantSuspended } from '../platform/tenants.js';
 import type { WebhookAnswer } from '../platform/webhooks/sender.js';
 import { workflowScope } from './scope.js';
 
@@ -62,6 +63,8 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
   const slots = new Slots();
   const { metrics } = platform;
   const attempt = async (scope: Scope, call: WebhookAttemptCall): Promise<WebhookAttemptEnd> => {
+    // Its deliveries wait until it is resumed.
+    if (await isTenantSuspended(platform.database.platform, scope.tenantId)) return 'busy';
     const begun = await beginWebhookAttempt(scope, call);
     if ('end' in begun) return begun.end;
     const answer = await send(platform, call.deliveryId, begun.load);

@@ -6,7 +6,9 @@ import { getExecution, type ExecutionRecord } from '../queries/execution.js';
 import type { ExecuteBody, Execution } from '../schemas/execution.js';
 import { flowBody } from '../schemas/flow.js';
 import { validate } from '../schemas/validator.js';
+import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing-run.js';
+import { checkRoles } from './check-access.js';
 import type { KnownWorkflow } from './flow-contract.js';
 import { problemCode } from './presenters/problem.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
@@ -58,6 +60,11 @@ function startOf(
   return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
 }
 
+/** 403: a flow takes the same roles by its name as by its slug; those of the catalog are ADMIN's. */
+function checkWorkflow({ roles }: Scope, known: KnownWorkflow): void {
+  if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
+}
+
 /**
  * Executes a workflow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
  * the data do not fit, and nothing is executed.
@@ -70,6 +77,7 @@ export async function executeFlow(
   idempotencyKey: string | null,
 ): Promise<ExecutionDto> {
   const { workflow } = known;
+  checkWorkflow(scope, known);
   const start = startOf(known, data, scope.now(), idempotencyKey);
   const executionId = isAsync
     ? await startInBackground(scope, platform, start)
@@ -95,6 +103,7 @@ export async function cancelExecution(
   executionId: string,
 ): Promise<ExecutionDto> {
   const { workflow } = known;
+  checkWorkflow(scope, known);
   const record = await getExecution(scope, workflow, executionId);
   if (record.status !== 'running') {
     throw problem.conflict(`The execution is ${record.status} already.`, { field: 'status' });

@@ -3,13 +3,12 @@ import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
 import { isUuid } from '../kernel/id.js';
-import { allowsScope } from '../kernel/oauth-scope.js';
-import { problem } from '../kernel/problem.js';
+import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Identity } from '../platform/identity.js';
 import type { Platform } from '../platform/platform.js';
 import {
-  isReadOnly,
+  accessOf,
   type Operation,
   type OperationInput,
   type OperationResult,
@@ -18,6 +17,8 @@ import {
 } from '../schemas/operation.js';
 import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
+import { checkAccess, checkAdminFields } from './check-access.js';
+import { noteRefusedBearer } from './failed-sign-ins.js';
 import { JsonText, stringifyJson } from './json.js';
 import { presentReply } from './presenters/reply.js';
 import { admit, limitEvents, limitRequest } from './rate-limit.js';
@@ -79,7 +80,15 @@ export async function identify(ctx: Context, platform: Platform): Promise<Identi
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
   }
-  return platform.authenticate(bearer);
+  try {
+    return await platform.authenticate(bearer);
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'unauthorized') {
+      const { ids } = ctx.state as RequestState;
+      noteRefusedBearer(platform, { ...ids, address: ctx.ip, path: ctx.path });
+    }
+    throw error;
+  }
 }
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
@@ -90,20 +99,6 @@ export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform)
   const trail = { actor, requestId, callerRequestId };
   const db = platform.database.forTenant(tenantId, trail, 'request');
   return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, now: platform.now };
-}
-
-/**
- * 403: an operation needs the role ADMIN, or a scope that the user did not give the OAuth client
- * (docs/decisions/0097).
- */
-export function checkAccess(operation: Operation, { roles, grant }: Identity): void {
-  if ((operation.access ?? 'admin') === 'admin' && !roles.includes('ADMIN')) {
-    throw problem.forbidden('The role ADMIN is required.');
-  }
-  const needed = isReadOnly(operation) ? 'mcp:read' : 'mcp:write';
-  if (grant && !allowsScope(grant.scopes, needed)) {
-    throw problem.forbidden(`The scope ${needed} is required.`, { scope: needed });
-  }
 }
 
 /** What `{accountId}` is called in "There is no account '…'." */
@@ -193,9 +188,8 @@ function sendFile(ctx: Context, contentType: string, { fileName, bytes }: Stored
 }
 
 /** By hand: Koa refuses `Secure` behind a proxy that ends TLS. */
-function sendRedirect(ctx: Context, { location, cookie }: Redirect, isSecure: boolean): void {
-  if (cookie) {
-    const { name, value, maxAgeSeconds } = cookie;
+function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: boolean): void {
+  for (const { name, value, maxAgeSeconds } of cookies) {
     const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
     ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`);
   }
@@ -226,6 +220,7 @@ async function carryOut(
   );
   const query = readQuery(operation, ctx.query);
   const body = await readInput(operation, ctx);
+  checkAdminFields(operation, identity, body);
   await limitEvents(operation, ctx, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
   const scope = scopeOf(identity, ids, platform);
@@ -254,7 +249,7 @@ async function answer(
   ctx: Context,
   platform: Platform,
 ): Promise<void> {
-  const isPublic = operation.access === 'public';
+  const isPublic = accessOf(operation) === 'public';
   const identity = isPublic ? anonymous : await identify(ctx, platform);
   (ctx.state as RequestState).tenantId = identity.tenantId;
   await limitRequest(operation, ctx, platform, identity.tenantId);

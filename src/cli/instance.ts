@@ -35,7 +35,9 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
   try {
     const { secret, previousSecrets } = readSecretKeys(secretKey);
     const secrets = secretBox(secret, previousSecrets);
-    const tokens = await openTokenKeys(database.platform, secrets, config.publicUrl);
+    const tokens = await openTokenKeys(database.platform, secrets, config.publicUrl, {
+      lifeMaxSeconds: config.tokenLifeMaxSeconds,
+    });
     return await work({ config, database, tokens, secrets });
   } catch (error) {
     throw explain(error);

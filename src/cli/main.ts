@@ -3,6 +3,7 @@ import { registerAccessKey } from './access-key.js';
 import { registerAudit } from './audit.js';
 import { registerAuditSchedule, registerBillingRun, registerBillingSchedule } from './billing.js';
 import { registerDemo } from './demo.js';
+import { registerGrant } from './grant.js';
 import { registerIngest } from './ingest.js';
 import { registerMcpClient } from './mcp-client.js';
 import { registerOpenApi } from './openapi.js';
@@ -19,6 +20,7 @@ const commands = [
   registerStart,
   registerToken,
   registerAccessKey,
+  registerGrant,
   registerTenant,
   registerMcpClient,
   registerSigningKey,

@@ -1,20 +1,22 @@
 import { InvalidArgumentError } from 'commander';
-
-const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+import { durationSeconds } from '../kernel/duration.js';
+import { isRole, roleNames } from '../kernel/role.js';
 
 /** `30s`, `15m`, `1h`, `7d` as seconds. */
 export function parseDuration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const seconds = Number(count) * (secondsOf[unit ?? ''] ?? 0);
-  if (!(seconds > 0)) throw new InvalidArgumentError('Use a form such as 30s, 15m, 1h or 7d.');
+  const seconds = durationSeconds(text);
+  if (seconds === undefined) {
+    throw new InvalidArgumentError('Use a form such as 30s, 15m, 1h or 7d.');
+  }
   return seconds;
 }
 
-/** `ADMIN,TENANTADMIN` as a list. */
+/** `READER,OPERATOR` as a list; a role that nothing knows is refused. */
 export function parseRoles(text: string): string[] {
-  const roles = text.split(',').map((role) => role.trim());
-  if (!roles.every((role) => /^[A-Z][A-Z0-9_]{0,63}$/.test(role))) {
-    throw new InvalidArgumentError('Use role names such as ADMIN or ADMIN,TENANTADMIN.');
+  const roles = [...new Set(text.split(',').map((role) => role.trim()))];
+  const unknown = roles.find((role) => !isRole(role));
+  if (unknown !== undefined) {
+    throw new InvalidArgumentError(`'${unknown}' is no role: use ${roleNames.join(', ')}.`);
   }
   return roles;
 }

@@ -13,8 +13,15 @@ async function listKeys(): Promise<void> {
 async function rotateKey(): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { rotateSigningKey } = await import('../platform/signing-keys.js');
+  const { recordCommand } = await import('./security-event.js');
   const kid = await withInstance(({ database, secrets }) =>
-    rotateSigningKey(database.platform, secrets),
+    database.platform.transaction(async (trx) => {
+      const made = await rotateSigningKey(trx, secrets);
+      await recordCommand(trx, {
+        ...{ tenantId: null, entity: 'signingKey', entityKey: made, action: 'rotate' },
+      });
+      return made;
+    }),
   );
   process.stdout.write(`${kid}\n`);
   process.stderr.write('It signs within a minute; the keys before it go on verifying.\n');
@@ -23,9 +30,17 @@ async function rotateKey(): Promise<void> {
 async function removeKey(kid: string): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { removeSigningKey } = await import('../platform/signing-keys.js');
-  const isRemoved = await withInstance(({ database }) => removeSigningKey(database.platform, kid));
-  if (!isRemoved) throw new Error(`There is no signing key '${kid}'.`);
-  process.stdout.write(`removed ${kid}; its tokens are refused within a minute\n`);
+  const { recordCommand } = await import('./security-event.js');
+  await withInstance(({ database }) =>
+    database.platform.transaction(async (trx) => {
+      const isRemoved = await removeSigningKey(trx, kid);
+      if (!isRemoved) throw new Error(`There is no signing key '${kid}'.`);
+      await recordCommand(trx, {
+        ...{ tenantId: null, entity: 'signingKey', entityKey: kid, action: 'delete' },
+      });
+    }),
+  );
+  process.stdout.write(`removed ${kid}; its tokens are refused within ten seconds\n`);
 }
 
 /** `durabill signing-key list|rotate|remove`: the keys that sign tokens (docs/decisions/0099). */

@@ -44,7 +44,7 @@ function accessLines(apiUrl: string, token: string | null): string[] {
   }
   return [
     '',
-    "Token of the tenant 'default', for 24 hours:",
+    "Token of the tenant 'default', for an hour:",
     '',
     token,
     '',

@@ -11,22 +11,35 @@ import { runSteps, type Step, type Tell } from './start-steps.js';
 const DRAIN_LIMIT_MS = 20_000;
 const SECOND_SIGNAL_AFTER_MS = 500;
 const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
-const TOKEN_SECONDS = 24 * 60 * 60;
+const TOKEN_SECONDS = 60 * 60;
 
 /**
  * Everything that is not needed to start the servers. Reading these modules takes a second or two
  * of our own processor time, which passes while the servers start.
  */
 async function loadParts() {
-  const [migrations, platform, tenants, worker, api, operator] = await Promise.all([
+  const [migrations, platform, tenants, worker, api, operator, events, jose] = await Promise.all([
     import('../platform/migrations.js'),
     import('../platform/platform.js'),
     import('../platform/tenants.js'),
     import('../worker/main.js'),
     import('../api/main.js'),
     import('../api/operator.js'),
+    import('./security-event.js'),
+    import('jose'),
   ]);
-  return { ...migrations, ...platform, ...tenants, ...worker, ...api, ...operator };
+  const { recordCommand } = events;
+  const { decodeJwt } = jose;
+  return {
+    recordCommand,
+    decodeJwt,
+    ...migrations,
+    ...platform,
+    ...tenants,
+    ...worker,
+    ...api,
+    ...operator,
+  };
 }
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
@@ -115,7 +128,8 @@ async function start(run: Run): Promise<void> {
   await tenure.announce(apiUrl);
   const { uiUrl: temporalUiUrl } = temporal;
   const metricsUrl = operator && `${operator.url}/metrics`;
-  const token = apiUrl !== null && tenure.isOwner ? await makeToken(parts, platform) : null;
+  const isShown = apiUrl !== null && tenure.isOwner && isOwnMachine(config);
+  const token = isShown ? await makeToken(parts, platform) : null;
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
@@ -204,15 +218,26 @@ function progressOf(run: Run, tell: Tell) {
   };
 }
 
-async function makeToken({ ensureTenant }: Parts, platform: Platform): Promise<string> {
-  await ensureTenant(platform.database.platform, 'default');
-  return platform.tokens.issue({
-    tenantId: 'default',
-    orgId: 'default',
-    roles: ['ADMIN'],
-    subject: 'npm-start',
-    expiresInSeconds: TOKEN_SECONDS,
+/**
+ * Whether this is a person's own machine: all data is embedded, and nobody else reaches the port.
+ * Elsewhere output ends in journals, which must hold no credential (docs/decisions/0201).
+ */
+const isOwnMachine = ({ databaseUrl, host }: Config): boolean =>
+  databaseUrl === undefined && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+
+async function makeToken(
+  { decodeJwt, ensureTenant, recordCommand }: Parts,
+  { database, tokens }: Platform,
+): Promise<string> {
+  const tenantId = 'default';
+  await ensureTenant(database.platform, tenantId);
+  const who = { orgId: 'default', roles: ['ADMIN'], subject: 'npm-start' };
+  const token = await tokens.issue({ ...who, tenantId, expiresInSeconds: TOKEN_SECONDS });
+  await recordCommand(database.platform, {
+    ...{ tenantId, entity: 'accessToken', entityKey: decodeJwt(token).jti ?? null },
+    ...{ action: 'issue', details: { ...who, expiresInSeconds: TOKEN_SECONDS } },
   });
+  return token;
 }
 
 /** Before the servers are started, so that this common mistake is told at once. */

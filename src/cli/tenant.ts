@@ -2,14 +2,23 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import countries from 'i18n-iso-countries';
 import type { Seller, Tenant } from '../platform/tenants.js';
 import { parseCount } from './options.js';
+import { registerSuspension } from './tenant-suspension.js';
 
 const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];
 
 async function createTenant(id: string, { name }: { name?: string }): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { ensureTenant } = await import('../platform/tenants.js');
-  const isNew = await withInstance(({ database }) => ensureTenant(database.platform, id, name));
-  if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
+  const { recordCommand } = await import('./security-event.js');
+  await withInstance(({ database }) =>
+    database.platform.transaction(async (trx) => {
+      const isNew = await ensureTenant(trx, id, name);
+      if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
+      await recordCommand(trx, {
+        ...{ tenantId: id, entity: 'tenant', entityKey: id, action: 'create', details: { name } },
+      });
+    }),
+  );
   process.stdout.write(`created ${id}\n`);
 }
 
@@ -18,7 +27,8 @@ async function printTenants(): Promise<void> {
   const { listTenants } = await import('../platform/tenants.js');
   for (const tenant of await withInstance(({ database }) => listTenants(database.platform))) {
     const limit = tenant.requestLimit === null ? '' : `\t${tenant.requestLimit} requests a minute`;
-    process.stdout.write(`${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}\n`);
+    const state = tenant.suspendedAt ? `\tsuspended ${tenant.suspendedAt.toISOString()}` : '';
+    process.stdout.write(`${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}${state}\n`);
   }
 }
 
@@ -32,10 +42,17 @@ async function changePlan(
   }
   const { withInstance } = await import('./instance.js');
   const { setTenantPlan } = await import('../platform/tenants.js');
-  const isKnown = await withInstance(({ database }) =>
-    setTenantPlan(database.platform, id, plan, limit ?? null),
+  const { recordCommand } = await import('./security-event.js');
+  await withInstance(({ database }) =>
+    database.platform.transaction(async (trx) => {
+      const isKnown = await setTenantPlan(trx, id, plan, limit ?? null);
+      if (!isKnown) throw new Error(`There is no tenant '${id}'.`);
+      await recordCommand(trx, {
+        ...{ tenantId: id, entity: 'tenant', entityKey: id, action: 'update' },
+        details: { plan, limit: limit ?? null },
+      });
+    }),
   );
-  if (!isKnown) throw new Error(`There is no tenant '${id}'.`);
   process.stdout.write(`${id} has the plan ${plan}\n`);
 }
 
@@ -43,8 +60,17 @@ async function changePlan(
 async function changeSeller(tenantId: string, options: Partial<Seller>): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { getSeller, listTenants, setSeller } = await import('../platform/tenants.js');
+  const { recordCommand } = await import('./security-event.js');
   const seller = await withInstance(async ({ database: { platform } }) => {
-    if (Object.keys(options).length > 0) await setSeller(platform, tenantId, options);
+    if (Object.keys(options).length > 0) {
+      await platform.transaction(async (trx) => {
+        await setSeller(trx, tenantId, options);
+        await recordCommand(trx, {
+          ...{ tenantId, entity: 'seller', entityKey: tenantId, action: 'update' },
+          details: { ...options },
+        });
+      });
+    }
     const tenants = await listTenants(platform);
     if (tenants.some(({ id }) => id === tenantId)) return getSeller(platform, tenantId);
     throw new Error(`There is no tenant '${tenantId}'.`);
@@ -83,7 +109,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller` (0-decisions.md section 5). */
+/** `durabill tenant create|list|plan|seller|suspend|resume`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -92,7 +118,10 @@ export function registerTenant(program: Command): void {
     .argument('<id>', "letters, digits, '.', '_' and '-'")
     .option('--name <text>', 'its name for people')
     .action(createTenant);
-  group.command('list').description('List the tenants: id, name, plan.').action(printTenants);
+  group
+    .command('list')
+    .description('List the tenants: id, name, plan, suspension.')
+    .action(printTenants);
   group
     .command('plan')
     .description('Set the plan that rate limits follow.')
@@ -101,4 +130,5 @@ export function registerTenant(program: Command): void {
     .option('--limit <count>', 'requests a minute of the plan enterprise', parseCount)
     .action(changePlan);
   registerSeller(group);
+  registerSuspension(group);
 }

@@ -2,38 +2,88 @@ import type { Command } from 'commander';
 import { parseDuration, parseRoles } from './options.js';
 
 interface TokenOptions {
-  readonly tenant: string;
+  readonly tenant?: string;
   readonly org?: string;
   readonly roles: string[];
   readonly expires: number;
   readonly subject: string;
 }
 
-async function printToken(options: TokenOptions): Promise<void> {
+async function printToken(options: TokenOptions, command: Command): Promise<void> {
+  const { tenant: tenantId, roles, subject, expires: expiresInSeconds } = options;
+  // Not a required option: those of a command are demanded of its subcommands, too.
+  if (tenantId === undefined) command.error("error: required option '--tenant <id>' not specified");
   const { withInstance } = await import('./instance.js');
+  const { decodeJwt } = await import('jose');
+  const { recordCommand } = await import('./security-event.js');
   const { ensureTenant } = await import('../platform/tenants.js');
   const token = await withInstance(async ({ database, tokens }) => {
-    await ensureTenant(database.platform, options.tenant);
-    return tokens.issue({
-      tenantId: options.tenant,
-      orgId: options.org ?? null,
-      roles: options.roles,
-      subject: options.subject,
-      expiresInSeconds: options.expires,
+    const orgId = options.org ?? null;
+    const issued = await tokens.issue({ tenantId, orgId, roles, subject, expiresInSeconds });
+    await ensureTenant(database.platform, tenantId);
+    const { jti = null } = decodeJwt(issued);
+    await recordCommand(database.platform, {
+      ...{ tenantId, entity: 'accessToken', entityKey: jti },
+      ...{ action: 'issue', details: { subject, roles, orgId, expiresInSeconds } },
     });
+    return issued;
   });
   process.stdout.write(`${token}\n`);
 }
 
-/** `durabill token`: prints one JWT (0-decisions.md section 5). */
+/** The `jti` and tenant of what is to be revoked: of a token that this instance signed, or as given. */
+async function readTarget(text: string, tenant: string | undefined) {
+  const { isUuid } = await import('../kernel/id.js');
+  if (isUuid(text)) return { jti: text.toLowerCase(), tenantId: tenant ?? '*' };
+  const { decodeJwt } = await import('jose');
+  try {
+    const { jti, tenantId } = decodeJwt(text.trim());
+    if (typeof jti === 'string' && typeof tenantId === 'string') return { jti, tenantId };
+  } catch {
+    // Said below.
+  }
+  throw new Error('Give a token, or the id of one: its claim jti, which is a UUID.');
+}
+
+async function revoke(target: string, { tenant }: { tenant?: string }): Promise<void> {
+  const { withInstance } = await import('./instance.js');
+  const { recordCommand } = await import('./security-event.js');
+  const { revokeTokenById } = await import('../platform/token-revocations.js');
+  const { jti, tenantId } = await readTarget(target, tenant);
+  await withInstance(({ database }) =>
+    database.platform.transaction(async (trx) => {
+      const revokedBy = 'command-line';
+      await revokeTokenById(trx, { tenantId, jti, revokedBy, revokedAt: new Date() });
+      await recordCommand(trx, {
+        tenantId: tenantId === '*' ? null : tenantId,
+        ...{ entity: 'accessToken', entityKey: jti, action: 'revoke' },
+      });
+    }),
+  );
+  process.stdout.write(`revoked ${jti}; it is refused within ten seconds\n`);
+}
+
+/** `durabill token`: prints one JWT; `durabill token revoke` ends one. */
 export function registerToken(program: Command): void {
-  program
+  const group = program
     .command('token')
     .description('Print a token (JWT) for a tenant; the tenant is made when it is new.')
-    .requiredOption('--tenant <id>', 'tenant that the token is for')
+    .option('--tenant <id>', 'tenant that the token is for; required')
     .option('--org <id>', 'organization (claim morgId), needed to send usage')
-    .option('--roles <names>', 'roles, with commas, such as ADMIN', parseRoles, [])
-    .option('--expires <duration>', 'how long it is valid: 30s, 15m, 1h, 7d', parseDuration, 3_600)
+    .option('--roles <names>', 'roles, with commas: READER, OPERATOR, ADMIN', parseRoles, [])
+    .option(
+      '--expires <duration>',
+      'how long it is valid: 30s, 15m, 1h, 7d; at most TOKEN_LIFE_MAX',
+      parseDuration,
+      3_600,
+    )
     .option('--subject <name>', 'who it is for; the audit names it', 'command-line')
     .action(printToken);
+  group
+    .command('revoke')
+    .description('Revoke a token before its end.')
+    .argument('<token>', 'the token, or its id (claim jti)')
+    .action((target: string, _options: object, command: Command) =>
+      revoke(target, command.optsWithGlobals<{ tenant?: string }>()),
+    );
 }

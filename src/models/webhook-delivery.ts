@@ -151,7 +151,9 @@ export class WebhookDelivery extends TenantModel {
              where failure.tenant_id = webhook.tenant_id and failure.webhook_id = webhook.id
            ) then ?::int else ?::int end - coalesce(sending.count, 0))
          ) as next
-         where webhook.active
+         where webhook.active and not exists (
+           select from tenant where tenant.id = webhook.tenant_id and tenant.suspended_at is not null
+         )
        ),
        chosen as (
          select tenant_id, id from waiting

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import type { Identity } from './identity.js';
 
 const prefix = 'dbk';
@@ -13,19 +14,26 @@ interface AccessKeyRow {
   readonly secretHash: Buffer;
   readonly createdAt: Date;
   readonly revokedAt: Date | null;
+  /** Null: it is valid until it is revoked. */
+  readonly expiresAt: Date | null;
 }
 
 /** What may be shown of a key: never its secret. */
-export type AccessKey = Omit<AccessKeyRow, 'secretHash'>;
+export type AccessKey = Omit<AccessKeyRow, 'secretHash'> & {
+  /** To the minute; null: never. */
+  readonly usedAt: Date | null;
+};
 
 export interface AccessKeyRequest {
   readonly tenantId: string;
   readonly orgId: string | null;
   readonly roles: readonly string[];
   readonly name: string | null;
+  /** Null or left out: it is valid until it is revoked. */
+  readonly expiresAt?: Date | null;
 }
 
-/** A random secret needs no slow hash: it cannot be guessed (OAUTH.md, "Access keys"). */
+/** A random secret needs no slow hash: it cannot be guessed. */
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /** Whether a bearer value has the form of an access key, so that it is no JWT. */
@@ -41,29 +49,82 @@ export async function createAccessKey(db: Knex, request: AccessKeyRequest): Prom
   return `${prefix}_${id}_${secret}`;
 }
 
-/** The identity of a valid key, else undefined. */
-export async function findAccessKey(db: Knex, key: string): Promise<Identity | undefined> {
+/** The id in a key, by which it is known. */
+export const accessKeyId = (key: string): string => key.split('_')[1] ?? '';
+
+/**
+ * Whose key it is, and whether its tenant is suspended; undefined for a key that is unknown or
+ * revoked. Whether it has expired, its credential says.
+ */
+export async function findAccessKey(
+  db: Knex,
+  key: string,
+): Promise<{ readonly identity: Identity; readonly isSuspended: boolean } | undefined> {
   const [, id, ...rest] = key.split('_');
   const secret = rest.join('_');
   if (id === undefined || !/^[0-9a-f]{16}$/.test(id)) return undefined;
-  const row = await db<AccessKeyRow>('accessKey').where({ id }).whereNull('revokedAt').first();
+  const row = await db('accessKey')
+    .leftJoin('tenant', 'tenant.id', 'accessKey.tenantId')
+    .where('accessKey.id', id)
+    .whereNull('accessKey.revokedAt')
+    .first<(AccessKeyRow & { suspendedAt: Date | null }) | undefined>(
+      'accessKey.*',
+      'tenant.suspendedAt',
+    );
   if (!row || !timingSafeEqual(row.secretHash, hashOf(secret))) return undefined;
-  return { tenantId: row.tenantId, orgId: row.orgId, roles: row.roles, subject: `key:${row.id}` };
+  const { tenantId, orgId, roles, expiresAt: endsAt } = row;
+  return {
+    identity: {
+      ...{ tenantId, orgId, roles, subject: `key:${id}` },
+      credential: { kind: 'accessKey', id, kid: null, endsAt },
+    },
+    isSuspended: row.suspendedAt !== null,
+  };
+}
+
+/** Between two notes of the use of one key, by one process. */
+const noteMs = 60_000;
+
+/** Notes when keys are used, at most once a minute and beside the request. */
+export interface KeyUses {
+  note(identity: Identity, usedAt: Date): void;
+}
+
+export function openKeyUses(db: Knex): KeyUses {
+  const noted = new LRUCache<string, true>({ max: 10_000, ttl: noteMs });
+  return {
+    note({ tenantId, credential }, usedAt) {
+      if (!credential || noted.has(credential.id)) return;
+      noted.set(credential.id, true);
+      db.raw(
+        `insert into access_key_use as known (access_key_id, tenant_id, used_at) values (?, ?, ?)
+         on conflict (access_key_id) do update set used_at = excluded.used_at
+         where known.used_at < excluded.used_at - interval '1 minute'`,
+        [credential.id, tenantId, usedAt],
+        // What cannot be noted now is noted with a later use.
+      ).catch(() => noted.delete(credential.id));
+    },
+  };
 }
 
 /** The keys of a tenant, newest first. */
 export async function listAccessKeys(db: Knex, tenantId: string): Promise<AccessKey[]> {
-  return db<AccessKeyRow>('accessKey')
-    .select('id', 'tenantId', 'name', 'orgId', 'roles', 'createdAt', 'revokedAt')
-    .where({ tenantId })
+  return db('accessKey')
+    .leftJoin('accessKeyUse', 'accessKeyUse.accessKeyId', 'accessKey.id')
+    .select<AccessKey[]>(
+      ...['accessKey.id', 'accessKey.tenantId', 'name', 'orgId', 'roles', 'createdAt'],
+      ...['revokedAt', 'expiresAt', 'usedAt'],
+    )
+    .where('accessKey.tenantId', tenantId)
     .orderBy('createdAt', 'desc');
 }
 
-/** Revokes a key; false when there is none of that id that is still valid. */
-export async function revokeAccessKey(db: Knex, id: string): Promise<boolean> {
-  const count = await db('accessKey')
+/** Revokes a key and tells whose it was; undefined when there is none of that id that is valid. */
+export async function revokeAccessKey(db: Knex, id: string): Promise<string | undefined> {
+  const [revoked] = await db('accessKey')
     .where({ id })
     .whereNull('revokedAt')
-    .update({ revokedAt: db.fn.now() });
-  return count > 0;
+    .update({ revokedAt: db.fn.now() })
+    .returning<{ tenantId: string }[]>('tenantId');
+  return revoked?.tenantId;
 }

@@ -189,3 +189,24 @@ export async function listBillingSchedules(
   }
   return found.sort((a, b) => (a.tenantId < b.tenantId ? -1 : 1));
 }
+
+/** What a schedule says that a suspension paused: one that an operator paused before stays so. */
+const heldNote = 'The tenant is suspended.';
+
+/** Pauses the schedules of a suspended tenant, or has those go on that this paused. */
+export async function holdSchedules(
+  { schedule }: Client,
+  tenantId: string,
+  isHeld: boolean,
+): Promise<void> {
+  for (const job of Object.keys(jobs) as ScheduledJob[]) {
+    const handle = schedule.getHandle(idOf(job, tenantId));
+    try {
+      const { paused, note } = (await handle.describe()).state;
+      if (isHeld && !paused) await handle.pause(heldNote);
+      if (!isHeld && paused && note === heldNote) await handle.unpause();
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  }
+}

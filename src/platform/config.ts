@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'dotenv';
 import { Type, type Static } from 'typebox';
 import { isAddressRange } from './client-address.js';
+import { durationSeconds } from '../kernel/duration.js';
 import {
   areKeysById,
   isInstant,
@@ -13,6 +14,7 @@ import {
 } from './config-temporal.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
+import { tokenLifeMaxSeconds } from './token-revocations.js';
 
 /** `description` completes the sentence "PORT is ... It must be <description>." */
 const Environment = Type.Object({
@@ -108,6 +110,11 @@ const Environment = Type.Object({
       description: 'a whole number of usage events from 1 to 1000000000',
     }),
   ),
+  TOKEN_LIFE_MAX: Type.String({
+    format: 'token-life',
+    default: '90d',
+    description: 'a duration from 1m to 366d, such as 12h or 90d',
+  }),
   FLOW_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     maximum: 600_000,
@@ -191,6 +198,10 @@ ajv.addFormat('keys-of-32-bytes', (text) => {
   return text.split(',').every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key.trim()));
 });
 ajv.addFormat('key-values', isKeyValues);
+ajv.addFormat('token-life', (text) => {
+  const seconds = durationSeconds(text);
+  return seconds !== undefined && seconds >= 60 && seconds <= tokenLifeMaxSeconds;
+});
 ajv.addFormat('share', (text) => Number(text) <= 1);
 ajv.addFormat('share-above-0', (text) => Number(text) > 0 && Number(text) <= 1);
 ajv.addFormat('address-ranges', (text) => listOf(text).every(isAddressRange));
@@ -242,6 +253,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     /** Proxies whose `X-Forwarded-For` is believed (docs/decisions/0172). */
     trustedProxies: listOf(values.TRUSTED_PROXIES ?? ''),
     maxConnections: values.MAX_CONNECTIONS,
+    /** How long a token may live. */
+    tokenLifeMaxSeconds: durationSeconds(values.TOKEN_LIFE_MAX),
     webhooks: {
       /** An instance that only its own machine reaches may tell the services of that machine. */
       allowsPrivateAddresses:

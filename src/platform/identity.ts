@@ -1,49 +1,103 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { problem } from '../kernel/problem.js';
-import { findAccessKey, isAccessKey } from './access-keys.js';
-import { isGrantLive } from './oauth/grants.js';
+import { Problem, problem } from '../kernel/problem.js';
+import { findAccessKey, isAccessKey, openKeyUses } from './access-keys.js';
+import { findTokenFault } from './token-revocations.js';
 import type { GrantClaims, TokenKeys } from './tokens.js';
 
-/** Who a bearer value speaks for (document 1, section 5). */
+/** What a caller proved who it is with; what was given on its word ends with it. */
+export interface Credential {
+  readonly kind: 'accessKey' | 'token';
+  /** Id of the access key, or `jti` of the token. */
+  readonly id: string;
+  /** The key that signed a token; null for an access key. */
+  readonly kid: string | null;
+  /** Null: it does not end by itself. */
+  readonly endsAt: Date | null;
+}
+
+/** Who a bearer value speaks for. */
 export interface Identity {
   readonly tenantId: string;
   readonly orgId: string | null;
   readonly roles: readonly string[];
   readonly subject: string;
+  /** Undefined: nobody, of an operation that is open to all. */
+  readonly credential?: Credential;
   /** Of an OAuth client that speaks for a user: what it was allowed. */
   readonly grant?: GrantClaims;
 }
 
-/** How long a verified bearer value is trusted: a revoked access key works no longer than this. */
+/** How long a checked bearer value is trusted: what was revoked works no longer than this. */
 const trustMs = 5_000;
+/** From here on a value in use is checked again while it is still trusted, so that nobody waits. */
+const recheckMs = 2_500;
+
+interface Trusted {
+  readonly identity: Identity;
+  readonly checkedAt: number;
+  isRechecked: boolean;
+}
 
 /** Tells the identity of a bearer value; throws an unauthorized problem for any other. */
 export type Authenticate = (bearer: string) => Promise<Identity>;
 
+function isOver({ credential }: Identity, now: Date): boolean {
+  const endsAt = credential?.endsAt ?? null;
+  return endsAt !== null && endsAt <= now;
+}
+
+const suspended = (tenantId: string): Problem =>
+  problem.forbidden(`The tenant '${tenantId}' is suspended.`);
+
 /**
- * Verified values are remembered for a moment, since checking a signature costs 0.1 ms and more.
- * Tokens of OAuth clients are not: a replayed code or refresh token ends them at once.
+ * Checked values are remembered for a moment, since checking a signature costs 0.1 ms and more, and
+ * the database is asked whether a token was revoked, its signing key removed, its tenant suspended.
+ * Tokens of OAuth clients are not remembered: a replayed code or refresh token ends them at once.
  */
 export function openAuthenticator(
   db: Knex,
   keys: TokenKeys,
   now: () => Date = () => new Date(),
 ): Authenticate {
-  const verified = new LRUCache<string, Identity>({ max: 10_000 });
-  return async (bearer) => {
-    const known = verified.get(bearer);
-    if (known) return known;
-    const { identity, expiresAt } = isAccessKey(bearer)
-      ? { identity: await findAccessKey(db, bearer), expiresAt: Infinity }
-      : await keys.verify(bearer);
-    if (!identity) throw problem.unauthorized('The access key is unknown or revoked.');
-    if (identity.grant) {
-      if (await isGrantLive(db, identity.grant.id)) return identity;
-      throw problem.unauthorized('The token has been revoked.');
+  const trusted = new LRUCache<string, Trusted>({ max: 10_000, ttl: trustMs });
+  const uses = openKeyUses(db);
+  const checkKey = async (bearer: string): Promise<Identity> => {
+    const found = await findAccessKey(db, bearer);
+    if (!found || isOver(found.identity, now())) {
+      throw problem.unauthorized('The access key is unknown, revoked or expired.');
     }
-    const ttl = Math.min(trustMs, expiresAt - now().getTime());
-    if (ttl > 0) verified.set(bearer, identity, { ttl });
+    if (found.isSuspended) throw suspended(found.identity.tenantId);
+    uses.note(found.identity, now());
+    return found.identity;
+  };
+  const checkToken = async (bearer: string): Promise<Identity> => {
+    const identity = await keys.verify(bearer);
+    const fault = await findTokenFault(db, identity, now());
+    if (fault === 'suspended') throw suspended(identity.tenantId);
+    if (fault === 'revoked') throw problem.unauthorized('The token has been revoked.');
     return identity;
+  };
+  const check = async (bearer: string): Promise<Identity> => {
+    try {
+      const identity = await (isAccessKey(bearer) ? checkKey(bearer) : checkToken(bearer));
+      if (!identity.grant) {
+        trusted.set(bearer, { identity, checkedAt: performance.now(), isRechecked: false });
+      }
+      return identity;
+    } catch (error) {
+      if (error instanceof Problem) trusted.delete(bearer);
+      throw error;
+    }
+  };
+  return async (bearer) => {
+    const known = trusted.get(bearer);
+    if (!known || isOver(known.identity, now())) return check(bearer);
+    if (!known.isRechecked && performance.now() - known.checkedAt > recheckMs) {
+      known.isRechecked = true;
+      // Without the database the value is trusted to the end of its time, and then asked for again.
+      void check(bearer).catch(() => undefined);
+    }
+    return known.identity;
   };
 }

@@ -9,6 +9,7 @@ import { openKafkaBroker, type KafkaSettings } from './kafka-broker.js';
 import { listen } from './listen.js';
 import { openLog, type Logger } from './log.js';
 import { openMetrics, type Metrics } from './metrics.js';
+import { PendingFlows } from './oauth/flows.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from './pdf/render-pool.js';
 import type { PayloadKeys } from './payload-codec.js';
 import { openPostgresBroker } from './postgres-broker.js';
@@ -75,6 +76,8 @@ export interface PlatformConfig {
   readonly ingestEventsPerMinute?: number | undefined;
   /** Where they differ from `webhookDefaults`; private addresses are refused unless allowed. */
   readonly webhooks?: Partial<WebhookSettings>;
+  /** How long a token may live; undefined: 90 days. */
+  readonly tokenLifeMaxSeconds?: number | undefined;
   /** How billing runs divide their work, where not by `billingSizes`. */
   readonly billing?: Partial<BillingSizes> | undefined;
   /** The clock by which tokens, grants and requests live; tests move it. */
@@ -101,6 +104,8 @@ export interface Platform {
   readonly clients: ClientAddresses;
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
+  /** What OAuth clients asked their users, who have not decided yet. */
+  readonly oauthFlows: PendingFlows;
   readonly flowReplies: FlowReplies;
   /** Seals what is kept in the database and must not be read there. */
   readonly secrets: SecretBox;
@@ -157,7 +162,9 @@ export async function openPlatform(
   const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret, config.previousSecrets);
-  const tokens = await openTokenKeys(database.platform, box, config.publicUrl, now);
+  const tokens = await openTokenKeys(database.platform, box, config.publicUrl, {
+    ...{ now, lifeMaxSeconds: config.tokenLifeMaxSeconds },
+  });
   const webhookSettings: WebhookSettings = {
     ...{ ...webhookDefaults, allowsPrivateAddresses: false },
     ...config.webhooks,
@@ -176,6 +183,7 @@ export async function openPlatform(
     clients: new ClientAddresses(config.trustedProxies),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
+    oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
     flowReplies: new FlowReplies(),
     secrets: box,
     ...{ webhooks, webhookSettings, invoices },

@@ -9,6 +9,8 @@ export interface Tenant {
   /** Requests a minute of an enterprise plan; null on the others. */
   readonly requestLimit: number | null;
   readonly createdAt: Date;
+  /** Since when its credentials are refused; null: they are not. */
+  readonly suspendedAt: Date | null;
 }
 
 const idForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -41,6 +43,21 @@ export async function setTenantPlan(
 ): Promise<boolean> {
   return (await db('tenant').where({ id }).update({ plan, requestLimit })) > 0;
 }
+
+/**
+ * Suspends a tenant: all its credentials are refused, and its webhooks wait. Nothing is deleted. False
+ * when there is no such tenant, or it is suspended.
+ */
+export const suspendTenant = async (db: Knex, id: string, suspendedAt: Date): Promise<boolean> =>
+  (await db('tenant').where({ id }).whereNull('suspendedAt').update({ suspendedAt })) > 0;
+
+export async function isTenantSuspended(db: Knex, id: string): Promise<boolean> {
+  return (await db('tenant').where({ id }).whereNotNull('suspendedAt').first('id')) !== undefined;
+}
+
+/** Ends a suspension; false when there is none. */
+export const resumeTenant = async (db: Knex, id: string): Promise<boolean> =>
+  (await db('tenant').where({ id }).whereNotNull('suspendedAt').update({ suspendedAt: null })) > 0;
 
 /** Who a tenant is on its invoices (docs/decisions/0121). */
 export type Seller = Omit<PdfParty, 'lines'>;

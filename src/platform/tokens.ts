@@ -8,9 +8,11 @@ import {
   type JSONWebKeySet,
   type JWK,
   type JWTPayload,
+  type JWTVerifyResult,
 } from 'jose';
 import type { Knex } from 'knex';
 import { randomUUID } from 'node:crypto';
+import { durationText } from '../kernel/duration.js';
 import { problem } from '../kernel/problem.js';
 import type { Identity } from './identity.js';
 import { publicUrls, resourcesOf } from './public-url.js';
@@ -22,8 +24,15 @@ import {
   type SigningKeyRow,
 } from './signing-keys.js';
 
-/** Expected in `aud` of a token that was issued for this API rather than for an OAuth client. */
-const ownAudience = 'durabill';
+/**
+ * `aud` and `iss` of a token that was issued for this API rather than for an OAuth client. The issuer
+ * is no address: the command line may know the instance by another one than its callers.
+ */
+const ownName = 'durabill';
+
+/** What the header of a token calls it: one of ours, or one of an OAuth client (RFC 9068). */
+const ownType = 'JWT';
+const clientType = 'at+jwt';
 
 /** What an OAuth client was allowed to do for a user. */
 export interface GrantClaims {
@@ -55,9 +64,13 @@ export interface TokenKeys {
   readonly jwks: JSONWebKeySet;
   /** Reads the keys again unless that was a moment ago: another process may have rotated them. */
   refresh(): Promise<void>;
+  /** Throws a validation problem for one that is to live longer than tokens may. */
   issue(request: TokenRequest): Promise<string>;
-  /** Throws an unauthorized problem for a token that is malformed, expired or not ours. */
-  verify(token: string): Promise<{ identity: Identity; expiresAt: number }>;
+  /**
+   * Who a token speaks for, as far as the token itself tells: whether it was revoked, the database
+   * knows. Throws an unauthorized problem for one that is malformed, expired or not ours.
+   */
+  verify(token: string): Promise<Identity>;
 }
 
 interface LoadedKeys {
@@ -68,8 +81,17 @@ interface LoadedKeys {
   readonly loadedAt: number;
 }
 
+/** How long tokens may live where nothing else is configured. */
+export const tokenLifeDefaultSeconds = 90 * 86_400;
+
+interface TokenSettings {
+  /** The clock by which tokens begin and end. */
+  readonly now?: () => Date;
+  readonly lifeMaxSeconds?: number | undefined;
+}
+
 /** How long a process signs with a key after another one has rotated it. */
-const trustMs = 60_000;
+const trustMs = 5_000;
 /** Between two looks for a key that is not known: tokens of made-up keys must not cost a query each. */
 const lookMs = 5_000;
 
@@ -87,15 +109,12 @@ async function loadKeys(db: Knex, box: SecretBox, loadedAt: number): Promise<Loa
   };
 }
 
-/**
- * Loads the keys, makes the first one on a new installation. `issuer` is the instance's URL, `now`
- * the clock by which tokens begin and end.
- */
+/** Loads the keys, makes the first one on a new installation. `issuer` is the instance's URL. */
 export async function openTokenKeys(
   db: Knex,
   box: SecretBox,
   issuer: string,
-  now: () => Date = () => new Date(),
+  { now = () => new Date(), lifeMaxSeconds = tokenLifeDefaultSeconds }: TokenSettings = {},
 ): Promise<TokenKeys> {
   if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
   let keys = await loadKeys(db, box, now().getTime());
@@ -114,11 +133,12 @@ export async function openTokenKeys(
     });
     await loading;
   };
-  const audience = [ownAudience, ...publicUrls(issuer).flatMap(resourcesOf)];
+  const issuers = publicUrls(issuer);
+  const audience = [ownName, ...issuers.flatMap(resourcesOf)];
   const check = (token: string) =>
     jwtVerify(token, keys.keySet, {
-      ...{ algorithms: [signingAlgorithm], audience, requiredClaims: ['exp', 'sub'] },
-      currentDate: now(),
+      ...{ algorithms: [signingAlgorithm], audience, issuer: [ownName, ...issuers] },
+      ...{ requiredClaims: ['exp', 'iat', 'jti', 'sub'], currentDate: now() },
     });
   return {
     get jwks() {
@@ -126,22 +146,28 @@ export async function openTokenKeys(
     },
     refresh: () => refresh(lookMs),
     async issue(request) {
+      if (request.expiresInSeconds > lifeMaxSeconds) {
+        throw problem.validation(
+          `A token may live for at most ${durationText(lifeMaxSeconds)} (TOKEN_LIFE_MAX).`,
+        );
+      }
       await refresh(trustMs);
-      return sign(request, keys, issuer, now());
+      return sign(request, keys, now());
     },
     async verify(token) {
       await refresh(trustMs);
       try {
-        const { payload } = await check(token).catch(async (error: unknown) => {
+        const verified = await check(token).catch(async (error: unknown) => {
           if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
           await refresh(lookMs);
           return check(token);
         });
-        return { identity: identityOf(payload), expiresAt: (payload.exp ?? 0) * 1000 };
+        checkKind(verified);
+        const identity = identityOf(verified, lifeMaxSeconds);
+        if (identity.credential.endsAt <= now()) throw expired();
+        return identity;
       } catch (error) {
-        if (error instanceof errors.JWTExpired) {
-          throw problem.unauthorized('The token has expired; request a new one.');
-        }
+        if (error instanceof errors.JWTExpired) throw expired();
         if (error instanceof errors.JOSEError)
           throw problem.unauthorized('The token is not valid.');
         throw error;
@@ -153,7 +179,6 @@ export async function openTokenKeys(
 function sign(
   { tenantId, orgId, roles, subject, expiresInSeconds, oauth }: TokenRequest,
   { kid, privateKey }: LoadedKeys,
-  issuer: string,
   now: Date,
 ): Promise<string> {
   const claims = {
@@ -165,15 +190,17 @@ function sign(
     }),
   };
   return new SignJWT(claims)
-    .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? 'at+jwt' : 'JWT' })
-    .setIssuer(oauth?.issuer ?? issuer)
-    .setAudience(oauth?.resource ?? ownAudience)
+    .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? clientType : ownType })
+    .setIssuer(oauth?.issuer ?? ownName)
+    .setAudience(oauth?.resource ?? ownName)
     .setSubject(subject)
     .setIssuedAt(now)
     .setJti(randomUUID())
     .setExpirationTime(new Date(now.getTime() + expiresInSeconds * 1000))
     .sign(privateKey);
 }
+
+const expired = () => problem.unauthorized('The token has expired; request a new one.');
 
 function openPrivateJwk(box: SecretBox, row: SigningKeyRow): JWK {
   try {
@@ -185,8 +212,21 @@ function openPrivateJwk(box: SecretBox, row: SigningKeyRow): JWK {
   }
 }
 
-function identityOf(payload: JWTPayload): Identity {
-  const { tenantId, morgId, roles, sub } = payload;
+/**
+ * RFC 9068, section 4: what is issued to clients says so, and nothing else does. A token of either
+ * kind cannot stand in for the other.
+ */
+function checkKind({ payload, protectedHeader: { typ } }: JWTVerifyResult): void {
+  const { grantId, iss, aud } = payload;
+  const isOfClient = typ === clientType && typeof grantId === 'string' && iss !== ownName;
+  // Tokens that were issued before had the instance's address as their issuer.
+  const isOwn = typ === ownType && grantId === undefined && aud === ownName;
+  if (!isOfClient && !isOwn) throw problem.unauthorized('The token is not valid.');
+}
+
+/** Tokens that were issued before end with the life that tokens may have now, too. */
+function identityOf({ payload, protectedHeader }: JWTVerifyResult, lifeMaxSeconds: number) {
+  const { tenantId, morgId, roles, sub, jti = '', exp = 0, iat = 0 } = payload;
   if (typeof tenantId !== 'string' || tenantId === '') {
     throw problem.unauthorized("The token lacks the claim 'tenantId'.");
   }
@@ -196,6 +236,10 @@ function identityOf(payload: JWTPayload): Identity {
     orgId: typeof morgId === 'string' && morgId !== '' ? morgId : null,
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
     subject: sub ?? '',
+    credential: {
+      ...{ kind: 'token' as const, id: jti, kid: protectedHeader.kid ?? null },
+      endsAt: new Date(Math.min(exp, iat + lifeMaxSeconds) * 1000),
+    },
     ...(grant && { grant }),
   };
 }

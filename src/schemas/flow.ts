@@ -122,6 +122,7 @@ export function flowOperation(workflow: string, declared: Flow) {
     summary: declared.name,
     description: declared.description,
     isIdempotent: true,
+    access: declared.entity === 'service' ? 'admin' : 'operator',
     query: draftQuery,
     body: flowBody(declared),
     example: declared.example,

@@ -5,6 +5,7 @@ import * as contract from './contract.js';
 import * as contractAttachment from './contract-attachment.js';
 import * as contractService from './contract-service.js';
 import * as contractServiceAttribute from './contract-service-attribute.js';
+import * as credential from './credential.js';
 import * as execution from './execution.js';
 import * as exceptionCard from './exception-card.js';
 import * as flow from './flow.js';
@@ -54,6 +55,8 @@ export const operations = {
   flowContract: execution.flowContractOperations,
   execution: execution.executionOperations,
   oauth: oauth.oauthOperations,
+  oauthGrant: credential.grantOperations,
+  tokenRevocation: credential.tokenRevocationOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
@@ -85,6 +88,7 @@ export const modules: readonly object[] = [
   wallet,
   invoice,
   oauth,
+  credential,
   ingestion,
   usageEvent,
   ratedTransaction,

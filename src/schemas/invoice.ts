@@ -188,6 +188,7 @@ export const invoiceOperations = {
       'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
       'that were applied to it are free again.',
     query: Type.Object({ reason: Type.Optional(FreeText('Why it is voided.', 1000)) }),
+    access: 'operator',
     success: reply.dto(Invoice),
     errors: [400, 404, 409],
   }),

@@ -13,7 +13,8 @@ export const ClientRegistration = Type.Object(
       Type.String({ description: 'Name of the client, for people.', maxLength: 200 }),
     ),
     redirect_uris: Type.Array(Type.String({ maxLength: 1_000 }), {
-      description: 'Where the user may be sent back to: https, http on this machine, or an app.',
+      description:
+        'Where the user may be sent back to: https, http on this machine, or an app (a scheme with a dot, such as com.example.app).',
       minItems: 1,
       maxItems: 10,
     }),
@@ -56,7 +57,7 @@ const authorizeQuery = Type.Object({
   }),
   code_challenge_method: Type.String({ description: 'S256.', maxLength: 100 }),
   state: Type.Optional(
-    Type.String({ description: 'Given back as it was sent.', maxLength: 4_000 }),
+    Type.String({ description: 'Given back as it was sent.', maxLength: 2_000 }),
   ),
   scope: Type.Optional(Type.String({ description: 'What is asked for.', maxLength: 1_000 })),
   resource: Type.Optional(

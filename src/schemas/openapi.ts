@@ -1,4 +1,11 @@
-import { errorStatuses, type ErrorFamily, type ErrorStatus, type Operation } from './operation.js';
+import {
+  accessOf,
+  errorStatuses,
+  rolesOf,
+  type ErrorFamily,
+  type ErrorStatus,
+  type Operation,
+} from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
 import { errorSchemas } from './problem.js';
@@ -22,7 +29,7 @@ const familyNames: Readonly<Record<ErrorFamily, string>> = {
 const statusNames: Readonly<Record<ErrorStatus, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'The request is not valid; the message names what is wrong.'],
   401: ['Unauthorized', 'The token is missing, invalid or expired.'],
-  403: ['Forbidden', 'The role ADMIN is missing.'],
+  403: ['Forbidden', 'The token has none of the roles that it takes, or its tenant is suspended.'],
   404: ['NotFound', 'There is no such record.'],
   409: ['Conflict', 'It collides with what is stored.'],
   413: ['TooLarge', 'The body is larger than 1 MiB, or than the operation says.'],
@@ -170,6 +177,20 @@ function successResponse(
   };
 }
 
+/** What there is to say, and who may do it. */
+function describe(operation: Operation): string {
+  const roles = rolesOf(operation);
+  const needed =
+    roles === undefined
+      ? accessOf(operation) === 'public'
+        ? 'Needs no token.'
+        : 'Needs a token, of whatever role.'
+      : `Needs the role ${roles.join(' or ')}.`;
+  const { description, adminFields = [] } = operation;
+  const only = adminFields.map((field) => `Needs ADMIN with \`${field}\`.`);
+  return [description, needed, ...only].filter((text) => text !== undefined).join(' ');
+}
+
 const introduction = `Usage-based billing on durable execution: accounts, contracts, a catalog with
 rate cards and pricing formulas, and rated usage.
 
@@ -192,7 +213,8 @@ export function describeApi(
   const responses: Record<string, object> = {};
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    const { access = 'admin', body, success } = operation;
+    const { body, success } = operation;
+    const roles = rolesOf(operation);
     const parameters = [
       ...pathParameters(operation),
       ...queryParameters(operation, translator),
@@ -210,8 +232,9 @@ export function describeApi(
         operationId: operation.id,
         tags: [operation.tag],
         summary: operation.summary,
-        ...(operation.description === undefined ? {} : { description: operation.description }),
-        security: access === 'public' ? [] : [{ bearer: [] }],
+        description: describe(operation),
+        security: accessOf(operation) === 'public' ? [] : [{ bearer: [] }],
+        ...(roles === undefined ? {} : { 'x-roles': roles }),
         ...(parameters.length === 0 ? {} : { parameters }),
         ...(body ? { requestBody: requestBody(operation, translator.translate(body)) } : {}),
         responses: answers,

@@ -1,11 +1,15 @@
 import type { Static, TObject, TSchema } from 'typebox';
+import type { Role } from '../kernel/role.js';
 import type { RowSpec } from './row.js';
 
 /** Which error body an operation answers with (document 1 §7, document 2 §7, document 3 §7). */
 export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gateway';
 
-/** `admin`: token with the role ADMIN. `token`: any valid token. `public`: none. */
-export type Access = 'admin' | 'token' | 'public';
+/**
+ * Who may: whoever has one of the roles of `rolesOf`, whoever has a valid token, or everybody
+ * (docs/decisions/0195).
+ */
+export type Access = 'reader' | 'operator' | 'admin' | 'token' | 'public';
 
 export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 502 | 503 | 504;
 
@@ -61,7 +65,7 @@ interface FileReply {
   readonly status: 200;
   readonly contentType: string;
 }
-/** Leads a browser elsewhere, perhaps with a cookie. */
+/** Leads a browser elsewhere, perhaps with cookies. */
 interface RedirectReply {
   readonly kind: 'redirect';
   readonly status: 302;
@@ -151,7 +155,10 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly family?: ErrorFamily;
+  /** Left out: `reader` where it changes nothing, else `admin`. */
   readonly access?: Access;
+  /** Of a body: properties that only ADMIN may give, with dots into objects and lists. */
+  readonly adminFields?: readonly string[];
   /** Path parameters ending in Id that are no UUIDs: keys of the caller. */
   readonly textParams?: readonly string[];
   readonly query?: TObject;
@@ -178,10 +185,10 @@ export interface Operation {
 
 /** Every error status that an operation may answer with: declared, and common to its kind. */
 export function errorStatuses(declared: Operation): ErrorStatus[] {
-  const { access = 'admin', body, query, errors } = declared;
+  const { body, query, errors } = declared;
   const statuses = new Set<ErrorStatus>(errors);
-  if (access !== 'public') statuses.add(401);
-  if (access === 'admin') statuses.add(403);
+  // 403 to whoever has a token, too: its tenant may be suspended.
+  if (accessOf(declared) !== 'public') statuses.add(401).add(403);
   if (body) statuses.add(413);
   if (declared.rateLimit !== undefined) statuses.add(429);
   // A bad path leads nowhere: 404.
@@ -194,6 +201,20 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
 /** Whether an operation changes nothing: it needs no right to write. */
 export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
   method === 'GET' || declared === true;
+
+/** Who may call an operation. */
+export const accessOf = (declared: Operation): Access =>
+  declared.access ?? (isReadOnly(declared) ? 'reader' : 'admin');
+
+const roles: Readonly<Partial<Record<Access, readonly Role[]>>> = {
+  reader: ['READER', 'OPERATOR', 'ADMIN'],
+  operator: ['OPERATOR', 'ADMIN'],
+  admin: ['ADMIN'],
+};
+
+/** The roles of which one is needed; undefined: none is. */
+export const rolesOf = (declared: Operation): readonly Role[] | undefined =>
+  roles[accessOf(declared)];
 
 export function operation<const O extends Operation>(declaration: O): O {
   return declaration;
@@ -225,11 +246,11 @@ export interface StoredFile {
 /** Where a browser is led, and what it is to keep. */
 export interface Redirect {
   readonly location: string;
-  readonly cookie?: {
+  readonly cookies: readonly {
     readonly name: string;
     readonly value: string;
     readonly maxAgeSeconds: number;
-  };
+  }[];
 }
 
 type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }

@@ -67,6 +67,7 @@ export const paymentApplicationOperations = {
     ...{ ...place, summary: 'Apply what is left of a payment to named invoices' },
     body: ApplyPayment,
     example: { invoices: [{ invoiceId: exampleIds.invoice, amount: 10.5 }] },
+    access: 'operator',
     success: reply.dto(AppliedPayment),
     errors: [400, 404, 409],
   }),

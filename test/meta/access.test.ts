@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SignJWT, generateKeyPair } from 'jose';
-import type { Operation } from '../../src/schemas/operation.js';
+import { accessOf, rolesOf, type Operation } from '../../src/schemas/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { sendRaw } from '../support/raw.js';
@@ -15,10 +15,48 @@ const send = (instance: TestInstance, { method, path }: Operation, authorization
     headers: authorization === undefined ? {} : { Authorization: authorization },
   });
 
+/** What OPERATOR may beyond reading (docs/decisions/0195), from the specification and by hand. */
+const operators = [
+  ...['create', 'edit', 'delete', 'approve'].flatMap((flow) =>
+    ['account', 'contract'].map((entity) => `POST /run/billing/${entity}/${flow}`),
+  ),
+  ...['create', 'edit', 'delete'].map((flow) => `POST /run/billing/payment/${flow}`),
+  'POST /v1/workflows/{workflowId}/execute',
+  'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel',
+  ...['POST /accounts', 'PUT /accounts/{accountId}', 'DELETE /accounts/{accountId}'],
+  ...['POST /contracts', 'PUT /contracts/{contractId}', 'DELETE /contracts/{contractId}'],
+  'POST /contracts/{contractId}/services',
+  'PUT /contracts/{contractId}/services/{contractServiceId}',
+  'DELETE /contracts/{contractId}/services/{contractServiceId}',
+  'PUT /contracts/{contractId}/services/{contractServiceId}/end',
+  'PUT /contracts/services/by-instance/{serviceInstanceId}/end',
+  'PUT /contract-services/{contractServiceId}',
+  'PUT /contract-services/{contractServiceId}/end',
+  'PUT /api/q2c-entity-services/CONTRACT/{contractServiceId}',
+  'DELETE /api/q2c-entity-services/CONTRACT/{contractServiceId}',
+  ...['POST /payments', 'PUT /payments/{paymentId}', 'DELETE /payments/{paymentId}'],
+  'POST /v1/payments/{paymentId}/apply',
+  ...['POST /wallets', 'PUT /wallets/{walletId}', 'DELETE /wallets/{walletId}'],
+  'POST /accounts/{accountId}/addresses',
+  'PUT /accounts/{accountId}/addresses/{addressId}',
+  'DELETE /accounts/{accountId}/addresses/{addressId}',
+  'PUT /accounts/{accountId}/activate',
+  'PUT /accounts/{accountId}/deactivate',
+  'PUT /accounts/{accountId}/tax-labels',
+  'POST /v1/mobjects/{mobjectId}/mdata',
+  'POST /v1/mobjects/{mobjectId}/mdata/bulk',
+  'PUT /v1/mobjects/{mobjectId}/mdata/{mdataId}',
+  'DELETE /v1/mobjects/{mobjectId}/mdata/{mdataId}',
+  'POST /v1/invoices/{invoiceId}/void',
+  'POST /v1/usage-events/{id}/retry',
+  'POST /v1/usage-events/retry',
+];
+
 describe('access', () => {
   let instance: TestInstance;
   const bearer: Record<string, string | undefined> = {};
   const forbidden: Record<string, string> = {};
+  const ofRole: Record<string, string> = {};
   before(async () => {
     instance = await openTestInstance();
     const tenant = await instance.tenant();
@@ -60,12 +98,15 @@ describe('access', () => {
       'no role': await instance.token(tenant.id, []),
       'a role in another letter case': await instance.token(tenant.id, ['admin']),
     });
+    for (const role of ['READER', 'OPERATOR', 'ADMIN']) {
+      ofRole[role] = await instance.token(tenant.id, [role]);
+    }
   });
   after(() => instance.close());
 
   for (const operation of declaredOperations) {
-    const { id, access = 'admin', family = 'billing' } = operation;
-    if (access === 'public') continue;
+    const { id, family = 'billing' } = operation;
+    if (accessOf(operation) === 'public') continue;
 
     it(`${id} answers 401 to whoever has no valid token`, async () => {
       expect(Object.keys(bearer)).to.have.length(11);
@@ -76,8 +117,20 @@ describe('access', () => {
       }
     });
 
-    if (access !== 'admin') continue;
-    it(`${id} answers 403 to whoever is no ADMIN`, async () => {
+    const needed = rolesOf(operation);
+    it(`${id} answers 403 exactly to the roles that it does not declare`, async () => {
+      for (const [role, token] of Object.entries(ofRole)) {
+        const answer = await send(instance, operation, `Bearer ${token}`);
+        const isAllowed = needed === undefined || needed.some((one) => one === role);
+        expect(answer.status === 403, `${role}: ${answer.status} ${answer.text}`).to.equal(
+          !isAllowed,
+        );
+        expect(answer.status, role).to.not.equal(401);
+      }
+    });
+
+    if (needed === undefined) continue;
+    it(`${id} answers 403 to whoever has no role that it takes`, async () => {
       expect(Object.keys(forbidden)).to.have.length(3);
       for (const [name, token] of Object.entries(forbidden)) {
         const answer = await send(instance, operation, `Bearer ${token}`);
@@ -85,7 +138,27 @@ describe('access', () => {
         if (family === 'billing') {
           expect(JSON.parse(answer.text)).to.include({ status: 403, error: 'Forbidden' });
         }
+        if (needed.length === 1) expect(answer.text).to.include('The role ADMIN is required.');
       }
     });
   }
+
+  it('each operation takes the roles that are written down here', () => {
+    const taken = (roles: string) =>
+      declaredOperations
+        .filter((one) => String(rolesOf(one)) === roles)
+        .map(({ method, path }) => `${method} ${path.replace('/api/v1/external', '')}`);
+    const readers = taken('READER,OPERATOR,ADMIN');
+    // Every GET, and the simulation.
+    const reads = declaredOperations.filter(
+      (one) => one.method === 'GET' && accessOf(one) !== 'public',
+    );
+    const readingPosts = readers.filter((one) => !one.startsWith('GET'));
+    expect(readers).to.have.length(reads.length + readingPosts.length);
+    expect(readingPosts).to.have.members([
+      'POST /v1/usage-events/simulate',
+      'POST /v1/mobjects/{mobjectId}/mdata/search',
+    ]);
+    expect(taken('OPERATOR,ADMIN')).to.have.members(operators);
+  });
 });

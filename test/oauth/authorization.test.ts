@@ -3,6 +3,7 @@ import { openTestInstance, type TestInstance } from '../support/instance.js';
 import {
   authorization,
   cookieOf,
+  cookiesOf,
   expectFault,
   oauthSteps,
   redirected,
@@ -28,11 +29,11 @@ describe('OAuth: authorization', () => {
     const answer = await steps.authorize(authorization(clientId));
     expect(answer.status).to.equal(302);
     expect(answer.headers.location).to.match(/^\/oauth\/consent\?flow_id=[0-9a-f-]{36}$/);
-    const [cookie = '', ...more] = answer.headers['set-cookie'] ?? [];
+    const [cookie = '', sealed = '', ...more] = answer.headers['set-cookie'] ?? [];
     expect(more).to.deep.equal([]);
-    expect(cookie).to.match(
-      /^__gateway_flow_secret=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=900; HttpOnly; SameSite=Lax$/,
-    );
+    const attributes = '; Path=/; Max-Age=900; HttpOnly; SameSite=Lax';
+    expect(cookie).to.match(new RegExp(`^__gateway_flow_secret=[A-Za-z0-9_-]{43}${attributes}$`));
+    expect(sealed).to.match(new RegExp(`^__gateway_flow_1=[A-Za-z0-9_-]{100,3900}${attributes}$`));
     const again = await steps.authorize(authorization(clientId));
     expect(cookieOf(again)).to.not.equal(cookieOf(answer));
     const beside = await steps.authorize(authorization(clientId), cookieOf(answer));
@@ -53,6 +54,11 @@ describe('OAuth: authorization', () => {
     ],
     ['a query more', { redirect_uri: `${redirectUri}?x=1` }, 'invalid_request'],
     ['a line break more', { redirect_uri: `${redirectUri}\r\n` }, 'invalid_request'],
+    [
+      'a port that there is none of',
+      { redirect_uri: 'http://localhost:99999/callback' },
+      'invalid_request',
+    ],
     ['two redirect URIs', { redirect_uri: [redirectUri, redirectUri] }, 'invalid_request'],
   ];
   for (const [what, changes, code] of unredirected) {
@@ -105,6 +111,41 @@ describe('OAuth: authorization', () => {
     });
   }
 
+  it('stores nothing until a user decides, whoever asks and however often', async () => {
+    const count = async () => {
+      const { rows } = await instance.platform.database.platform.raw<{ rows: object[] }>(
+        `select (select count(*) from oauth_flow) as flows, (select count(*) from oauth_decision)
+           as decisions, (select count(*) from oauth_grant) as grants`,
+      );
+      return rows[0];
+    };
+    const before = await count();
+    for (let n = 0; n < 20; n += 1) {
+      const answer = await steps.authorize(authorization(clientId, { state: 'x'.repeat(1_500) }));
+      expect(answer.status).to.equal(302);
+      expect(answer.headers.location).to.match(/^\/oauth\/consent/);
+    }
+    expect(await count()).to.deep.equal(before);
+    const long = await steps.authorize(authorization(clientId, { state: 'x'.repeat(2_001) }));
+    expect(redirected(long)).to.include({ error: 'invalid_request' });
+    const wide = await steps.authorize(authorization(clientId, { state: '€'.repeat(1_000) }));
+    expect(redirected(wide)).to.include({ error: 'invalid_request' });
+  });
+
+  it('keeps four flows of one browser apart; a fifth takes the place of one', async () => {
+    const names = new Set<string>();
+    let cookie = '';
+    for (let n = 0; n < 4; n += 1) {
+      const answer = await steps.authorize(authorization(clientId), cookie);
+      const [secret = '', sealed = ''] = cookiesOf(answer);
+      names.add(sealed.split('=')[0] ?? '');
+      cookie = cookie === '' ? `${secret}; ${sealed}` : `${cookie}; ${sealed}`;
+    }
+    expect(names.size).to.equal(4);
+    const fifth = await steps.authorize(authorization(clientId), cookie);
+    expect(names).to.include(cookiesOf(fifth)[1]?.split('=')[0]);
+  });
+
   it('sends no state where none was given', async () => {
     const request = authorization(clientId, { state: undefined, response_type: 'token' });
     expect(redirected(await steps.authorize(request))).to.have.all.keys(
@@ -122,6 +163,30 @@ describe('OAuth: authorization', () => {
     for (const resource of ['', '/', '/mcp', '/mcp/'].map((path) => `${issuer}${path}`)) {
       const answer = await steps.authorize(authorization(clientId, { resource }));
       expect(answer.headers.location, resource).to.match(/^\/oauth\/consent/);
+    }
+  });
+
+  it('redirects nobody from a public instance for a client that no user has allowed', async () => {
+    const shown = await openTestInstance({ publicUrl: 'https://billing.example' });
+    try {
+      const their = await oauthSteps(shown);
+      const uri = 'https://evil.example/callback';
+      const stranger = await their.client({ redirect_uris: [uri] });
+      const ask = (id: string, to: string) =>
+        their.authorize(authorization(id, { redirect_uri: to, response_type: 'token' }));
+      const page = await ask(stranger, uri);
+      expect(page.status).to.equal(400);
+      expect(page.type).to.equal('text/html; charset=utf-8');
+      expect(page.text).to.include('evil.example').and.not.include('href="https');
+      expect(page.headers).to.not.have.property('location');
+      // What does not leave the machine, and who was allowed something, is told.
+      expect((await ask(await their.client(), redirectUri)).status).to.equal(302);
+      const tenant = await shown.tenant();
+      await their.code(stranger, tenant.token, { redirect_uri: uri });
+      const told = await ask(stranger, uri);
+      expect(redirected(told)).to.include({ error: 'unsupported_response_type' });
+    } finally {
+      await shown.close();
     }
   });
 });

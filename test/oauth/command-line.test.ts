@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { decodeJwt } from 'jose';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { oauthSteps } from '../support/oauth.js';
+import { asOwner } from '../support/rows.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -83,4 +86,78 @@ describe('OAuth: the command line', function () {
     expect((await durabill('signing-key', 'remove', oldKid)).code).to.equal(0);
     expect((await durabill('signing-key', 'remove', oldKid)).code).to.equal(1);
   });
+
+  it('refuses roles that nothing knows, and lives that are too long', async () => {
+    for (const role of ['ADMINS', 'admin', 'READER,OWNER']) {
+      const { code, output, errors } = await durabill('token', '--tenant', 'x', '--roles', role);
+      expect([code, output], role).to.deep.equal([1, '']);
+      expect(errors).to.include('is no role: use READER, OPERATOR, ADMIN');
+    }
+    const long = await durabill('token', '--tenant', 'acme', '--expires', '999999d');
+    expect([long.code, long.output]).to.deep.equal([1, '']);
+    expect(long.errors).to.equal('durabill: A token may live for at most 90d (TOKEN_LIFE_MAX).\n');
+    const without = await durabill('token');
+    expect([without.code, without.output]).to.deep.equal([1, '']);
+    expect(without.errors).to.include("required option '--tenant <id>' not specified");
+  });
+
+  it('makes keys that expire, shows their use, and revokes tokens and grants', async () => {
+    const made = await durabill(
+      ...['access-key', 'create', '--tenant', 'acme', '--roles', 'READER', '--expires', '1h'],
+    );
+    const key = made.output.trim();
+    expect(key).to.match(/^dbk_/);
+    await instance.platform.authenticate(key);
+    const listed = await durabill('access-key', 'list', '--tenant', 'acme');
+    expect(listed.output).to.match(/^[0-9a-f]{16}\t-\tREADER\t-\tvalid until \S+Z\tused \S+Z\n$/);
+
+    const steps = await oauthSteps(instance);
+    const clientId = await steps.client();
+    const tokens = await steps.tokens(clientId, key);
+    const grants = await durabill('grant', 'list', '--tenant', 'acme');
+    const [id = '', client, subject] = grants.output.split('\t');
+    expect([client, subject]).to.deep.equal(['"Billing assistant"', `key:${key.split('_')[1]}`]);
+    expect((await durabill('grant', 'revoke', id)).code).to.equal(0);
+    expect((await durabill('grant', 'revoke', id)).code).to.equal(1);
+    await refused(tokens.access_token);
+
+    const { output: token } = await durabill('token', '--tenant', 'acme', '--roles', 'ADMIN');
+    const jti = decodeJwt(token).jti ?? '';
+    expect((await durabill('token', 'revoke', jti)).output).to.include(`revoked ${jti}`);
+    await refused(token.trim());
+    const { output: second } = await durabill('token', '--tenant', 'acme', '--roles', 'ADMIN');
+    expect((await durabill('token', 'revoke', second.trim())).code).to.equal(0);
+    await refused(second.trim());
+    expect((await durabill('token', 'revoke', 'nonsense')).code).to.equal(1);
+  });
+
+  it('suspends and resumes a tenant, and the audit knows what was done', async () => {
+    const { output } = await durabill('token', '--tenant', 'acme', '--roles', 'ADMIN');
+    const token = output.trim();
+    const suspended = await durabill('tenant', 'suspend', 'acme');
+    expect(suspended.output).to.include('acme is suspended');
+    expect(await refusalOf(token)).to.include("The tenant 'acme' is suspended.");
+    expect((await durabill('tenant', 'list')).output).to.match(/acme\t.*\tsuspended \S+Z/);
+    expect((await durabill('tenant', 'resume', 'acme')).output).to.include('not suspended');
+    await instance.platform.authenticate(token);
+    expect((await durabill('tenant', 'suspend', 'nobody')).code).to.equal(1);
+
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `select distinct entity || ' ' || action as event from audit where actor = 'command-line'`,
+      ),
+    );
+    expect(rows.map(({ event }: { event: string }) => event)).to.include.members([
+      ...['access_key create', 'access_token issue', 'access_token revoke', 'oauth_grant revoke'],
+      ...['signing_key delete', 'signing_key rotate', 'tenant resume', 'tenant suspend'],
+    ]);
+  });
+
+  const refusalOf = (bearer: string) =>
+    instance.platform.authenticate(bearer).then(
+      () => 'none',
+      (error: unknown) => (error as Error).message,
+    );
+  const refused = async (bearer: string) =>
+    expect(await refusalOf(bearer)).to.equal('The token has been revoked.');
 });

@@ -3,13 +3,18 @@ import { openTestInstance, type TestInstance, type TestTenant } from '../support
 import {
   authorization,
   cookieOf,
+  cookiesOf,
   formOf,
   movedClock,
   oauthSteps,
+  pkce,
   redirected,
+  redirectUri,
   type OauthSteps,
   type Parameters,
 } from '../support/oauth.js';
+import { sendRaw } from '../support/raw.js';
+import { asOwner } from '../support/rows.js';
 
 const issuer = 'http://localhost';
 
@@ -108,6 +113,61 @@ describe('OAuth: consent', () => {
     const { error_description: description, ...rest } = redirected(answer);
     expect(rest).to.deep.equal({ error: 'access_denied', state: 'xyz', iss: issuer });
     expect(description).to.match(/\S/);
+  });
+
+  it('grants what the user leaves of the scopes', async () => {
+    const { verifier, challenge } = pkce();
+    const { flowId, cookie } = await pending({ code_challenge: challenge });
+    const { text } = await steps.showConsent(flowId, cookie);
+    expect(text).to.include('name="scope.mcp:write" value="no"');
+    expect(text).to.not.include('name="scope.mcp:read"');
+    const decision = { ...formOf(text), decision: 'allow', credential: tenant.token };
+    const answer = await steps.decide({ ...decision, 'scope.mcp:write': 'no' }, cookie);
+    expect(answer.status).to.equal(303);
+    const { code = '' } = redirected(answer);
+    const token = await steps.token({
+      ...{ grant_type: 'authorization_code', client_id: clientId, code },
+      ...{ code_verifier: verifier, redirect_uri: redirectUri },
+    });
+    expect(JSON.parse(token.text)).to.include({ scope: 'mcp:read' });
+    const only = await pending({ scope: 'mcp:write' });
+    expect((await steps.showConsent(only.flowId, only.cookie)).text).to.not.include('"radio"');
+  });
+
+  it('opens in another process, with the cookies that a browser keeps', async () => {
+    const other = await openTestInstance({ now: clock.now, beside: instance });
+    try {
+      const get = (path: string, cookie: string) =>
+        sendRaw(other.url, { method: 'GET', path, headers: { Cookie: cookie } });
+      const asked = await steps.authorize(authorization(clientId));
+      const path = String(asked.headers.location);
+      const cookies = cookiesOf(asked);
+      const shown = await get(path, cookies.join('; '));
+      expect(shown.status, shown.text).to.equal(200);
+      expect(shown.text).to.include('Billing assistant');
+      const foreign = cookieOf(await steps.authorize(authorization(clientId)));
+      expect((await get(path, `${foreign}; ${cookies[1] ?? ''}`)).status).to.equal(403);
+      expect((await get(path, cookies[0] ?? '')).status).to.equal(403);
+      const decision = { ...formOf(shown.text), decision: 'deny' };
+      expect((await steps.decide(decision, cookies[0])).status).to.equal(303);
+      expect((await get(path, cookies.join('; '))).status).to.equal(409);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('writes failed sign-ins down, some of them', async () => {
+    const { flowId, cookie } = await pending();
+    const { text } = await steps.showConsent(flowId, cookie);
+    const decision = { ...formOf(text), decision: 'allow', credential: 'nonsense' };
+    for (let n = 0; n < 30; n += 1) await steps.decide(decision, cookie);
+    const { rows: events } = await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `select action, after ->> 'clientId' as client from audit where entity = 'sign_in'`,
+      ),
+    );
+    expect(events.length).to.be.within(1, 20);
+    expect(events[0]).to.deep.equal({ action: 'refuse', client: clientId });
   });
 
   it('refuses a form that it did not show', async () => {

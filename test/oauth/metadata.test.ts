@@ -130,7 +130,9 @@ describe('OAuth: metadata and keys', () => {
     expect(refusal).to.match(/signs new tokens/);
 
     // Another process signs with the new key at once; this one looks for a key that it does not know.
-    const other = await openTokenKeys(db, platform.secrets, instance.url, clock.now);
+    const other = await openTokenKeys(db, platform.secrets, instance.url, {
+      now: clock.now,
+    });
     const request = { tenantId: tenant.id, orgId: null, roles: ['ADMIN'], subject: 'x' };
     const token = await other.issue({ ...request, expiresInSeconds: 600 });
     expect(decodeProtectedHeader(token).kid).to.equal(kid);

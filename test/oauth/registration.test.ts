@@ -51,6 +51,18 @@ describe('OAuth: registration', () => {
     ['only unknown scopes', { scope: 'openid profile' }, { scope: undefined }],
     ['no name', { client_name: undefined }, { client_name: undefined }],
     [
+      'a name that turns round, plain',
+      { client_name: 'Pay\u202Elapy' },
+      { client_name: 'Paylapy' },
+    ],
+    [
+      'a name of several lines, in one',
+      { client_name: ' Durabill\r\n\u2028Support\u0007 ' },
+      { client_name: 'Durabill Support' },
+    ],
+    ['a name of nothing to see', { client_name: '\u200B\u3164' }, { client_name: undefined }],
+    ['a long name, cut', { client_name: 'x'.repeat(200) }, { client_name: `${'x'.repeat(79)}…` }],
+    [
       'unknown grant types, dropped',
       { grant_types: ['implicit', 'authorization_code'] },
       { grant_types: ['authorization_code'] },
@@ -93,6 +105,14 @@ describe('OAuth: registration', () => {
     ['javascript:', ['javascript:alert(1)']],
     ['data:', ['data:text/html,x']],
     ['file:', ['file:///etc/passwd']],
+    ...[
+      'ms-msdt:/x',
+      'search-ms:query=x',
+      'ssh://evil.example',
+      'cursor://evil/callback',
+      'app:/x',
+    ].map((uri): [string, unknown] => [uri, [uri]]),
+    ['a port that there is none of', ['http://127.0.0.1:99999/cb']],
     ['a relative URI', ['/callback']],
     ['a line break', ['https://app.example/\r\nX: y']],
     ['a backslash', ['https:\\\\app.example/']],

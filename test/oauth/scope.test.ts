@@ -121,7 +121,7 @@ describe('OAuth: what a token may do, and its end', () => {
     const tokens = await steps.tokens(clientId, tenant.token);
     const cookie = cookieOf(await steps.authorize(authorization(clientId)));
     const { rows } = await instance.platform.database.platform.raw(`
-      select to_jsonb(f)::text as row from oauth_flow f
+      select to_jsonb(f)::text as row from oauth_decision f
       union all select to_jsonb(c)::text from oauth_code c
       union all select to_jsonb(r)::text from oauth_refresh_token r
       union all select to_jsonb(g)::text from oauth_grant g`);

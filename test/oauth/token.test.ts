@@ -26,7 +26,7 @@ describe('OAuth: tokens', () => {
   let clientId: string;
   const clock = movedClock();
   before(async () => {
-    instance = await openTestInstance({ now: clock.now });
+    instance = await openTestInstance({ now: clock.now, tokenSeconds: 80 * 86_400 });
     steps = await oauthSteps(instance);
     tenant = await instance.tenant();
     clientId = await steps.client();

@@ -56,6 +56,8 @@ interface InstanceOptions {
   readonly tracing?: PlatformConfig['tracing'];
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
+  /** The address that callers are told, where it is not that of this machine. */
+  readonly publicUrl?: string;
   /** Listens on a port that is known before, so that the addresses it tells are right. */
   readonly isPublic?: boolean;
   /** The clock by which tokens, grants and requests live. */
@@ -64,6 +66,8 @@ interface InstanceOptions {
   readonly tokenSeconds?: number;
   /** Puts something between the instance and its database: the address to connect to instead. */
   readonly route?: (databaseUrl: string) => Promise<string>;
+  /** A second process of an instance: it shares this one's database and secret. */
+  readonly beside?: TestInstance;
 }
 
 const json = (test: request.Test, body: unknown): request.Test =>
@@ -97,7 +101,7 @@ async function freePort(): Promise<number> {
 /** The whole product on a database of its own: API over HTTP and, if asked, the workers. */
 export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
   const servers = await testServers();
-  const databaseUrl = await createTestDatabase();
+  const databaseUrl = options.beside?.databaseUrl ?? (await createTestDatabase());
   const unique = randomBytes(4).toString('hex');
   const port = options.isPublic === true ? await freePort() : 0;
   const platform = await openPlatform(
@@ -115,10 +119,11 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       webhooks: { allowsPrivateAddresses: true, ...options.webhooks },
       logLevel: options.logTo ? 'trace' : (process.env['TEST_LOG_LEVEL'] ?? 'silent'),
       logTo: options.logTo,
-      publicUrl: port === 0 ? 'http://localhost' : `http://127.0.0.1:${port}`,
+      publicUrl:
+        options.publicUrl ?? (port === 0 ? 'http://localhost' : `http://127.0.0.1:${port}`),
       host: '127.0.0.1',
       port,
-      secret: randomBytes(32),
+      secret: options.beside?.platform.config.secret ?? randomBytes(32),
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,

@@ -45,6 +45,10 @@ export function cookieOf(answer: RawAnswer): string {
   return cookie.split(';')[0] ?? '';
 }
 
+/** All that an answer gave a browser to keep: the secret, and what was asked, sealed. */
+export const cookiesOf = ({ headers }: RawAnswer): string[] =>
+  [headers['set-cookie'] ?? []].flat().map((cookie) => cookie.split(';')[0] ?? '');
+
 /** The parameters of the address that an answer leads to. */
 export const redirected = (answer: RawAnswer): Record<string, string> =>
   Object.fromEntries(new URL(String(answer.headers.location), 'http://localhost').searchParams);

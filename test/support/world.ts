@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { addMcpClient } from '../../src/platform/oauth/mcp-clients.js';
 import { exampleIds, examples } from '../../src/schemas/examples.js';
 import type { Operation } from '../../src/schemas/operation.js';
@@ -25,7 +26,7 @@ export interface World extends Places {
 }
 
 /** Path parameters whose values all tenants share. */
-export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId']);
+export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId', 'jti']);
 
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 
@@ -68,6 +69,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     externalId: account.externalId,
     currency: 'USD',
     name: 'netTerm',
+    // Tokens are not stored: an id of one is whosever it is.
+    jti: '01939c6e-7a00-4000-8000-00000000beef',
   };
   const references: Record<string, string> = {
     id: account.id,
@@ -116,6 +119,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   ).body.id;
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
+  params['grantId'] = await addGrant(tenant, references);
   await addToolCall(tenant);
   await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
@@ -194,6 +198,19 @@ async function addOauthClient(
     .post('/api/oauth/per-user/register', examples.registration)
     .expect(201);
   references['client_id'] = body.client_id;
+}
+
+/** What that client was allowed. */
+async function addGrant(tenant: TestTenant, references: Record<string, string>): Promise<string> {
+  const [{ id = '' } = {}] = await tenant.scope.db
+    .read('oauthGrant')
+    .insert({
+      ...{ id: randomUUID(), tenantId: tenant.id, clientId: references['client_id'] },
+      ...{ subject: `user ${tenant.id}`, roles: ['ADMIN'], scopes: ['mcp:read'], resource: 'x' },
+      ...{ createdAt: new Date(), expiresAt: new Date(Date.now() + 86_400_000) },
+    })
+    .returning<{ id: string }[]>('id');
+  return id;
 }
 
 /** One rated event. */

@@ -7,6 +7,7 @@ import { contractHandlers } from './contract.js';
 import { contractAttachmentHandlers } from './contract-attachment.js';
 import { contractServiceHandlers } from './contract-service.js';
 import { contractServiceAttributeHandlers } from './contract-service-attribute.js';
+import { grantHandlers, tokenRevocationHandlers } from './credential.js';
 import { exceptionCardHandlers } from './exception-card.js';
 import { executionHandlers } from './execution.js';
 import { flowContractHandlers } from './flow-contract.js';
@@ -55,6 +56,8 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   flowContract: flowContractHandlers,
   execution: executionHandlers,
   oauth: oauthHandlers,
+  oauthGrant: grantHandlers,
+  tokenRevocation: tokenRevocationHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   ratedTransaction: ratedTransactionHandlers,

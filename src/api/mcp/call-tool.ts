@@ -9,8 +9,8 @@ import { pathNames, type Tool } from '../../schemas/tool.js';
 import { validate } from '../../schemas/validator.js';
 import { handlers } from '../handlers/index.js';
 import { stringifyJson } from '../json.js';
+import { checkAccess, checkAdminFields } from '../check-access.js';
 import {
-  checkAccess,
   checkIdempotencyKey,
   readParams,
   readQuery,
@@ -98,6 +98,7 @@ async function perform(
 ): Promise<unknown> {
   checkAccess(operation, identity);
   const input = readArguments(operation, given);
+  checkAdminFields(operation, identity, input.body);
   const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
   const result = await ofResource[key]?.(input, scope, platform, nobody);
   return presentReply(operation.success as JsonReply, result, { requestId, query: input.query });

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { isUuid } from '../../kernel/id.js';
 import { isOauthScope, oauthScopeNames, scopeNames } from '../../kernel/oauth-scope.js';
 import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
-import { flowLifetimeSeconds, insertFlow } from '../../platform/oauth/flows.js';
-import { purgeOauth } from '../../platform/oauth/purge.js';
-import { hashOf, newSecret } from '../../platform/oauth/secret.js';
+import { flowLifetimeSeconds } from '../../platform/oauth/flows.js';
+import { newSecret } from '../../platform/oauth/secret.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor, publicUrls, resourcesOf } from '../../platform/public-url.js';
 import type { OperationInput, Redirect } from '../../schemas/operation.js';
@@ -17,6 +16,12 @@ type AuthorizationRequest = OperationInput<Operations['oauth']['authorize']>['qu
 
 /** The cookie of document 3, section 4, which binds a flow to the browser that began it. */
 export const browserCookie = '__gateway_flow_secret';
+
+/**
+ * The cookies of what is asked, sealed: as many flows of one browser as may wait for their user at
+ * the same time, which with all else stays below what headers may hold.
+ */
+export const flowCookies: readonly string[] = [1, 2, 3, 4].map((n) => `__gateway_flow_${n}`);
 
 const secretForm = /^[A-Za-z0-9_-]{43}$/;
 
@@ -91,15 +96,15 @@ export function readResource(resource: string | undefined, issuer: string): stri
 }
 
 /**
- * Checks what a client asks for and keeps it as a pending flow of this browser (document 3,
- * section 4). A browser that has a secret keeps it: two clients that ask at the same time share it.
+ * Checks what a client asks for and gives it, sealed, to this browser to keep. A browser that has a
+ * secret keeps it: two clients that ask at the same time share it.
  */
 export async function startFlow(
   platform: Platform,
   query: AuthorizationRequest,
   { host, cookie }: Caller,
 ): Promise<Redirect> {
-  const { database, config, now } = platform;
+  const { config, now, oauthFlows } = platform;
   const client = await findTarget(platform, query);
   checkResponseType(query);
   checkCodeChallenge(query);
@@ -108,17 +113,23 @@ export async function startFlow(
   const resource = readResource(query.resource, publicUrlFor(config.publicUrl, host));
   const secret = cookie(browserCookie);
   const value = secret !== undefined && secretForm.test(secret) ? secret : newSecret();
-  const id = randomUUID();
-  const time = now();
-  await insertFlow(database.platform, {
-    ...{ id, browserHash: hashOf(value), clientId: client.id, scopes, resource },
-    ...{ redirectUri: query.redirect_uri, codeChallenge: query.code_challenge },
-    ...{ state: query.state ?? null, decidedAt: null },
-    expiresAt: new Date(time.getTime() + flowLifetimeSeconds * 1000),
-  });
-  await purgeOauth(database.platform, time);
+  const flow = oauthFlows.seal(
+    {
+      ...{ clientId: client.id, scopes, resource, state: query.state ?? null },
+      ...{ redirectUri: query.redirect_uri, codeChallenge: query.code_challenge },
+      expiresAt: new Date(now().getTime() + flowLifetimeSeconds * 1000),
+    },
+    value,
+  );
+  if (!flow) throw oauthFault('invalid_request', "'state' is too long", 'state');
+  const free = flowCookies.find((name) => cookie(name) === undefined);
+  const name = free ?? flowCookies[randomInt(flowCookies.length)] ?? '';
+  const maxAgeSeconds = flowLifetimeSeconds;
   return {
-    location: `/oauth/consent?flow_id=${id}`,
-    cookie: { name: browserCookie, value, maxAgeSeconds: flowLifetimeSeconds },
+    location: `/oauth/consent?flow_id=${flow.id}`,
+    cookies: [
+      { name: browserCookie, value, maxAgeSeconds },
+      { name, value: flow.sealed, maxAgeSeconds },
+    ],
   };
 }

@@ -5,15 +5,20 @@ import { databaseProblem } from '../../commands/database-problem.js';
 import { isUuid } from '../../kernel/id.js';
 import { isOauthScope, oauthScopes } from '../../kernel/oauth-scope.js';
 import { Problem, problem } from '../../kernel/problem.js';
-import { decideFlow, findPendingFlow, type ShownFlow } from '../../platform/oauth/flows.js';
+import { plainName } from '../../kernel/shown-name.js';
+import { findOauthClient } from '../../platform/oauth/clients.js';
+import { denyFlow, isDecided, type ShownFlow } from '../../platform/oauth/flows.js';
 import { allowFlow } from '../../platform/oauth/grants.js';
+import { purgeOauth } from '../../platform/oauth/purge.js';
 import { hashOf } from '../../platform/oauth/secret.js';
 import type { Identity } from '../../platform/identity.js';
 import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
-import { browserCookie } from './authorization.js';
-import { readForm, required } from './form.js';
+import { noteFailedSignIn } from '../failed-sign-ins.js';
+import type { RequestState } from '../mount.js';
+import { browserCookie, flowCookies } from './authorization.js';
+import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
 import { showPage } from './page.js';
 import { withParameters } from './redirect-uri.js';
@@ -26,31 +31,33 @@ interface OpenFlow {
 
 const decidedBefore = (): Problem => problem.conflict('You have decided about this request.');
 
-/** Document 3, section 4: known, and at most 15 minutes old. */
-function checkCurrent(flow: ShownFlow | undefined, now: Date): asserts flow is ShownFlow {
-  if (!flow) throw problem.validation('This request is not known.');
-  if (flow.expiresAt <= now) throw problem.validation('This request has expired.');
+const unknownFlow = (): Problem => problem.validation('This request is not known.');
+
+/** A flow of ours, and at most 15 minutes old. */
+function checkCurrent({ oauthFlows, now }: Platform, flowId: string): void {
+  const end = isUuid(flowId) ? oauthFlows.endOf(flowId) : undefined;
+  if (end === undefined) throw unknownFlow();
+  if (end <= now()) throw problem.validation('This request has expired.');
 }
 
-/** Document 3, section 4: the browser that began it, by its cookie. */
-function checkBrowser({ browserHash }: ShownFlow, secret: string | undefined): string {
-  if (secret !== undefined && timingSafeEqual(hashOf(secret), browserHash)) return secret;
+/** What the browser that began a flow holds of it: no other one can open it. */
+function openSealed({ oauthFlows }: Platform, ctx: Context, flowId: string) {
+  const secret = ctx.cookies.get(browserCookie);
+  const sealed = flowCookies.map((name) => ctx.cookies.get(name) ?? '');
+  const flow = secret === undefined ? undefined : oauthFlows.open(flowId, secret, sealed);
+  if (secret !== undefined && flow) return { flow, secret };
   throw problem.forbidden('This request was begun in another browser.');
 }
 
-/** OAuth 2.1, section 4.1.2: one decision makes one code. */
-function checkUndecided({ decidedAt }: ShownFlow): void {
-  if (decidedAt) throw decidedBefore();
-}
-
 async function openFlow(platform: Platform, ctx: Context, flowId: string): Promise<OpenFlow> {
-  const flow = isUuid(flowId)
-    ? await findPendingFlow(platform.database.platform, flowId)
-    : undefined;
-  checkCurrent(flow, platform.now());
-  const secret = checkBrowser(flow, ctx.cookies.get(browserCookie));
-  checkUndecided(flow);
-  return { flow, secret };
+  checkCurrent(platform, flowId);
+  const { flow, secret } = openSealed(platform, ctx, flowId);
+  const db = platform.database.platform;
+  // OAuth 2.1, section 4.1.2: one decision makes one code.
+  if (await isDecided(db, flowId)) throw decidedBefore();
+  const client = await findOauthClient(db, flow.clientId);
+  if (!client) throw unknownFlow();
+  return { flow: { ...flow, clientName: plainName(client.name) }, secret };
 }
 
 /** Proves that a form came from the page of this flow in this browser. */
@@ -68,6 +75,17 @@ function destinationOf(redirectUri: string): string {
   return protocol === 'https:' || protocol === 'http:' ? host : `the app of ${protocol}//`;
 }
 
+/**
+ * The scopes that a user may take away. Whoever may change data may read it, so that reading goes
+ * with all else, by denying it.
+ */
+const isOptional = (scope: string, scopes: readonly string[]): boolean =>
+  scopes.length > 1 && scope !== 'mcp:read';
+
+/** What the user left of the scopes; a form that says nothing of one leaves it. */
+const keptScopes = ({ scopes }: ShownFlow, form: Form): readonly string[] =>
+  scopes.filter((scope) => !isOptional(scope, scopes) || form.get(`scope.${scope}`) !== 'no');
+
 function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
   const { id: flowId, clientName, redirectUri, scopes, expiresAt } = open.flow;
   const name = clientName ?? 'An application without a name';
@@ -75,7 +93,10 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
     title: `${name} asks for access`,
     ...{ flowId, csrf: csrfToken(open), clientName: name, fault },
     destination: destinationOf(redirectUri),
-    scopes: scopes.filter(isOauthScope).map((scope) => oauthScopes[scope]),
+    scopes: scopes.filter(isOauthScope).map((scope) => ({
+      ...{ ...oauthScopes[scope], name: scope },
+      isOptional: isOptional(scope, scopes),
+    })),
     expires: expiresAt.toISOString().slice(11, 16),
   });
 }
@@ -93,7 +114,7 @@ function sendBack(
 }
 
 /**
- * Who the user is: an access key or token of this instance (0-decisions.md, section 6). A client's
+ * Who the user is: an access key or token of this instance. A client's
  * token is none of theirs: with it, a client could give itself more than it was allowed.
  */
 async function signIn(platform: Platform, credential: string): Promise<Identity | string> {
@@ -103,7 +124,9 @@ async function signIn(platform: Platform, credential: string): Promise<Identity 
       ? 'This token belongs to an application. Use an access key or token of your own.'
       : identity;
   } catch (error) {
-    if (error instanceof Problem && error.kind === 'unauthorized') return error.message;
+    if (!(error instanceof Problem)) throw error;
+    // 403: its tenant is suspended.
+    if (error.kind === 'unauthorized' || error.kind === 'forbidden') return error.message;
     throw error;
   }
 }
@@ -117,7 +140,8 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
   const issuer = publicUrlFor(config.publicUrl, ctx.host);
   const decision = required(form, 'decision');
   if (decision === 'deny') {
-    if (!(await decideFlow(database.platform, flow.id, now()))) throw decidedBefore();
+    if (!(await denyFlow(database.platform, flow))) throw decidedBefore();
+    platform.log.info({ clientId: flow.clientId }, 'consent denied');
     const error = { error: 'access_denied', error_description: 'The user did not allow it.' };
     sendBack(ctx, flow, error, issuer);
     return;
@@ -125,10 +149,14 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
   if (decision !== 'allow') throw problem.validation("'decision' must be allow or deny.");
   const identity = await signIn(platform, form.get('credential') ?? '');
   if (typeof identity === 'string') {
+    const { ids } = ctx.state as RequestState;
+    await noteFailedSignIn(platform, ids, { address: ctx.ip, clientId: flow.clientId });
     showConsent(ctx, open, identity);
     return;
   }
-  const code = await allowFlow(database.platform, flow, identity, now());
+  const kept = { ...flow, scopes: keptScopes(flow, form) };
+  const code = await allowFlow(database.platform, kept, identity, now());
+  await purgeOauth(database.platform, now());
   if (code === undefined) throw decidedBefore();
   sendBack(ctx, flow, { code }, issuer);
 }
@@ -149,7 +177,7 @@ function refuse(ctx: Context, error: unknown, platform: Platform): void {
   });
 }
 
-/** The consent screen (OAUTH.md): what a client asks for, and what the user says to that. */
+/** The consent screen: what a client asks for, and what the user says to that. */
 export function mountConsent(router: Router, platform: Platform): void {
   const page =
     (work: (ctx: Context) => Promise<void>) =>

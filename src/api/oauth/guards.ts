@@ -1,5 +1,6 @@
 import type { Context } from 'koa';
 import { Problem, problem } from '../../kernel/problem.js';
+import type { OauthClient } from '../../platform/oauth/clients.js';
 import { hasPerUserClient } from '../../platform/oauth/mcp-clients.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
@@ -7,7 +8,8 @@ import type { Guard } from '../mount.js';
 import { findTarget } from './authorization.js';
 import { openToOrigins } from './cross-origin.js';
 import { codeOf, isFault } from './fault.js';
-import { withParameters } from './redirect-uri.js';
+import { showPage } from './page.js';
+import { isLocal, withParameters } from './redirect-uri.js';
 
 /** RFC 7591, section 3.2.2: which code a refused body has. */
 function asRegistrationFault(error: unknown): unknown {
@@ -51,9 +53,28 @@ function redirectFault(ctx: Context, error: Problem, issuer: string): void {
   );
 }
 
+/** A page in place of a redirect: what was asked is wrong, and nobody vouches for who asked. */
+function showFault(ctx: Context, { message }: Problem): void {
+  const { host, protocol } = new URL(String(ctx.query['redirect_uri']));
+  showPage(ctx, 400, 'refusal', {
+    title: 'This request cannot be answered',
+    message: `An application at ${host || protocol} asked for access in a way that is not valid: ${message}.`,
+    advice: 'Nothing was allowed. You may close this page.',
+  });
+}
+
+/**
+ * Whether a redirect before any consent would lead users of a public instance to where a stranger
+ * wants them (RFC 9700, section 4.11.2; docs/decisions/0199).
+ */
+const isOpenRedirect = ({ config }: Platform, ctx: Context, client: OauthClient): boolean =>
+  config.publicUrl.startsWith('https:') &&
+  !isLocal(String(ctx.query['redirect_uri'])) &&
+  !client.usedAt;
+
 /**
  * Faults go back to the client by redirect where its redirect URI can be trusted, and are answered
- * with 400 where it cannot (0-decisions.md, section 4).
+ * with 400 where it cannot.
  */
 const guardAuthorization =
   (platform: Platform): Guard =>
@@ -62,18 +83,16 @@ const guardAuthorization =
       await answer();
     } catch (error) {
       if (!isFault(error)) throw error;
-      const isTrusted = await findTarget(platform, ctx.query).then(
-        () => true,
-        (fault: unknown) => {
-          if (isFault(fault)) return false;
-          throw fault;
-        },
-      );
-      if (!isTrusted) {
+      const client = await findTarget(platform, ctx.query).catch((fault: unknown) => {
+        if (isFault(fault)) return undefined;
+        throw fault;
+      });
+      if (!client) {
         const code = codeOf(error, 'invalid_request');
         throw new Problem('validation', error.message, { ...error.details, code });
       }
-      redirectFault(ctx, error, publicUrlFor(platform.config.publicUrl, ctx.host));
+      if (isOpenRedirect(platform, ctx, client)) showFault(ctx, error);
+      else redirectFault(ctx, error, publicUrlFor(platform.config.publicUrl, ctx.host));
     }
   };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import { isOauthScope, scopeNames } from '../../kernel/oauth-scope.js';
+import { plainName } from '../../kernel/shown-name.js';
 import { addressMark, insertOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
 import { purgeOauth } from '../../platform/oauth/purge.js';
 import type { Platform } from '../../platform/platform.js';
@@ -34,7 +35,7 @@ function checkResponseTypes({ response_types: asked = ['code'] }: Registration):
   );
 }
 
-/** OAUTH.md: unknown scopes are dropped; with none left the client may ask for any. */
+/** Unknown scopes are dropped; with none left the client may ask for any. */
 function scopesOf({ scope = '' }: Registration): string[] | null {
   const known = scopeNames(scope).filter(isOauthScope);
   return known.length === 0 ? null : known;
@@ -55,7 +56,7 @@ function present({ id, name, redirectUris, grantTypes, scopes, createdAt }: Oaut
 }
 
 /**
- * Registers a client (document 3, section 2). 400: `invalid_redirect_uri`,
+ * Registers a client 400: `invalid_redirect_uri`,
  * `invalid_client_metadata`. 429: too many from one address.
  */
 export async function registerClient(
@@ -67,7 +68,7 @@ export async function registerClient(
   checkResponseTypes(body);
   const client: OauthClient = {
     id: randomUUID(),
-    name: body.client_name?.trim() || null,
+    name: plainName(body.client_name),
     redirectUris: body.redirect_uris,
     grantTypes: grantTypesOf(body),
     mayRefresh: body.grant_types?.includes('refresh_token') ?? true,

@@ -1,22 +1,18 @@
 import { Problem } from '../../kernel/problem.js';
-import { findRefreshToken, revokeGrant } from '../../platform/oauth/grants.js';
+import { endGrant, findGrant, findRefreshToken, type Grant } from '../../platform/oauth/grants.js';
 import type { Platform } from '../../platform/platform.js';
 import { oauthFault } from './fault.js';
 import { required, type Form } from './form.js';
 import { requireClient } from './token.js';
 
-interface TokenOwner {
-  readonly grantId: string;
-  readonly clientId: string;
-}
-
-/** Whose token it is, a refresh token or an access token; undefined when it is none of ours. */
-async function ownerOf(platform: Platform, token: string): Promise<TokenOwner | undefined> {
-  const stored = await findRefreshToken(platform.database.platform, token);
-  if (stored) return { grantId: stored.grantId, clientId: stored.grant.clientId };
+/** The grant of a token, a refresh token or an access token; undefined when it is none of ours. */
+async function grantOf(platform: Platform, token: string): Promise<Grant | undefined> {
+  const db = platform.database.platform;
+  const stored = await findRefreshToken(db, token);
+  if (stored) return stored.grant;
   try {
-    const { grant } = (await platform.tokens.verify(token)).identity;
-    return grant && { grantId: grant.id, clientId: grant.clientId };
+    const { grant } = await platform.tokens.verify(token);
+    return grant && (await findGrant(db, grant.id));
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') return undefined;
     throw error;
@@ -30,10 +26,12 @@ async function ownerOf(platform: Platform, token: string): Promise<TokenOwner | 
  */
 export async function revokeToken(platform: Platform, form: Form): Promise<void> {
   const client = await requireClient(platform, form);
-  const owner = await ownerOf(platform, required(form, 'token'));
-  if (!owner) return;
-  if (owner.clientId !== client.id) {
+  const grant = await grantOf(platform, required(form, 'token'));
+  if (!grant) return;
+  if (grant.clientId !== client.id) {
     throw oauthFault('invalid_grant', 'The token was issued to another client.');
   }
-  await revokeGrant(platform.database.platform, owner.grantId, platform.now());
+  await endGrant(platform.database.platform, grant, platform.now(), {
+    ...{ action: 'revoke', reason: 'by its client' },
+  });
 }

@@ -1,17 +1,17 @@
 import { isUuid } from '../../kernel/id.js';
 import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
 import {
+  endGrant,
   exchangeSecret,
   findCode,
   findRefreshToken,
-  isGranterLive,
-  revokeGrant,
   type Grant,
   type StoredCode,
   type StoredRefreshToken,
   type WithGrant,
 } from '../../platform/oauth/grants.js';
 import type { Platform } from '../../platform/platform.js';
+import { findGrantFault } from '../../platform/token-revocations.js';
 import { readResource } from './authorization.js';
 import { oauthFault, unknownClient } from './fault.js';
 import { required, type Form } from './form.js';
@@ -25,6 +25,12 @@ import {
 } from './token-checks.js';
 
 const accessTokenSeconds = 3_600;
+
+/** How long an access token lives: no longer than the credential that its user signed in with. */
+const lifeOf = ({ endsAt }: Grant, now: Date): number =>
+  endsAt === null
+    ? accessTokenSeconds
+    : Math.min(accessTokenSeconds, Math.floor((endsAt.getTime() - now.getTime()) / 1000));
 
 /** RFC 6749, section 5.1. */
 interface TokenAnswer {
@@ -63,8 +69,22 @@ function checkSameResource(grant: Grant, form: Form, issuer: string): void {
  * (RFC 6749, section 4.1.2; RFC 9700, section 4.14.2).
  */
 async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<never> {
-  await revokeGrant(database.platform, grant.id, now());
+  const reason = 'a code or refresh token was used twice';
+  await endGrant(database.platform, grant, now(), { action: 'replay', reason });
   throw oauthFault('invalid_grant', 'It was used before; what came of it is revoked.');
+}
+
+/**
+ * Refuses what came of a credential that has ended since, such as an access key that was revoked: so
+ * has the grant then. What belongs to a suspended tenant is refused until the tenant is resumed.
+ */
+async function checkGranter({ database, now }: Platform, grant: Grant): Promise<void> {
+  const fault = await findGrantFault(database.platform, grant, now());
+  if (fault === undefined) return;
+  if (fault === 'suspended') throw oauthFault('invalid_grant', 'The tenant is suspended.');
+  const reason = 'its credential has ended';
+  await endGrant(database.platform, grant, now(), { action: 'revoke', reason });
+  throw oauthFault('invalid_grant', 'The access key or token that allowed it has ended.');
 }
 
 async function exchange(
@@ -76,20 +96,23 @@ async function exchange(
   const { database, tokens, now } = platform;
   const { grant } = stored;
   const { mayRefresh } = client;
+  await checkGranter(platform, grant);
+  const expiresInSeconds = lifeOf(grant, now());
+  if (expiresInSeconds < 1) throw oauthFault('invalid_grant', 'What allowed it ends now.');
   const exchanged = await exchangeSecret(database.platform, kind, stored, {
     ...{ mayRefresh, now: now() },
   });
   if (!exchanged) return refuseReplay(platform, grant);
   const { tenantId, orgId, roles, subject, resource } = grant;
   const accessToken = await tokens.issue({
-    ...{ tenantId, orgId, roles, subject, expiresInSeconds: accessTokenSeconds },
+    ...{ tenantId, orgId, roles, subject, expiresInSeconds },
     oauth: { grant: { id: grant.id, clientId: client.id, scopes }, resource, issuer },
   });
   const { refreshToken } = exchanged;
   return {
     access_token: accessToken,
     token_type: 'Bearer',
-    expires_in: accessTokenSeconds,
+    expires_in: expiresInSeconds,
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
     scope: scopes.join(' '),
   };
@@ -123,10 +146,6 @@ async function exchangeRefreshToken(asked: Asked): Promise<TokenAnswer> {
   const isReplay = stored.consumedAt !== null && stored.grant.clientId === client.id;
   if (isReplay) return refuseReplay(platform, stored.grant);
   for (const check of refreshTokenChecks) check(stored, { client, now: now() });
-  if (!(await isGranterLive(database.platform, stored.grant))) {
-    await revokeGrant(database.platform, stored.grant.id, now());
-    throw oauthFault('invalid_grant', 'The access key that allowed it has been revoked.');
-  }
   checkSameResource(stored.grant, form, issuer);
   const scopes = narrowScopes(stored.grant, form.get('scope'));
   return exchange(asked, 'refreshToken', stored, scopes);

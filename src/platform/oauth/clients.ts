@@ -13,6 +13,8 @@ export interface OauthClient {
   /** What it may ask for; null is everything. */
   readonly scopes: readonly string[] | null;
   readonly createdAt: Date;
+  /** When a user allowed it something; null or left out: none has. */
+  readonly usedAt?: Date | null;
 }
 
 /** Registrations that one address may make in one window, since anybody may register. */

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../../kernel/id.js';
 import type { Identity } from '../identity.js';
+import { recordSecurityEvent } from '../security-events.js';
 import { decideFlow, type PendingFlow } from './flows.js';
 import { hashOf, newSecret } from './secret.js';
 
@@ -16,6 +17,8 @@ export interface Grant {
   readonly resource: string;
   readonly createdAt: Date;
   readonly expiresAt: Date;
+  /** The end of the credential that the user signed in with; null: it has none. */
+  readonly endsAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
@@ -39,6 +42,20 @@ const grantLifetimeSeconds = 30 * 86_400;
 
 const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000);
 
+/** The end of something that lives for so long, and no longer than the credential behind it. */
+const endOf = (now: Date, seconds: number, endsAt: Date | null): Date => {
+  const end = after(now, seconds);
+  return endsAt !== null && endsAt < end ? endsAt : end;
+};
+
+/** What a grant keeps of the credential that its user signed in with: it ends with it. */
+const madeWith = ({ credential }: Identity) => ({
+  accessKeyId: credential?.kind === 'accessKey' ? credential.id : null,
+  tokenJti: credential?.kind === 'token' ? credential.id : null,
+  tokenKid: credential?.kid ?? null,
+  endsAt: credential?.endsAt ?? null,
+});
+
 /**
  * Decides a flow in favour of its client and returns the authorization code, which nobody can read
  * again; undefined when the flow was decided before.
@@ -46,23 +63,30 @@ const after = (now: Date, seconds: number): Date => new Date(now.getTime() + sec
 export async function allowFlow(
   db: Knex,
   flow: PendingFlow,
-  { tenantId, orgId, roles, subject }: Identity,
+  identity: Identity,
   now: Date,
 ): Promise<string | undefined> {
   const code = newSecret();
   const grantId = newId();
   return db.transaction(async (trx) => {
-    if (!(await decideFlow(trx, flow.id, now))) return undefined;
+    if (!(await decideFlow(trx, flow))) return undefined;
     const { clientId, scopes, resource } = flow;
+    const { tenantId, orgId, roles, subject } = identity;
+    const made = madeWith(identity);
     await trx('oauthClient').where({ id: clientId }).update({ usedAt: now });
     await trx('oauthGrant').insert({
       ...{ id: grantId, tenantId, clientId, subject, orgId, roles, scopes, resource },
-      ...{ createdAt: now, expiresAt: after(now, grantLifetimeSeconds) },
+      ...{ ...made, createdAt: now },
+      expiresAt: endOf(now, grantLifetimeSeconds, made.endsAt),
     });
     const { redirectUri, codeChallenge } = flow;
     const expiresAt = after(now, codeLifetimeSeconds);
     await trx('oauthCode').insert({
       ...{ hash: hashOf(code), tenantId, grantId, redirectUri, codeChallenge, expiresAt },
+    });
+    await recordSecurityEvent(trx, {
+      ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: grantId, action: 'approve' },
+      details: { clientId, scopes, redirectUri, endsAt: made.endsAt },
     });
     return code;
   });
@@ -108,6 +132,13 @@ interface Exchange {
   readonly refreshToken: string | undefined;
 }
 
+/** That a client got its first tokens; that it gets the next is nothing new. */
+const recordExchange = (trx: Knex, { id, tenantId, subject, clientId }: Grant): Promise<void> =>
+  recordSecurityEvent(trx, {
+    ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: id, action: 'exchange' },
+    details: { clientId },
+  });
+
 /**
  * Exchanges a code or refresh token for a new refresh token (RFC 6749, sections 4.1.3 and 6); both
  * happen or neither. Undefined when it was exchanged before: then its grant is to be revoked.
@@ -121,10 +152,11 @@ export async function exchangeSecret(
   const table = kind === 'code' ? 'oauthCode' : 'oauthRefreshToken';
   return db.transaction(async (trx) => {
     if (!(await consume(trx, table, hash, now))) return undefined;
+    if (kind === 'code') await recordExchange(trx, grant);
     if (!mayRefresh) return { refreshToken: undefined };
     const refreshToken = newSecret();
-    const expiresAt = after(now, grantLifetimeSeconds);
-    const { id: grantId, tenantId } = grant;
+    const { id: grantId, tenantId, endsAt } = grant;
+    const expiresAt = endOf(now, grantLifetimeSeconds, endsAt);
     await trx('oauthRefreshToken').insert({
       ...{ hash: hashOf(refreshToken), tenantId, grantId, expiresAt },
     });
@@ -133,22 +165,34 @@ export async function exchangeSecret(
   });
 }
 
-/** Ends a grant with every token of it, access tokens too. */
-export async function revokeGrant(db: Knex, id: string, now: Date): Promise<void> {
-  await db('oauthGrant').where({ id }).whereNull('revokedAt').update({ revokedAt: now });
+export const findGrant = (db: Knex, id: string): Promise<Grant | undefined> =>
+  db<Grant>('oauthGrant').where({ id }).first();
+
+/** Ends a grant with every token of it, access tokens too; false when it was revoked before. */
+export async function revokeGrant(
+  db: Knex,
+  id: string,
+  revokedAt: Date,
+  revokedReason: string,
+): Promise<boolean> {
+  const count = await db('oauthGrant')
+    .where({ id })
+    .whereNull('revokedAt')
+    .update({ revokedAt, revokedReason });
+  return count > 0;
 }
 
-/** Whether a grant is there and not revoked. */
-export async function isGrantLive(db: Knex, id: string): Promise<boolean> {
-  const grant = await db<Grant>('oauthGrant').where({ id }).whereNull('revokedAt').first('id');
-  return grant !== undefined;
-}
-
-/** Whether the access key with which a user signed in, if it was one, is still valid. */
-export async function isGranterLive(db: Knex, { subject }: Grant): Promise<boolean> {
-  const keyId = /^key:(.+)$/.exec(subject)?.[1];
-  if (keyId === undefined) return true;
-  return (
-    (await db('accessKey').where({ id: keyId }).whereNull('revokedAt').first('id')) !== undefined
-  );
-}
+/** Ends a grant, which the audit then knows: `replay` where somebody used a secret twice. */
+export const endGrant = (
+  db: Knex,
+  { id, tenantId, subject, clientId }: Grant,
+  revokedAt: Date,
+  { action, reason }: { readonly action: 'replay' | 'revoke'; readonly reason: string },
+): Promise<void> =>
+  db.transaction(async (trx) => {
+    if (!(await revokeGrant(trx, id, revokedAt, reason))) return;
+    await recordSecurityEvent(trx, {
+      ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: id, action },
+      details: { clientId, reason },
+    });
+  });

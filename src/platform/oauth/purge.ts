@@ -11,8 +11,8 @@ const unusedDays = 3;
 const keptDays = 7;
 
 /**
- * Removes what can be of no use any more: clients that were never used, flows and grants that have
- * expired, with their codes and tokens. Called where rows are added, so that they cannot pile up.
+ * Removes what can be of no use any more: clients that were never used, grants that have expired,
+ * with their codes and tokens, and decisions about flows that have. Called where rows are added, so that they cannot pile up.
  */
 export async function purgeOauth(db: Knex, now: Date): Promise<void> {
   const before = (days: number): Date => new Date(now.getTime() - days * day);
@@ -21,7 +21,7 @@ export async function purgeOauth(db: Knex, now: Date): Promise<void> {
       // Two purges at once take different rows, and so cannot wait for each other.
       .whereIn('id', stale(db(table).select('id')).limit(rowsMax).forUpdate().skipLocked())
       .delete();
-  await remove('oauthFlow', (rows) => rows.where('expiresAt', '<', before(1)));
+  await remove('oauthDecision', (rows) => rows.where('expiresAt', '<', now));
   await remove('oauthGrant', (rows) => rows.where('expiresAt', '<', before(keptDays)));
   await remove('oauthClient', (rows) =>
     rows.whereNull('usedAt').where('createdAt', '<', before(unusedDays)),

@@ -1,0 +1,46 @@
+import { allowsScope } from '../kernel/oauth-scope.js';
+import { problem } from '../kernel/problem.js';
+import type { Identity } from '../platform/identity.js';
+import { isReadOnly, rolesOf, type Operation } from '../schemas/operation.js';
+
+/** 403: a caller has none of the roles that an operation takes (docs/decisions/0195). */
+export function checkRoles(operation: Operation, roles: readonly string[]): void {
+  const needed = rolesOf(operation);
+  if (needed === undefined || needed.some((role) => roles.includes(role))) return;
+  const last = needed.at(-1) ?? '';
+  const others = needed.slice(0, -1).join(', ');
+  throw problem.forbidden(`The role ${others === '' ? last : `${others} or ${last}`} is required.`);
+}
+
+/**
+ * 403: an operation needs a role, or a scope that the user did not give the OAuth client
+ * (docs/decisions/0097).
+ */
+export function checkAccess(operation: Operation, { roles, grant }: Identity): void {
+  checkRoles(operation, roles);
+  const needed = isReadOnly(operation) ? 'mcp:read' : 'mcp:write';
+  if (grant && !allowsScope(grant.scopes, needed)) {
+    throw problem.forbidden(`The scope ${needed} is required.`, { scope: needed });
+  }
+}
+
+/** Whether a body gives a property, whose name leads through objects and lists. */
+function gives(value: unknown, [name, ...rest]: readonly string[]): boolean {
+  if (name === undefined) return value !== undefined;
+  if (Array.isArray(value)) return value.some((one) => gives(one, [name, ...rest]));
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+  return gives((value as Readonly<Record<string, unknown>>)[name], rest);
+}
+
+/** 403: a body gives what only ADMIN may give: the prices of a line are catalog. */
+export function checkAdminFields(
+  { adminFields = [] }: Operation,
+  { roles }: Pick<Identity, 'roles'>,
+  body: unknown,
+): void {
+  if (roles.includes('ADMIN')) return;
+  const field = adminFields.find((name) => gives(body, name.split('.')));
+  if (field !== undefined) {
+    throw problem.forbidden(`The role ADMIN is required to give '${field}'.`, { field });
+  }
+}
