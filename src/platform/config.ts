@@ -12,6 +12,7 @@ import {
   temporalTrust,
   TemporalTrustEnvironment,
 } from './config-temporal.js';
+import { hasProtocol, isHostPort } from './config-forms.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
 import { tokenLifeMaxSeconds } from './token-revocations.js';
@@ -391,15 +392,4 @@ function kafkaSettings(values: Environment) {
 
 function hostPorts(text: string): string[] {
   return text.split(',').map((each) => each.trim());
-}
-
-function isHostPort(text: string): boolean {
-  const port = Number(
-    /^[^\s/:@]+:(\d{1,5})$|^\[[0-9a-f:.]+\]:(\d{1,5})$/i.exec(text)?.[0].split(':').at(-1),
-  );
-  return port >= 1 && port <= 65535;
-}
-
-function hasProtocol(text: string, protocols: readonly string[]): boolean {
-  return URL.canParse(text) && protocols.includes(new URL(text).protocol);
 }

@@ -58,7 +58,8 @@ describe('access', () => {
   const forbidden: Record<string, string> = {};
   const ofRole: Record<string, string> = {};
   before(async () => {
-    instance = await openTestInstance();
+    // There are no workers: what starts a workflow is not waited for.
+    instance = await openTestInstance({ flowTimeoutMs: 200 });
     const tenant = await instance.tenant();
     const signed = async (tenantId: string | undefined, expiresInSeconds: number) => {
       const { privateKey } = await generateKeyPair('ES256');

@@ -4,6 +4,7 @@ import {
   authorization,
   cookieOf,
   cookiesOf,
+  encode,
   expectFault,
   oauthSteps,
   redirected,
@@ -174,11 +175,19 @@ describe('OAuth: authorization', () => {
       const stranger = await their.client({ redirect_uris: [uri] });
       const ask = (id: string, to: string) =>
         their.authorize(authorization(id, { redirect_uri: to, response_type: 'token' }));
-      const page = await ask(stranger, uri);
+      expectFault(await ask(stranger, uri), 400, 'unsupported_response_type');
+      const request = encode(
+        authorization(stranger, { redirect_uri: uri, response_type: 'token' }),
+      );
+      const page = await fetch(`${shown.url}/api/oauth/per-user/authorize?${request}`, {
+        ...{ redirect: 'manual', headers: { Accept: 'text/html,*/*;q=0.8' } },
+      });
       expect(page.status).to.equal(400);
-      expect(page.type).to.equal('text/html; charset=utf-8');
-      expect(page.text).to.include('evil.example').and.not.include('href="https');
-      expect(page.headers).to.not.have.property('location');
+      expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(await page.text())
+        .to.include('evil.example')
+        .and.not.include('href="https');
+      expect(page.headers.get('location')).to.equal(null);
       // What does not leave the machine, and who was allowed something, is told.
       expect((await ask(await their.client(), redirectUri)).status).to.equal(302);
       const tenant = await shown.tenant();

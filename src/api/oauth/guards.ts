@@ -87,12 +87,16 @@ const guardAuthorization =
         if (isFault(fault)) return undefined;
         throw fault;
       });
-      if (!client) {
+      const isOpen = client !== undefined && isOpenRedirect(platform, ctx, client);
+      if (isOpen && ctx.accepts('json', 'html') === 'html') {
+        showFault(ctx, error);
+        return;
+      }
+      if (!client || isOpen) {
         const code = codeOf(error, 'invalid_request');
         throw new Problem('validation', error.message, { ...error.details, code });
       }
-      if (isOpenRedirect(platform, ctx, client)) showFault(ctx, error);
-      else redirectFault(ctx, error, publicUrlFor(platform.config.publicUrl, ctx.host));
+      redirectFault(ctx, error, publicUrlFor(platform.config.publicUrl, ctx.host));
     }
   };
 
