@@ -255,7 +255,7 @@ describe('the OpenAPI document', () => {
       '404',
       '503',
     ]);
-    expect(statuses('/offset')).to.deep.equal(['200', '400', '401', '503']);
+    expect(statuses('/offset')).to.deep.equal(['200', '400', '401', '403', '503']);
     expect(statuses('/things', 'put')).to.deep.equal(['204', '400', '409', '413', '503']);
     expect(paths['/page']?.['get']?.['responses']).to.deep.include({
       403: { $ref: '#/components/responses/RecordsForbidden' },
