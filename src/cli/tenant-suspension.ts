@@ -6,7 +6,7 @@ async function changeSchedules(tenantId: string, isSuspended: boolean): Promise<
   const { withTemporal } = await import('./temporal-access.js');
   const { holdSchedules } = await import('../platform/billing-schedule.js');
   try {
-    await withTemporal((client) => holdSchedules(client, tenantId, isSuspended));
+    await withTemporal(({ client }) => holdSchedules(client, tenantId, isSuspended));
   } catch (error) {
     const what = isSuspended ? 'paused' : 'resumed';
     process.stderr.write(`its schedules could not be ${what}: ${firstLine(error)}\n`);
