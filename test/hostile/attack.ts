@@ -11,6 +11,8 @@ export interface Attack {
   readonly seconds?: number;
   /** `alive`: something that all need is away, so that only the process itself is judged. */
   readonly judges?: 'all' | 'alive';
+  /** Whether meanwhile the neighbour's events must be rated within a second of being sent. */
+  readonly asksForRating?: true;
   /** Whether it needs a product that sends webhooks to this machine. */
   readonly needsPrivateWebhooks?: true;
   /** Sends until the attacker's time is over. */

@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { parseCount } from '../../src/cli/options.js';
 import type { Attack } from './attack.js';
 import { attacks } from './attacks/index.js';
+import { tryLeaks } from './leaks.js';
 import type { Fared } from './neighbour.js';
 import { faultsOf, limitOf, report, tell, toJson, type Outcome } from './report.js';
 import { Stage } from './stage.js';
@@ -18,6 +19,7 @@ interface HostileOptions {
   readonly short?: true;
   readonly json?: string;
   readonly list?: true;
+  readonly leaks?: true;
 }
 
 const calmMs = 500;
@@ -60,7 +62,8 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
   let during: Fared = before;
   const mebibytes = await watchMemory(stage, async () => {
     try {
-      await attack.run(attacker);
+      // What prepares an attack may wait for a product that is stopped.
+      await Promise.race([attack.run(attacker), attacker.untilOver()]);
       await attacker.untilOver();
     } catch (thrown) {
       error = String(thrown).slice(0, 200);
@@ -76,10 +79,10 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
           const isServed = Object.keys(now.faults).length === 0 && now.requests > 10;
           return isServed && now.p99 < limitOf(now);
         });
-  const { name, judges = 'all' } = attack;
+  const { name, judges = 'all', asksForRating = false } = attack;
   const { statuses } = attacker;
   return {
-    ...{ name, judges, before, during, mebibytes, recoveredMs, statuses },
+    ...{ name, judges, asksForRating, before, during, mebibytes, recoveredMs, statuses },
     ...(error === undefined ? {} : { error }),
   };
 }
@@ -152,7 +155,11 @@ async function main(options: HostileOptions): Promise<number> {
     if (options.json !== undefined) {
       await writeFile(options.json, `${JSON.stringify(outcomes.map(toJson), null, 1)}\n`);
     }
-    return report(outcomes, []);
+    const checks =
+      options.only.length === 0 || options.leaks === true
+        ? await tryLeaks(stage.product, tell)
+        : [];
+    return report(outcomes, checks);
   } catch (error) {
     tell(error instanceof Error ? String(error.stack) : String(error));
     process.stdout.write('0 passed, 1 failed\n');
@@ -174,6 +181,7 @@ const program = new Command('npm run test:hostile --')
   .option('--seconds <count>', 'how long each attack lasts', parseCount, 3)
   .option('--short', 'only the worst of each kind')
   .option('--json <file>', 'write all figures to this file, too')
+  .option('--leaks', 'with --only: what was taken or reached beside the API is tried, too')
   .option('--list', 'show the names of the attacks and end')
   .addHelpText(
     'after',

@@ -13,6 +13,7 @@ const faultShareMax = 0.01;
 export interface Outcome {
   readonly name: string;
   readonly judges: 'all' | 'alive';
+  readonly asksForRating: boolean;
   readonly before: Fared;
   readonly during: Fared;
   /** The most that the process held; undefined where it was not the same process any more. */
@@ -24,12 +25,15 @@ export interface Outcome {
   readonly error?: string;
 }
 
-/** What a request of the neighbour may take: more where the machine itself is late. */
+/**
+ * What a request of the neighbour may take, a quarter of what it may take until an event is rated: more where the machine itself
+ * is late.
+ */
 export const limitOf = ({ lagMs }: Fared): number => Math.max(p99Max, lagFactor * lagMs);
 
 /** Why an attack counts as having stopped others; none where it did not. */
 export function faultsOf(outcome: Outcome): string[] {
-  const { judges, during, mebibytes, recoveredMs, error } = outcome;
+  const { judges, asksForRating, during, mebibytes, recoveredMs, error } = outcome;
   const limit = limitOf(during);
   const faults = Object.values(during.faults).reduce((sum, count) => sum + count, 0);
   const isSlow = judges === 'all' ? during.p99 > limit : during.healthMax > 2 * limit;
@@ -38,6 +42,7 @@ export function faultsOf(outcome: Outcome): string[] {
     ...(mebibytes !== undefined && mebibytes > mebibytesMax ? ['memory'] : []),
     ...(isSlow ? ['slow'] : []),
     ...(judges === 'all' && faults > during.requests * faultShareMax ? ['refused'] : []),
+    ...(asksForRating && during.ratedMax > 4 * limit ? ['rated too late'] : []),
     ...(recoveredMs === undefined || recoveredMs > recoveredMax ? ['did not recover'] : []),
     ...(error === undefined ? [] : [`the attack itself failed: ${error}`]),
   ];

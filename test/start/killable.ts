@@ -93,6 +93,13 @@ export class KillableProduct {
     return printed.output().trim();
   }
 
+  /** What a command of the command line has printed, and its exit code. */
+  async command(...words: readonly string[]): Promise<{ code: unknown; output: string }> {
+    const command = ['run', '--silent', 'durabill', '--', ...words];
+    const printed = startProgram('npm', command, this.#env);
+    return { code: await printed.ended, output: printed.output().trim() };
+  }
+
   send(
     token: string,
     path: string,

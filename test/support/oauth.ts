@@ -88,6 +88,11 @@ const prefix = '/api/oauth/per-user';
 /** Lets clients register, and takes them through the steps. */
 export async function oauthSteps({ url, platform }: TestInstance): Promise<OauthSteps> {
   await addMcpClient(platform.database.platform, { name: 'any', authType: 'per_user_oauth' });
+  return oauthStepsAt(url);
+}
+
+/** The steps at an instance where clients can register. */
+export function oauthStepsAt(url: string): OauthSteps {
   const get = (path: string, cookie?: string) =>
     sendRaw(url, { method: 'GET', path, headers: cookie === undefined ? {} : { Cookie: cookie } });
   const post = (path: string, parameters: Parameters, cookie?: string) =>

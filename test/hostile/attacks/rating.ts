@@ -122,6 +122,7 @@ export const ratingAttacks: readonly Attack[] = [
   },
   {
     name: 'usage through formulas at their limits',
+    asksForRating: true,
     isShort: true,
     operations: ['ingestUsageBatch'],
     async run(attacker) {
@@ -170,6 +171,7 @@ export const ratingAttacks: readonly Attack[] = [
   },
   {
     name: 'usage of ranges that cannot be rated',
+    asksForRating: true,
     isShort: true,
     async run(attacker) {
       for (let round = 0; !attacker.isOver(); round += 1) {
