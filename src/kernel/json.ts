@@ -4,7 +4,7 @@ import { Decimal, decimalText, parseDecimal } from './money.js';
 import { problem } from './problem.js';
 
 /** Deeper documents are refused: nothing of ours nests so deep, and recursion has its price. */
-const depthMax = 64;
+export const depthMax = 64;
 /** A number token with more digits, or with an exponent, may not survive a float. */
 const safeDigitsMax = 15;
 
@@ -82,7 +82,7 @@ function scan(text: string): boolean {
 }
 
 /** The index of the quote that ends the string which begins at `start`. */
-function endOfString(text: string, start: number): number {
+export function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     const char = text.charCodeAt(index);
     if (char === 92) index += 1;

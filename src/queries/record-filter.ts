@@ -29,7 +29,7 @@ interface Filter {
 }
 
 /** Values of all the filters of a request that say `in`: see docs/decisions/0180. */
-export const filterValuesMax = 10_000;
+const filterValuesMax = 10_000;
 /** Characters to look for within a text: each may have to be tried at each place of it. */
 const containedLengthMax = 1_000;
 
