@@ -2,18 +2,23 @@ import type { IncomingMessage } from 'node:http';
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
 import { Problem, problem } from '../kernel/problem.js';
+import { Turns } from '../kernel/turns.js';
 import type { Operation } from '../schemas/operation.js';
-import { parseJson, refuseUnstorableText } from './json.js';
+import { parseJsonInPortions, refuseUnstorableText } from './json.js';
 
 const mebibyte = 1024 * 1024;
 /** Of a body, unless its operation says otherwise (document 3, section 8). */
 export const bodyBytesMax = mebibyte;
 
+/** Values within a body, each of which takes some hundred bytes of memory (docs/decisions/0182). */
+export const valuesMax = 200_000;
+const bulkValuesMax = 500_000;
+
 type Reader = (ctx: Context, next: () => Promise<void>) => Promise<void>;
 const readers = new Map<number, Reader>();
 
 /**
- * Reads the body as text, whatever its type: JSON is parsed by `parseJson`, without floats. A
+ * Reads the body as text, whatever its type: JSON is parsed by ours, without floats. A
  * character for each byte: other decoders would put U+FFFD for what is no UTF-8.
  */
 function readerOf(bodyMax: number): Reader {
@@ -47,13 +52,20 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
   return problem.validation('The request body cannot be read.');
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-/** The text of bytes, each given as a character. 400: they are no UTF-8. */
-function decodeUtf8(bytes: string): string {
+/** The text of bytes, each given as a character, a long one in portions. 400: they are no UTF-8. */
+async function decodeUtf8(bytes: string): Promise<string> {
   if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
+  const utf8 = new TextDecoder('utf-8', { fatal: true });
+  const turns = new Turns();
+  const texts: string[] = [];
   try {
-    return utf8.decode(Buffer.from(bytes, 'latin1'));
+    for (let from = 0; from < bytes.length; from += mebibyte) {
+      const portion = Buffer.from(bytes.slice(from, from + mebibyte), 'latin1');
+      texts.push(utf8.decode(portion, { stream: true }));
+      if (turns.isOver) await turns.rest();
+    }
+    texts.push(utf8.decode());
+    return texts.join('');
   } catch {
     throw problem.validation('The request body is not valid UTF-8.');
   }
@@ -101,6 +113,8 @@ export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promis
     throw error instanceof Problem ? error : bodyProblem(error, bodyMax);
   }
   const body: unknown = ctx.request.body;
+  // Nobody else reads it there, and it would be kept for as long as the request lasts.
+  Reflect.deleteProperty(ctx.request, 'body');
   return typeof body === 'string' ? decodeUtf8(body) : '';
 }
 
@@ -124,7 +138,8 @@ export async function readBody(ctx: Context, operation: Operation): Promise<Json
   if (!charsets.has(ctx.request.charset.toLowerCase())) {
     throw problem.validation('The charset of the body must be UTF-8.');
   }
-  const value = parseJson(text);
+  const { bodyMax = bodyBytesMax } = operation;
+  const value = await parseJsonInPortions(text, bodyMax > mebibyte ? bulkValuesMax : valuesMax);
   if (operation.family !== 'ingestion') refuseUnstorableText(text, value);
   return { text, value };
 }

@@ -17,9 +17,10 @@ import {
 } from '../schemas/operation.js';
 import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
+import { enterWithBody, largeBodyMin } from './body-budget.js';
 import { checkAccess, checkAdminFields } from './check-access.js';
 import { noteRefusedBearer } from './failed-sign-ins.js';
-import { JsonText, stringifyJson } from './json.js';
+import { JsonText, stringifyJsonInPortions } from './json.js';
 import { presentReply } from './presenters/reply.js';
 import { admit, limitEvents, limitRequest } from './rate-limit.js';
 
@@ -166,9 +167,10 @@ export function checkIdempotencyKey(operation: Operation, key: string): string |
 }
 
 /** The body as its declaration has it; undefined where there is none. */
-async function readInput(operation: Operation, ctx: Context): Promise<unknown> {
+async function readInput(operation: Operation, ctx: Context, leave: () => void): Promise<unknown> {
   if (!operation.body) return undefined;
   const { text, value } = await readBody(ctx, operation);
+  if (text.length < largeBodyMin) leave();
   const body = validate(operation.body, value);
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
@@ -213,14 +215,30 @@ async function carryOut(
   platform: Platform,
   identity: Identity,
 ): Promise<void> {
-  const { requestId, ids } = ctx.state as RequestState;
   const params = readParams(
     operation,
     (ctx as unknown as { params: Record<string, string> }).params,
   );
   const query = readQuery(operation, ctx.query);
-  const body = await readInput(operation, ctx);
-  checkAdminFields(operation, identity, body);
+  const leave = await enterWithBody(ctx, operation, identity.tenantId);
+  try {
+    const body = await readInput(operation, ctx, leave);
+    checkAdminFields(operation, identity, body);
+    await perform(operation, handler, ctx, platform, identity, { params, query, body });
+  } finally {
+    leave();
+  }
+}
+
+async function perform(
+  operation: Operation,
+  handler: AnyHandler,
+  ctx: Context,
+  platform: Platform,
+  identity: Identity,
+  { params, query, body }: Record<'params' | 'query', Record<string, unknown>> & { body: unknown },
+): Promise<void> {
+  const { requestId, ids } = ctx.state as RequestState;
   await limitEvents(operation, ctx, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
   const scope = scopeOf(identity, ids, platform);
@@ -239,8 +257,10 @@ async function carryOut(
   }
   ctx.type = 'application/json; charset=utf-8';
   // A search says in its body which page it wants.
-  const asked = success.kind === 'offsetPage' && operation.body ? (body as typeof query) : query;
-  ctx.body = stringifyJson(presentReply(success, result, { requestId, query: asked }));
+  const isList = success.kind === 'offsetPage';
+  const asked = isList && operation.body ? (body as typeof query) : query;
+  const answered = presentReply(success, result, { requestId, query: asked });
+  ctx.body = await stringifyJsonInPortions(answered, { isUneven: isList });
 }
 
 async function answer(

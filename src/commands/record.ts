@@ -1,9 +1,10 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { newId } from '../kernel/id.js';
-import { parseJson, stringifyJson } from '../kernel/json.js';
+import { JsonText, parseJson, stringifyJson } from '../kernel/json.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import { eachInTurns } from '../kernel/turns.js';
 import { GenericRecord, type RecordInput } from '../models/record.js';
 import { uniqueConstraint } from '../models/record-key.js';
 import type { RecordType } from '../models/record-type.js';
@@ -13,7 +14,7 @@ import type * as schema from '../schemas/record.js';
 import type { StoredRecord } from '../schemas/record.js';
 import type { RecordDeletion } from '../schemas/record-type.js';
 import { databaseErrorOf, databaseProblem } from './database-problem.js';
-import { changedData, dataFault, type RecordData } from './record-data.js';
+import { changedData, dataFault, fieldProblem, type RecordData } from './record-data.js';
 import { recordWebhookEvent, recordWebhookEvents } from './webhook-event.js';
 
 type RecordCreate = Static<typeof schema.RecordCreate>;
@@ -58,7 +59,49 @@ interface NewObject {
 
 interface Candidate extends RecordInput {
   readonly index: number;
-  readonly content: RecordData;
+}
+
+/** Characters of the JSON of a record: a body that creates or changes one may have as many bytes. */
+const recordLengthMax = 1024 * 1024;
+
+const tooLarge = () => fieldProblem(`'data' is larger than 1 MiB of JSON`, 'data');
+
+interface Sorted {
+  readonly candidates: readonly Candidate[];
+  readonly faults: ReadonlyMap<number, Problem>;
+}
+
+/** Tells objects that may be stored from those that may not, in portions: there may be 10,000. */
+async function sortObjects(type: RecordType, objects: readonly NewObject[]): Promise<Sorted> {
+  const fields = type.declaredFields();
+  const candidates: Candidate[] = [];
+  const faults = new Map<number, Problem>();
+  await eachInTurns(objects, ({ id, object }, index) => {
+    const fault = dataFault(fields, object, { isChange: false });
+    const data = fault ? '' : stringifyJson(object);
+    if (fault) faults.set(index, fault);
+    else if (data.length > recordLengthMax) faults.set(index, tooLarge());
+    else candidates.push({ index, id, data });
+  });
+  return { candidates, faults };
+}
+
+/** Characters that are written with one statement, which the driver copies several times. */
+const statementLength = 2 * 1024 * 1024;
+
+/** Candidates in their order, as many together as one statement may hold. */
+function statementsOf(candidates: readonly Candidate[]): (readonly Candidate[])[] {
+  const statements: Candidate[][] = [];
+  let length = statementLength;
+  for (const candidate of candidates) {
+    if (length + candidate.data.length > statementLength) {
+      statements.push([]);
+      length = 0;
+    }
+    statements.at(-1)?.push(candidate);
+    length += candidate.data.length;
+  }
+  return statements;
 }
 
 /** Stores those of the objects that are right; each stands alone. */
@@ -70,27 +113,20 @@ async function storeRecords(
   now = scope.now(),
 ): Promise<(StoredRecord | Problem)[]> {
   const at = now.toISOString();
-  const fields = type.declaredFields();
-  const outcomes = new Map<number, StoredRecord | Problem>();
-  const candidates: Candidate[] = [];
-  objects.forEach(({ id, object }, index) => {
-    const fault = dataFault(fields, object, { isChange: false });
-    if (fault) outcomes.set(index, fault);
-    else {
-      const content = object as RecordData;
-      candidates.push({ index, id, content, data: stringifyJson(content) });
+  const { candidates, faults } = await sortObjects(type, objects);
+  const outcomes = new Map<number, StoredRecord | Problem>(faults);
+  for (const part of statementsOf(candidates)) {
+    const stored = await GenericRecord.insertNew(trx, type, part, now);
+    const refused = part.filter(({ id }) => !stored.has(id));
+    const conflicts = await GenericRecord.findConflicts(trx, type, refused);
+    for (const { index, id, data } of part) {
+      outcomes.set(
+        index,
+        stored.has(id)
+          ? { id, mobjectId: type.id, data: asWritten(data), createdAt: at, updatedAt: at }
+          : takenValue(conflicts.get(id), parseJson(data) as RecordData),
+      );
     }
-  });
-  const stored = await GenericRecord.insertNew(trx, type, candidates, now);
-  const refused = candidates.filter(({ id }) => !stored.has(id));
-  const conflicts = await GenericRecord.findConflicts(trx, type, refused);
-  for (const { index, id, content } of candidates) {
-    outcomes.set(
-      index,
-      stored.has(id)
-        ? { id, mobjectId: type.id, data: { ...content }, createdAt: at, updatedAt: at }
-        : takenValue(conflicts.get(id), content),
-    );
   }
   const ordered = objects.map((_one, index) => outcomes.get(index) ?? takenValue(undefined, {}));
   const created = ordered.filter((outcome) => !(outcome instanceof Error)) as StoredRecord[];
@@ -99,6 +135,10 @@ async function storeRecords(
   );
   return ordered;
 }
+
+/** Data as the text that was stored: what it was made of need not be kept until it is answered. */
+const asWritten = (data: string): StoredRecord['data'] =>
+  new JsonText(data) as unknown as StoredRecord['data'];
 
 /** Creates a record. 400: its data does not fit its type. 404: no such type. 409: a value is taken. */
 export async function createRecord(
@@ -213,9 +253,11 @@ export async function updateRecord(
     const fault = dataFault(type.declaredFields(), input.data, { isChange: true });
     if (fault) throw fault;
     const data = changedData(parseJson(record.data) as RecordData, input.data);
+    const text = stringifyJson(data);
+    if (text.length > recordLengthMax) throw tooLarge();
     const now = scope.now();
     try {
-      await GenericRecord.replaceData(trx, type, { id, data: stringifyJson(data) }, now);
+      await GenericRecord.replaceData(trx, type, { id, data: text }, now);
     } catch (error) {
       const field = takenField(type, error);
       throw field === undefined ? error : takenValue(field, data);

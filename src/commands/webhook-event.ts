@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { stringifyJson } from '../kernel/json.js';
+import { mapInTurns } from '../kernel/turns.js';
 import type { WebhookEvent } from '../kernel/webhook.js';
 import { WebhookOutbox } from '../models/webhook-event.js';
 
@@ -55,8 +56,9 @@ export async function recordWebhookEvents(
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = new Date();
   const changes = await make((kind) => wanted.has(kind));
-  const events = changes
-    .filter(({ event }) => wanted.has(event))
-    .map(({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }));
+  const events = await mapInTurns(
+    changes.filter(({ event }) => wanted.has(event)),
+    ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
+  );
   await WebhookOutbox.record(trx, tenantId, events, at);
 }

@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { isNumberObject, JsonText, depthMax, endOfString, parseJson, stringifyJson } from './json.js';
+import {
+  isNumberObject,
+  JsonText,
+  depthMax,
+  endOfString,
+  parseJson,
+  stringifyJson,
+} from './json.js';
 import { problem, type Problem } from './problem.js';
 import { Turns } from './turns.js';
 

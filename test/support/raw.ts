@@ -48,3 +48,36 @@ export function sendRaw(url: string, { method, path, headers = {}, body }: RawRe
     outgoing.end(body);
   });
 }
+
+/** An answer that nobody has parsed. */
+export interface UnreadAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * Sends a request and keeps what comes back as it is: reading a large answer would take the event loop
+ * of this process, which is also that of the server.
+ */
+export function sendUnread(url: string, { method, path, headers = {}, body }: RawRequest) {
+  return new Promise<UnreadAnswer>((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
+    const outgoing = request(
+      { hostname, port, method, path, headers: { ...length, ...headers }, agent: false },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () =>
+          resolve({
+            status: incoming.statusCode ?? 0,
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
+        );
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}

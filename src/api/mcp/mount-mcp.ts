@@ -7,8 +7,8 @@ import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/public-url.js';
 import { isReadOnly } from '../../schemas/operation.js';
 import { findTool } from '../../schemas/tool.js';
-import { readBodyText } from '../body.js';
-import { parseJson, refuseUnstorableText } from '../json.js';
+import { readBodyText, valuesMax } from '../body.js';
+import { parseJsonInPortions, refuseUnstorableText } from '../json.js';
 import { identify, type RequestState } from '../mount.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
 import { callTool, type ToolCaller } from './call-tool.js';
@@ -56,7 +56,7 @@ async function checkScopes(messages: unknown, caller: ToolCaller, platform: Plat
 
 async function answerMessages(ctx: Context, identity: Identity, platform: Platform) {
   const text = await readBodyText(ctx);
-  const messages = parseJson(text);
+  const messages = await parseJsonInPortions(text, valuesMax);
   refuseUnstorableText(text, messages);
   const { requestId, ids } = ctx.state as RequestState;
   const caller = { identity, requestId, ids };
