@@ -87,7 +87,7 @@ async function sortObjects(type: RecordType, objects: readonly NewObject[]): Pro
 }
 
 /** Characters that are written with one statement, which the driver copies several times. */
-const statementLength = 2 * 1024 * 1024;
+const statementLength = 4 * 1024 * 1024;
 
 /** Candidates in their order, as many together as one statement may hold. */
 function statementsOf(candidates: readonly Candidate[]): (readonly Candidate[])[] {
