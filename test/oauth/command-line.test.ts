@@ -16,7 +16,7 @@ interface Ended {
 
 describe('OAuth: the command line', function () {
   // Each command is a process of its own.
-  this.timeout(120_000);
+  this.timeout(300_000);
   let instance: TestInstance;
   before(async () => {
     instance = await openTestInstance();

@@ -127,6 +127,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,
+      // Those that a test asks for may live as long as it asks.
+      tokenLifeMaxSeconds: options.tokenSeconds,
       timeLimits: options.timeLimits,
       unsignedUntil: options.unsignedUntil,
       tracing: options.tracing,
