@@ -25,6 +25,7 @@ import {
   type BillingAccountsPage,
   type BillingRunEnd,
 } from '../queries/billing-run.js';
+import { findOpenUsage } from '../queries/open-usage.js';
 import { loadPdfInvoices } from '../queries/invoice-pdf.js';
 import { activityFailure } from './failure.js';
 import { flowStep, type StepCall } from './flow-step.js';
@@ -131,9 +132,10 @@ export function billingRunActivities(platform: Platform) {
       }),
 
     /** Ends a run: its output says what it made. */
-    endBillingRun: flowStep(platform, (scope, end: BillingRunEnd) =>
-      scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end)),
-    ),
+    endBillingRun: flowStep(platform, async (scope, end: BillingRunEnd) => {
+      const open = await findOpenUsage(scope, platform.broker, end.input);
+      return scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end, open));
+    }),
   };
 }
 

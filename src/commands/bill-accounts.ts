@@ -16,7 +16,13 @@ import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
 import { loadTaxRates } from '../queries/tax-rate.js';
 import { closeUsage, takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
-import { draftInvoices, dueDateOf, type DraftCharge, type InvoiceDraft } from './invoice-draft.js';
+import {
+  draftInvoices,
+  dueDateOf,
+  findMissingTaxRates,
+  type DraftCharge,
+  type InvoiceDraft,
+} from './invoice-draft.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
 import { recordWebhookEvents } from './webhook-event.js';
 
@@ -68,13 +74,15 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
       ...recurring.charges.map((charge) => chargeOfLine(charge, seed, names)),
       ...usage.map((group) => chargeOfUsage(group, names)),
     ];
-    const drafts = draftInvoices(charges, await loadTaxRates(trx, tenantId));
+    const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
+    const drafts = draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
-    if (isDryRun) return { invoices, problems: recurring.problems };
+    const problems = [...recurring.problems, ...findMissingTaxRates(invoices)];
+    if (isDryRun) return { invoices, problems };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await tellOfInvoices(trx, tenantId, posted);
-    return { invoices: posted, problems: recurring.problems };
+    return { invoices: posted, problems };
   });
 }
 

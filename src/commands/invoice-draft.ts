@@ -1,3 +1,4 @@
+import type { BillingProblem } from '../kernel/billing-run.js';
 import type { Decimal } from '../kernel/money.js';
 import { roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
 import { addDays } from '../kernel/date.js';
@@ -31,6 +32,7 @@ export interface DraftCharge {
 export interface DraftItem extends DraftCharge {
   /** Rounded to the currency's minor unit. */
   readonly rounded: Decimal;
+  readonly isTaxExempt: boolean;
   readonly taxRate: Decimal | null;
   readonly tax: Decimal;
 }
@@ -50,11 +52,13 @@ export interface InvoiceDraft {
 
 /**
  * The invoices of charges: one for each account, currency and usage type. Each item is rounded once,
- * half away from zero; its tax is that of the rounded amount, rounded once too.
+ * half away from zero; its tax is that of the rounded amount, rounded once too, and none for the accounts
+ * that are exempt.
  */
 export function draftInvoices(
   charges: readonly DraftCharge[],
   taxRates: ReadonlyMap<string, Decimal>,
+  exemptAccounts: ReadonlySet<string>,
 ): InvoiceDraft[] {
   const byInvoice = new Map<string, DraftCharge[]>();
   for (const charge of charges) {
@@ -64,7 +68,8 @@ export function draftInvoices(
   }
   return [...byInvoice.values()].flatMap((ofInvoice) => {
     const [first] = ofInvoice;
-    return first ? [draftInvoice(first, ofInvoice, taxRates)] : [];
+    if (!first) return [];
+    return [draftInvoice(first, ofInvoice, taxRates, exemptAccounts.has(first.accountId))];
   });
 }
 
@@ -72,13 +77,15 @@ function draftInvoice(
   { invoiceId, accountId, currency, usageType, contractId }: DraftCharge,
   charges: readonly DraftCharge[],
   taxRates: ReadonlyMap<string, Decimal>,
+  isTaxExempt: boolean,
 ): InvoiceDraft {
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
   const items = charges.map((charge): DraftItem => {
     const rounded = roundToMinorUnit(charge.amount, digits);
-    const taxRate = charge.taxCode === null ? null : (taxRates.get(charge.taxCode) ?? null);
+    const isTaxed = charge.taxCode !== null && !isTaxExempt;
+    const taxRate = isTaxed ? (taxRates.get(charge.taxCode) ?? null) : null;
     const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
-    return { ...charge, rounded, taxRate, tax };
+    return { ...charge, rounded, isTaxExempt, taxRate, tax };
   });
   const isOfOne = charges.every(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
@@ -91,6 +98,26 @@ function draftInvoice(
     taxAmount: sum(items.map(({ tax }) => tax)),
     transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
   };
+}
+
+/** Items whose tax code no tax rate has: they are billed without tax, and each says so once. */
+export function findMissingTaxRates(invoices: readonly InvoiceDraft[]): BillingProblem[] {
+  const found = new Map<string, BillingProblem>();
+  for (const { accountId, items } of invoices) {
+    for (const { taxCode, taxRate, isTaxExempt, ...item } of items) {
+      const key = `${accountId}/${taxCode ?? ''}`;
+      if (taxCode === null || taxRate !== null || isTaxExempt || found.has(key)) continue;
+      found.set(key, {
+        accountId,
+        contractServiceId: item.contractServiceId,
+        chargeType: item.chargeType,
+        periodStart: item.firstDate,
+        code: 'TAX_RATE_MISSING',
+        message: `'${item.description}' has the tax code '${taxCode}', which no tax rate has: it is billed without tax. Add the rate (POST /v1/tax-rates), void the invoice and run the period again.`,
+      });
+    }
+  }
+  return [...found.values()];
 }
 
 /** When an invoice is due: so many days after its date as the net term says; at once without one. */

@@ -42,14 +42,20 @@ export interface BillingRunStart {
   readonly sizes?: BillingSizes;
 }
 
-/** A charge that could not be made; it stays due for a run of the same period. */
+/**
+ * What a run leaves out or could not do as it should: a charge that could not be made (it stays due for a
+ * run of the same period), tax that has no rate, usage that is not rated.
+ */
 export interface BillingProblem {
-  readonly accountId: string;
+  /** Null where it is of the whole tenant. */
+  readonly accountId: string | null;
   readonly contractServiceId: string | null;
   readonly chargeType: string | null;
   readonly periodStart: string | null;
   readonly code: string;
   readonly message: string;
+  /** How many usage events, where it is about such. */
+  readonly events?: number;
 }
 
 /** Some accounts to bill, in one transaction. */

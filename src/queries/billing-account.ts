@@ -8,6 +8,8 @@ export interface BillingAccount {
   readonly id: string;
   readonly billingDay: number | null;
   readonly netTerm: string | null;
+  /** Whether it pays no tax. */
+  readonly isTaxExempt: boolean;
 }
 
 /** A contract line with the account of its contract. */
@@ -46,7 +48,9 @@ export async function loadBillingAccounts(
   isHeld: boolean,
 ): Promise<BillingAccount[]> {
   const { rows } = await db.raw<{ rows: BillingAccount[] }>(
-    `select id, billing_day as "billingDay", net_term as "netTerm" from account
+    `select id, billing_day as "billingDay", net_term as "netTerm",
+       coalesce(profile -> 'taxExempt' = 'true', false) as "isTaxExempt"
+     from account
      where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null
      order by id ${isHeld ? 'for no key update' : ''}`,
     [tenantId, [...ids]],

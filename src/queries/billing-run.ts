@@ -118,20 +118,25 @@ interface TotalRow {
 
 /**
  * The output of a billing run: counted from the invoices themselves, so that it is right however
- * often a step of it was repeated.
+ * often a step of it was repeated. `openUsage` is what it left out.
  */
 export async function summarizeBillingRun(
   db: Knex,
   tenantId: string,
   { executionId, input, invoiceDate, ...end }: BillingRunEnd,
+  openUsage: readonly BillingProblem[],
 ) {
-  const { problems, problemCount, drafts } = end;
+  const { drafts } = end;
   const isDryRun = input.dryRun === true;
   const run = {
     ...{ periodStart: input.periodStart, periodEnd: input.periodEnd, invoiceDate },
     ...{ dryRun: isDryRun, accountCount: end.accountsDone },
   };
-  const rest = { problemCount, problems };
+  const rest = {
+    problemCount: end.problemCount + openUsage.length,
+    // What concerns all accounts stands first, so that no long list cuts it off.
+    problems: [...openUsage, ...end.problems].slice(0, outputListMax),
+  };
   if (isDryRun) return { ...run, invoiceCount: end.invoices, invoices: drafts, ...rest };
   const { rows } = await db.raw<{ rows: TotalRow[] }>(
     `select invoice_type as "invoiceType", currency, count(*)::integer as "count",

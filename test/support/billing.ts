@@ -8,7 +8,11 @@ export interface RunOutput {
   readonly invoiceIds: readonly string[];
   readonly transactionCount: number;
   readonly problemCount: number;
-  readonly problems: readonly { readonly code: string; readonly message: string }[];
+  readonly problems: readonly {
+    readonly code: string;
+    readonly message: string;
+    readonly events?: number;
+  }[];
   readonly invoices?: readonly BilledInvoice[];
 }
 
