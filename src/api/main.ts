@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Logger } from '../platform/log.js';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
 import { createApp } from './app.js';
@@ -45,24 +46,46 @@ export async function startApi(platform: Platform): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
   const { flowTimeoutMs, ingestTimeoutMs } = platform.config;
-  const handle = createApp(platform).callback();
-  return serve({ host, port }, (server) => {
+  const handle = answering(createApp(platform).callback(), platform.log);
+  return serve({ host, port }, platform.log, (server) => {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
     listenInTurns(
       server,
       (request, response) => {
-        if (!isEnding(request)) void handle(request, response);
+        if (!isEnding(request)) handle(request, response);
       },
       refuseRequests(platform),
     );
   });
 }
 
+/**
+ * Answers requests and never throws: what fails here, beyond all that answers errors, ends its connection
+ * and not the process.
+ */
+export const answering =
+  (
+    handle: (...request: Parameters<RequestListener>) => Promise<void>,
+    log: Logger,
+  ): RequestListener =>
+  (request, response) => {
+    const fail = (error: unknown): void => {
+      log.error({ err: error }, 'a request could not be answered');
+      response.destroy();
+    };
+    try {
+      handle(request, response).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+
 /** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
 export async function serve(
   { host, port }: { readonly host: string; readonly port: number },
+  log: Logger,
   answer: (server: Server) => void,
 ): Promise<RunningApi> {
   const server = createServer({
@@ -75,6 +98,8 @@ export async function serve(
     server.once('error', reject);
     server.listen({ host, port, backlog }, resolve);
   });
+  // Such as a connection that could not be accepted, since there are too many open files.
+  server.on('error', (error) => log.error({ err: error }, 'a connection was not accepted'));
   const address = server.address();
   const boundPort = typeof address === 'object' && address ? address.port : port;
   return {

@@ -3,7 +3,7 @@ import Koa, { type Context } from 'koa';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import type { Platform } from '../platform/platform.js';
 import { findWebhookBacklog } from '../queries/webhook.js';
-import { serve, type RunningApi } from './main.js';
+import { answering, serve, type RunningApi } from './main.js';
 import { askParts, mountHealth } from './pages.js';
 import { securityHeaders } from './security-headers.js';
 
@@ -103,8 +103,8 @@ export async function startOperator(
 ): Promise<RunningApi> {
   collectDefaultMetrics({ register: platform.metrics.registry });
   addSharedGauges(platform);
-  const handle = operatorApp(platform).callback();
-  return serve(address, (server) => {
-    server.on('request', (request, response) => void handle(request, response));
+  const handle = answering(operatorApp(platform).callback(), platform.log);
+  return serve(address, platform.log, (server) => {
+    server.on('request', handle);
   });
 }

@@ -49,7 +49,12 @@ export function refuseRequests({ config, metrics }: Platform): RequestListener {
     held += 1;
     setTimeout(() => {
       held -= 1;
-      answer(request, response);
+      try {
+        answer(request, response);
+      } catch {
+        // Nobody is told less than the caller, whose connection may have ended meanwhile.
+        response.destroy();
+      }
     }, heldMs);
   };
 }

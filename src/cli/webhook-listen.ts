@@ -55,7 +55,7 @@ function kindOf(body: string): string {
 async function startServer(secret: string): Promise<Server> {
   const seen = new Set<string>();
   const server = createServer((request, response) => {
-    void readText(request).then((body) => {
+    const shown = readText(request).then((body) => {
       const fault = verdictOf(secret, request, body);
       response.writeHead(fault === undefined ? 204 : 400).end();
       const id = String(request.headers['webhook-id'] ?? 'without id');
@@ -66,6 +66,8 @@ async function startServer(secret: string): Promise<Server> {
       const time = paint('dim', new Date().toISOString().slice(11, 23));
       process.stdout.write(`${time} ${paint('bold', kindOf(body))} ${id} ${verdict}\n${body}\n`);
     });
+    // A delivery that is cut off is sent again.
+    shown.catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

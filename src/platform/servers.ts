@@ -234,6 +234,8 @@ function externalTemporal({ temporal }: Config): TemporalServer | undefined {
 /** Shows in one line what is wrong with DATABASE_URL, before anything is built on it. */
 async function reachDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  // Of a connection that is lost, whoever waits for it is told.
+  client.on('error', () => undefined);
   try {
     await client.connect();
     return url;

@@ -285,6 +285,8 @@ async function ensureDatabase(urlOf: (database: string) => string, dataDir: stri
   try {
     if (await canConnect(urlOf(DATABASE))) return;
     const client = new pg.Client({ connectionString: urlOf('postgres') });
+    // Of a connection that is lost, whoever waits for it is told.
+    client.on('error', () => undefined);
     await client.connect();
     await client.query(`create database ${DATABASE}`);
     await client.end();
@@ -298,6 +300,7 @@ async function ensureDatabase(urlOf: (database: string) => string, dataDir: stri
 
 async function canConnect(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => undefined);
   try {
     await client.connect();
     return true;

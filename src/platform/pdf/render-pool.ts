@@ -26,6 +26,8 @@ export function openInvoiceRenderer(): InvoiceRenderer {
         ...{ filename: script, name: 'renderInvoicePdf', idleTimeout: idleMs, minThreads: 0 },
         maxThreads: Math.max(1, Math.min(threadsMax, availableParallelism() - 1)),
       });
+      // A thread that fails with nothing to do is replaced; of one that renders, its caller is told.
+      if (pool.listenerCount('error') === 0) pool.on('error', () => undefined);
       const { buffer, byteOffset, byteLength } = await pool.run(invoice);
       return Buffer.from(buffer, byteOffset, byteLength);
     },
