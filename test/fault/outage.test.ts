@@ -12,7 +12,9 @@ import { testServers } from '../support/servers.js';
 /** Two minutes: twice as long as a look of the watch overlaps with the one before it. */
 const outageMs = 125_000;
 
-describe('a database that is away while flows time out', () => {
+describe('a database that is away while flows time out', function () {
+  // Opening an instance, on a machine that others use as well.
+  this.timeout(120_000);
   let instance: TestInstance;
   let cable: Cable;
   before(async () => {
