@@ -27,7 +27,8 @@ export interface InstanceAccess {
 /** Runs the work on the database of the running instance; closes the connections afterwards. */
 export async function withInstance<T>(work: (access: InstanceAccess) => Promise<T>): Promise<T> {
   const config = loadConfig();
-  const databaseUrl = config.databaseUrl ?? (await runningInstance(config))?.databaseUrl;
+  const databaseUrl =
+    config.databaseOwnerUrl ?? config.databaseUrl ?? (await runningInstance(config))?.databaseUrl;
   if (databaseUrl === undefined || databaseUrl === null) throw notRunning(config.dataDir);
   const secretKey =
     config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));

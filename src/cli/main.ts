@@ -6,6 +6,7 @@ import { registerDemo } from './demo.js';
 import { registerGrant } from './grant.js';
 import { registerIngest } from './ingest.js';
 import { registerMcpClient } from './mcp-client.js';
+import { registerMigrate } from './migrate.js';
 import { registerOpenApi } from './openapi.js';
 import { registerSecrets } from './secrets.js';
 import { registerSigningKey } from './signing-key.js';
@@ -18,6 +19,7 @@ import { registerWebhook } from './webhook.js';
 // runs, so that --help is quick.
 const commands = [
   registerStart,
+  registerMigrate,
   registerToken,
   registerAccessKey,
   registerGrant,

@@ -3,7 +3,7 @@ import closeWithGrace from 'close-with-grace';
 import type { Config } from '../platform/config.js';
 import { StartupError, errorCode, firstLine } from '../platform/embedded/startup-error.js';
 import type { Platform } from '../platform/platform.js';
-import { readSecretKeys } from '../platform/secret-box.js';
+import { readSecretKeys, secretBox } from '../platform/secret-box.js';
 import { occupy, type TemporalServer, type Tenure } from '../platform/servers.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
@@ -18,8 +18,8 @@ const TOKEN_SECONDS = 60 * 60;
  * of our own processor time, which passes while the servers start.
  */
 async function loadParts() {
-  const [migrations, platform, tenants, worker, api, operator, events, jose] = await Promise.all([
-    import('../platform/migrations.js'),
+  const [preparation, platform, tenants, worker, api, operator, events, jose] = await Promise.all([
+    import('../platform/prepare-database.js'),
     import('../platform/platform.js'),
     import('../platform/tenants.js'),
     import('../worker/main.js'),
@@ -33,7 +33,7 @@ async function loadParts() {
   return {
     recordCommand,
     decodeJwt,
-    ...migrations,
+    ...preparation,
     ...platform,
     ...tenants,
     ...worker,
@@ -104,7 +104,7 @@ async function start(run: Run): Promise<void> {
   loading.catch(() => undefined);
   const opened: { databaseUrl?: string; temporal?: TemporalServer; apiUrl?: string } = {};
   await runSteps([
-    [databaseStep(run, tenure, opened), migrationStep(loading, opened)],
+    [databaseStep(run, tenure, opened), migrationStep(run, tenure, loading, opened)],
     [temporalStep(run, tenure, opened)],
   ]);
   abort.signal.throwIfAborted();
@@ -157,12 +157,25 @@ function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }
   };
 }
 
-function migrationStep(loading: Promise<Parts>, opened: { databaseUrl?: string }): Step {
+/** As the owner of the tables; from then on this process has a login that may do less. */
+function migrationStep(
+  { config }: Run,
+  tenure: Tenure,
+  loading: Promise<Parts>,
+  opened: { databaseUrl?: string },
+): Step {
   return {
     title: 'Migrations',
     work: async (tell) => {
-      const { migrateDatabase } = await loading;
-      const names = await migrateDatabase(opened.databaseUrl ?? '', tell);
+      const { databaseUrlsOf, prepareDatabase } = await loading;
+      const urls = await databaseUrlsOf(opened.databaseUrl ?? '', config);
+      const { secret, previousSecrets } = readSecretKeys(tenure.secretKey);
+      const names = await prepareDatabase(urls, {
+        box: secretBox(secret, previousSecrets),
+        tenant: tenure.isOwner ? 'default' : undefined,
+        onStep: tell,
+      });
+      opened.databaseUrl = urls.login;
       return names.length === 0 ? 'up to date' : `${names.length} applied`;
     },
   };

@@ -13,6 +13,7 @@ import {
   TemporalTrustEnvironment,
 } from './config-temporal.js';
 import { hasProtocol, isHostPort } from './config-forms.js';
+import { DatabaseEnvironment, refuseOwnerAlone } from './config-database.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
 import { tokenLifeMaxSeconds } from './token-revocations.js';
@@ -33,18 +34,7 @@ const Environment = Type.Object({
     description: 'a host name or IP address to listen on, such as 127.0.0.1 or 0.0.0.0',
   }),
   DATA_DIR: Type.String({ default: './.durabill', description: 'a folder' }),
-  DATABASE_URL: Type.Optional(
-    Type.String({
-      format: 'postgres-url',
-      description: 'an address such as postgres://user:password@host:5432/database',
-    }),
-  ),
-  DATABASE_POOL_MAX: Type.Integer({
-    minimum: 2,
-    maximum: 1000,
-    default: 20,
-    description: 'a whole number of connections from 2 to 1000',
-  }),
+  ...DatabaseEnvironment.properties,
   TEMPORAL_ADDRESS: Type.Optional(
     Type.String({ format: 'host-port', description: 'host:port, such as temporal.example:7233' }),
   ),
@@ -184,6 +174,7 @@ export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | und
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 const SECRET = new Set<string>([
+  'DATABASE_OWNER_URL',
   ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'TEMPORAL_PAYLOAD_KEYS', 'SECRET_KEY', 'KAFKA_PASSWORD'],
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
@@ -236,6 +227,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     /** Where downloaded or built programs stay, shared by every data folder of this person. */
     cacheDir: resolve(textOf(env['XDG_CACHE_HOME']) ?? join(home, '.cache'), 'durabill'),
     databaseUrl: values.DATABASE_URL,
+    /** The owner of the tables, for migrations and commands, where processes have a login of their own. */
+    databaseOwnerUrl: values.DATABASE_OWNER_URL,
     databasePoolMax: values.DATABASE_POOL_MAX,
     temporal: {
       address: values.TEMPORAL_ADDRESS,
@@ -365,6 +358,7 @@ function refuseContradictions(values: Environment): void {
       }
     }
   }
+  refuseOwnerAlone(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);
   if (missing.length > 0 && missing.length < sasl.length) {

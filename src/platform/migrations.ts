@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import knex, { type Knex } from 'knex';
+import { grantService } from './service-role.js';
 
 /** What knex offers and its types leave out. */
 interface MigrationHooks {
@@ -33,6 +34,22 @@ const allowIndexedSearch = `
     end loop;
   end $$`;
 
+const options: Knex.MigratorConfig = {
+  directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
+  loadExtensions: ['.js'],
+};
+
+/** Migrations that this version has and the database has not; writes nothing. */
+export async function listPendingMigrations(databaseUrl: string): Promise<string[]> {
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
+  try {
+    const [, pending] = (await db.migrate.list(options)) as [unknown, { file: string }[]];
+    return pending.map(({ file }) => file);
+  } finally {
+    await db.destroy();
+  }
+}
+
 /**
  * Brings the schema up to this version; safe to call from several processes at once, because knex
  * locks its table of migrations. Returns the names of the migrations that ran.
@@ -43,9 +60,8 @@ export async function migrateDatabase(
 ): Promise<string[]> {
   const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
   try {
-    const options: Knex.MigratorConfig & MigrationHooks = {
-      directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
-      loadExtensions: ['.js'],
+    const watched: Knex.MigratorConfig & MigrationHooks = {
+      ...options,
       lifecycle: {
         beforeAll: (_db, pending) => {
           for (const migration of pending) onStep(migration.file);
@@ -53,8 +69,9 @@ export async function migrateDatabase(
         },
       },
     };
-    const [, names] = (await db.migrate.latest(options)) as [number, string[]];
+    const [, names] = (await db.migrate.latest(watched)) as [number, string[]];
     await db.raw(allowIndexedSearch);
+    await grantService(db);
     return names;
   } catch (error) {
     const missing = /migration directory is corrupt.*missing: (.*)/s.exec(String(error));

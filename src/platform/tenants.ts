@@ -22,6 +22,8 @@ export async function ensureTenant(db: Knex, id: string, name: string = id): Pro
       `'${id}' is no tenant id: use 1 to 64 letters, digits, '.', '_' or '-', first a letter or digit.`,
     );
   }
+  // The login of running processes reads tenants and makes none.
+  if (await db('tenant').where({ id }).first('id')) return false;
   const rows = (await db('tenant')
     .insert({ id, name })
     .onConflict('id')

@@ -4,6 +4,7 @@ import request from 'supertest';
 import { startApi } from '../../src/api/main.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import type { KafkaSettings } from '../../src/platform/kafka-broker.js';
+import { openDatabase } from '../../src/platform/database.js';
 import { openPlatform, type Platform, type PlatformConfig } from '../../src/platform/platform.js';
 import { ensureTenant, setTenantPlan } from '../../src/platform/tenants.js';
 import { startWorkers, type WorkerOptions } from '../../src/worker/main.js';
@@ -51,6 +52,8 @@ interface InstanceOptions {
   readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
   /** How long the database works for whom, where not as always. */
+  /** Seals secrets in the database; another one for each instance when missing. */
+  readonly secret?: Buffer;
   readonly timeLimits?: PlatformConfig['timeLimits'];
   readonly unsignedUntil?: Date;
   readonly tracing?: PlatformConfig['tracing'];
@@ -123,7 +126,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
         options.publicUrl ?? (port === 0 ? 'http://localhost' : `http://127.0.0.1:${port}`),
       host: '127.0.0.1',
       port,
-      secret: options.beside?.platform.config.secret ?? randomBytes(32),
+      secret: options.secret ?? options.beside?.platform.config.secret ?? randomBytes(32),
       taskQueue: `test-${unique}`,
       ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
       billing: options.billing,
@@ -145,6 +148,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ? await startWorkers(platform, { activityInterceptors, watch })
       : undefined;
   const api = await startApi(platform);
+  // Tenants are made by the owner's side, as by the command line.
+  const owner = openDatabase(databaseUrl, 2);
   const { tokenSeconds: expiresInSeconds = 3600 } = options;
   let count = 0;
   const issue = (
@@ -159,9 +164,9 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     async tenant(roles, known) {
       count += 1;
       const id = known ?? `t${unique}-${count}`;
-      await ensureTenant(platform.database.platform, id);
+      await ensureTenant(owner.platform, id);
       // Tests ask for more in a minute than any plan allows; those of the limits set another one.
-      await setTenantPlan(platform.database.platform, id, 'enterprise', 1_000_000_000);
+      await setTenantPlan(owner.platform, id, 'enterprise', 1_000_000_000);
       const trail = { actor: 'tester', requestId: 'test' };
       const scope: Scope = {
         ...{ tenantId: id, orgId: 'org', roles: ['ADMIN'], ...trail },
@@ -174,6 +179,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       await api.close();
       await workers?.drain();
       await platform.close();
+      await owner.close();
     },
   };
 }

@@ -10,6 +10,8 @@ export const dataFile = {
   secretKey: (dataDir: string) => join(dataDir, 'secret-key'),
   postgres: (dataDir: string) => join(dataDir, 'postgres'),
   postgresPassword: (dataDir: string) => join(dataDir, 'postgres-password'),
+  /** Of the login by which running processes reach the database. */
+  loginPassword: (dataDir: string) => join(dataDir, 'postgres-login-password'),
   temporal: (dataDir: string) => join(dataDir, 'temporal.db'),
   log: (dataDir: string, server: string) => join(dataDir, 'log', `${server}.log`),
 };

@@ -1,0 +1,88 @@
+import type { Knex } from 'knex';
+
+/**
+ * Tables that running processes only read, or do not know: what is in the audit stands, and keys and
+ * tenants are made by the owner's side (the start, the command line).
+ */
+const readOnly = ['access_key', 'audit', 'audit_seal', 'seller', 'signing_key', 'tenant'];
+const closed = ['audit_sealing'];
+/** So that a process can see whether migrations are pending. */
+const migrations = ['knex_migrations', 'knex_migrations_lock'];
+
+const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+
+/**
+ * The group whose members are the logins of running processes, and what they may do. Not a
+ * migration: roles belong to the server and not to the database, so that a dump does not hold them,
+ * and tables of later migrations are granted too. An owner that may not make roles finds the group
+ * made by an administrator, or does without.
+ */
+const grantServiceSql = `
+  do $$ begin
+    if not exists (select 1 from pg_roles where rolname = 'durabill_service') then
+      create role durabill_service nologin nosuperuser nocreatedb nocreaterole nobypassrls;
+    end if;
+  exception
+    when duplicate_object or unique_violation then null;
+    when insufficient_privilege then
+      raise notice 'no role durabill_service: the login of running processes cannot be restricted';
+  end $$;
+  do $$ declare
+    found record;
+  begin
+    if not exists (select 1 from pg_roles where rolname = 'durabill_service') then return; end if;
+    -- Processes that start at once would grant the same at once.
+    perform pg_advisory_xact_lock(hashtext('durabill'), hashtext('grants'));
+    if not has_schema_privilege('durabill_service', 'public', 'usage') then
+      grant usage on schema public to durabill_service;
+    end if;
+    for found in
+      select relname as name, oid::regclass as place from pg_class
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+    loop
+      if found.name in (${list([...readOnly, ...migrations, ...closed])}) then
+        if has_table_privilege('durabill_service', found.place, 'insert, update, delete, truncate')
+        then
+          execute format('revoke all on %s from durabill_service', found.place);
+        end if;
+        if found.name not in (${list(closed)})
+          and not has_table_privilege('durabill_service', found.place, 'select')
+        then
+          execute format('grant select on %s to durabill_service', found.place);
+        end if;
+      elsif not has_table_privilege('durabill_service', found.place, 'select')
+        or not has_table_privilege('durabill_service', found.place, 'delete')
+      then
+        execute format('grant select, insert, update, delete on %s to durabill_service',
+          found.place);
+      end if;
+    end loop;
+    if not has_function_privilege('durabill_service', 'seal_audit(integer)', 'execute') then
+      grant execute on function seal_audit(integer) to durabill_service;
+    end if;
+  end $$`;
+
+/** Gives the group of running processes what it needs of the tables as they are now. */
+export async function grantService(owner: Knex): Promise<void> {
+  await owner.raw(grantServiceSql);
+}
+
+/**
+ * Makes the login of running processes, or gives it this password. It may do nothing but what its
+ * group may, and can become no other role.
+ */
+export async function ensureLogin(owner: Knex, name: string, password: string): Promise<void> {
+  await owner.transaction(async (trx) => {
+    await trx.raw(`select pg_advisory_xact_lock(hashtext('durabill'), hashtext('login'))`);
+    const { rows } = await trx.raw<{ rows: { sql: string }[] }>(
+      `select format(
+         '%s role %I login nosuperuser nocreatedb nocreaterole nobypassrls password %L',
+         case when exists (select from pg_roles where rolname = :name) then 'alter' else 'create' end,
+         :name::text, :password::text) as sql`,
+      { name, password },
+    );
+    // The password was quoted by PostgreSQL; knex must take no question mark in it for its own.
+    await trx.raw((rows[0]?.sql ?? '').replaceAll('?', '\\?'));
+    await trx.raw('grant durabill_service to ??', [name]);
+  });
+}

@@ -1,0 +1,175 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import pg from 'pg';
+import { prepareDatabase } from '../../src/platform/prepare-database.js';
+import { secretBox } from '../../src/platform/secret-box.js';
+import { recordSecurityEvent } from '../../src/platform/security-events.js';
+import { openDatabase, type Database } from '../../src/platform/database.js';
+import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { asOwner } from '../support/rows.js';
+import { buildWorld, type World } from '../support/world.js';
+
+const name = 'durabill_test_login';
+const secret = randomBytes(32);
+const box = secretBox(secret);
+const password = `it's "a" ?password`;
+
+describe('the login of running processes', () => {
+  let instance: TestInstance;
+  let owner: World;
+  let stranger: World;
+  let loginUrl: string;
+  before(async () => {
+    instance = await openTestInstance({
+      withWorkers: true,
+      secret,
+      // The product itself runs with the login: whatever it needs, it may.
+      route: async (databaseUrl) => {
+        const url = new URL(databaseUrl);
+        url.username = name;
+        url.password = encodeURIComponent(password);
+        loginUrl = url.href;
+        await prepareDatabase({ owner: databaseUrl, login: loginUrl }, { box });
+        return loginUrl;
+      },
+    });
+    owner = await buildWorld(await instance.tenant());
+    stranger = await buildWorld(await instance.tenant());
+  });
+  after(() => instance.close());
+
+  const asLogin = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+    const client = new pg.Client({ connectionString: loginUrl });
+    await client.connect();
+    try {
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  };
+  const codeOf = (work: Promise<unknown>): Promise<string | undefined> =>
+    work.then(
+      () => undefined,
+      (error: { code?: string }) => error.code,
+    );
+
+  it('suffices for the product', async () => {
+    await owner.tenant.get(`${external}/accounts/${owner.params['accountId']}`).expect(200);
+    await owner.tenant.get('/v1/audit').expect(200);
+  });
+
+  for (const sql of [
+    `update audit set actor = 'somebody else'`,
+    'delete from audit',
+    'truncate audit',
+    `insert into audit (tenant_id, entity, action) values ('x', 'account', 'create')`,
+    'update audit_seal set position = 1',
+    'delete from audit_seal',
+    `update audit_sealing set sealed_to = 1000000`,
+    'alter table audit disable trigger all',
+    'alter table audit no force row level security',
+    `insert into signing_key (kid, public_jwk, private_jwk_sealed) values ('x', '{}', 'x')`,
+    'delete from signing_key',
+    `update signing_key set private_jwk_sealed = 'x'`,
+    `insert into access_key (id, tenant_id, roles, secret_hash) values ('x', 'x', '{}', 'x')`,
+    `update access_key set roles = '{ADMIN}'`,
+    'update access_key set revoked_at = null',
+    'delete from access_key',
+    `update tenant set plan = 'enterprise', request_limit = 1000000`,
+    `insert into tenant (id, name) values ('planted', 'planted')`,
+    'delete from tenant',
+    `update seller set name = 'Somebody else'`,
+    'set role postgres',
+    'set role durabill_app',
+    'set session authorization postgres',
+    'alter role current_user superuser',
+    `create role helper superuser`,
+    'create table planted (x integer)',
+    `create function planted() returns integer language sql as 'select 1'`,
+    `select pg_read_file('PG_VERSION')`,
+    `copy (select 1) to program 'true'`,
+    'set session_replication_role = replica',
+  ]) {
+    it(`may not: ${sql}`, async () => {
+      await asLogin(async (client) => {
+        await client.query(`set app.tenant_id = '*'`);
+        expect(await codeOf(client.query(sql))).to.equal('42501');
+      });
+    });
+  }
+
+  it('gains nothing by reset role', async () => {
+    await asLogin(async (client) => {
+      await client.query('set role durabill_service');
+      await client.query('reset role');
+      const { rows } = await client.query(
+        `select current_user as "user", rolsuper, rolbypassrls, rolcreaterole
+         from pg_roles where rolname = current_user`,
+      );
+      expect(rows).to.deep.equal([
+        { user: name, rolsuper: false, rolbypassrls: false, rolcreaterole: false },
+      ]);
+    });
+  });
+
+  it('sees no business of all tenants at once', async () => {
+    const tables = [
+      ...['account', 'contract', 'contract_service', 'invoice', 'invoice_item', 'payment'],
+      ...['record', 'usage_event', 'rated_transaction', 'wallet', 'rate_card', 'service'],
+      ...['audit', 'execution', 'draft', 'tax_rate', 'tool_call'],
+    ];
+    await asOwner(instance.databaseUrl, async (client) => {
+      const { rows } = await client.query('select distinct tenant_id from account');
+      expect(rows).to.have.length(2);
+    });
+    await asLogin(async (client) => {
+      for (const tenant of ['*', '%', '', `${owner.tenant.id}' or '1'='1`]) {
+        await client.query(`select set_config('app.tenant_id', $1, false)`, [tenant]);
+        await client.query(`select set_config('app.sealing', 'on', false)`);
+        for (const table of tables) {
+          const { rows } = await client.query(
+            `select tenant_id from ${table} where tenant_id <> '*'`,
+          );
+          expect(rows, `${table} as ${tenant}`).to.deep.equal([]);
+        }
+      }
+      await client.query(`select set_config('app.tenant_id', $1, false)`, [stranger.tenant.id]);
+      const { rows } = await client.query('select distinct tenant_id from account');
+      expect(rows).to.deep.equal([{ tenant_id: stranger.tenant.id }]);
+    });
+  });
+
+  it('adds security events, and none of another tenant', async () => {
+    const event = { actor: 'x', entity: 'accessKey', entityKey: 'k', action: 'revoke' } as const;
+    const { read } = stranger.tenant.scope.db;
+    await recordSecurityEvent(read, { ...event, tenantId: stranger.tenant.id });
+    const refused = recordSecurityEvent(read, { ...event, tenantId: owner.tenant.id });
+    expect(await codeOf(refused)).to.equal('42501');
+  });
+
+  it('is warned of where it may do anything, and told what to do', async () => {
+    const lines: string[] = [];
+    const log = {
+      warn: (_details: unknown, text?: string) => lines.push(text ?? String(_details)),
+    };
+    const open = async (url: string): Promise<void> => {
+      const database: Database = openDatabase(url, 2, { log: log as never });
+      await database.ping();
+      await database.close();
+    };
+    await open(loginUrl);
+    expect(lines).to.deep.equal([]);
+    await open(instance.databaseUrl);
+    expect(lines.join(' ')).to.include('DATABASE_OWNER_URL');
+  });
+
+  it('starts on a database that is ready, and says who may make it so', async () => {
+    const urls = { owner: undefined, login: loginUrl };
+    expect(await prepareDatabase(urls, { box })).to.deep.equal([]);
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query('delete from knex_migrations where id = (select max(id) from knex_migrations)'),
+    );
+    const failure = await prepareDatabase(urls, { box }).catch((error: Error) => error.message);
+    expect(failure).to.include("run 'durabill migrate' with DATABASE_OWNER_URL first");
+  });
+});
