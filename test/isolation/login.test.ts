@@ -14,7 +14,8 @@ const secret = randomBytes(32);
 const box = secretBox(secret);
 const password = `it's "a" ?password`;
 
-describe('the login of running processes', () => {
+describe('the login of running processes', function () {
+  this.timeout(120_000);
   let instance: TestInstance;
   let owner: World;
   let stranger: World;
