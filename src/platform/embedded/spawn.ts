@@ -19,6 +19,16 @@ export interface DetachedServer extends RunningServer {
   logStart: number;
 }
 
+/** What the program makes, from its first file on, is for its own user. */
+function withClosedFiles<T>(start: () => T): T {
+  const before = process.umask(0o077);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
+}
+
 /**
  * Starts a server in a session of its own, so that Ctrl-C in the terminal reaches only Node, which
  * finishes its work first and stops the server then. Its output goes to a file, because a pipe
@@ -33,13 +43,15 @@ export async function startDetached(
   const log = await open(logFile, 'a', 0o600);
   try {
     const logStart = (await log.stat()).size;
-    const child = spawn(program, args, {
-      ...user,
-      cwd,
-      detached: true,
-      stdio: ['ignore', log.fd, log.fd],
-      env: childEnvironment({ LC_ALL: 'C', TZ: 'UTC' }),
-    });
+    const child = withClosedFiles(() =>
+      spawn(program, args, {
+        ...user,
+        cwd,
+        detached: true,
+        stdio: ['ignore', log.fd, log.fd],
+        env: childEnvironment({ LC_ALL: 'C', TZ: 'UTC' }),
+      }),
+    );
     let isOver = false;
     const exited = new Promise<void>((resolve) => {
       const end = (): void => {

@@ -1,11 +1,11 @@
-import { realpath } from 'node:fs/promises';
+import { chmod, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dataFile, prepareDataFolder } from './data-folder.js';
 import { readInstance, updateInstance } from './instance-lock.js';
 import { commandLine, findProcesses, freePort, isOpen, untilEnded } from './processes.js';
 import { logTail, startDetached } from './spawn.js';
-import { StartupError, firstLine } from './startup-error.js';
+import { StartupError, errorCode, firstLine } from './startup-error.js';
 import { endProcess, supervise, type RunningServer, type SupervisedServer } from './supervise.js';
 
 /**
@@ -29,6 +29,10 @@ const DYNAMIC_CONFIG = {
   'frontend.persistenceMaxQPS': 200_000,
   'history.persistenceMaxQPS': 200_000,
   'matching.persistenceMaxQPS': 200_000,
+  // The development server always opens a port for HTTP, which pages in a browser and webhooks could
+  // reach. It answers hosts of this name alone, and no request can carry such a name.
+  'frontend.httpAllowedHosts': '["\\u0001"]',
+  'system.enableNexus': false,
 };
 
 /** Losing power may lose the last moments of the file, never its consistency; PostgreSQL is the record. */
@@ -82,6 +86,7 @@ export async function startEmbeddedTemporal(
     server.port = await freePort(server.port);
     server.uiPort = await freePort(server.uiPort);
   }
+  await closeToOthers(server);
   const supervised = await supervise({
     name: 'Temporal',
     stopSignal: 'SIGTERM',
@@ -120,6 +125,15 @@ function serverArguments(server: DevServer): string[] {
     ...pragmas,
     ...dynamic,
   ];
+}
+
+/** A file that another program or an older version made is closed to others, too. */
+async function closeToOthers({ databaseFile }: DevServer): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) {
+    await chmod(`${databaseFile}${suffix}`, 0o600).catch((error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    });
+  }
 }
 
 /** The server processes of this data folder, whoever started them. */
