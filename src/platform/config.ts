@@ -14,6 +14,7 @@ import {
 } from './config-temporal.js';
 import { hasProtocol, isHostPort } from './config-forms.js';
 import { DatabaseEnvironment, refuseOwnerAlone } from './config-database.js';
+import { withSecretFiles } from './config-files.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from './embedded/startup-error.js';
 import { tokenLifeMaxSeconds } from './token-revocations.js';
@@ -173,7 +174,8 @@ export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 export type ConfigOverrides = Readonly<Partial<Record<VariableName, string | undefined>>>;
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-const SECRET = new Set<string>([
+/** Variables that no message repeats, and that may stand in files: `SECRET_KEY_FILE`. */
+export const secretNames: ReadonlySet<string> = new Set([
   'DATABASE_OWNER_URL',
   ...['DATABASE_URL', 'TEMPORAL_API_KEY', 'TEMPORAL_PAYLOAD_KEYS', 'SECRET_KEY', 'KAFKA_PASSWORD'],
   'OTEL_EXPORTER_OTLP_HEADERS',
@@ -281,7 +283,8 @@ const listOf = (text: string): readonly string[] =>
 
 /** The configuration of this process: `.env` of the working directory, then the environment. */
 export function loadConfig(overrides: ConfigOverrides = {}): Config {
-  return readConfig({ ...readDotEnv('.env'), ...process.env }, overrides);
+  const env = withSecretFiles({ ...readDotEnv('.env'), ...process.env }, secretNames);
+  return readConfig(env, overrides);
 }
 
 /** The environment for a program that we start. TEMPORAL_ and PG variables would steer it. */
@@ -332,7 +335,7 @@ function checked(given: Record<string, unknown>): Environment {
   const lines = Object.entries(Environment.properties)
     .filter(([name]) => wrong.has(name))
     .map(([name, schema]) => {
-      const shown = SECRET.has(name) ? 'not valid' : JSON.stringify(String(given[name]));
+      const shown = secretNames.has(name) ? 'not valid' : JSON.stringify(String(given[name]));
       const allowed = 'description' in schema ? String(schema.description) : 'of another form';
       return `${name} is ${shown}: it must be ${allowed}.`;
     });

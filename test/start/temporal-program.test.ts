@@ -1,5 +1,6 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { StartupError } from '../../src/platform/embedded/startup-error.js';
 import { buildWithGo } from '../../src/platform/embedded/temporal-build.js';
@@ -53,6 +54,43 @@ describe('where the Temporal server comes from', () => {
     expect(await find()).to.equal(path);
   });
 
+  it('not one that others may replace, whatever version it tells', async () => {
+    const open = await put('one/temporal', working);
+    await chmod(open, 0o777);
+    const replaceable = await put('two/temporal', working);
+    await chmod(dirname(replaceable), 0o777);
+    const path = await put('cache/bin/temporal', working);
+    expect(await find()).to.equal(path);
+    expect(lines.join('\n')).to.contain(`not using ${open}: other users may write ${open}`);
+    expect(lines.join('\n')).to.contain(`other users may write ${dirname(replaceable)}`);
+  });
+
+  it('not one of another user', async function () {
+    if (process.getuid?.() !== 0) this.skip();
+    await chown(await put('one/temporal', working), 65534, 65534);
+    const path = await put('cache/bin/temporal', working);
+    expect(await find()).to.equal(path);
+    expect(lines.join()).to.contain('belongs to another user');
+  });
+
+  it('no download with another digest than the pinned one', async () => {
+    const pinned = createHash('sha256').update(working).digest('hex');
+    const of = (content: string) =>
+      findTemporal({
+        ...{ cacheDir: join(folder, 'cache'), searchPath: '' },
+        onProgress: (line) => lines.push(line),
+        download: fetched(content),
+        build: refused('Go is not installed'),
+        pinned: () => Promise.resolve(pinned),
+      });
+    const wrong = `${working}# and something else\n`;
+    const failure: unknown = await of(wrong).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(StartupError);
+    expect(lines.join()).to.contain(`and must be ${pinned}`);
+    expect(await readdir(join(folder, 'cache/bin'))).to.deep.equal([]);
+    expect(await of(working)).to.equal(join(folder, 'cache/bin/temporal'));
+  });
+
   it('then the cached one; one that is too old is passed over', async () => {
     const path = await put('cache/bin/temporal', working);
     await put('one/temporal', older);
@@ -94,8 +132,8 @@ describe('where the Temporal server comes from', () => {
     const go = `#!/bin/sh
       echo "go: downloading modernc.org/sqlite v1.39.0" >&2
       sleep 1.2
-      if [ -e "$GOBIN/fail" ]; then echo "no space left on device" >&2; exit 1; fi
-      printf '%s' '${working}' > "$GOBIN/temporal"; chmod +x "$GOBIN/temporal"`;
+      if [ -e fail ]; then echo "no space left on device" >&2; exit 1; fi
+      printf '%s' '${working}' > temporal; chmod +x temporal`;
     await put('go/go', go);
     const into = join(folder, 'into');
     await mkdir(into);

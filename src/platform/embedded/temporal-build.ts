@@ -1,17 +1,25 @@
 import { spawn } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
+import { access, constants, cp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { childEnvironment } from '../config.js';
 import { onSearchPath, type FetchOptions } from './program-fetch.js';
 
 /** Roughly how many Go packages there are to compile, for the percentage only. */
 const PACKAGES = 1300;
 
-/** Builds the Temporal command line from its Go module: two to five minutes, once. */
+/** Names the module and, with the sums of all that it is made of, what may be downloaded for it. */
+const moduleFolder = fileURLToPath(new URL('../../../deploy/temporal-program', import.meta.url));
+
+/**
+ * Builds the Temporal command line from its Go module: two to five minutes, once. Go refuses every
+ * module whose sum is not that of the committed go.sum (docs/decisions/0207).
+ */
 export async function buildWithGo(folder: string, options: FetchOptions): Promise<string> {
   const go = await findGo(options.searchPath);
   if (go === undefined) throw new Error('Go is not installed');
   const started = Date.now();
+  for (const name of ['go.mod', 'go.sum']) await cp(join(moduleFolder, name), join(folder, name));
   let doing = 'downloading modules';
   let compiled = 0;
   let lastLine = '';
@@ -53,16 +61,14 @@ async function runGo(
     const child = spawn(
       go,
       [
-        'install',
-        '-v',
-        '-trimpath',
-        '-ldflags=-s -w',
-        `github.com/temporalio/cli/cmd/temporal@${version}`,
+        ...['build', '-v', '-mod=readonly', '-trimpath', '-o', folder],
+        `-ldflags=-s -w -X github.com/temporalio/cli/temporalcli.Version=${version.slice(1)}`,
+        'github.com/temporalio/cli/cmd/temporal',
       ],
       {
         cwd: folder,
         stdio: ['ignore', 'ignore', 'pipe'],
-        env: childEnvironment({ GOBIN: folder, GOFLAGS: '', CGO_ENABLED: '0' }),
+        env: childEnvironment({ GOFLAGS: '', GOWORK: 'off', CGO_ENABLED: '0' }),
         // A group of its own, so that the compilers that it starts end with it.
         detached: true,
       },
@@ -81,7 +87,7 @@ async function runGo(
     child.once('close', (code) => {
       abort.removeEventListener('abort', stop);
       if (code === 0) resolve();
-      else reject(new Error(`go install ended with ${code ?? 'a signal'}`));
+      else reject(new Error(`go build ended with ${code ?? 'a signal'}`));
     });
   });
 }

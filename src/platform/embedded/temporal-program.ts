@@ -8,6 +8,7 @@ import { identify } from './processes.js';
 import { StartupError, firstLine } from './startup-error.js';
 import { onSearchPath, type Fetch, type FetchOptions } from './program-fetch.js';
 import { buildWithGo } from './temporal-build.js';
+import { foreignWriter, pinnedDigest, sha256Of } from './program-trust.js';
 import { downloadWithSdk } from './temporal-download.js';
 
 /** The release of the Temporal command line that this version was tested with: server 1.29. */
@@ -23,6 +24,7 @@ export interface FindTemporalOptions {
   /** For tests, which must not depend on a network. */
   download?: Fetch;
   build?: Fetch;
+  pinned?: (version: string) => Promise<string | undefined>;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function findTemporal(options: FindTemporalOptions): Promise<string
   };
   const failures: string[] = [];
   for (const [what, fetch] of [
-    ['download', options.download ?? downloadWithSdk],
+    ['download', pinning(options.download ?? downloadWithSdk, options.pinned ?? pinnedDigest)],
     ['build with Go', options.build ?? buildWithGo],
   ] as const) {
     try {
@@ -65,6 +67,20 @@ export async function findTemporal(options: FindTemporalOptions): Promise<string
       'that runs, or install Go 1.24 or newer, and start again.',
   );
 }
+
+/** A download that has the pinned digest, or tells which one it has where none is pinned. */
+const pinning =
+  (fetch: Fetch, pinned: (version: string) => Promise<string | undefined>): Fetch =>
+  async (folder, options) => {
+    const path = await fetch(folder, options);
+    const [digest, expected] = [await sha256Of(path), await pinned(options.version)];
+    if (expected === undefined) {
+      options.onProgress(`the download is not pinned; its SHA-256 is ${digest}`);
+    } else if (digest !== expected) {
+      throw new Error(`its SHA-256 is ${digest} and must be ${expected}`);
+    }
+    return path;
+  };
 
 /** Fetches into a folder of our own first, so that what is in the cache is complete. */
 async function fetchInto(cached: string, fetch: Fetch, options: FetchOptions): Promise<string> {
@@ -96,6 +112,8 @@ async function removeLeftovers(binDir: string): Promise<void> {
 /** Undefined for a program that works; a broken or partial file does not tell its version. */
 async function problemOf(path: string): Promise<string | undefined> {
   try {
+    const writer = await foreignWriter(path);
+    if (writer !== undefined) return writer;
     const { stdout } = await promisify(execFile)(path, ['--version'], {
       timeout: 20_000,
       env: childEnvironment(),
