@@ -7,5 +7,4 @@ psql -v ON_ERROR_STOP=1 --username postgres \
 create role durabill_owner login createrole password :'owner';
 create role temporal login createdb password :'temporal';
 create database durabill owner durabill_owner;
-revoke all on database durabill from public;
 SQL
