@@ -13,6 +13,7 @@ import { registerSigningKey } from './signing-key.js';
 import { registerStart } from './start.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
+import { registerUsageRange } from './usage-range.js';
 import { registerWebhook } from './webhook.js';
 
 // Each register function only describes its command; what the command needs is imported when it
@@ -29,6 +30,7 @@ const commands = [
   registerSecrets,
   registerAudit,
   registerIngest,
+  registerUsageRange,
   registerBillingRun,
   registerBillingSchedule,
   registerAuditSchedule,

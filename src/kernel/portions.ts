@@ -1,5 +1,7 @@
 /** How long a computation keeps the process to itself before others have their turn. */
 const portionMs = 5;
+/** What takes more portions than these also leaves others half of the time. */
+const quickPortions = 40;
 
 /** Computations that wait for their next portion; one goes on in each turn of the event loop. */
 const waiting: (() => void)[] = [];
@@ -18,12 +20,17 @@ function goOn(): void {
  */
 export class Portions {
   #endsAt = performance.now() + portionMs;
+  #count = 1;
 
   get isOver(): boolean {
     return performance.now() >= this.#endsAt;
   }
 
   async next(): Promise<void> {
+    this.#count += 1;
+    if (this.#count > quickPortions) {
+      await new Promise<void>((resolve) => void setTimeout(resolve, portionMs));
+    }
     await new Promise<void>((resolve) => {
       waiting.push(resolve);
       if (!isScheduled) setImmediate(goOn);

@@ -13,6 +13,8 @@ export interface UsageRangeResult {
   readonly rated: number;
   readonly duplicate: number;
   readonly rejected: number;
+  /** Where the range ended early: what is left is rated as another one. */
+  readonly nextOffset?: number;
 }
 
 /** Which rejected events to rate again; without any filter all of them. */

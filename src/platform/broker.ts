@@ -62,6 +62,11 @@ export interface UsageBroker extends UsageLogReader {
    * slice is never empty-handed: it holds a record or leads on, unless the log ends at `offset`.
    */
   read(tenantId: string, partition: number, offset: number, end: number): Promise<UsageSlice>;
+  /**
+   * Where the log still has records at `offset` or after it: `offset` itself, unless what was there was
+   * removed; the end of the log, when nothing is left.
+   */
+  firstKept(tenantId: string, partition: number, offset: number): Promise<number>;
   /** Calls back soon after something was published by any process; it may also miss one. */
   openIntake(onPublished: () => void): Promise<UsageIntake>;
   /** Throws when the broker does not answer. */

@@ -114,6 +114,7 @@ export async function openKafkaBroker(
       return published as Published;
     },
     read: (...range) => usageLog.read(...range),
+    firstKept: (...place) => usageLog.firstKept(...place),
     ends: (tenantId) => usageLog.ends(tenantId),
     readOne: (...place) => usageLog.readOne(...place),
     readNewest: usageLog.readNewest,

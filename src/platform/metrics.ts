@@ -59,6 +59,13 @@ const refusalCounter = (registry: Registry) =>
     registers: [registry],
   });
 
+const restingGauge = (registry: Registry) =>
+  new Gauge({
+    name: 'durabill_usage_resting_partitions',
+    help: 'Partitions of tenants whose rating failed, and which are tried again later',
+    registers: [registry],
+  });
+
 /**
  * What this process counts for Prometheus. No label holds a tenant, an account or an id: every label
  * has few values, known beforehand (docs/decisions/0140).
@@ -98,6 +105,11 @@ export function openMetrics(pool: () => PoolState) {
     usageRejected: counter('usage_rejected_events_total', 'Rejected usage events by reason code', [
       'reason',
     ]),
+    usageFailedRanges: counter(
+      'usage_failed_ranges_total',
+      'Ranges of the usage log that can never be rated: lost, and recorded as failed',
+    ),
+    usageResting: restingGauge(registry),
     ratingSeconds: histogram(
       'usage_rating_seconds',
       'Time of a workflow step that rates a stretch of the usage log',

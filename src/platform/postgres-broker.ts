@@ -134,9 +134,29 @@ async function readRange(db: Knex, range: WaitingPartition): Promise<UsageSlice>
      ) as record where bytes <= ? or "offset" = ? order by "offset"`,
     [tenantId, partition, offset, end, readBytesMax, offset],
   );
-  const records = rows.map(recordOf);
-  // The offsets of this log have no gaps.
+  // The offsets of this log have no gaps, unless somebody has removed records.
+  const kept = rows.map(recordOf);
+  const gap = kept.findIndex((record, index) => record.offset !== offset + index);
+  const records = gap < 0 ? kept : kept.slice(0, gap);
   return { records, nextOffset: offset + records.length };
+}
+
+async function findFirstKept(
+  db: Knex,
+  tenantId: string,
+  partition: number,
+  offset: number,
+): Promise<number> {
+  const { rows } = await db.raw<{ rows: { kept: string | null }[] }>(
+    `select coalesce(
+       (select min("offset") from broker_record
+        where tenant_id = log.tenant_id and partition = log.partition and "offset" >= ?),
+       log.next_offset
+     ) as kept
+     from broker_partition as log where tenant_id = ? and partition = ?`,
+    [offset, tenantId, partition],
+  );
+  return Math.max(offset, Number(rows[0]?.kept ?? offset));
 }
 
 async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
@@ -215,6 +235,7 @@ export function openPostgresBroker(
       return published as Published;
     },
     read: (tenantId, partition, offset, end) => readRange(db, { tenantId, partition, offset, end }),
+    firstKept: (...place) => findFirstKept(db, ...place),
     ...logReader(db),
     async openIntake(onPublished) {
       const stop = await listen(databaseUrl, channel, onPublished, options.log);

@@ -28,6 +28,7 @@ export function traceBroker(broker: UsageBroker, tracing: Tracing): UsageBroker 
     ends: (tenantId) => broker.ends(tenantId),
     readOne: (...place) => broker.readOne(...place),
     readNewest: (...page) => broker.readNewest(...page),
+    firstKept: (...place) => broker.firstKept(...place),
     openIntake: (onPublished) => broker.openIntake(onPublished),
     ping: () => broker.ping(),
     close: () => broker.close(),

@@ -3,22 +3,25 @@ import type { UsageRange } from '../kernel/usage-workflow.js';
 import type { UsageIntake, WaitingPartition } from '../platform/broker.js';
 import type { Platform } from '../platform/platform.js';
 import { startWorkflow } from '../platform/workflow-start.js';
+import { RatingSlots } from './rating-slots.js';
 
 /**
  * Events of one workflow: alone, an event has one to itself; under load they share, since a workflow
  * costs about as much as rating 100 events. Its activity divides them into transactions.
  */
 const batchEventsMax = 4_000;
-/** Partitions whose events are rated at the same time: one computes while others write. */
-const partitionsMax = 4;
 /** Looks for waiting events also when nobody told of any. */
 const pollMs = 1_000;
 /** How long the workers of this process are given to tell of the end, before Temporal is asked. */
 const tellMs = 1_000;
 /** How long `drain` waits for batches that are under way. */
 const drainMsMax = 8_000;
-const failureDelayMinMs = 500;
-const failureDelayMaxMs = 30_000;
+/** When the slots are taken, only tenants that have none are looked for, and not at each publish. */
+const busyLookMs = 100;
+/** Failures of a range after which people have to look at it. */
+const alarmFailures = 5;
+/** What a tenant may take while others want to work, where nothing is configured. */
+const defaultShare = 0.5;
 
 const keyOf = ({ tenantId, partition }: { tenantId: string; partition: number }): string =>
   `${partition}/${tenantId}`;
@@ -31,19 +34,19 @@ const keyOf = ({ tenantId, partition }: { tenantId: string; partition: number })
 export class UsageConsumer {
   readonly #platform: Platform;
   readonly #active = new Map<string, Promise<void>>();
-  /** Since when a partition was not served: the longest goes first. */
-  readonly #servedAt = new Map<string, number>();
-  readonly #failures = new Map<string, number>();
+  readonly #slots: RatingSlots;
   readonly #tellers = new Map<string, () => void>();
   readonly #timer: NodeJS.Timeout;
   #intake: UsageIntake | undefined;
   #looking: Promise<void> | undefined;
   #mustLookAgain = false;
   #isDraining = false;
-  #serving = 0;
+  #lookedAt = 0;
+  #lookingLater: NodeJS.Timeout | undefined;
 
   private constructor(platform: Platform) {
     this.#platform = platform;
+    this.#slots = new RatingSlots(platform.config.tenantShare ?? defaultShare);
     this.#timer = setInterval(() => this.#wake(), pollMs);
   }
 
@@ -63,6 +66,7 @@ export class UsageConsumer {
   async drain(): Promise<void> {
     this.#isDraining = true;
     clearInterval(this.#timer);
+    clearTimeout(this.#lookingLater);
     // Told of no more, so that other processes take over what this one leaves.
     await this.#intake?.close();
     await this.#looking;
@@ -88,7 +92,8 @@ export class UsageConsumer {
   async #look(): Promise<void> {
     while (this.#mustLookAgain && !this.#isDraining) {
       this.#mustLookAgain = false;
-      if (this.#active.size >= partitionsMax) return;
+      if (this.#slots.isBusy && this.#isLookingLater()) return;
+      this.#lookedAt = performance.now();
       try {
         const waiting = (await this.#intake?.waiting()) ?? [];
         this.#platform.metrics.showWaiting(waiting);
@@ -99,53 +104,45 @@ export class UsageConsumer {
     }
   }
 
+  /** Whether the last look was a moment ago; then the next one is in a moment. */
+  #isLookingLater(): boolean {
+    const delayMs = this.#lookedAt + busyLookMs - performance.now();
+    if (delayMs <= 0) return false;
+    this.#lookingLater ??= setTimeout(() => {
+      this.#lookingLater = undefined;
+      this.#wake();
+    }, delayMs);
+    return true;
+  }
+
   #startWaiting(waiting: readonly WaitingPartition[]): void {
     if (this.#isDraining) return;
-    const idle = waiting
-      .filter((each) => !this.#active.has(keyOf(each)))
-      .sort((a, b) => this.#lastServed(a) - this.#lastServed(b));
-    for (const partition of idle.slice(0, partitionsMax - this.#active.size)) {
-      this.#start(partition);
+    for (const each of this.#slots.take(waiting, Date.now())) {
+      const key = keyOf(each);
+      const work = this.#rate(each).finally(() => {
+        this.#active.delete(key);
+        this.#wake();
+      });
+      this.#active.set(key, work);
     }
+    this.#platform.metrics.usageResting.set(this.#slots.resting);
   }
 
-  #lastServed(partition: WaitingPartition): number {
-    return this.#servedAt.get(keyOf(partition)) ?? 0;
-  }
-
-  #start(waiting: WaitingPartition): void {
-    const key = keyOf(waiting);
-    this.#serving += 1;
-    this.#servedAt.set(key, this.#serving);
-    const work = this.#rate(waiting).finally(() => {
-      this.#active.delete(key);
-      this.#wake();
-    });
-    this.#active.set(key, work);
-  }
-
-  /** Rates the next batch of a partition; never throws, but waits a while after a failure. */
-  async #rate({ tenantId, partition, offset, end }: WaitingPartition): Promise<void> {
-    const key = keyOf({ tenantId, partition });
+  /** Rates the next batch of a partition; never throws: after a failure the partition rests. */
+  async #rate(waiting: WaitingPartition): Promise<void> {
+    const { tenantId, partition, offset, end } = waiting;
     const endOffset = Math.min(end, offset + batchEventsMax);
     try {
       await this.#run({ tenantId, partition, firstOffset: offset, endOffset });
-      this.#failures.delete(key);
+      this.#slots.free(waiting);
     } catch (error) {
-      const failures = (this.#failures.get(key) ?? 0) + 1;
-      this.#failures.set(key, failures);
-      const delayMs = Math.min(failureDelayMinMs * 2 ** (failures - 1), failureDelayMaxMs);
-      this.#platform.log.warn(
-        { err: error, tenantId, partition, offset, delayMs },
+      const { failures, delayMs } = this.#slots.rest(waiting, Date.now());
+      const level = failures < alarmFailures ? 'warn' : 'error';
+      this.#platform.log[level](
+        { err: error, tenantId, partition, offset, failures, delayMs },
         'cannot rate usage; trying again',
       );
-      await this.#rest(delayMs);
-    }
-  }
-
-  async #rest(delayMs: number): Promise<void> {
-    for (let rested = 0; rested < delayMs && !this.#isDraining; rested += 100) {
-      await wait(Math.min(100, delayMs - rested));
+      setTimeout(() => this.#wake(), delayMs).unref();
     }
   }
 

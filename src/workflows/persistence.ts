@@ -39,6 +39,8 @@ interface Persistence<Input> {
   readonly restart?: () => Input;
   /** Whether it ends with the time of its flow. */
   readonly isLimited?: boolean;
+  /** Whether to give up after so many failures, and to let whoever started it try again later. */
+  readonly isEnough?: (failures: number) => boolean;
 }
 
 /**
@@ -49,16 +51,17 @@ export function persist<Input, Output>(
   step: () => Promise<Output>,
   persistence: Persistence<Input>,
   delayMs = delayMinMs,
+  failures = 1,
 ): Promise<Output> {
-  const { isWorthIt, restart, isLimited = false } = persistence;
+  const { isWorthIt, isEnough, restart, isLimited = false } = persistence;
   // Not `await`: the SDK keeps a stack for each promise, which costs a tenth of a millisecond.
   return step().catch(async (error: unknown) => {
-    if (!isWorthIt(error)) throw error;
+    if (!isWorthIt(error) || isEnough?.(failures) === true) throw error;
     if (isLimited && isOverBudget(delayMs)) throw outOfTime(error);
     if (restart && workflowInfo().continueAsNewSuggested) {
       await continueAsNew<(input: Input) => Promise<unknown>>(restart());
     }
     await sleep(delayMs, { summary: 'a step failed and will be tried again' });
-    return persist(step, persistence, Math.min(2 * delayMs, delayMaxMs));
+    return persist(step, persistence, Math.min(2 * delayMs, delayMaxMs), failures + 1);
   });
 }

@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type {
   UsageRange,
   UsageRangeResult,
@@ -7,10 +8,19 @@ import type {
 import { mayPass, persist } from './persistence.js';
 import { shortSteps } from './proxies.js';
 
-/** Rates a stretch of the usage log; ends only when every event of it is accounted for. */
+/** Failures of a range after which it ends: each is of three attempts. */
+const failuresMax = 2;
+
+/**
+ * Rates a stretch of the usage log, or the first part of one that takes long. What fails again and again
+ * ends as failed: the consumer tries it later, and meanwhile its place is another's
+ * (docs/decisions/0187-ranges-that-can-never-be-rated.md).
+ */
 export function rateUsage(range: UsageRange): Promise<UsageRangeResult> {
   return persist(() => shortSteps.rateUsageRange(range), {
     isWorthIt: mayPass,
+    // Those that were started before go on as long as it takes.
+    isEnough: (failures) => failures >= failuresMax && patched('usage-ranges-give-up'),
     restart: () => range,
   });
 }

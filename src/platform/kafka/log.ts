@@ -17,6 +17,9 @@ const readBytesMax = 8 * 1024 * 1024;
 const fetchWaitMs = 100;
 const metadataMaxAgeMs = 30_000;
 
+/** Asks for the first offset that Kafka still has. */
+const earliest = -2n;
+
 const isTransactional = 1 << 4;
 const isControl = 1 << 5;
 const hasAppendTime = 1 << 3;
@@ -53,6 +56,16 @@ export class KafkaLog implements UsageLogReader {
       next = slice.nextOffset;
     }
     return { records, nextOffset: next };
+  }
+
+  /** Kafka's retention removes the oldest records; nothing else goes missing without a new end. */
+  async firstKept(tenantId: string, partition: number, offset: number): Promise<number> {
+    const topic = kafkaTopic(this.#prefix, tenantId);
+    const partitions = { [topic]: [partition] };
+    const first = await this.#reader.use((reader) =>
+      reader.listOffsets({ topics: [topic], partitions, timestamp: earliest }),
+    );
+    return Math.max(offset, Number(first.get(topic)?.[partition] ?? offset));
   }
 
   async ends(tenantId: string): Promise<PartitionOffset[]> {
