@@ -42,6 +42,9 @@ function inputRows(rows: readonly RecordInput[]): { from: string; values: string
   };
 }
 
+/** Data that takes fewer bytes where it is stored, and is not compressed there, is read at once. */
+const lightBytes = 4_096;
+
 /** A record of a caller's own type: the wire's mdata. */
 export class GenericRecord extends TenantModel {
   static override tableName = 'record';
@@ -52,6 +55,15 @@ export class GenericRecord extends TenantModel {
         ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],
         raw('record.data::text as data'),
       ),
+    // Of data that may be long only what it weighs as it is stored: see `queries/record-page.ts`.
+    light: (query) =>
+      void query.select(
+        ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],
+        raw(`case when pg_column_size(record.data) <= ${lightBytes}
+          and pg_column_compression(record.data) is null then record.data::text end as data`),
+        raw(`pg_column_size(record.data)
+          * case when pg_column_compression(record.data) is null then 2 else 80 end as weight`),
+      ),
   };
 
   declare recordTypeId: string;
@@ -59,6 +71,8 @@ export class GenericRecord extends TenantModel {
   declare data: string;
   declare createdAt: Date;
   declare updatedAt: Date;
+  /** The most bytes that its JSON may have; only where `light` was asked for. */
+  declare weight?: string | number;
 
   /**
    * Writes the records with one statement, in their order; one with a unique value that another

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { parseJson } from '../kernel/json.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import { mapInTurns } from '../kernel/turns.js';
 import { prepareQuery } from '../models/prepared-query.js';
 import { GenericRecord } from '../models/record.js';
 import type { Sql } from '../models/record-key.js';
@@ -11,6 +12,7 @@ import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { StoredRecord } from '../schemas/record.js';
 import { recordFilters } from './record-filter.js';
+import { fillPage } from './record-page.js';
 import { recordProjection } from './record-projection.js';
 import { deepOffset, totalByPage } from './listing.js';
 import { recordSort, type RecordSort } from './record-sort.js';
@@ -75,13 +77,13 @@ async function rowsOf(
   { tenantId }: RecordType,
   { limit, offset }: PageRequest,
 ): Promise<GenericRecord[]> {
-  if (offset < deepOffset) return query.modify('whole').limit(limit).offset(offset);
+  if (offset < deepOffset) return query.modify('light').limit(limit).offset(offset);
   const found = await query.select('record.id').limit(limit).offset(offset);
   const places = new Map(found.map(({ id }, index) => [id, index]));
   const rows = await GenericRecord.query(db)
     .forTenant(tenantId)
     .whereIn('record.id', [...places.keys()])
-    .modify('whole');
+    .modify('light');
   return rows.sort((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 }
 
@@ -136,8 +138,10 @@ export async function listRecords(
     (conditions.length === 0
       ? await GenericRecord.countAll(read, type)
       : await make().resultSize());
-  const items = rows
-    .map(presentRecord)
-    .map((record) => ({ ...record, data: project(record.data) }));
-  return { items, total };
+  const page = await fillPage(read, type.tenantId, rows);
+  const items = await mapInTurns(page.rows, (row) => {
+    const record = presentRecord(row);
+    return { ...record, data: project(record.data) };
+  });
+  return { items, total, isCut: page.isCut };
 }

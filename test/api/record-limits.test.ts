@@ -123,6 +123,29 @@ describe('limits of records', () => {
     });
   });
 
+  describe('of a page', () => {
+    it('end it at 8 MiB, and say where to go on', async () => {
+      const { path } = await makeRecordType(tenant);
+      for (let n = 0; n < 12; n += 1) {
+        await tenant.post(path, { data: { n, text: 'x'.repeat(1_000_000) } }).expect(201);
+      }
+      const read = async (offset: number) => {
+        const { body } = await tenant.get(`${path}?limit=100&offset=${offset}`).expect(200);
+        const numbers = body.data.map(({ data }: { data: { n: number } }) => data.n);
+        return { numbers, pagination: body.pagination };
+      };
+      // Eight times 1,000,021 bytes are below 8,388,608, nine are above.
+      expect(await read(0)).to.deep.equal({
+        numbers: [0, 1, 2, 3, 4, 5, 6, 7],
+        pagination: { total: 12, limit: 8, offset: 0, hasMore: true, nextOffset: 8 },
+      });
+      expect(await read(8)).to.deep.equal({
+        numbers: [8, 9, 10, 11],
+        pagination: { total: 12, limit: 100, offset: 8, hasMore: false },
+      });
+    });
+  });
+
   describe('of allowed values', () => {
     it('compare a bulk of ten thousand with a thousand values, and name twenty', async () => {
       const values = Array.from(
