@@ -84,7 +84,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   ctx.type = 'application/json; charset=utf-8';
   const challenge = challengeOf(failure, state);
   if (challenge !== undefined) ctx.set('WWW-Authenticate', challenge);
-  const retryAfter = retryAfterSeconds[failure.kind];
+  const { retryAfterSeconds: own } = failure.details;
+  const retryAfter = typeof own === 'number' ? String(own) : retryAfterSeconds[failure.kind];
   if (retryAfter !== undefined) ctx.set('Retry-After', retryAfter);
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
 }

@@ -105,13 +105,21 @@ async function readWhole(ctx: Context, bodyMax: number): Promise<void> {
   await Promise.race([reading, late]).finally(stop);
 }
 
-/** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
-export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
+const readBefore = new WeakSet<IncomingMessage>();
+
+/** Reads a body before it is asked for, so that its request waits for its turn without its client. */
+export async function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
   try {
     await readWhole(ctx, bodyMax);
+    readBefore.add(ctx.req);
   } catch (error) {
     throw error instanceof Problem ? error : bodyProblem(error, bodyMax);
   }
+}
+
+/** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
+export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promise<string> {
+  if (!readBefore.has(ctx.req)) await readAhead(ctx, bodyMax);
   const body: unknown = ctx.request.body;
   // Nobody else reads it there, and it would be kept for as long as the request lasts.
   Reflect.deleteProperty(ctx.request, 'body');

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox';
 import { isUuid } from '../kernel/id.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import type { ClientAddress } from '../platform/client-address.js';
 import type { Identity } from '../platform/identity.js';
 import type { Platform } from '../platform/platform.js';
 import {
@@ -23,6 +24,7 @@ import { noteRefusedBearer } from './failed-sign-ins.js';
 import { JsonText, stringifyJsonInPortions } from './json.js';
 import { presentReply } from './presenters/reply.js';
 import { admit, limitEvents, limitRequest } from './rate-limit.js';
+import { bytesOf, enterShare } from './share.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
 export interface Caller {
@@ -81,16 +83,28 @@ export async function identify(ctx: Context, platform: Platform): Promise<Identi
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
   }
+  const { addressLimits } = platform;
+  // What was valid lately is looked at again whoever else guesses from the same address.
+  const isKnown = addressLimits.isKnown(bearer);
+  if (!isKnown) addressLimits.check('credential', clientOf(ctx, platform));
   try {
-    return await platform.authenticate(bearer);
+    const identity = await platform.authenticate(bearer);
+    if (!isKnown) addressLimits.remember(bearer);
+    return identity;
   } catch (error) {
     if (error instanceof Problem && error.kind === 'unauthorized') {
       const { ids } = ctx.state as RequestState;
-      noteRefusedBearer(platform, { ...ids, address: ctx.ip, path: ctx.path });
+      const client = clientOf(ctx, platform);
+      addressLimits.count('credential', client);
+      noteRefusedBearer(platform, { ...ids, address: client.group, path: ctx.path });
     }
     throw error;
   }
 }
+
+/** From where a request comes. */
+export const clientOf = (ctx: Context, { clients }: Platform): ClientAddress =>
+  clients.find(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'));
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
 
@@ -201,8 +215,8 @@ function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: b
   ctx.set('Location', location);
 }
 
-const callerOf = (ctx: Context): Caller => ({
-  address: ctx.ip,
+const callerOf = (ctx: Context, platform: Platform): Caller => ({
+  address: clientOf(ctx, platform).registrant,
   host: ctx.host,
   cookie: (name) => ctx.cookies.get(name),
 });
@@ -239,11 +253,11 @@ async function perform(
   { params, query, body }: Record<'params' | 'query', Record<string, unknown>> & { body: unknown },
 ): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
-  await limitEvents(operation, ctx, platform, identity.tenantId, body);
+  await limitEvents(operation, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
   const scope = scopeOf(identity, ids, platform);
   const input = { params, query, body, idempotencyKey };
-  const result = await handler(input, scope, platform, callerOf(ctx));
+  const result = await handler(input, scope, platform, callerOf(ctx, platform));
   const { success } = operation;
   if (success.kind === 'redirect') {
     sendRedirect(ctx, result as Redirect, platform.config.publicUrl.startsWith('https:'));
@@ -272,13 +286,19 @@ async function answer(
   const isPublic = accessOf(operation) === 'public';
   const identity = isPublic ? anonymous : await identify(ctx, platform);
   (ctx.state as RequestState).tenantId = identity.tenantId;
-  await limitRequest(operation, ctx, platform, identity.tenantId);
-  if (!isPublic) checkAccess(operation, identity);
-  const leave = admit(operation, ctx, platform);
+  const { tenantId } = identity;
+  const leaveShare = await enterShare(operation, ctx, platform, tenantId);
   try {
-    await carryOut(operation, handler, ctx, platform, identity);
+    await limitRequest(operation, ctx, platform, tenantId);
+    if (!isPublic) checkAccess(operation, identity);
+    const leave = admit(operation, ctx, platform, tenantId);
+    try {
+      await carryOut(operation, handler, ctx, platform, identity);
+    } finally {
+      leave();
+    }
   } finally {
-    leave();
+    leaveShare(bytesOf(ctx));
   }
 }
 

@@ -24,13 +24,31 @@ export async function askParts({ database, temporal, broker }: Platform) {
   return { database: isDatabaseUp, temporal: isTemporalUp, broker: isBrokerUp };
 }
 
+/** For how long an answer about the parts is good: who asks more often learns nothing more. */
+const readyMs = 1_000;
+
+/** What is known of the parts, asked for at most once a second however many want to know. */
+function rememberParts(platform: Platform): () => ReturnType<typeof askParts> {
+  let known: ReturnType<typeof askParts> | undefined;
+  let askedAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (known === undefined || now - askedAt > readyMs) {
+      askedAt = now;
+      known = askParts(platform);
+    }
+    return known;
+  };
+}
+
 /** Whether the process lives, and whether it can do its work. */
 export function mountHealth(router: Router, platform: Platform): void {
   router.get('/healthz', (ctx: Context) => {
     ctx.body = { status: 'alive' };
   });
+  const ask = rememberParts(platform);
   router.get('/readyz', async (ctx: Context) => {
-    const { database, temporal, broker } = await askParts(platform);
+    const { database, temporal, broker } = await ask();
     const { areWorkersRunning, isEnding } = platform.health;
     const worker = areWorkersRunning ?? true;
     const isReady = database && temporal && broker && worker && !isEnding;

@@ -5,9 +5,8 @@ import type { RateLimitState } from '../platform/rate-limits.js';
 import type { Operation } from '../schemas/operation.js';
 import { bodyBytesMax } from './body.js';
 
-function refuse(ctx: Context, state: RateLimitState, message: string): never {
+function refuse(state: RateLimitState, message: string): never {
   const { limit, retryAfterSeconds } = state;
-  ctx.set('Retry-After', String(retryAfterSeconds));
   throw problem.rateLimited(`${message} Wait ${retryAfterSeconds} s.`, {
     limit,
     retryAfterSeconds,
@@ -32,14 +31,28 @@ export async function limitRequest(
     'X-RateLimit-Reset': String(state.resetAt),
   });
   if (state.isExceeded) {
-    refuse(ctx, state, `More than ${state.limit} requests in this minute.`);
+    refuse(state, `More than ${state.limit} requests in this minute.`);
   }
+}
+
+/** Counts a call of a tool as the request that it is. 429: those of the minute are used up. */
+export async function limitToolCall(
+  { rateLimit }: Operation,
+  { rateLimits }: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> {
+  if (rateLimit === undefined) return;
+  const state =
+    rateLimit === 'requests'
+      ? await rateLimits.countRequest(tenantId)
+      : await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
+  if (state?.isExceeded === true) refuse(state, `More than ${state.limit} in this minute.`);
 }
 
 /** Counts usage events, where the instance limits them. 429: those of the minute are used up. */
 export async function limitEvents(
   operation: Operation,
-  ctx: Context,
   { rateLimits }: Platform,
   tenantId: string,
   body: unknown,
@@ -47,17 +60,23 @@ export async function limitEvents(
   if (operation.rateLimit !== 'events') return;
   const state = await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
   if (state?.isExceeded === true) {
-    refuse(ctx, state, `More than ${state.limit} usage events in this minute.`);
+    refuse(state, `More than ${state.limit} usage events in this minute.`);
   }
 }
 
 /**
  * Lets a request of ingestion in before its body is read, until the function that is returned is called;
- * all others always. 503: as much as can be published is under way (docs/decisions/0151).
+ * all others always. 503: as much as can be published is under way (docs/decisions/0151). 429: so is this
+ * tenant's share of it.
  */
-export function admit(operation: Operation, ctx: Context, { admission }: Platform): () => void {
+export function admit(
+  operation: Operation,
+  ctx: Context,
+  { admission }: Platform,
+  tenantId: string,
+): () => void {
   if (operation.family !== 'ingestion') return () => undefined;
   // A body that does not say how long it is may come to the most.
   const bytes = (ctx.request.length as number | undefined) ?? bodyBytesMax;
-  return admission.enter(Math.min(bytes, bodyBytesMax));
+  return admission.enter(tenantId, Math.min(bytes, bodyBytesMax));
 }

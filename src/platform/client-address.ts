@@ -36,9 +36,16 @@ export interface ClientAddress {
   readonly isLoopback: boolean;
   /** Whether it is a proxy that speaks for many, where it did not say for whom. */
   readonly isProxy: boolean;
+  /**
+   * Who registers OAuth clients: behind a proxy that nobody told us of, each of those that it names. Who
+   * lies about that is counted by his connection, too, for all that he claims to be.
+   */
+  readonly registrant: string;
 }
 
-const unknown: ClientAddress = { group: 'unknown', isLoopback: false, isProxy: false };
+const unknown: ClientAddress = {
+  ...{ group: 'unknown', isLoopback: false, isProxy: false, registrant: 'unknown' },
+};
 
 /** Most proxies in a row that are looked at. */
 const hopsMax = 20;
@@ -70,8 +77,12 @@ export class ClientAddresses {
       if (!before) break;
       client = before;
     }
+    const group = groupOf(client);
+    const claimed = parse(forwardedFor.slice(forwardedFor.lastIndexOf(',') + 1).trim());
+    const isToldBy = this.#trusted.length === 0 && claimed !== undefined;
     return {
-      group: groupOf(client),
+      group,
+      registrant: isToldBy ? `${group} for ${groupOf(claimed)}` : group,
       isLoopback: client.range() === 'loopback',
       isProxy: this.#isTrusted(client),
     };

@@ -1,4 +1,5 @@
 import type { BillingSizes } from '../kernel/billing-run.js';
+import { AddressLimits } from './address-limits.js';
 import { Admission } from './admission.js';
 import { ClientAddresses } from './client-address.js';
 import { openAuthenticator, type Authenticate } from './identity.js';
@@ -20,6 +21,7 @@ import { traceBroker } from './traced-broker.js';
 import { openTracing, type Tracing, type TracingSettings } from './tracing.js';
 import { openTemporal, type Temporal, type TemporalAddress } from './temporal.js';
 import type { TimeLimits, WorkKind } from './time-limits.js';
+import { TenantShares, tenantShareDefault } from './tenant-shares.js';
 import { openTokenKeys, type TokenKeys } from './tokens.js';
 import { openPosterApart } from './webhooks/poster-apart.js';
 import {
@@ -100,6 +102,10 @@ export interface Platform {
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
   readonly admission: Admission;
+  /** Divides the work of this process among tenants. */
+  readonly shares: TenantShares;
+  /** Bounds what comes before anybody is known. */
+  readonly addressLimits: AddressLimits;
   /** From where requests come. */
   readonly clients: ClientAddresses;
   readonly tokens: TokenKeys;
@@ -160,6 +166,7 @@ export async function openPlatform(
   });
   const untraced = await openBroker(config, database, servers.databaseUrl, log);
   const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
+  const { tenantShare = tenantShareDefault } = config;
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret, config.previousSecrets);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, {
@@ -179,7 +186,9 @@ export async function openPlatform(
     database,
     temporal,
     broker,
-    admission: new Admission(),
+    admission: new Admission(tenantShare, metrics),
+    shares: new TenantShares(tenantShare, metrics),
+    addressLimits: new AddressLimits(metrics),
     clients: new ClientAddresses(config.trustedProxies),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),

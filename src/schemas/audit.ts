@@ -58,6 +58,7 @@ export const AuditEntry = Type.Object(
 export const auditOperations = {
   list: operation({
     id: 'listAudit',
+    weight: 'heavy',
     method: 'GET',
     path: '/v1/audit',
     tag: 'Audit',

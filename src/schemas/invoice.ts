@@ -172,6 +172,7 @@ export const invoiceOperations = {
   }),
   getPdf: operation({
     id: 'getInvoicePdf',
+    weight: 'heavy',
     method: 'GET',
     path: external('/invoices/{invoiceId}/pdf'),
     tag,
@@ -194,6 +195,7 @@ export const invoiceOperations = {
   }),
   explain: operation({
     id: 'explainInvoice',
+    weight: 'heavy',
     method: 'GET',
     path: '/v1/invoices/{invoiceId}/explain',
     ...{ tag, family: 'records' },

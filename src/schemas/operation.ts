@@ -177,6 +177,8 @@ export interface Operation {
    * `events` that of ingestion, if the instance has one.
    */
   readonly rateLimit?: 'requests' | 'events';
+  /** What takes much time or memory: few of them are in work at once (docs/decisions/0171). */
+  readonly weight?: 'heavy';
   /** Whether an `Idempotency-Key` makes a repeated request harmless: it starts a workflow. */
   readonly isIdempotent?: boolean;
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
@@ -190,7 +192,8 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
   // 403 to whoever has a token, too: its tenant may be suspended.
   if (accessOf(declared) !== 'public') statuses.add(401).add(403);
   if (body) statuses.add(413);
-  if (declared.rateLimit !== undefined) statuses.add(429);
+  // More than its share of a tenant, or of an address that nobody knows.
+  statuses.add(429);
   // A bad path leads nowhere: 404.
   // Every family but the gateway's refuses query parameters that it does not know.
   if (body || query || declared.family !== 'gateway') statuses.add(400);

@@ -127,6 +127,7 @@ const textParams = ['mobjectId'];
 export const recordOperations = {
   list: operation({
     id: 'listRecords',
+    weight: 'heavy',
     method: 'GET',
     path: recordsPath,
     textParams,
@@ -140,6 +141,7 @@ export const recordOperations = {
   }),
   search: operation({
     id: 'searchRecords',
+    weight: 'heavy',
     method: 'POST',
     path: `${recordsPath}/search`,
     textParams,
@@ -170,6 +172,7 @@ export const recordOperations = {
   }),
   createBulk: operation({
     id: 'createRecords',
+    weight: 'heavy',
     method: 'POST',
     path: `${recordsPath}/bulk`,
     textParams,

@@ -153,6 +153,7 @@ export const usageEventOperations = {
   }),
   get: operation({
     id: 'getUsageEvent',
+    weight: 'heavy',
     method: 'GET',
     path: '/v1/usage-events/{id}',
     tag,
@@ -175,6 +176,7 @@ export const usageEventOperations = {
   }),
   retryAll: operation({
     id: 'retryUsageEvents',
+    weight: 'heavy',
     method: 'POST',
     path: '/v1/usage-events/retry',
     tag,
@@ -189,6 +191,7 @@ export const usageEventOperations = {
   }),
   simulate: operation({
     id: 'simulateUsage',
+    weight: 'heavy',
     method: 'POST',
     path: '/v1/usage-events/simulate',
     tag,

@@ -18,6 +18,7 @@ import {
   type AnyHandler,
   type RequestIds,
 } from '../mount.js';
+import { limitToolCall } from '../rate-limit.js';
 import { problemCode, recordsError } from '../presenters/problem.js';
 import { presentReply } from '../presenters/reply.js';
 
@@ -96,6 +97,7 @@ async function perform(
   scope: Scope,
   platform: Platform,
 ): Promise<unknown> {
+  await limitToolCall(operation, platform, identity.tenantId, given['body']);
   checkAccess(operation, identity);
   const input = readArguments(operation, given);
   checkAdminFields(operation, identity, input.body);

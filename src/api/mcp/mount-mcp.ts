@@ -7,10 +7,12 @@ import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/public-url.js';
 import { isReadOnly } from '../../schemas/operation.js';
 import { findTool } from '../../schemas/tool.js';
+import type { Lane } from '../../platform/tenant-shares.js';
 import { readBodyText, valuesMax } from '../body.js';
 import { parseJsonInPortions, refuseUnstorableText } from '../json.js';
 import { identify, type RequestState } from '../mount.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
+import { bytesOf, isLargeBody, laneOf, takeTurn } from '../share.js';
 import { callTool, type ToolCaller } from './call-tool.js';
 import { createMcpServer, openTransport } from './server.js';
 
@@ -54,10 +56,48 @@ async function checkScopes(messages: unknown, caller: ToolCaller, platform: Plat
   }
 }
 
-async function answerMessages(ctx: Context, identity: Identity, platform: Platform) {
+async function readMessages(ctx: Context): Promise<unknown> {
   const text = await readBodyText(ctx);
   const messages = await parseJsonInPortions(text, valuesMax);
   refuseUnstorableText(text, messages);
+  return messages;
+}
+
+/** Messages that are answered as one light request. */
+const lightMessagesMax = 10;
+
+/** Where messages are worked on: where the heaviest of the operations is that they ask for. */
+function laneOfMessages(messages: unknown): Lane {
+  if (Array.isArray(messages) && messages.length > lightMessagesMax) return 'heavy';
+  const lanes = new Set(
+    [messages].flat().map((message) => {
+      const call = toolCallOf(message);
+      return call ? laneOf(call.tool.operation) : 'light';
+    }),
+  );
+  return (['heavy', 'flow'] as const).find((lane) => lanes.has(lane)) ?? 'light';
+}
+
+/** Answers when it is the tenant's turn: a message counts as the request that it is. */
+async function answerInTurn(ctx: Context, identity: Identity, platform: Platform): Promise<void> {
+  // Without waiting for its client, unless it may take much memory.
+  const early = isLargeBody(ctx.req) ? undefined : { messages: await readMessages(ctx) };
+  const lane = early ? laneOfMessages(early.messages) : 'heavy';
+  const leave = await takeTurn(ctx, platform, identity.tenantId, lane);
+  try {
+    const messages = early ? early.messages : await readMessages(ctx);
+    await answerMessages(ctx, identity, platform, messages);
+  } finally {
+    leave(bytesOf(ctx));
+  }
+}
+
+async function answerMessages(
+  ctx: Context,
+  identity: Identity,
+  platform: Platform,
+  messages: unknown,
+): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
   const caller = { identity, requestId, ids };
   await checkScopes(messages, caller, platform);
@@ -105,6 +145,6 @@ export function mountMcp(router: Router, platform: Platform): void {
       ctx.set('Allow', 'POST');
       throw problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but POST.`);
     }
-    await answerMessages(ctx, identity, platform);
+    await answerInTurn(ctx, identity, platform);
   });
 }

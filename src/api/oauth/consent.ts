@@ -16,7 +16,7 @@ import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
 import { noteFailedSignIn } from '../failed-sign-ins.js';
-import type { RequestState } from '../mount.js';
+import { clientOf, type RequestState } from '../mount.js';
 import { browserCookie, flowCookies } from './authorization.js';
 import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
@@ -147,10 +147,13 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
     return;
   }
   if (decision !== 'allow') throw problem.validation("'decision' must be allow or deny.");
+  const client = clientOf(ctx, platform);
+  platform.addressLimits.check('signIn', client);
   const identity = await signIn(platform, form.get('credential') ?? '');
   if (typeof identity === 'string') {
+    platform.addressLimits.count('signIn', client);
     const { ids } = ctx.state as RequestState;
-    await noteFailedSignIn(platform, ids, { address: ctx.ip, clientId: flow.clientId });
+    await noteFailedSignIn(platform, ids, { address: client.group, clientId: flow.clientId });
     showConsent(ctx, open, identity);
     return;
   }
@@ -165,6 +168,7 @@ const advice: Readonly<Record<number, readonly [title: string, advice: string]>>
   400: ['This request cannot be answered', 'Go back to the application and connect again.'],
   403: ['This is another browser', 'Open the link in the browser in which you began.'],
   409: ['This is decided already', 'You may close this page.'],
+  429: ['These were too many attempts', 'Wait for a minute and try again.'],
 };
 
 function refuse(ctx: Context, error: unknown, platform: Platform): void {

@@ -10,6 +10,7 @@ export type OauthErrorCode =
   | 'invalid_request'
   | 'invalid_scope'
   | 'invalid_target'
+  | 'temporarily_unavailable'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'unsupported_response_type';

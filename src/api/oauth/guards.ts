@@ -4,7 +4,7 @@ import type { OauthClient } from '../../platform/oauth/clients.js';
 import { hasPerUserClient } from '../../platform/oauth/mcp-clients.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
-import type { Guard } from '../mount.js';
+import { clientOf, type Guard } from '../mount.js';
 import { findTarget } from './authorization.js';
 import { openToOrigins } from './cross-origin.js';
 import { codeOf, isFault } from './fault.js';
@@ -29,6 +29,9 @@ const guardRegistration =
       if (!(await hasPerUserClient(platform.database.platform))) {
         throw problem.notFound('No MCP client of this instance uses per-user OAuth.');
       }
+      const client = clientOf(ctx, platform);
+      platform.addressLimits.check('register', client);
+      platform.addressLimits.count('register', client);
       await answer();
     } catch (error) {
       const seconds = error instanceof Problem ? error.details['retryAfterSeconds'] : undefined;
@@ -79,6 +82,9 @@ const isOpenRedirect = ({ config }: Platform, ctx: Context, client: OauthClient)
 const guardAuthorization =
   (platform: Platform): Guard =>
   async (ctx, answer) => {
+    const client = clientOf(ctx, platform);
+    platform.addressLimits.check('authorize', client);
+    platform.addressLimits.count('authorize', client);
     try {
       await answer();
     } catch (error) {

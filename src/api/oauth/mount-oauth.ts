@@ -5,6 +5,7 @@ import { Problem } from '../../kernel/problem.js';
 import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor } from '../../platform/public-url.js';
+import { clientOf } from '../mount.js';
 import { mountConsent } from './consent.js';
 import { mountPreflight, openToOrigins } from './cross-origin.js';
 import { codeOf } from './fault.js';
@@ -22,9 +23,12 @@ function answerFault(ctx: Context, error: unknown, platform: Platform): void {
   const failure = known ?? new Problem('internal', 'Something went wrong on our side.');
   ctx.status = failure.status;
   if (failure.kind === 'unavailable') ctx.set('Retry-After', '5');
+  const { retryAfterSeconds } = failure.details;
+  if (typeof retryAfterSeconds === 'number') ctx.set('Retry-After', String(retryAfterSeconds));
   const isOfServer = failure.status >= 500;
+  const otherwise = failure.kind === 'rateLimited' ? 'temporarily_unavailable' : 'invalid_request';
   ctx.body = {
-    error: isOfServer ? 'server_error' : codeOf(failure, 'invalid_request'),
+    error: isOfServer ? 'server_error' : codeOf(failure, otherwise),
     error_description: failure.message,
   };
 }
@@ -34,11 +38,16 @@ const formEndpoint =
   async (ctx: Context): Promise<void> => {
     openToOrigins(ctx);
     ctx.set('Pragma', 'no-cache');
+    const client = clientOf(ctx, platform);
     try {
+      platform.addressLimits.check('token', client);
       const issuer = publicUrlFor(platform.config.publicUrl, ctx.host);
       ctx.body = (await work(platform, await readForm(ctx), issuer)) ?? {};
       ctx.status = 200;
     } catch (error) {
+      if (error instanceof Problem && error.status < 429) {
+        platform.addressLimits.count('token', client);
+      }
       answerFault(ctx, error, platform);
     }
   };

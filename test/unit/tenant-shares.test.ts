@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { Problem } from '../../src/kernel/problem.js';
+import { Admission } from '../../src/platform/admission.js';
+import { openMetrics } from '../../src/platform/metrics.js';
+import { TenantShares, type Lane, type Leave } from '../../src/platform/tenant-shares.js';
+
+const metrics = openMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('shares of tenants', () => {
+  let shares: TenantShares;
+  let begun: { tenant: string; leave: Leave }[];
+  beforeEach(() => {
+    shares = new TenantShares(0.5, metrics);
+    begun = [];
+  });
+
+  const send = (tenant: string, count: number, lane: Lane = 'light', isGone = false): void => {
+    for (let index = 0; index < count; index += 1) {
+      void Promise.resolve(shares.enter(tenant, lane, () => isGone)).then(
+        (leave) => begun.push({ tenant, leave }),
+        () => undefined,
+      );
+    }
+  };
+  const inWork = async (tenant: string): Promise<number> => {
+    await settled();
+    return begun.filter((one) => one.tenant === tenant).length;
+  };
+  const finish = (tenant: string, count: number): void => {
+    for (let index = 0; index < count; index += 1) {
+      const at = begun.findIndex((one) => one.tenant === tenant);
+      begun.splice(at, 1)[0]?.leave();
+    }
+  };
+
+  // Slots of a tenant that is alone, and of one that is not: half of them.
+  for (const [lane, alone, share] of [
+    ['light', 64, 32],
+    ['heavy', 8, 4],
+    ['flow', 256, 128],
+  ] as const) {
+    it(`in the lane ${lane}: ${alone} alone, ${share} while others want to work`, async () => {
+      send('a', alone + 200, lane);
+      expect(await inWork('a')).to.equal(alone);
+      send('b', 1, lane);
+      expect(await inWork('b')).to.equal(1);
+      finish('a', alone - share);
+      expect(await inWork('a')).to.equal(share);
+      finish('a', 1);
+      expect(await inWork('a')).to.equal(share);
+      send('b', share, lane);
+      expect(await inWork('b')).to.equal(share);
+    });
+  }
+
+  it('begin all of a tenant in its turn, however many it sends at once', async () => {
+    send('a', 200);
+    for (let turns = 0; turns < 200; turns += 1) {
+      expect(await inWork('a')).to.be.within(1, 64);
+      finish('a', 1);
+    }
+    expect(await inWork('a')).to.equal(0);
+  });
+
+  it('go to whoever has had least, not to whoever sent most or first', async () => {
+    send('a', 4, 'heavy');
+    send('b', 4, 'heavy');
+    send('c', 4, 'heavy');
+    // 4 of each, 12 together, are all that may be in work.
+    send('a', 5, 'heavy');
+    send('b', 5, 'heavy');
+    await settled();
+    // What a has done was dear: an answer of 10 MiB.
+    const at = begun.findIndex(({ tenant }) => tenant === 'a');
+    begun.splice(at, 1)[0]?.leave(10 * 1024 * 1024);
+    expect(await inWork('a')).to.equal(4);
+    finish('a', 1);
+    finish('b', 1);
+    finish('c', 1);
+    expect(await inWork('b')).to.equal(4);
+    expect(await inWork('a')).to.equal(4);
+  });
+
+  it('end with 429 when 1,000 of a tenant wait, and leave room for another', async () => {
+    send('a', 1_064);
+    await settled();
+    expect(() => shares.enter('a', 'light', () => false))
+      .to.throw(Problem)
+      .that.includes({
+        kind: 'rateLimited',
+      });
+    send('b', 1);
+    expect(await inWork('b')).to.equal(1);
+  });
+
+  it('do not wait for those whose clients have gone', async () => {
+    send('a', 64);
+    send('a', 10, 'light', true);
+    send('a', 1);
+    await settled();
+    finish('a', 1);
+    expect(await inWork('a')).to.equal(64);
+    finish('a', 64);
+    expect(await inWork('a')).to.equal(0);
+  });
+
+  it('are whole again a second after the others have gone', async () => {
+    send('a', 100);
+    send('b', 1);
+    await settled();
+    finish('b', 1);
+    finish('a', 40);
+    expect(await inWork('a')).to.be.at.most(32);
+    const deadline = performance.now() + 5_000;
+    while ((await inWork('a')) < 60 && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await inWork('a')).to.equal(60);
+  });
+});
+
+describe('admission of usage', () => {
+  const kindOf = (enter: () => unknown): string => {
+    try {
+      enter();
+      return 'admitted';
+    } catch (error) {
+      return error instanceof Problem ? error.kind : 'thrown';
+    }
+  };
+
+  it('is all of one tenant while it is alone, and its share while others send', () => {
+    const admission = new Admission(0.5, metrics);
+    const leaves = Array.from({ length: 1_000 }, () => admission.enter('a', 100));
+    expect(kindOf(() => admission.enter('a', 100))).to.equal('overloaded');
+    expect(kindOf(() => admission.enter('b', 100))).to.equal('admitted');
+    for (const leave of leaves.slice(0, 300)) leave();
+    expect(kindOf(() => admission.enter('a', 100))).to.equal('rateLimited');
+    for (const leave of leaves.slice(300, 501)) leave();
+    expect(kindOf(() => admission.enter('a', 100))).to.equal('admitted');
+    expect(kindOf(() => admission.enter('a', 100))).to.equal('rateLimited');
+    for (let index = 1; index < 500; index += 1) admission.enter('b', 100);
+    expect(kindOf(() => admission.enter('b', 100))).to.equal('rateLimited');
+    // 500 of each; a third one finds the room that no single tenant can fill.
+    for (let index = 0; index < 500; index += 1) admission.enter('c', 100);
+    expect(kindOf(() => admission.enter('d', 100))).to.equal('overloaded');
+  });
+
+  it('counts bytes in the same way', () => {
+    const admission = new Admission(0.5, metrics);
+    const mebibyte = 1024 * 1024;
+    for (let index = 0; index < 64; index += 1) admission.enter('a', mebibyte);
+    expect(kindOf(() => admission.enter('a', mebibyte))).to.equal('overloaded');
+    for (let index = 0; index < 32; index += 1) admission.enter('b', mebibyte);
+    expect(kindOf(() => admission.enter('b', 1))).to.equal('overloaded');
+  });
+});
