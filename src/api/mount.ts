@@ -256,6 +256,10 @@ async function perform(
   await limitEvents(operation, platform, identity.tenantId, body);
   const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
   const scope = scopeOf(identity, ids, platform);
+  // Whoever has left waits for no answer: what the database does for them ends.
+  ctx.res.once('close', () => {
+    if (!ctx.res.writableFinished) scope.db.abandon?.();
+  });
   const input = { params, query, body, idempotencyKey };
   const result = await handler(input, scope, platform, callerOf(ctx, platform));
   const { success } = operation;

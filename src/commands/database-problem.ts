@@ -79,6 +79,9 @@ export function databaseProblem(error: unknown): Problem | undefined {
   if (contended.has(code ?? '')) {
     return problem.unavailable('Others are changing the same records; try again shortly.');
   }
+  if (code === 'POOL_BUSY') {
+    return problem.overloaded('Too much work of this tenant waits for the database; send less.');
+  }
   if (tooLong.has(code ?? '')) {
     return problem.overloaded(
       'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',

@@ -10,6 +10,8 @@ export interface TenantDatabase {
   readonly read: Knex;
   /** Runs the function in one transaction; the actor and the request are recorded by the audit. */
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
+  /** Ends what the database does for whoever asked, because nobody waits for it any more. */
+  abandon?(): void;
 }
 
 /** Who asks, for which tenant, and with what: handed to every command and query. */

@@ -1,14 +1,16 @@
 import knex, { type Knex } from 'knex';
-import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
-import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import { knexSnakeCaseMappers } from 'objection';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { TenantDatabase } from '../kernel/scope.js';
 import type { Logger } from './log.js';
 import type { PoolState } from './metrics.js';
+import { Canceler } from './canceler.js';
+import { PoolShares } from './pool-shares.js';
 import { traceQueries } from './sql-tracing.js';
-import { sessionSettings, timeLimits, type TimeLimits, type WorkKind } from './time-limits.js';
+import { Caller, forCaller, tenantClient } from './tenant-client.js';
+import type { PooledConnection, Trail } from './tenant-client.js';
+import { timeLimits, type TimeLimits, type WorkKind } from './time-limits.js';
 import type { Tracing } from './tracing.js';
 
 /** OIDs whose values must not become floats or shift with the time zone of this machine. */
@@ -26,113 +28,29 @@ const types = {
 /** The tenant that platform work runs as where it serves all tenants; see the first migration. */
 const everyTenant = '*';
 
-interface PooledConnection {
-  readonly query: (sql: string, values?: unknown[]) => Promise<unknown>;
-  /** Of the server, as `server_version_num` has it. */
-  version: number;
-  /** Whose rows the session may see. */
-  tenantId?: string;
-  /** What the session's time limits are for. */
-  work?: WorkKind;
-}
-
 type Limits = Readonly<Record<WorkKind, TimeLimits>>;
-
-const setConfig = (name: string, value: string, isLocal: boolean): string =>
-  `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`;
-
-/** Who the audit names. */
-export interface Trail {
-  readonly actor: string;
-  readonly requestId: string;
-  /** The id that the caller chose for its request, if it chose one. */
-  readonly callerRequestId?: string | undefined;
-}
-
-/**
- * A transaction that tells the database whose it is, and how long its statements may take, with the
- * statement that begins it.
- */
-class TrailedTransaction extends PostgresTransaction {
-  readonly #trail: Partial<Trail>;
-  readonly #limits: TimeLimits;
-
-  constructor(
-    client: Knex.Client,
-    work: unknown,
-    config: Partial<Trail>,
-    outer: unknown,
-    limits: TimeLimits,
-  ) {
-    super(client, work, config, outer);
-    this.#trail = config;
-    this.#limits = limits;
-  }
-
-  override begin(connection: unknown): Promise<unknown> {
-    const { actor = '', requestId = '', callerRequestId = '' } = this.#trail;
-    const { readMs, writeMs } = this.#limits;
-    const calls = [
-      setConfig('app.actor', actor, true),
-      setConfig('app.request_id', requestId, true),
-      setConfig('app.caller_request_id', callerRequestId, true),
-      ...(writeMs === readMs ? [] : [setConfig('statement_timeout', String(writeMs), true)]),
-    ];
-    return this.query(connection, `begin; select ${calls.join(', ')}`);
-  }
-}
-
-/**
- * A knex client on the shared pool whose connections carry one tenant's id and the time limits of a
- * kind of work in the session, set when a connection is taken and only when they differ: a query
- * costs no extra round trip as long as the same tenant uses the connection for the same kind of work
- * (docs/decisions/0001-tenant-at-checkout.md).
- */
-function tenantClient(tenantId: string, work: WorkKind, limits: TimeLimits): typeof knex.Client {
-  const prepare = async (connection: PooledConnection): Promise<void> => {
-    const settings: [string, string][] = [['app.tenant_id', tenantId]];
-    if (connection.work !== work) settings.push(...sessionSettings(limits, connection.version));
-    const calls = settings.map(([name, value]) => setConfig(name, value, false));
-    await connection.query(`select ${calls.join(', ')}`);
-    Object.assign(connection, { tenantId, work });
-  };
-  return class TenantClient extends PostgresClient {
-    override transaction(work: unknown, config: Trail, outer: unknown): Knex.Transaction {
-      const transaction = new TrailedTransaction(this, work, config, outer, limits);
-      return transaction as unknown as Knex.Transaction;
-    }
-
-    override async acquireConnection(): Promise<PooledConnection> {
-      const connection = (await super.acquireConnection()) as PooledConnection;
-      if (connection.tenantId === tenantId && connection.work === work) return connection;
-      try {
-        await prepare(connection);
-        return connection;
-      } catch (error) {
-        await this.releaseConnection(connection);
-        throw error;
-      }
-    }
-  };
-}
 
 /** Roles above row-level security become `durabill_app` for the rest of the session; true of them. */
 async function leaveSuperuser(connection: PooledConnection): Promise<boolean> {
   const { rows } = (await connection.query(
     `select rolsuper or rolbypassrls as "bypasses",
-       current_setting('server_version_num')::integer as "version"
+       current_setting('server_version_num')::integer as "version", pg_backend_pid() as "pid"
      from pg_roles where rolname = current_user`,
-  )) as { rows: { bypasses: boolean; version: number }[] };
+  )) as { rows: { bypasses: boolean; version: number; pid: number }[] };
   connection.version = rows[0]?.version ?? 0;
+  connection.pid = rows[0]?.pid ?? 0;
   if (rows[0]?.bypasses !== true) return false;
   await connection.query('set role durabill_app');
   return true;
 }
 
+type OpenSession = (connection: PooledConnection) => Promise<void>;
+
 /** What begins a session; a login that may do too much is warned of once. */
-function sessionOpener(log?: Logger): (connection: PooledConnection) => Promise<void> {
+function sessionOpener(log: Logger | undefined, tracing: Tracing | undefined): OpenSession {
   let hasWarned = false;
   return async (connection) => {
+    if (tracing) traceQueries(tracing, connection);
     const isSuperuser = await leaveSuperuser(connection);
     if (!isSuperuser || hasWarned) return;
     hasWarned = true;
@@ -169,17 +87,37 @@ async function runTransaction<T>(
 /** A class, because one is made for every request: methods cost nothing then. */
 class TenantHandle implements TenantDatabase {
   readonly tenantId: string;
-  readonly read: Knex;
+  readonly #shared: Knex;
   readonly #trail: Trail;
+  readonly #canceler: Canceler;
+  readonly #caller = new Caller();
+  #own: Knex | undefined;
 
-  constructor(tenantId: string, read: Knex, trail: Trail) {
+  constructor(tenantId: string, shared: Knex, trail: Trail, canceler: Canceler) {
     this.tenantId = tenantId;
-    this.read = read;
+    this.#shared = shared;
     this.#trail = trail;
+    this.#canceler = canceler;
+  }
+
+  get read(): Knex {
+    return (this.#own ??= forCaller(this.#shared, this.#caller));
   }
 
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
-    return runTransaction(this.read, this.#trail, work);
+    const caller = this.#caller;
+    return runTransaction(this.read, this.#trail, async (trx) => {
+      caller.transactions += 1;
+      try {
+        return await work(trx);
+      } finally {
+        caller.transactions -= 1;
+      }
+    });
+  }
+
+  abandon(): void {
+    this.#caller.abandon((pid) => this.#canceler.cancel(pid));
   }
 }
 
@@ -216,40 +154,43 @@ interface DatabaseOptions {
   readonly tracing?: Tracing | undefined;
   /** Where they differ from `timeLimits`; tests have no minutes. */
   readonly limits?: Partial<Limits> | undefined;
+  /** Of the connections, what one tenant may hold while others wait. */
+  readonly tenantShare?: number | undefined;
 }
+
+const poolOf = (url: string, poolMax: number, open: OpenSession): Knex.Config => ({
+  client: 'pg',
+  connection: { connectionString: url, types, keepAlive: true, connectionTimeoutMillis: 5_000 },
+  pool: {
+    min: 0,
+    max: poolMax,
+    acquireTimeoutMillis: 10_000,
+    afterCreate: (
+      connection: PooledConnection,
+      done: (error: Error | null, connection: PooledConnection) => void,
+    ) => {
+      open(connection).then(
+        () => done(null, connection),
+        (error: unknown) => done(error as Error, connection),
+      );
+    },
+  },
+});
 
 /** Opens a pool of at most `poolMax` connections, lazily: nothing connects before it is used. */
 export function openDatabase(
   url: string,
   poolMax: number,
-  { log, tracing, limits: given }: DatabaseOptions = {},
+  { log, tracing, limits: given, tenantShare = 0.5 }: DatabaseOptions = {},
 ): Database {
   const limits: Limits = { ...timeLimits, ...given };
-  const open = sessionOpener(log);
+  const tenantShares = new PoolShares({ max: poolMax, share: tenantShare });
+  const canceler = new Canceler(url, log);
   const options = {
     ...knexSnakeCaseMappers(),
     ...(log === undefined ? {} : { log: knexLog(log) }),
   };
-  const base = knex({
-    client: 'pg',
-    connection: { connectionString: url, types, keepAlive: true, connectionTimeoutMillis: 5_000 },
-    pool: {
-      min: 0,
-      max: poolMax,
-      acquireTimeoutMillis: 10_000,
-      afterCreate: (
-        connection: PooledConnection,
-        done: (error: Error | null, connection: PooledConnection) => void,
-      ) => {
-        if (tracing) traceQueries(tracing, connection);
-        open(connection).then(
-          () => done(null, connection),
-          (error: unknown) => done(error as Error, connection),
-        );
-      },
-    },
-    ...options,
-  });
+  const base = knex({ ...poolOf(url, poolMax, sessionOpener(log, tracing)), ...options });
   const { pool: connectionPool } = base.client as {
     pool: NonNullable<Knex.Config['connectionPool']>;
   };
@@ -259,7 +200,8 @@ export function openDatabase(
     const key = `${work}/${tenantId}`;
     const known = handles.get(key);
     if (known) return known;
-    const client = tenantClient(tenantId, work, limits[work]);
+    const shares = tenantId === everyTenant ? undefined : tenantShares;
+    const client = tenantClient({ tenantId, work, limits: limits[work], shares });
     const handle = knex({ client, connectionPool, ...options });
     handles.set(key, handle);
     return handle;
@@ -268,7 +210,7 @@ export function openDatabase(
   return {
     platform,
     forTenant(tenantId, trail, work = 'step') {
-      return new TenantHandle(tenantId, handleOf(tenantId, work), trail);
+      return new TenantHandle(tenantId, handleOf(tenantId, work), trail, canceler);
     },
     pool: () => ({
       used: tarn.numUsed(),
@@ -279,6 +221,7 @@ export function openDatabase(
       await platform.raw('select 1');
     },
     async close() {
+      await canceler.close();
       await base.destroy();
     },
   };

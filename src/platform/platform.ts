@@ -151,7 +151,7 @@ export async function openPlatform(
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax, {
-    ...{ log, tracing, limits: config.timeLimits },
+    ...{ log, tracing, limits: config.timeLimits, tenantShare: config.tenantShare },
   });
   const metrics = openMetrics(() => database.pool());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {

@@ -1,0 +1,206 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
+import PostgresClient from 'knex/lib/dialects/postgres/index.js';
+import pg from 'pg';
+import type { PoolShares } from './pool-shares.js';
+import { sessionSettings, type TimeLimits, type WorkKind } from './time-limits.js';
+
+export interface PooledConnection {
+  readonly query: (sql: string, values?: unknown[]) => Promise<unknown>;
+  /** Of the server, as `server_version_num` has it. */
+  version: number;
+  /** Of the backend that serves the session. */
+  pid: number;
+  /** Whose rows the session may see. */
+  tenantId?: string;
+  /** What the session's time limits are for. */
+  work?: WorkKind;
+  /** Whether it counts for its tenant's share of the pool. */
+  isShared?: boolean;
+  /** While its statement is being canceled: the next one must not be hit. */
+  canceling?: Promise<void> | undefined;
+}
+
+/** Who the audit names. */
+export interface Trail {
+  readonly actor: string;
+  readonly requestId: string;
+  /** The id that the caller chose for its request, if it chose one. */
+  readonly callerRequestId?: string | undefined;
+}
+
+const setConfig = (name: string, value: string, isLocal: boolean): string =>
+  `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`;
+
+/**
+ * A transaction that tells the database whose it is, and how long its statements may take, with the
+ * statement that begins it.
+ */
+class TrailedTransaction extends PostgresTransaction {
+  readonly #trail: Partial<Trail>;
+  readonly #limits: TimeLimits;
+
+  constructor(
+    client: Knex.Client,
+    work: unknown,
+    config: Partial<Trail>,
+    outer: unknown,
+    limits: TimeLimits,
+  ) {
+    super(client, work, config, outer);
+    this.#trail = config;
+    this.#limits = limits;
+  }
+
+  override begin(connection: unknown): Promise<unknown> {
+    const { actor = '', requestId = '', callerRequestId = '' } = this.#trail;
+    const { readMs, writeMs } = this.#limits;
+    const calls = [
+      setConfig('app.actor', actor, true),
+      setConfig('app.request_id', requestId, true),
+      setConfig('app.caller_request_id', callerRequestId, true),
+      ...(writeMs === readMs ? [] : [setConfig('statement_timeout', String(writeMs), true)]),
+    ];
+    return this.query(connection, `begin; select ${calls.join(', ')}`);
+  }
+}
+
+/** Work was given up because nobody waits for it; told apart by nobody, so like a canceled statement. */
+class AbandonedError extends Error {
+  readonly code = '57014';
+
+  constructor() {
+    super('Nobody waits for this any more.');
+    this.name = 'AbandonedError';
+  }
+}
+
+const cancelDelayMinMs = 50;
+const cancelDelayMaxMs = 1_000;
+
+/** A request, a step or a batch: what it holds of the pool, and what it waits for. */
+export class Caller {
+  readonly connections = new Set<PooledConnection>();
+  /** Of those that are open: work within them must not wait for others of its tenant. */
+  transactions = 0;
+  isGone = false;
+  giveUp: ((error: Error) => void) | undefined;
+
+  /** Ends what is done and waited for; nothing new is begun. */
+  abandon(cancel: (pid: number) => Promise<void>): void {
+    if (this.isGone) return;
+    this.isGone = true;
+    this.giveUp?.(new AbandonedError());
+    for (const connection of this.connections) void this.#end(connection, cancel);
+  }
+
+  /** Again and again: between two statements there is nothing to cancel. */
+  async #end(connection: PooledConnection, cancel: (pid: number) => Promise<void>): Promise<void> {
+    for (let delayMs = cancelDelayMinMs; this.connections.has(connection);) {
+      connection.canceling = cancel(connection.pid);
+      await connection.canceling;
+      connection.canceling = undefined;
+      await wait(delayMs, undefined, { ref: false });
+      delayMs = Math.min(2 * delayMs, cancelDelayMaxMs);
+    }
+  }
+}
+
+interface TenantClientOptions {
+  readonly tenantId: string;
+  readonly work: WorkKind;
+  readonly limits: TimeLimits;
+  /** Undefined for the platform's own work. */
+  readonly shares: PoolShares | undefined;
+}
+
+/**
+ * A knex client on the shared pool whose connections carry one tenant's id and the time limits of a
+ * kind of work in the session, set when a connection is taken and only when they differ: a query
+ * costs no extra round trip as long as the same tenant uses the connection for the same kind of work
+ * (docs/decisions/0001-tenant-at-checkout.md). Before it takes one, it waits for its tenant's turn.
+ */
+export function tenantClient({ tenantId, work, limits, shares }: TenantClientOptions) {
+  const prepare = async (connection: PooledConnection): Promise<void> => {
+    if (connection.tenantId === tenantId && connection.work === work) return;
+    const settings: [string, string][] = [['app.tenant_id', tenantId]];
+    if (connection.work !== work) settings.push(...sessionSettings(limits, connection.version));
+    const calls = settings.map(([name, value]) => setConfig(name, value, false));
+    await connection.query(`select ${calls.join(', ')}`);
+    Object.assign(connection, { tenantId, work });
+  };
+  const enter = (caller: Caller | undefined): Promise<void> | undefined =>
+    shares?.enter(tenantId, (giveUp) => {
+      if (caller) caller.giveUp = giveUp;
+    });
+
+  return class TenantClient extends PostgresClient {
+    /** Whose work it does: see `forCaller`. */
+    caller?: Caller;
+
+    override transaction(container: unknown, config: Trail, outer: unknown): Knex.Transaction {
+      const transaction = new TrailedTransaction(this, container, config, outer, limits);
+      return transaction as unknown as Knex.Transaction;
+    }
+
+    override async acquireConnection(): Promise<PooledConnection> {
+      const { caller } = this;
+      if (caller?.isGone === true) throw new AbandonedError();
+      const isShared = shares !== undefined && (caller?.transactions ?? 0) === 0;
+      if (isShared) {
+        const turn = enter(caller);
+        if (turn !== undefined) await turn;
+      }
+      let connection: PooledConnection;
+      try {
+        connection = (await super.acquireConnection()) as PooledConnection;
+      } catch (error) {
+        if (isShared) shares.leave(tenantId);
+        throw error;
+      }
+      connection.isShared = isShared;
+      try {
+        await prepare(connection);
+        caller?.connections.add(connection);
+        // Between the look above and this one it may have left.
+        if ((caller as { isGone: boolean } | undefined)?.isGone === true)
+          throw new AbandonedError();
+        return connection;
+      } catch (error) {
+        await this.releaseConnection(connection);
+        throw error;
+      }
+    }
+
+    override async releaseConnection(connection: PooledConnection): Promise<void> {
+      this.caller?.connections.delete(connection);
+      if (connection.canceling !== undefined) await connection.canceling;
+      const { isShared } = connection;
+      connection.isShared = false;
+      void super.releaseConnection(connection);
+      if (isShared === true) shares?.leave(tenantId);
+    }
+  };
+}
+
+/** What knex keeps behind its functions, and does not declare. */
+interface Inner {
+  readonly context: { client: object; queryBuilder(): Knex.QueryBuilder };
+}
+
+/**
+ * The same handle for one caller, so that what it does can be told from what others do. Made for
+ * every request: it shares everything with the handle but the client, which shares everything but
+ * the caller.
+ */
+export function forCaller(handle: Knex, caller: Caller): Knex {
+  const shared = handle as unknown as Inner;
+  const client = Object.assign(Object.create(shared.context.client) as object, { caller });
+  const context = Object.create(shared.context) as Inner['context'];
+  context.client = client;
+  const own = (table: string): Knex.QueryBuilder => context.queryBuilder().table(table);
+  Object.setPrototypeOf(own, handle);
+  Object.defineProperty(own, 'context', { value: context });
+  return own as unknown as Knex;
+}
