@@ -128,6 +128,16 @@ export function openMetrics(pool: () => PoolState) {
       'outcome',
     ]),
     webhookSeconds: histogram('webhook_attempt_seconds', 'Time of an attempt to deliver', slow),
+    ...billingMetrics(registry),
+  };
+}
+
+/** What billing runs and audits count. */
+function billingMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
+    new Counter<L>({ name: `durabill_${name}`, help, labelNames, registers });
+  return {
     billingAccountsDue: counter(
       'billing_accounts_due_total',
       'Accounts that billing runs began with; those that are done follow',
@@ -141,10 +151,11 @@ export function openMetrics(pool: () => PoolState) {
       'audit_differences_total',
       'Recorded amounts and counters that audits found to differ from what they come to',
     ),
-    billingBatchSeconds: histogram(
-      'billing_batch_seconds',
-      'Time of a transaction that bills some accounts',
-      slow,
-    ),
+    billingBatchSeconds: new Histogram({
+      name: 'durabill_billing_batch_seconds',
+      help: 'Time of a transaction that bills some accounts',
+      buckets: slow,
+      registers,
+    }),
   };
 }

@@ -25,11 +25,14 @@ export async function findOpenUsage(
 ): Promise<BillingProblem[]> {
   const { tenantId, db } = scope;
   const place = { ...ofNoCharge, accountId: accountId ?? null, periodStart };
-  const rejected = (await filterUsageEvents(UsageEvent.query(db.read).forTenant(tenantId).where({ status: 'rejected' }), {
-    from: `${periodStart}T00:00:00Z`,
-    to: `${dayAfter(periodEnd)}T00:00:00Z`,
-    ...(accountId === undefined ? {} : { accountId }),
-  })
+  const rejected = (await filterUsageEvents(
+    UsageEvent.query(db.read).forTenant(tenantId).where({ status: 'rejected' }),
+    {
+      from: `${periodStart}T00:00:00Z`,
+      to: `${dayAfter(periodEnd)}T00:00:00Z`,
+      ...(accountId === undefined ? {} : { accountId }),
+    },
+  )
     .select('code')
     .count('* as events')
     .groupBy('code')

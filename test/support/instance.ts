@@ -170,7 +170,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       const trail = { actor: 'tester', requestId: 'test' };
       const scope: Scope = {
         ...{ tenantId: id, orgId: 'org', roles: ['ADMIN'], ...trail },
-        db: platform.database.forTenant(id, trail),
+        // As requests have it: what listens to its statements hears those of the API.
+        db: platform.database.forTenant(id, trail, 'request'),
         now: () => new Date(),
       };
       return tenantClient(api.url, id, await issue(id, roles), scope);
