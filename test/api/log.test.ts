@@ -56,7 +56,7 @@ describe('the log', () => {
       ];
       return answers.map(({ status }) => status);
     };
-    expect(await all()).to.deep.equal([200, 201, 401, 200]);
+    expect(await all()).to.deep.equal([200, 201, 401, 400]);
     await cable.cut();
     const failed = await all();
     await cable.mend();
@@ -111,9 +111,13 @@ describe('the log', () => {
     it(`hides secrets of a line in a time that its length bounds: ${JSON.stringify(shape)}`, () => {
       const line = shape.repeat(mebibyte / shape.length);
       hideSecrets(line.slice(0, 1000));
-      const since = performance.now();
-      hideSecrets(line);
-      expect(performance.now() - since).to.be.below(50);
+      // Of three runs the quickest: others use this machine too. What is quadratic takes minutes.
+      const times = [1, 2, 3].map(() => {
+        const since = performance.now();
+        hideSecrets(line);
+        return performance.now() - since;
+      });
+      expect(Math.min(...times)).to.be.below(50);
     });
   }
 
