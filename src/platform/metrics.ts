@@ -59,12 +59,19 @@ const refusalCounter = (registry: Registry) =>
     registers: [registry],
   });
 
-const restingGauge = (registry: Registry) =>
-  new Gauge({
+/** Ranges of the usage log that cannot be rated, for ever or for now. */
+const rangeMetrics = (registry: Registry) => ({
+  usageFailedRanges: new Counter({
+    name: 'durabill_usage_failed_ranges_total',
+    help: 'Ranges of the usage log that can never be rated: lost, and recorded as failed',
+    registers: [registry],
+  }),
+  usageResting: new Gauge({
     name: 'durabill_usage_resting_partitions',
     help: 'Partitions of tenants whose rating failed, and which are tried again later',
     registers: [registry],
-  });
+  }),
+});
 
 /**
  * What this process counts for Prometheus. No label holds a tenant, an account or an id: every label
@@ -105,11 +112,7 @@ export function openMetrics(pool: () => PoolState) {
     usageRejected: counter('usage_rejected_events_total', 'Rejected usage events by reason code', [
       'reason',
     ]),
-    usageFailedRanges: counter(
-      'usage_failed_ranges_total',
-      'Ranges of the usage log that can never be rated: lost, and recorded as failed',
-    ),
-    usageResting: restingGauge(registry),
+    ...rangeMetrics(registry),
     ratingSeconds: histogram(
       'usage_rating_seconds',
       'Time of a workflow step that rates a stretch of the usage log',
