@@ -7,6 +7,7 @@ import type {
   RecurringService,
   UsageEvent,
 } from '../rating/index.js';
+import { weighFacts } from './facts-weight.js';
 
 /** The facts of a record as of a version; versions rise with every change of the record or a part. */
 interface Versioned<Facts> {
@@ -132,17 +133,22 @@ const versionsSql = `
   select 'service', id::text, id, rating_version from service
   where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null`;
 
-/** Facts of at most so many parts (lines, rows) are remembered by a process, of all tenants. */
-const partsMax = 200_000;
+/**
+ * What a process remembers of all tenants, in about bytes of memory.
+ * Facts that are larger than `entryMemoryMax` are loaded for their batch and not kept, so that one account
+ * cannot take the place of all others (docs/decisions/0189-weight-of-remembered-facts.md).
+ */
+const accountMemoryMax = 256 * 1024 * 1024;
+const serviceMemoryMax = 96 * 1024 * 1024;
+const entryMemoryMax = serviceMemoryMax / 4;
 
 const accounts = new LRUCache<string, Versioned<AccountWithLines>>({
-  maxSize: partsMax,
-  sizeCalculation: ({ facts: { lines } }) => 1 + lines.length,
+  ...{ maxSize: accountMemoryMax, maxEntrySize: entryMemoryMax },
+  sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 const services = new LRUCache<string, Versioned<BilledService>>({
-  maxSize: partsMax,
-  sizeCalculation: ({ facts: { attributes, cards } }) =>
-    1 + attributes.length + cards.reduce((rows, card) => rows + 1 + card.rows.length, 0),
+  ...{ maxSize: serviceMemoryMax, maxEntrySize: entryMemoryMax },
+  sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 
 interface VersionRow {
