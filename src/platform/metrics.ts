@@ -59,8 +59,14 @@ const refusalCounter = (registry: Registry) =>
     registers: [registry],
   });
 
-/** Ranges of the usage log that cannot be rated, for ever or for now. */
-const rangeMetrics = (registry: Registry) => ({
+/** Usage that cannot be rated: events, and ranges of the log, for ever or for now. */
+const usageMetrics = (registry: Registry) => ({
+  usageRejected: new Counter({
+    name: 'durabill_usage_rejected_events_total',
+    help: 'Rejected usage events by reason code',
+    labelNames: ['reason'],
+    registers: [registry],
+  }),
   usageFailedRanges: new Counter({
     name: 'durabill_usage_failed_ranges_total',
     help: 'Ranges of the usage log that can never be rated: lost, and recorded as failed',
@@ -109,10 +115,7 @@ export function openMetrics(pool: () => PoolState) {
     ),
     usageRated: counter('usage_rated_events_total', 'Usage events that were rated'),
     usageDuplicates: counter('usage_duplicate_events_total', 'Repeats of usage events'),
-    usageRejected: counter('usage_rejected_events_total', 'Rejected usage events by reason code', [
-      'reason',
-    ]),
-    ...rangeMetrics(registry),
+    ...usageMetrics(registry),
     ratingSeconds: histogram(
       'usage_rating_seconds',
       'Time of a workflow step that rates a stretch of the usage log',
