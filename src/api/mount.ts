@@ -291,10 +291,18 @@ async function answer(
   const identity = isPublic ? anonymous : await identify(ctx, platform);
   (ctx.state as RequestState).tenantId = identity.tenantId;
   const { tenantId } = identity;
+  if (!isPublic) {
+    try {
+      checkAccess(operation, identity);
+    } catch (error) {
+      // Told at once, without waiting for a turn or a body; it counts as a request all the same.
+      await limitRequest(operation, ctx, platform, tenantId);
+      throw error;
+    }
+  }
   const leaveShare = await enterShare(operation, ctx, platform, tenantId);
   try {
     await limitRequest(operation, ctx, platform, tenantId);
-    if (!isPublic) checkAccess(operation, identity);
     const leave = admit(operation, ctx, platform, tenantId);
     try {
       await carryOut(operation, handler, ctx, platform, identity);

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import {
+  allStatements,
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/instance.js';
 import { makeRecordType } from '../support/records.js';
 import { asOwner } from '../support/rows.js';
 
@@ -204,7 +209,7 @@ describe('bulk creation of records', () => {
     }));
     // More than the usual 1 MiB.
     expect(JSON.stringify(objects).length).to.be.above(3_000_000);
-    const { read } = tenant.scope.db;
+    const read = allStatements(tenant.scope);
     let statements = 0;
     const count = () => (statements += 1);
     read.on('query', count);

@@ -1,5 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import {
+  allStatements,
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/instance.js';
 import { makeRecordType } from '../support/records.js';
 import { asOwner } from '../support/rows.js';
 
@@ -284,7 +289,7 @@ describe('filters of records', () => {
       );
       await client.query('analyze record');
     });
-    const { read } = tenant.scope.db;
+    const read = allStatements(tenant.scope);
     const statements: { sql: string; bindings: unknown[] }[] = [];
     const note = ({ sql, bindings }: { sql: string; bindings: unknown[] }) =>
       statements.push({ sql, bindings });

@@ -15,6 +15,7 @@ import {
   names,
 } from '../support/catalog.js';
 import {
+  allStatements,
   external,
   openTestInstance,
   type TestInstance,
@@ -194,7 +195,7 @@ describe('PUT of a service', () => {
         ),
       ),
     };
-    const { read } = tenant.scope.db;
+    const read = allStatements(tenant.scope);
     const count = async (work: () => Promise<unknown>) => {
       let queries = 0;
       const add = () => (queries += 1);

@@ -97,12 +97,17 @@ describe('bodies that are not read', () => {
     for (const [status, target, bearer] of unread) {
       const connection = open();
       connection.send(head(target, bearer(), 'Content-Length: 1000'));
-      const answer = await connection.answer();
+      const answer = await connection.answer().catch((error: unknown) => {
+        throw new Error(target, { cause: error });
+      });
       expect(answer?.status, target).to.equal(status);
       expect(answer?.head).not.to.match(/connection: close/i);
       connection.send('x'.repeat(1000));
       connection.send(next);
-      expect((await connection.answer())?.status).to.equal(200);
+      const after = await connection.answer().catch((error: unknown) => {
+        throw new Error(`after ${target}`, { cause: error });
+      });
+      expect(after?.status).to.equal(200);
     }
   });
 

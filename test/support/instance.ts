@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
+import type { Knex } from 'knex';
 import request from 'supertest';
 import { startApi } from '../../src/api/main.js';
 import type { Scope } from '../../src/kernel/scope.js';
@@ -34,6 +35,12 @@ export interface TestInstance {
 }
 
 export const external = '/api/v1/external';
+
+/**
+ * What hears every statement of a tenant's requests: each of them has a handle of its own, whose
+ * prototype they share.
+ */
+export const allStatements = ({ db }: Scope): Knex => Object.getPrototypeOf(db.read) as Knex;
 
 interface InstanceOptions {
   /** Whether usage is consumed and rated; off, it stays in the log. */

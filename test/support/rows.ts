@@ -32,8 +32,8 @@ export async function listTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** How often tenants have asked, and how far the audit is sealed by now. */
-const besides = new Set(['rate_limit', 'audit_seal', 'audit_sealing']);
+/** How often tenants have asked, how far the audit is sealed by now, and ends were looked for. */
+const besides = new Set(['rate_limit', 'audit_seal', 'audit_sealing', 'execution_watch']);
 
 /** What is stored, as a count and a checksum for each table. */
 export type Snapshot = Readonly<Record<string, string>>;
