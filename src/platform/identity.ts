@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { Problem, problem } from '../kernel/problem.js';
@@ -50,6 +51,31 @@ function isOver({ credential }: Identity, now: Date): boolean {
 const suspended = (tenantId: string): Problem =>
   problem.forbidden(`The tenant '${tenantId}' is suspended.`);
 
+/** How long the database is given to say whether a token was revoked. */
+const askMs = 1_000;
+
+/**
+ * What the database knows against a token. Where the database is away nobody can say, and the signature
+ * suffices: nothing but the usage log in Kafka can be reached without it, which must go on being filled.
+ * Tokens of OAuth clients wait until the database is back.
+ */
+async function faultUnlessAway<Fault>(
+  { grant }: Identity,
+  ask: () => Promise<Fault>,
+): Promise<Fault | undefined> {
+  if (grant) return ask();
+  const limit = new AbortController();
+  const patience = wait(askMs, undefined, { signal: limit.signal, ref: false });
+  try {
+    return await Promise.race([ask(), patience]);
+  } catch {
+    return undefined;
+  } finally {
+    limit.abort();
+    patience.catch(() => undefined);
+  }
+}
+
 /**
  * Checked values are remembered for a moment, since checking a signature costs 0.1 ms and more, and
  * the database is asked whether a token was revoked, its signing key removed, its tenant suspended.
@@ -73,7 +99,7 @@ export function openAuthenticator(
   };
   const checkToken = async (bearer: string): Promise<Identity> => {
     const identity = await keys.verify(bearer);
-    const fault = await findTokenFault(db, identity, now());
+    const fault = await faultUnlessAway(identity, () => findTokenFault(db, identity, now()));
     if (fault === 'suspended') throw suspended(identity.tenantId);
     if (fault === 'revoked') throw problem.unauthorized('The token has been revoked.');
     return identity;

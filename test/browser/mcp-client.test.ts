@@ -146,7 +146,11 @@ describe('the official MCP clients', function () {
   const server = createServer((_request, response) => response.end('Back at the client.'));
 
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true, isPublic: true, now: clock.now });
+    instance = await openTestInstance({
+      ...{ withWorkers: true, isPublic: true, now: clock.now },
+      // The clock is moved by hours.
+      tokenSeconds: 86_400,
+    });
     await oauthSteps(instance);
     tenant = await instance.tenant();
     key = await createAccessKey(instance.platform.database.platform, {

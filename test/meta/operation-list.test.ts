@@ -268,6 +268,10 @@ const sections: readonly Section[] = [
 /** Served besides the specification; `test/meta` and the tests of their entities cover them. */
 const ownAdditions = [
   'POST /v1/mobjects/{mobjectId}/mdata/search 200',
+  'GET /v1/oauth/grants 200',
+  'DELETE /v1/oauth/grants/{grantId} 204',
+  'GET /v1/tokens/revocations 200',
+  'POST /v1/tokens/{jti}/revoke 200',
   'GET /v1/tax-rates 200',
   'POST /v1/tax-rates 201',
   'PUT /v1/tax-rates/{taxRateId} 200',

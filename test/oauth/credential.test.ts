@@ -164,6 +164,8 @@ describe('what ends with the credential that made it', function () {
       ...{ method: 'GET', path, headers: { Authorization: `Bearer ${key}` } },
     });
     expect(text).to.include(`The tenant '${tenant.id}' is suspended.`);
+    await tenant.post('/v1/ingest/usage', { message: {} }).expect(403);
+    await tenant.post('/v1/ingest/usage/batch', [{ message: {} }]).expect(403);
     expectTokenFault(await refresh(tokens.refresh_token), 400, 'invalid_grant');
     await resumeTenant(db(), tenant.id);
     for (const bearer of [tokens.access_token, key, tenant.token]) await expectBoth(bearer, 200);

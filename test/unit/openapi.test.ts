@@ -246,17 +246,18 @@ describe('the OpenAPI document', () => {
     const { paths } = describeThings();
     const statuses = (path: string, method = 'get') =>
       Object.keys(paths[path]?.[method]?.['responses'] as object);
-    expect(statuses('/things')).to.deep.equal(['200', '400', '401', '403', '503']);
+    expect(statuses('/things')).to.deep.equal([...['200', '400', '401', '403', '429', '503']]);
     expect(statuses('/things/{thingId}/{currency}/{key}')).to.deep.equal([
       '200',
       '400',
       '401',
       '403',
       '404',
+      '429',
       '503',
     ]);
-    expect(statuses('/offset')).to.deep.equal(['200', '400', '401', '403', '503']);
-    expect(statuses('/things', 'put')).to.deep.equal(['204', '400', '409', '413', '503']);
+    expect(statuses('/offset')).to.deep.equal(['200', '400', '401', '403', '429', '503']);
+    expect(statuses('/things', 'put')).to.deep.equal(['204', '400', '409', '413', '429', '503']);
     expect(paths['/page']?.['get']?.['responses']).to.deep.include({
       403: { $ref: '#/components/responses/RecordsForbidden' },
     });
