@@ -205,7 +205,7 @@ async function addGrant(tenant: TestTenant, references: Record<string, string>):
   const [{ id = '' } = {}] = await tenant.scope.db
     .read('oauthGrant')
     .insert({
-      ...{ id: randomUUID(), tenantId: tenant.id, clientId: references['client_id'] },
+      ...{ id: randomUUID(), tenantId: tenant.scope.tenantId, clientId: references['client_id'] },
       ...{ subject: `user ${tenant.id}`, roles: ['ADMIN'], scopes: ['mcp:read'], resource: 'x' },
       ...{ createdAt: new Date(), expiresAt: new Date(Date.now() + 86_400_000) },
     })
