@@ -34,6 +34,7 @@ const statusNames: Readonly<Record<ErrorStatus, readonly [name: string, descript
   409: ['Conflict', 'It collides with what is stored.'],
   413: ['TooLarge', 'The body is larger than 1 MiB, or than the operation says.'],
   429: ['RateLimited', 'Too many requests; see Retry-After.'],
+  431: ['HeadersTooLarge', 'The address and the headers are larger than 32 KiB.'],
   502: ['BadGateway', 'The broker could not take it.'],
   503: ['Unavailable', 'A part of the service does not answer at the moment; see Retry-After.'],
   504: ['TimedOut', 'It took longer than the time limit.'],

@@ -11,7 +11,7 @@ export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gatew
  */
 export type Access = 'reader' | 'operator' | 'admin' | 'token' | 'public';
 
-export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 502 | 503 | 504;
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 431 | 502 | 503 | 504;
 
 /** A camelCase object without envelope; with `row`, `?view=row` answers with the envelope row. */
 interface DtoReply<S extends TSchema = TSchema> {

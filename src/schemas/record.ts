@@ -137,7 +137,8 @@ export const recordOperations = {
     summary: 'List records, filtered and sorted; oldest first when nothing is said',
     query: Type.Object(listQuery),
     success: reply.offsetPage(StoredRecord),
-    errors: [400, 404],
+    // Long filters go by `search`.
+    errors: [400, 404, 431],
   }),
   search: operation({
     id: 'searchRecords',

@@ -174,6 +174,9 @@ describe('filters of records', () => {
     expect(filters(20)).to.have.length.within(28_000, 31_000);
     expect(numbers(await list(filters(20)))).to.deep.equal([0, 1, 2, 3]);
     await tenant.get(`${paths['declared']}?${filters(21)}`).expect(400);
+    const longer = queryOf([`text:ne:${'x'.repeat(40_000)}`]);
+    const { body } = await tenant.get(`${paths['declared']}?${longer}`).expect(431);
+    expect(body.error.code).to.equal('HEADERS_TOO_LARGE');
   });
 
   it('know id, createdAt and updatedAt', async () => {
