@@ -22,7 +22,7 @@ describe('the log', () => {
     instance = await openTestInstance({
       logTo,
       withWorkers: true,
-      flowTimeoutMs: 1_500,
+      flowTimeoutMs: 10_000,
       route: async (url) => {
         cable = await layCable(url);
         return cable.url;
