@@ -83,17 +83,20 @@ export function temporalProblem(cause: unknown): Problem {
   return away;
 }
 
-let isRuntimeInstalled = false;
+/** Where the SDK's lines go. The SDK takes one receiver for the life of a process. */
+let sdkLog: Logger | undefined;
 
 /**
  * Sends what the SDK logs to our log, and has it count, where that is asked for; before the first
- * native connection of this process. Answers with the address of the metrics.
+ * native connection of this process. Of several instances in one process, as tests have them, the one
+ * that was opened last has the lines. Answers with the address of the metrics.
  */
 export async function installRuntime(log: Logger, hasMetrics = false): Promise<string | null> {
-  if (isRuntimeInstalled) return null;
-  isRuntimeInstalled = true;
+  const isInstalled = sdkLog !== undefined;
+  sdkLog = log;
+  if (isInstalled) return null;
   const bindAddress = hasMetrics ? `127.0.0.1:${await freePort()}` : null;
-  const logger = new DefaultLogger('INFO', (entry) => logFromSdk(log, entry));
+  const logger = new DefaultLogger('INFO', (entry) => logFromSdk(sdkLog ?? log, entry));
   // The process itself decides when its workers stop: on a signal they drain with everything else.
   const logging = { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} };
   const metrics = bindAddress === null ? {} : { metrics: { prometheus: { bindAddress } } };
