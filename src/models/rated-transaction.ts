@@ -104,7 +104,8 @@ export class RatedTransaction extends TenantModel {
       );
       const charges = await RatedTransaction.query(db)
         .forTenant(tenantId)
-        .whereIn('id', ids)
+        // One binding: there may be more ids than a statement has room for.
+        .whereRaw('id = any(?::uuid[])', [ids])
         .orderBy('id')
         .withGraphFetched('dimensions');
       for (const charge of charges) {

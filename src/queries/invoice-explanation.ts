@@ -1,28 +1,14 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../kernel/money.js';
-import { inPortions, mapInPortions, Portions } from '../kernel/portions.js';
 import type { Scope } from '../kernel/scope.js';
-import { chargeId } from '../kernel/usage-log.js';
 import { Invoice } from '../models/invoice.js';
-import { RatedTransaction } from '../models/rated-transaction.js';
-import { StoredRatingPlan } from '../models/rating-plan.js';
 import { RecurringCharge } from '../models/recurring-charge.js';
-import { UsageEvent } from '../models/usage-event.js';
-import {
-  compileInPieces,
-  explain,
-  prepareFromPlan,
-  recurringEvent,
-  type Explanation,
-  type PlanLine,
-  type RatingPlan,
-} from '../rating/index.js';
+import { prorationOf, type Explanation } from '../rating/index.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/invoice.js';
+import { explainParts } from './charge-explainer.js';
 import { missingInvoice } from './invoice.js';
-import { recomputeWith } from './usage-explanation.js';
-import { readMessage } from './usage-message.js';
 
 type InvoiceExplanationDto = Static<typeof schema.InvoiceExplanation>;
 type ExplainedItemDto = InvoiceExplanationDto['items'][number];
@@ -79,11 +65,8 @@ export async function explainInvoice(
     .orderBy('id');
   const sumsOfCharges = groupBy(charges, ({ invoiceItemId }) => invoiceItemId);
   const shown = charges.slice(0, shownMax);
-  const explained = await explainAll(
-    await openExplainer(db.read, tenantId, parts, shown),
-    parts,
-    shown,
-  );
+  const given = { parts, charges: shown };
+  const explained = await explainParts(db.read, tenantId, given, explanationsMax);
   const partsByItem = groupBy(parts, ({ itemId }) => itemId);
   const shownByItem = groupBy(shown, ({ invoiceItemId }) => invoiceItemId);
   const items = (invoice.items ?? []).map((item): ExplainedItemDto => {
@@ -120,26 +103,6 @@ function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<stri
     else groups.set(keyOf(value), [value]);
   }
   return groups;
-}
-
-/** The explanations in portions, until there is no room for more in an answer. */
-async function explainAll(
-  explainer: Awaited<ReturnType<typeof openExplainer>>,
-  parts: readonly PartRow[],
-  charges: readonly RecurringCharge[],
-): Promise<Map<PartRow | RecurringCharge, Explanation>> {
-  const explained = new Map<PartRow | RecurringCharge, Explanation>();
-  const portions = new Portions();
-  for (const plan of explainer.plans.values()) await inPortions(compileInPieces(plan));
-  let length = 0;
-  const keep = async (of: PartRow | RecurringCharge, found: Explanation | null): Promise<void> => {
-    if (portions.isOver) await portions.next();
-    length += JSON.stringify(found).length;
-    if (found && length <= explanationsMax) explained.set(of, found);
-  };
-  for (const part of parts) if (length < explanationsMax) await keep(part, explainer.usage(part));
-  for (const one of charges) if (length < explanationsMax) await keep(one, explainer.charge(one));
-  return explained;
 }
 
 const amountOf = (text: string | null | undefined): Decimal => new Decimal(text ?? 0);
@@ -186,95 +149,7 @@ function presentCharge(charge: RecurringCharge, explanation: Explanation | null)
   const { id, contractServiceId, periodStart, periodEnd, billStartDate, billEndDate } = charge;
   return {
     ...{ id, contractServiceId, periodStart, periodEnd, billStartDate, billEndDate },
-    ...{ isProrated: charge.isProrated, amount: new Decimal(charge.amount), explanation },
+    ...{ isProrated: charge.isProrated, proration: prorationOf(charge) },
+    ...{ amount: new Decimal(charge.amount), explanation },
   };
-}
-
-/** Computes transactions and charges again, from what was recorded when they were made. */
-async function openExplainer(
-  db: Knex,
-  tenantId: string,
-  parts: readonly PartRow[],
-  charges: readonly RecurringCharge[],
-) {
-  const eventIds = [...new Set(parts.map(({ usageEventId }) => usageEventId))];
-  const events = await UsageEvent.query(db).forTenant(tenantId).whereIn('id', eventIds);
-  // Charges of one event may be on several invoices, and each tells where counters stood.
-  const transactions = await RatedTransaction.query(db)
-    .forTenant(tenantId)
-    .whereIn(
-      'id',
-      eventIds.flatMap((id) => [1, 2, 3, 4].map((number) => chargeId(id, number))),
-    )
-    .orderBy('id')
-    .withGraphFetched('dimensions');
-  const planIds = [...transactions, ...charges].map(({ planId }) => planId);
-  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
-  const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
-  const lines = await readLines(db, tenantId, [...transactions, ...charges]);
-  const messages = new Map(
-    await mapInPortions(events, ({ id, message }) => [id, readMessage(message)] as const),
-  );
-  const byEvent = new Map<string, RatedTransaction[]>();
-  for (const transaction of transactions) {
-    const known = byEvent.get(transaction.usageEventId) ?? [];
-    byEvent.set(transaction.usageEventId, [...known, transaction]);
-  }
-  return {
-    plans,
-    usage({ id, usageEventId }: PartRow): Explanation | null {
-      const ofEvent = byEvent.get(usageEventId) ?? [];
-      const own = ofEvent.find((transaction) => transaction.id === id);
-      const message = messages.get(usageEventId);
-      const plan = own && plans.get(own.planId);
-      if (!plan || message?.read.ok !== true) return null;
-      const line = lines.get(own.contractServiceId ?? '') ?? null;
-      const again = recomputeWith(plan, message.read.event, ofEvent, line);
-      const found = again?.explanations.find(
-        ({ usageType, billedAccountId }) =>
-          usageType === own.usageType && billedAccountId === own.accountId,
-      );
-      return found ?? null;
-    },
-    charge(charge: RecurringCharge): Explanation | null {
-      const plan = plans.get(charge.planId);
-      return plan ? explainCharge(charge, plan, lines.get(charge.contractServiceId) ?? null) : null;
-    },
-  };
-}
-
-function explainCharge(
-  charge: RecurringCharge,
-  plan: RatingPlan,
-  line: PlanLine | null,
-): Explanation | null {
-  const values = new Map(Object.entries(charge.dimensions));
-  const event = recurringEvent(charge.serviceId, charge.billStartDate, values);
-  const prepared = prepareFromPlan(plan, event, { accountId: charge.masterAccountId, line });
-  if (!prepared.ok) return null;
-  const explained = explain(prepared, new Map());
-  if (!explained.ok) return null;
-  const found = explained.explanations.find(
-    ({ usageType, billedAccountId }) =>
-      usageType === charge.usageType && billedAccountId === charge.accountId,
-  );
-  return found ?? null;
-}
-
-async function readLines(
-  db: Knex,
-  tenantId: string,
-  charges: readonly { readonly contractServiceId: string | null }[],
-): Promise<Map<string, PlanLine>> {
-  const ids = charges.map(({ contractServiceId }) => contractServiceId).filter((id) => id !== null);
-  if (ids.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: PlanLine[] }>(
-    `select line.id, coalesce(line.lineage_id, line.id) as "lineageId", contract.id as "contractId", contract.number as "contractNumber",
-       line.service_instance_id as "serviceInstanceId"
-     from contract_service as line join contract
-       on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
-     where line.tenant_id = ? and line.id = any(?::uuid[])`,
-    [tenantId, [...new Set(ids)]] as unknown as string[],
-  );
-  return new Map(rows.map((line) => [line.id, line]));
 }

@@ -20,7 +20,7 @@ export interface Explanation {
   readonly date: string;
   readonly service: { readonly id: string; readonly name: string; readonly code: string | null };
   readonly contractLine: ExplainedLine | null;
-  readonly card: Omit<PlanCard, 'rows'> & { readonly currency: string };
+  readonly card: ExplainedCard;
   readonly usageType: UsageType;
   readonly billedAccountId: string;
   readonly rows: readonly ExplainedRow[];
@@ -30,6 +30,13 @@ export interface Explanation {
   /** Rows and steps that are missing above, because an explanation has at most 1 MiB. */
   readonly leftOut?: number;
 }
+
+/** The version of the card that was in force. */
+export type ExplainedCard = Omit<PlanCard, 'rows'> & {
+  readonly currency: string;
+  /** Said where the usage is older than the first version, which prices it then. */
+  readonly note?: string;
+};
 
 /** The contract line that a charge was rated under. */
 export type ExplainedLine = Omit<PlanLine, 'lineageId'>;
@@ -161,7 +168,10 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
     date: event.date,
     service: plan.service,
     contractLine: explainLine(owner.line),
-    card: { id, source, currency: plan.currency, versionNo, fromDate },
+    card: {
+      ...{ id, source, currency: plan.currency, versionNo, fromDate },
+      ...(event.date < fromDate ? { note: noteOfOlder(event.date, fromDate) } : {}),
+    },
     usageType: origin.transaction.usageType,
     billedAccountId: origin.transaction.billedAccountId,
     rows,
@@ -170,6 +180,9 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
     ...(leftOut === 0 ? {} : { leftOut }),
   };
 }
+
+const noteOfOlder = (date: string, fromDate: string): string =>
+  `There was no version before ${fromDate}: the first one prices the usage of ${date}.`;
 
 function explainLine(line: PlanLine | null): ExplainedLine | null {
   if (!line) return null;

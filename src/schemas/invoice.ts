@@ -61,6 +61,15 @@ export const Invoice = Type.Object(
   { description: 'What a billing run charges an account.' },
 );
 
+const Proration = Type.Object(
+  {
+    days: Type.Integer({ description: 'The days that are charged.' }),
+    of: Type.Integer({ description: 'The days of the whole period.' }),
+    text: Type.String({ description: 'Both as people read them, such as 16 of 31 days.' }),
+  },
+  { description: 'Which part of its period a charge is for.' },
+);
+
 const Formula = (description: string) =>
   nullable(Type.Unsafe<Explanation>({ type: 'object', description }));
 
@@ -88,8 +97,11 @@ const ExplainedCharge = Type.Object(
     billStartDate: DateText('First day that is charged.'),
     billEndDate: DateText('Last day that is charged.'),
     isProrated: Type.Boolean({ description: 'Whether only the charged days are paid.' }),
+    proration: nullable(Proration),
     amount: DecimalValue({ description: 'The amount of these days.' }),
-    explanation: Formula('How the price of a whole period came about.'),
+    explanation: Formula(
+      'How the amount came about: the price of the whole period, and then of the charged days.',
+    ),
   },
   { description: 'A charge of a contract line that is part of an item.' },
 );
