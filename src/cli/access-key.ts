@@ -8,16 +8,18 @@ interface CreateOptions {
   readonly roles: string[];
   readonly name?: string;
   readonly expires?: number;
+  readonly createTenant?: true;
 }
 
-async function createKey({ tenant, org, roles, name, expires }: CreateOptions): Promise<void> {
+async function createKey(options: CreateOptions): Promise<void> {
+  const { tenant, org, roles, name, expires } = options;
   const { withInstance } = await import('./instance.js');
-  const { ensureTenant } = await import('../platform/tenants.js');
+  const { admitTenant } = await import('./named-tenant.js');
   const { accessKeyId, createAccessKey } = await import('../platform/access-keys.js');
   const { recordCommand } = await import('./security-event.js');
   const key = await withInstance(({ database }) =>
     database.platform.transaction(async (trx) => {
-      await ensureTenant(trx, tenant);
+      await admitTenant(trx, tenant, options);
       const expiresAt = expires === undefined ? null : new Date(Date.now() + expires * 1000);
       const request = { tenantId: tenant, orgId: org ?? null, roles, name: name ?? null };
       const made = await createAccessKey(trx, { ...request, expiresAt });
@@ -41,7 +43,11 @@ function stateOf({ revokedAt, expiresAt }: AccessKey): string {
 async function listKeys({ tenant }: { tenant: string }): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { listAccessKeys } = await import('../platform/access-keys.js');
-  const keys = await withInstance(({ database }) => listAccessKeys(database.platform, tenant));
+  const { requireTenant } = await import('../platform/tenants.js');
+  const keys = await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, tenant);
+    return listAccessKeys(database.platform, tenant);
+  });
   for (const key of keys) {
     const used = key.usedAt === null ? 'never used' : `used ${key.usedAt.toISOString()}`;
     const of = [key.id, key.name ?? '-', key.roles.join(',') || '-', key.orgId ?? '-'];
@@ -80,6 +86,7 @@ export function registerAccessKey(program: Command): void {
       'when it ends: 12h, 90d; without it, when revoked',
       parseDuration,
     )
+    .option('--create-tenant', 'make the tenant when there is none of this id')
     .action(createKey);
   group
     .command('list')

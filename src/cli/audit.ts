@@ -5,14 +5,12 @@ const ofNobody = '*';
 
 async function verify({ tenant }: { tenant?: string }): Promise<void> {
   const { withInstance } = await import('./instance.js');
-  const { listTenants } = await import('../platform/tenants.js');
+  const { listTenants, requireTenant } = await import('../platform/tenants.js');
   const { verifyAuditChain } = await import('../queries/audit-chain.js');
   const trail = { actor: 'command-line', requestId: 'audit-verify' };
   const faults = await withInstance(async ({ database }) => {
+    if (tenant !== undefined && tenant !== ofNobody) await requireTenant(database.platform, tenant);
     const known = [...(await listTenants(database.platform)).map(({ id }) => id), ofNobody];
-    if (tenant !== undefined && !known.includes(tenant)) {
-      throw new Error(`There is no tenant '${tenant}'.`);
-    }
     let count = 0;
     for (const id of tenant === undefined ? known : [tenant]) {
       const { read } = database.forTenant(id, trail, 'batch');

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import cliProgress from 'cli-progress';
-import type { BillingProgress } from '../kernel/billing-run.js';
+import { outputListMax, type BillingProgress } from '../kernel/billing-run.js';
+import { Decimal } from '../kernel/money.js';
 import { instanceAddresses, withInstance } from './instance.js';
+import { issueForCommand } from './named-tenant.js';
 import { withTemporal } from './temporal-access.js';
 
 export interface BillingRunOptions {
@@ -24,12 +26,8 @@ const pollMs = 500;
 /** Starts a billing run and shows how far it is until it has ended; it goes on without us. */
 export async function runBillingFromTerminal(options: BillingRunOptions): Promise<void> {
   const { apiUrl } = await instanceAddresses();
-  const token = await withInstance(({ tokens }) =>
-    tokens.issue({
-      ...{ tenantId: options.tenant, orgId: null, roles: ['ADMIN'], subject: 'command-line' },
-      expiresInSeconds: 86_400,
-    }),
-  );
+  const given = { orgId: null, roles: ['ADMIN'], expiresInSeconds: 86_400 };
+  const token = await withInstance((access) => issueForCommand(access, options.tenant, given));
   const call = async (path: string, body?: object): Promise<Execution> => {
     const answer = await fetch(`${apiUrl}/v1/workflows/billing-run${path}`, {
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
@@ -43,7 +41,11 @@ export async function runBillingFromTerminal(options: BillingRunOptions): Promis
   const data = { periodStart, periodEnd, dryRun, ...(account ? { accountId: account } : {}) };
   const { executionId } = await call('/execute', { data, async: true });
   const place = await workflowIdOf(options.tenant, executionId);
-  print(await watch(() => call(`/executions/${executionId}`), place));
+  const ended = await watch(() => call(`/executions/${executionId}`), place);
+  if (ended.status !== 'completed') {
+    throw new Error(ended.error?.message ?? `The run is ${ended.status}.`);
+  }
+  print(ended.output ?? {}, await namesOf(options.tenant, ended));
 }
 
 async function workflowIdOf(tenantId: string, executionId: string): Promise<string> {
@@ -86,7 +88,64 @@ async function watch(read: () => Promise<Execution>, workflowId: string): Promis
   }
 }
 
-function print({ status, output, error }: Execution): void {
-  if (status !== 'completed') throw new Error(error?.message ?? `The run is ${status}.`);
-  process.stdout.write(`${JSON.stringify({ ...output, invoiceIds: undefined }, null, 2)}\n`);
+interface NamedInvoice {
+  readonly accountId: string;
+  readonly account: string;
+  readonly externalId: string | null;
+  readonly invoiceNo?: string;
+  readonly total?: number;
+  readonly currency?: string;
+}
+
+interface Draft {
+  readonly accountId: string;
+}
+
+/** What a person knows the invoices of a run by; of a dry run, the accounts of its drafts. */
+async function namesOf(
+  tenantId: string,
+  { executionId, output }: Execution,
+): Promise<NamedInvoice[]> {
+  const drafts = (output?.['invoices'] ?? []) as readonly Draft[];
+  return withInstance(async ({ database }) => {
+    const trail = { actor: 'command-line', requestId: executionId };
+    const { read } = database.forTenant(tenantId, trail, 'batch');
+    const names = { account: 'account.name', externalId: 'account.externalId' };
+    if (drafts.length > 0) {
+      const ids = [...new Set(drafts.map(({ accountId }) => accountId))];
+      const accounts: NamedInvoice[] = await read('account')
+        .where({ tenantId })
+        .whereIn('id', ids)
+        .select({ accountId: 'account.id', ...names });
+      return accounts;
+    }
+    const rows: (NamedInvoice & { readonly amount: string; readonly taxAmount: string })[] =
+      await read('invoice')
+        .join('account', {
+          'account.tenantId': 'invoice.tenantId',
+          'account.id': 'invoice.accountId',
+        })
+        .where({ 'invoice.tenantId': tenantId, 'invoice.executionId': executionId })
+        .orderBy('invoice.invoiceNo')
+        .limit(outputListMax)
+        .select({
+          ...{ accountId: 'account.id', ...names, invoiceNo: 'invoice.invoiceNo' },
+          ...{ amount: 'invoice.amount', taxAmount: 'invoice.taxAmount' },
+          currency: 'invoice.currency',
+        });
+    return rows.map(({ amount, taxAmount, ...row }) => {
+      return { ...row, total: new Decimal(amount).plus(taxAmount).toNumber() };
+    });
+  });
+}
+
+/** The output of the run, its invoices with their numbers and the names of their accounts. */
+function print(output: Readonly<Record<string, unknown>>, names: readonly NamedInvoice[]): void {
+  const byAccount = new Map(names.map((name) => [name.accountId, name]));
+  const drafts = output['invoices'] as readonly Draft[] | undefined;
+  const invoices = drafts
+    ? drafts.map((draft) => ({ ...byAccount.get(draft.accountId), ...draft }))
+    : names;
+  const shown = { ...output, invoices, invoiceIds: undefined };
+  process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
 }

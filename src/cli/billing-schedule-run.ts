@@ -6,7 +6,7 @@ import {
   type ScheduleChange,
   type ScheduledJob,
 } from '../platform/billing-schedule.js';
-import { listTenants } from '../platform/tenants.js';
+import { requireTenant } from '../platform/tenants.js';
 import { withInstance } from './instance.js';
 import { withTemporal } from './temporal-access.js';
 
@@ -20,10 +20,7 @@ export async function setSchedule(
   tenantId: string,
   options: ScheduleOptions,
 ): Promise<void> {
-  const tenants = await withInstance(({ database }) => listTenants(database.platform));
-  if (!tenants.some(({ id }) => id === tenantId)) {
-    throw new Error(`There is no tenant '${tenantId}'.`);
-  }
+  await withInstance(({ database }) => requireTenant(database.platform, tenantId));
   const { isPaused } = await withTemporal((place) =>
     setBillingSchedule(place, { tenantId, ...options }, job),
   );
@@ -43,6 +40,7 @@ export async function changeSchedule(
   tenantId: string,
   change: ScheduleChange,
 ): Promise<void> {
+  await withInstance(({ database }) => requireTenant(database.platform, tenantId));
   const isThere = await withTemporal(({ client }) =>
     changeBillingSchedule(client, tenantId, change, job),
   );

@@ -5,7 +5,9 @@ const pageSize = 200;
 async function printGrants({ tenant }: { tenant: string }): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { listGrants } = await import('../platform/oauth/grant-list.js');
+  const { requireTenant } = await import('../platform/tenants.js');
   await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, tenant);
     for (let offset = 0; ; offset += pageSize) {
       const page = { limit: pageSize, offset };
       const { items } = await listGrants(database.platform, tenant, page);

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { instanceAddresses, withInstance } from './instance.js';
+import { issueForCommand } from './named-tenant.js';
 import { sendUsageFile, type SendProgress } from './usage-sender.js';
 
 export interface IngestRunOptions {
@@ -20,15 +21,8 @@ const faultsShownMax = 20;
 async function tokenOf({ token, tenant, org }: IngestRunOptions): Promise<string> {
   if (token !== undefined) return token;
   if (tenant === undefined) throw new Error('Say for whom to send: --tenant ID or --token TOKEN.');
-  return withInstance(({ tokens }) =>
-    tokens.issue({
-      tenantId: tenant,
-      orgId: org ?? null,
-      roles: [],
-      subject: 'command-line',
-      expiresInSeconds: 86_400,
-    }),
-  );
+  const given = { orgId: org ?? null, roles: ['READER'], expiresInSeconds: 86_400 };
+  return withInstance((access) => issueForCommand(access, tenant, given));
 }
 
 /** Where an interrupted run stopped is kept beside the file, with what tells the file from another. */

@@ -16,14 +16,11 @@ async function changeSchedules(tenantId: string, isSuspended: boolean): Promise<
 
 async function change(id: string, isSuspended: boolean): Promise<void> {
   const { withInstance } = await import('./instance.js');
-  const { listTenants, resumeTenant, suspendTenant } = await import('../platform/tenants.js');
+  const { requireTenant, resumeTenant, suspendTenant } = await import('../platform/tenants.js');
   const { recordCommand } = await import('./security-event.js');
   const isChanged = await withInstance(({ database }) =>
     database.platform.transaction(async (trx) => {
-      const tenants = await listTenants(trx);
-      if (!tenants.some((tenant) => tenant.id === id)) {
-        throw new Error(`There is no tenant '${id}'.`);
-      }
+      await requireTenant(trx, id);
       const hasChanged = await (isSuspended
         ? suspendTenant(trx, id, new Date())
         : resumeTenant(trx, id));

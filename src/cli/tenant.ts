@@ -41,12 +41,12 @@ async function changePlan(
     throw new Error('--limit belongs to the plan enterprise, and only to it.');
   }
   const { withInstance } = await import('./instance.js');
-  const { setTenantPlan } = await import('../platform/tenants.js');
+  const { requireTenant, setTenantPlan } = await import('../platform/tenants.js');
   const { recordCommand } = await import('./security-event.js');
   await withInstance(({ database }) =>
     database.platform.transaction(async (trx) => {
-      const isKnown = await setTenantPlan(trx, id, plan, limit ?? null);
-      if (!isKnown) throw new Error(`There is no tenant '${id}'.`);
+      await requireTenant(trx, id);
+      await setTenantPlan(trx, id, plan, limit ?? null);
       await recordCommand(trx, {
         ...{ tenantId: id, entity: 'tenant', entityKey: id, action: 'update' },
         details: { plan, limit: limit ?? null },
@@ -59,7 +59,7 @@ async function changePlan(
 /** `durabill tenant seller`: sets who a tenant is on its invoices, and shows it. */
 async function changeSeller(tenantId: string, options: Partial<Seller>): Promise<void> {
   const { withInstance } = await import('./instance.js');
-  const { getSeller, listTenants, setSeller } = await import('../platform/tenants.js');
+  const { getSeller, requireTenant, setSeller } = await import('../platform/tenants.js');
   const { recordCommand } = await import('./security-event.js');
   const seller = await withInstance(async ({ database: { platform } }) => {
     if (Object.keys(options).length > 0) {
@@ -71,9 +71,8 @@ async function changeSeller(tenantId: string, options: Partial<Seller>): Promise
         });
       });
     }
-    const tenants = await listTenants(platform);
-    if (tenants.some(({ id }) => id === tenantId)) return getSeller(platform, tenantId);
-    throw new Error(`There is no tenant '${tenantId}'.`);
+    await requireTenant(platform, tenantId);
+    return getSeller(platform, tenantId);
   });
   if (!seller) throw new Error(`The tenant '${tenantId}' has no seller yet: set one with --name.`);
   for (const [name, value] of Object.entries(seller)) {

@@ -7,6 +7,7 @@ interface TokenOptions {
   readonly roles: string[];
   readonly expires: number;
   readonly subject: string;
+  readonly createTenant?: true;
 }
 
 async function printToken(options: TokenOptions, command: Command): Promise<void> {
@@ -16,11 +17,11 @@ async function printToken(options: TokenOptions, command: Command): Promise<void
   const { withInstance } = await import('./instance.js');
   const { decodeJwt } = await import('jose');
   const { recordCommand } = await import('./security-event.js');
-  const { ensureTenant } = await import('../platform/tenants.js');
+  const { admitTenant } = await import('./named-tenant.js');
   const token = await withInstance(async ({ database, tokens }) => {
     const orgId = options.org ?? null;
+    await admitTenant(database.platform, tenantId, options);
     const issued = await tokens.issue({ tenantId, orgId, roles, subject, expiresInSeconds });
-    await ensureTenant(database.platform, tenantId);
     const { jti = null } = decodeJwt(issued);
     await recordCommand(database.platform, {
       ...{ tenantId, entity: 'accessToken', entityKey: jti },
@@ -49,9 +50,11 @@ async function revoke(target: string, { tenant }: { tenant?: string }): Promise<
   const { withInstance } = await import('./instance.js');
   const { recordCommand } = await import('./security-event.js');
   const { revokeTokenById } = await import('../platform/token-revocations.js');
+  const { requireTenant } = await import('../platform/tenants.js');
   const { jti, tenantId } = await readTarget(target, tenant);
   await withInstance(({ database }) =>
     database.platform.transaction(async (trx) => {
+      if (tenant !== undefined) await requireTenant(trx, tenant);
       const revokedBy = 'command-line';
       await revokeTokenById(trx, { tenantId, jti, revokedBy, revokedAt: new Date() });
       await recordCommand(trx, {
@@ -67,7 +70,7 @@ async function revoke(target: string, { tenant }: { tenant?: string }): Promise<
 export function registerToken(program: Command): void {
   const group = program
     .command('token')
-    .description('Print a token (JWT) for a tenant; the tenant is made when it is new.')
+    .description('Print a token (JWT) for a tenant.')
     .option('--tenant <id>', 'tenant that the token is for; required')
     .option('--org <id>', 'organization (claim morgId), needed to send usage')
     .option('--roles <names>', 'roles, with commas: READER, OPERATOR, ADMIN', parseRoles, [])
@@ -77,6 +80,7 @@ export function registerToken(program: Command): void {
       parseDuration,
       3_600,
     )
+    .option('--create-tenant', 'make the tenant when there is none of this id')
     .option('--subject <name>', 'who it is for; the audit names it', 'command-line')
     .action(printToken);
   group

@@ -10,7 +10,11 @@ function parseOffset(text: string): number {
 async function printRanges({ tenant }: { tenant?: string }): Promise<void> {
   const { withInstance } = await import('./instance.js');
   const { listLostUsage } = await import('../models/lost-usage-range.js');
-  const ranges = await withInstance(({ database }) => listLostUsage(database.platform, tenant));
+  const { requireTenant } = await import('../platform/tenants.js');
+  const ranges = await withInstance(async ({ database }) => {
+    if (tenant !== undefined) await requireTenant(database.platform, tenant);
+    return listLostUsage(database.platform, tenant);
+  });
   for (const { tenantId, partition, firstOffset, endOffset, foundAt, reason } of ranges) {
     const range = `${firstOffset} to ${endOffset - 1}`;
     process.stdout.write(
@@ -34,15 +38,13 @@ async function skipRange(
   const { withInstance } = await import('./instance.js');
   const { passOverLostUsage } = await import('../commands/lost-usage.js');
   const trail = { actor: 'operator', requestId: randomUUID() };
-  const isPassed = await withInstance(({ database }) =>
-    passOverLostUsage(
-      {
-        ...{ tenantId, ...trail, orgId: null, roles: [], now: () => new Date() },
-        db: database.forTenant(tenantId, trail),
-      },
-      { partition, from, end, reason },
-    ),
-  );
+  const { requireTenant } = await import('../platform/tenants.js');
+  const isPassed = await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, tenantId);
+    const db = database.forTenant(tenantId, trail);
+    const scope = { tenantId, ...trail, orgId: null, roles: [], now: () => new Date(), db };
+    return passOverLostUsage(scope, { partition, from, end, reason });
+  });
   if (!isPassed) {
     throw new Error(
       `Partition ${partition} of '${tenantId}' does not stand at ${from}, or --end is not after it.`,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { styleText } from 'node:util';
 import { isSigned, newWebhookSecret } from '../platform/webhooks/signature.js';
 import { instanceAddresses, withInstance } from './instance.js';
+import { issueForCommand } from './named-tenant.js';
 import type { WebhookListenOptions } from './webhook.js';
 
 const tokenSeconds = 7 * 86_400;
@@ -13,12 +14,8 @@ const toleranceSeconds = 300;
 
 function tokenOf({ token, tenant }: WebhookListenOptions): Promise<string> {
   if (token !== undefined) return Promise.resolve(token);
-  return withInstance(({ tokens }) =>
-    tokens.issue({
-      ...{ tenantId: tenant, orgId: null, roles: ['ADMIN'], subject: 'command-line' },
-      expiresInSeconds: tokenSeconds,
-    }),
-  );
+  const given = { orgId: null, roles: ['ADMIN'], expiresInSeconds: tokenSeconds };
+  return withInstance((access) => issueForCommand(access, tenant, given));
 }
 
 type Style = Parameters<typeof styleText>[0];

@@ -51,6 +51,9 @@ function isOver({ credential }: Identity, now: Date): boolean {
 const suspended = (tenantId: string): Problem =>
   problem.forbidden(`The tenant '${tenantId}' is suspended.`);
 
+const unknownTenant = (tenantId: string): Problem =>
+  problem.unauthorized(`The token is for the tenant '${tenantId}', which does not exist.`);
+
 /** How long the database is given to say whether a token was revoked. */
 const askMs = 1_000;
 
@@ -78,7 +81,7 @@ async function faultUnlessAway<Fault>(
 
 /**
  * Checked values are remembered for a moment, since checking a signature costs 0.1 ms and more, and
- * the database is asked whether a token was revoked, its signing key removed, its tenant suspended.
+ * the database is asked whether a token was revoked, its signing key removed, its tenant deleted or suspended.
  * Tokens of OAuth clients are not remembered: a replayed code or refresh token ends them at once.
  */
 export function openAuthenticator(
@@ -100,6 +103,7 @@ export function openAuthenticator(
   const checkToken = async (bearer: string): Promise<Identity> => {
     const identity = await keys.verify(bearer);
     const fault = await faultUnlessAway(identity, () => findTokenFault(db, identity, now()));
+    if (fault === 'unknown') throw unknownTenant(identity.tenantId);
     if (fault === 'suspended') throw suspended(identity.tenantId);
     if (fault === 'revoked') throw problem.unauthorized('The token has been revoked.');
     return identity;

@@ -32,6 +32,14 @@ export async function ensureTenant(db: Knex, id: string, name: string = id): Pro
   return rows.length > 0;
 }
 
+/** 404: there is no such tenant; the message names it and says how it is made. */
+export async function requireTenant(db: Knex, id: string): Promise<void> {
+  if (await db('tenant').where({ id }).first('id')) return;
+  throw problem.notFound(
+    `There is no tenant '${id}': 'durabill tenant list' shows them, 'durabill tenant create' makes one.`,
+  );
+}
+
 export async function listTenants(db: Knex): Promise<Tenant[]> {
   return db<Tenant>('tenant').orderBy('id');
 }
@@ -91,9 +99,13 @@ export async function setSeller(
   tenantId: string,
   changes: Partial<Seller>,
 ): Promise<void> {
+  await requireTenant(db, tenantId);
   const tenant = await db<Tenant>('tenant').where({ id: tenantId }).first('name');
-  if (!tenant) throw problem.notFound(`There is no tenant '${tenantId}'.`);
-  const seller = { name: tenant.name, ...(await getSeller(db, tenantId)), ...trimmed(changes) };
+  const seller = {
+    name: tenant?.name ?? null,
+    ...(await getSeller(db, tenantId)),
+    ...trimmed(changes),
+  };
   const { name, country, vatId } = seller;
   if (!name) throw problem.validation('A seller needs a name.');
   if (vatId && !isVatIdOf(country ?? '?', vatId)) {

@@ -33,24 +33,37 @@ const liveGrant = `
 const isSuspended = `exists (
   select from tenant where tenant.id = :tenantId and tenant.suspended_at is not null)`;
 
+const isKnown = 'exists (select from tenant where tenant.id = :tenantId)';
+
 interface Found {
+  readonly isKnown: boolean;
   readonly isSuspended: boolean;
   readonly isTrusted: boolean;
 }
 
-const faultOf = ({ rows: [found] }: { readonly rows: readonly Found[] }) =>
-  found?.isSuspended ? 'suspended' : found?.isTrusted ? undefined : 'revoked';
+/** Why a credential is refused whose signature or secret is right. */
+export type CredentialFault = 'revoked' | 'suspended' | 'unknown';
+
+function faultOf({
+  rows: [found],
+}: {
+  readonly rows: readonly Found[];
+}): CredentialFault | undefined {
+  if (found?.isKnown !== true) return 'unknown';
+  if (found.isSuspended) return 'suspended';
+  return found.isTrusted ? undefined : 'revoked';
+}
 
 /**
- * Why a token whose signature is right is refused all the same: its tenant is suspended, or it was
- * revoked, by its id, with the key that signed it, or with the grant that it came of.
+ * Why a token whose signature is right is refused all the same: its tenant does not exist (any more)
+ * or is suspended, or it was revoked, by its id, with the key that signed it, or with the grant that it came of.
  */
 export async function findTokenFault(
   db: Knex,
   { tenantId, credential, grant }: Identity,
   now: Date,
-): Promise<'revoked' | 'suspended' | undefined> {
-  const sql = `select ${isSuspended} as "isSuspended",
+): Promise<CredentialFault | undefined> {
+  const sql = `select ${isKnown} as "isKnown", ${isSuspended} as "isSuspended",
     exists (select from signing_key where kid = :kid)
     and not exists (
       select from token_revocation where jti = :jti and tenant_id in (:tenantId, '*'))
@@ -64,8 +77,8 @@ export async function findGrantFault(
   db: Knex,
   { id: grantId, tenantId }: { readonly id: string; readonly tenantId: string },
   now: Date,
-): Promise<'revoked' | 'suspended' | undefined> {
-  const sql = `select ${isSuspended} as "isSuspended", exists (${liveGrant}) as "isTrusted"`;
+): Promise<CredentialFault | undefined> {
+  const sql = `select ${isKnown} as "isKnown", ${isSuspended} as "isSuspended", exists (${liveGrant}) as "isTrusted"`;
   return faultOf(await db.raw(sql, { tenantId, grantId, now }));
 }
 

@@ -28,7 +28,7 @@ const familyNames: Readonly<Record<ErrorFamily, string>> = {
 
 const statusNames: Readonly<Record<ErrorStatus, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'The request is not valid; the message names what is wrong.'],
-  401: ['Unauthorized', 'The token is missing, invalid or expired.'],
+  401: ['Unauthorized', 'The token is missing, invalid or expired, or its tenant does not exist.'],
   403: ['Forbidden', 'The token has none of the roles that it takes, or its tenant is suspended.'],
   404: ['NotFound', 'There is no such record.'],
   409: ['Conflict', 'It collides with what is stored.'],

@@ -30,7 +30,7 @@ describe('the seller of a tenant', () => {
   it('has a name, a tenant, and a VAT identifier of its country', async () => {
     const { id } = await instance.tenant();
     expect(await refusalOf(id, { name: ' ' })).to.equal('A seller needs a name.');
-    expect(await refusalOf('nobody', { name: 'X' })).to.equal("There is no tenant 'nobody'.");
+    expect(await refusalOf('nobody', { name: 'X' })).to.include("There is no tenant 'nobody'");
     expect(await refusalOf(id, { country: 'FR', vatId: 'DE1' })).to.include('DE1');
     expect(await refusalOf(id, { country: 'GR', vatId: 'EL123456789' })).to.equal('set');
     expect(await getSeller(instance.platform.database.platform, id)).to.include({ country: 'GR' });

@@ -49,7 +49,7 @@ describe('webhooks of a started product', function () {
     await launch();
     const env = { DATA_DIR: folder };
     const printed = startProgram(
-      ...durabill('token', '--tenant', 'hooks', '--roles', 'ADMIN'),
+      ...durabill('token', '--tenant', 'hooks', '--create-tenant', '--roles', 'ADMIN'),
       env,
     );
     expect(await printed.ended).to.equal(0);

@@ -48,7 +48,17 @@ const refused = (product: KillableProduct, token: string): Promise<void> =>
 
 /** A key of the tenant: what it is, and the id by which it is revoked. */
 async function makeKey(product: KillableProduct): Promise<{ key: string; id: string }> {
-  const words = ['access-key', 'create', '--tenant', tenant, '--org', 'o', '--roles', 'ADMIN'];
+  const words = [
+    'access-key',
+    'create',
+    '--tenant',
+    tenant,
+    '--create-tenant',
+    '--org',
+    'o',
+    '--roles',
+    'ADMIN',
+  ];
   const key = /dbk_([0-9a-f]{16})_[\w-]+/.exec(await run(product, ...words));
   return { key: key?.[0] ?? '', id: key?.[1] ?? '' };
 }
@@ -125,7 +135,7 @@ const leaks: readonly (readonly [name: string, attempt: Attempt])[] = [
   [
     'a token for longer than any may live is not made',
     async (product) => {
-      const words = ['token', '--tenant', tenant, '--roles', 'ADMIN', '--expires', '999999d'];
+      const words = ['token', '--tenant', tenant, '--create-tenant', '--expires', '999999d'];
       const { code } = await product.command(...words);
       if (code === 0) throw new Error('It was made');
     },

@@ -93,7 +93,9 @@ describe('OAuth: the command line', function () {
       expect([code, output], role).to.deep.equal([1, '']);
       expect(errors).to.include('is no role: use READER, OPERATOR, ADMIN');
     }
-    const long = await durabill('token', '--tenant', 'acme', '--expires', '999999d');
+    const long = await durabill(
+      ...['token', '--tenant', 'long', '--create-tenant', '--expires', '999999d'],
+    );
     expect([long.code, long.output]).to.deep.equal([1, '']);
     expect(long.errors).to.equal('durabill: A token may live for at most 90d (TOKEN_LIFE_MAX).\n');
     const without = await durabill('token');
@@ -101,9 +103,51 @@ describe('OAuth: the command line', function () {
     expect(without.errors).to.include("required option '--tenant <id>' not specified");
   });
 
+  it('makes no tenant by a typing error: each command that names one refuses it by its name', async () => {
+    const period = ['--from', '2026-03-01', '--to', '2026-03-31'];
+    const lines = [
+      ['token', '--tenant', 'typo', '--roles', 'ADMIN'],
+      ['token', 'revoke', '--tenant', 'typo', '00000000-0000-4000-8000-000000000000'],
+      ['access-key', 'create', '--tenant', 'typo'],
+      ['access-key', 'list', '--tenant', 'typo'],
+      ['grant', 'list', '--tenant', 'typo'],
+      ['webhook', 'listen', '--tenant', 'typo'],
+      ['ingest', 'examples/usage.csv', '--tenant', 'typo'],
+      ['billing-run', '--tenant', 'typo', ...period],
+      ['billing-schedule', 'set', 'typo'],
+      ['audit-schedule', 'pause', 'typo'],
+      ['audit', 'verify', '--tenant', 'typo'],
+      ['usage-range', 'list', '--tenant', 'typo'],
+      ['tenant', 'plan', 'typo', 'premium'],
+      ['tenant', 'seller', 'typo', '--name', 'X'],
+      ['tenant', 'suspend', 'typo'],
+      ['tenant', 'resume', 'typo'],
+    ];
+    for (const line of lines) {
+      const { code, output, errors } = await durabill(...line);
+      expect([code, output], line.join(' ')).to.deep.equal([1, '']);
+      expect(errors, line.join(' ')).to.match(/^durabill: There is no tenant 'typo'/);
+    }
+    expect((await durabill('tenant', 'list')).output).not.to.include('typo');
+    const made = await durabill('token', '--tenant', 'meant', '--create-tenant');
+    expect([made.code, made.errors]).to.deep.equal([0, '']);
+    expect((await durabill('tenant', 'list')).output).to.match(/^meant\t/m);
+  });
+
+  it('refuses a token whose tenant does not exist', async () => {
+    const token = await instance.platform.tokens.issue({
+      ...{ tenantId: 'nowhere', orgId: null, roles: ['ADMIN'], subject: 'x' },
+      expiresInSeconds: 60,
+    });
+    expect(await refusalOf(token)).to.equal(
+      "The token is for the tenant 'nowhere', which does not exist.",
+    );
+  });
+
   it('makes keys that expire, shows their use, and revokes tokens and grants', async () => {
     const made = await durabill(
-      ...['access-key', 'create', '--tenant', 'acme', '--roles', 'READER', '--expires', '1h'],
+      ...['access-key', 'create', '--tenant', 'acme', '--create-tenant', '--roles', 'READER'],
+      ...['--expires', '1h'],
     );
     const key = made.output.trim();
     expect(key).to.match(/^dbk_/);

@@ -104,7 +104,8 @@ describe('two API and two worker processes', function () {
     processes = new Processes({ ...env, DATA_DIR: dataDir });
     await Promise.all(['api-1', 'api-2', 'worker-1', 'worker-2'].map((n) => processes.start(n)));
     token = await processes.command(
-      ...['token', '--tenant', 'production', '--org', 'o', '--roles', 'ADMIN'],
+      ...['token', '--tenant', 'production', '--create-tenant'],
+      ...['--org', 'o', '--roles', 'ADMIN'],
     );
     const [first = '', second = ''] = processes.urls;
     expect((await send(first, `${external}/accounts`, demoAccount)).status).to.equal(201);

@@ -85,7 +85,7 @@ export class KillableProduct {
   async token(tenantId: string, expires = '1h'): Promise<string> {
     const words = [
       ...['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'],
-      ...['--expires', expires],
+      ...['--expires', expires, '--create-tenant'],
     ];
     const command = ['run', '--silent', 'durabill', '--', ...words];
     const printed = startProgram('npm', command, this.#env);

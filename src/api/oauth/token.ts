@@ -81,6 +81,7 @@ async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<
 async function checkGranter({ database, now }: Platform, grant: Grant): Promise<void> {
   const fault = await findGrantFault(database.platform, grant, now());
   if (fault === undefined) return;
+  if (fault === 'unknown') throw oauthFault('invalid_grant', 'The tenant does not exist.');
   if (fault === 'suspended') throw oauthFault('invalid_grant', 'The tenant is suspended.');
   const reason = 'its credential has ended';
   await endGrant(database.platform, grant, now(), { action: 'revoke', reason });
