@@ -138,7 +138,10 @@ interface JsonBody {
 /** The body of an operation as JSON. */
 export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
   const text = await readBodyText(ctx, operation.bodyMax);
-  if (text.trim() === '') throw problem.validation('A JSON body is required.');
+  if (text.trim() === '') {
+    if (operation.isBodyOptional === true) return { text: '{}', value: {} };
+    throw problem.validation('A JSON body is required.');
+  }
   const type = ctx.get('content-type');
   if (!type.startsWith('application/json') && ctx.is('json', '+json') === false) {
     throw problem.validation('The Content-Type must be application/json.');

@@ -137,12 +137,13 @@ function datedInvoices(
   { invoiceDate, period }: BillAccounts,
   names: ChargeNames,
 ): BilledInvoice[] {
-  const netTerms = new Map(accounts.map(({ id, netTerm }) => [id, netTerm]));
+  const known = new Map(accounts.map((account) => [account.id, account]));
   return drafts
     .map((draft) => ({
       ...draft,
       ...{ invoiceNo: null, invoiceDate, period, names },
-      dueDate: dueDateOf(invoiceDate, netTerms.get(draft.accountId) ?? null),
+      accountName: known.get(draft.accountId)?.name ?? null,
+      dueDate: dueDateOf(invoiceDate, known.get(draft.accountId)?.netTerm ?? null),
     }))
     .sort((a, b) => compare(sortKey(a), sortKey(b)));
 }

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { Days } from '../kernel/billing-calendar.js';
+import { dueStatusOf } from '../kernel/due-status.js';
 import type { InvoiceItemRow, InvoiceRow } from '../models/invoice-rows.js';
 import type { ChargeNames } from '../queries/charge-names.js';
 import type * as schema from '../schemas/invoice.js';
@@ -11,6 +12,7 @@ export interface BilledInvoice extends InvoiceDraft {
   readonly invoiceDate: string;
   readonly dueDate: string;
   readonly period: Days;
+  readonly accountName: string | null;
   readonly names: ChargeNames;
 }
 
@@ -66,12 +68,19 @@ export function presentBilledInvoice(
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
     ...{ id: row.id, invoiceNo: invoice.invoiceNo, invoiceDate: row.invoiceDate },
-    ...{ accountId: row.accountId, invoiceStatus: row.invoiceStatus },
+    ...{ accountId: row.accountId, accountName: invoice.accountName },
+    invoiceStatus: row.invoiceStatus,
     ...{ invoiceType: row.invoiceType, amount: row.amount, taxAmount: row.taxAmount },
-    ...{ balance: row.balance, currency, dueDate: row.dueDate },
+    ...{
+      total: row.amount.plus(row.taxAmount),
+      balance: row.balance,
+      currency,
+      dueDate: row.dueDate,
+    },
     ...{ periodStart: row.periodStart, periodEnd: row.periodEnd },
     ...{ paymentStatus: row.paymentStatus, approvalStatus: 'Approved' },
-    ...{ contractId: row.contractId, invoiceFileName: null },
+    dueStatus: dueStatusOf(row, row.invoiceDate),
+    ...{ contractId: row.contractId, voidReason: null, invoiceFileName: null },
     items: invoice.items.map((draft, position) => {
       const item = itemRow(draft, position, names);
       const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;

@@ -8,6 +8,7 @@ import { Payment } from '../models/payment.js';
 import { missingPayment, readPayment, type PaymentDto } from '../queries/payment.js';
 import { readAppliedPayment, type AppliedPaymentDto } from '../queries/payment-application.js';
 import type { ApplyPayment } from '../schemas/payment-application.js';
+import { applyToInvoices } from './invoice-event.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -55,7 +56,7 @@ export async function settlePayment(
     const { balance: left } = await readPayment(trx, tenantId, id);
     if (isSettling(payment) && !left.isZero()) {
       const open = await openInvoices(trx, tenantId, payment);
-      await add(trx, tenantId, id, divide(left, open));
+      await applyToInvoices(scope, trx, id, divide(left, open));
     }
     const { balance, balanceStatus } = await readPayment(trx, tenantId, id);
     return { balance, balanceStatus };
@@ -103,21 +104,11 @@ export async function applyPayment(
     else {
       await requireInvoices(trx, tenantId, invoices);
       const open = await openInvoices(trx, tenantId, payment);
-      await add(trx, tenantId, id, named(new Decimal(payment.balance), open, invoices));
+      await applyToInvoices(scope, trx, id, named(new Decimal(payment.balance), open, invoices));
     }
     return readAppliedPayment(trx, tenantId, id);
   });
 }
-
-const add = (
-  trx: Knex.Transaction,
-  tenantId: string,
-  id: string,
-  applications: readonly Application[],
-): Promise<void> =>
-  applications.length === 0
-    ? Promise.resolve()
-    : PaymentApplication.add(trx, tenantId, id, applications);
 
 /** So much for one invoice after the other, until nothing is left. */
 function divide(amount: Decimal, open: readonly Invoice[]): Application[] {

@@ -7,6 +7,7 @@ import { RecurringCharge } from '../models/recurring-charge.js';
 import { PaymentApplication } from '../models/payment-application.js';
 import { getInvoice, missingInvoice } from '../queries/invoice.js';
 import { releaseUsage } from '../queries/unbilled-usage.js';
+import { recordInvoiceEvents } from './invoice-event.js';
 
 /**
  * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
@@ -43,6 +44,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .where({ invoiceId: id })
       .patch({ voidedAt });
     await releaseUsage(trx, tenantId, id);
+    await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
   });
   return getInvoice(scope, id);
 }

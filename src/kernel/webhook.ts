@@ -9,7 +9,11 @@ export const webhookEvents = [
   'usage.rated',
   'usage.rejected',
   'invoice.posted',
+  'invoice.paid',
+  'invoice.overdue',
+  'invoice.voided',
   'payment.saved',
+  'payment.applied',
   'audit.difference',
 ] as const;
 

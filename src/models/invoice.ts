@@ -35,6 +35,8 @@ export class Invoice extends TenantModel {
   declare executionId: string | null;
   /** How many rated transactions it claimed. */
   declare transactionCount: number | null;
+  /** When it was found to be overdue. */
+  declare overdueAt: Date | null;
   declare voidedAt: Date | null;
   declare voidReason: string | null;
   declare createdAt: Date;

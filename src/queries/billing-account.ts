@@ -6,6 +6,7 @@ import { attributesOf, cardsOf, type BilledService } from './rating-context.js';
 /** An account as a billing run sees it. */
 export interface BillingAccount {
   readonly id: string;
+  readonly name: string;
   readonly billingDay: number | null;
   readonly netTerm: string | null;
   /** Whether it pays no tax. */
@@ -48,7 +49,7 @@ export async function loadBillingAccounts(
   isHeld: boolean,
 ): Promise<BillingAccount[]> {
   const { rows } = await db.raw<{ rows: BillingAccount[] }>(
-    `select id, billing_day as "billingDay", net_term as "netTerm",
+    `select id, name, billing_day as "billingDay", net_term as "netTerm",
        coalesce(profile -> 'taxExempt' = 'true', false) as "isTaxExempt"
      from account
      where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null

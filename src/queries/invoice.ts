@@ -1,7 +1,12 @@
+import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { utcDate } from '../kernel/date.js';
+import { dueStatusOf } from '../kernel/due-status.js';
 import { Decimal } from '../kernel/money.js';
+import { arrayLiteral } from '../kernel/postgres-array.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import { Account } from '../models/account.js';
 import { InvoiceDocument } from '../models/invoice-document.js';
 import type { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
@@ -15,22 +20,43 @@ type InvoiceDto = Static<typeof schema.Invoice>;
 type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;
 type InvoiceItemDto = Static<typeof schema.InvoiceItem>;
 
-function presentSummary(invoice: Invoice): InvoiceSummaryDto {
+/** Names by the id of their account, also of those that were deleted since. */
+type AccountNames = ReadonlyMap<string, string>;
+
+const accountsByIds = prepareQuery(Account, { ids: 'text' }, (query, { ids }) =>
+  query.select('id', 'name').whereRaw('id = any(?::uuid[])', [ids]),
+);
+
+async function findAccountNames(
+  db: Knex,
+  tenantId: string,
+  invoices: readonly Invoice[],
+): Promise<AccountNames> {
+  if (invoices.length === 0) return new Map();
+  const ids = arrayLiteral([...new Set(invoices.map(({ accountId }) => accountId))]);
+  const accounts = await accountsByIds(db, tenantId, { ids });
+  return new Map(accounts.map(({ id, name }) => [id, name]));
+}
+
+function presentSummary(invoice: Invoice, names: AccountNames, today: string): InvoiceSummaryDto {
   return {
     id: invoice.id,
     invoiceNo: invoice.invoiceNo,
     invoiceDate: invoice.invoiceDate,
     accountId: invoice.accountId,
+    accountName: names.get(invoice.accountId) ?? null,
     invoiceStatus: invoice.invoiceStatus,
     invoiceType: invoice.invoiceType,
     amount: new Decimal(invoice.amount),
     taxAmount: new Decimal(invoice.taxAmount),
+    total: new Decimal(invoice.amount).plus(invoice.taxAmount),
     balance: new Decimal(invoice.balance),
     currency: invoice.currency,
     dueDate: invoice.dueDate,
     periodStart: invoice.periodStart,
     periodEnd: invoice.periodEnd,
     paymentStatus: invoice.paymentStatus,
+    dueStatus: dueStatusOf(invoice, today),
     approvalStatus: invoice.approvalStatus,
     contractId: invoice.contractId,
   };
@@ -92,29 +118,48 @@ export async function listInvoices(
     throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
   }
   const { items, total } = await invoiceList(scope, page, q, filter);
-  return { items: items.map(presentSummary), total };
+  const names = await findAccountNames(scope.db.read, scope.tenantId, items);
+  const today = utcDate(scope.now());
+  return { items: items.map((invoice) => presentSummary(invoice, names, today)), total };
 }
 
 const pdfType = 'application/pdf';
 
-const pdfName = prepareQuery(InvoiceDocument, { invoiceId: 'text' }, (query, { invoiceId }) =>
-  query.select('fileName').where({ invoiceId, contentType: pdfType }),
+const pdfNames = prepareQuery(InvoiceDocument, { ids: 'text' }, (query, { ids }) =>
+  query
+    .select('invoiceId', 'fileName')
+    .where({ contentType: pdfType })
+    .whereRaw('invoice_id = any(?::uuid[])', [ids]),
 );
+
+/** Invoices of these ids with their items, in the order of their numbers. */
+export async function readInvoices(
+  { db, tenantId, now }: Scope,
+  ids: readonly string[],
+): Promise<InvoiceDto[]> {
+  if (ids.length === 0) return [];
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .whereIn('id', [...ids])
+    .orderBy('invoiceNo')
+    .withGraphFetched('items');
+  const names = await findAccountNames(db.read, tenantId, invoices);
+  const pdfs = await pdfNames(db.read, tenantId, { ids: arrayLiteral(ids) });
+  const fileNames = new Map(pdfs.map(({ invoiceId, fileName }) => [invoiceId, fileName]));
+  const today = utcDate(now());
+  return invoices.map((invoice) => ({
+    ...presentSummary(invoice, names, today),
+    voidReason: invoice.voidReason,
+    invoiceFileName: fileNames.get(invoice.id) ?? null,
+    items: (invoice.items ?? []).map((item) => presentItem(item, invoice.currency)),
+  }));
+}
 
 /** An invoice with its items, in their order (document 1, section 4.6). 404: there is none. */
 export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> {
-  const { tenantId, db } = scope;
-  const invoice = await Invoice.query(db.read)
-    .forTenant(tenantId)
-    .findById(id)
-    .withGraphFetched('items');
+  const [invoice] = await readInvoices(scope, [id]);
   if (!invoice) throw missingInvoice(id);
-  const [pdf] = await pdfName(db.read, tenantId, { invoiceId: id });
-  return {
-    ...presentSummary(invoice),
-    invoiceFileName: pdf?.fileName ?? null,
-    items: (invoice.items ?? []).map((item) => presentItem(item, invoice.currency)),
-  };
+  return invoice;
 }
 
 /**

@@ -26,7 +26,7 @@ export {
   type RecurringService,
   type RecurringType,
 } from './recurring.js';
-export { explainRecurringCharge, prorationOf, type Proration } from './recurring-explanation.js';
+export { explainRecurringCharge, prorationOf } from './recurring-explanation.js';
 export {
   callOperationsMax,
   eventOperationsMax,

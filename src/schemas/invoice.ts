@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../kernel/decimal-value.js';
 import type { Explanation } from '../rating/index.js';
-import { DateText, FreeText, nullable, Uuid } from './field.js';
+import { DateText, FreeText, nullable, optional, Uuid, writeBody } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery, WholeNumber } from './paging.js';
 import { rowSpec } from './row.js';
@@ -33,16 +33,22 @@ const InvoiceHeader = {
   invoiceNo: Type.String({ description: 'Number of the invoice.' }),
   invoiceDate: DateText('Date of the invoice.'),
   accountId: Uuid('Account that is charged.'),
+  accountName: nullable(Type.String({ description: 'Name of that account.' })),
   invoiceStatus: Type.String({ description: 'Draft, Posted or Void.' }),
   invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
   amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
   taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
-  balance: DecimalValue({ description: 'What of amount and tax is not paid.' }),
+  total: DecimalValue({ description: 'Amount and tax together.' }),
+  balance: DecimalValue({ description: 'What of the total is not paid.' }),
   currency: Type.String({ description: 'ISO code of its currency.' }),
   dueDate: nullable(DateText('When it is to be paid.')),
   periodStart: nullable(DateText('First day of the billed period.')),
   periodEnd: nullable(DateText('Last day of the billed period.')),
   paymentStatus: Type.String({ description: 'Unpaid, Partially Paid or Paid.' }),
+  dueStatus: Type.String({
+    description:
+      'Not Due, Overdue (open on the day after the due date), or Settled (nothing is open).',
+  }),
   approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
   contractId: nullable(Uuid('The contract, when it is for only one.')),
 };
@@ -55,6 +61,7 @@ export const InvoiceSummary = Type.Object(InvoiceHeader, {
 export const Invoice = Type.Object(
   {
     ...InvoiceHeader,
+    voidReason: nullable(Type.String({ description: 'Why it was voided, where that was said.' })),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
     items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
   },
@@ -152,6 +159,11 @@ const lookups = {
 const summaryRow = rowSpec('Invoice', InvoiceSummary, lookups);
 const detailRow = rowSpec('Invoice', Invoice, lookups);
 
+export const VoidInvoice = writeBody(
+  { reason: optional(FreeText('Why it is voided; kept with the invoice.', 1000)) },
+  { description: 'Why an invoice is voided. The body may be left out.' },
+);
+
 const tag = 'Invoices';
 
 /** Document 1, section 4.6. */
@@ -200,7 +212,9 @@ export const invoiceOperations = {
     description:
       'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
       'that were applied to it are free again.',
-    query: Type.Object({ reason: Type.Optional(FreeText('Why it is voided.', 1000)) }),
+    body: VoidInvoice,
+    isBodyOptional: true,
+    example: { reason: 'Billed before the new prices were known.' },
     access: 'operator',
     success: reply.dto(Invoice),
     errors: [400, 404, 409],

@@ -266,7 +266,7 @@ const securitySchemes = {
   },
 };
 
-const requestBody = ({ example }: Operation, schema: JsonSchema): object => ({
-  required: true,
+const requestBody = ({ example, isBodyOptional }: Operation, schema: JsonSchema): object => ({
+  required: isBodyOptional !== true,
   content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
 });

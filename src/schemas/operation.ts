@@ -165,6 +165,8 @@ export interface Operation {
   readonly body?: TSchema;
   /** Most bytes of the body, where it is not the usual 1 MiB. */
   readonly bodyMax?: number;
+  /** The body may be left out: then it is an empty object. */
+  readonly isBodyOptional?: boolean;
   /** The body reaches the handler as the text that was sent, once it has been checked. */
   readonly keepsBodyText?: boolean;
   /** A request body that is valid, for the documentation and for tests over all operations. */

@@ -8,6 +8,7 @@ import { authenticateActivities } from '../platform/workflow-signature.js';
 import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
 import { AuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
+import { OverdueWatch } from './overdue-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
@@ -27,6 +28,8 @@ export interface WorkerOptions {
   readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
   /** How it is looked for executions that Temporal ended, where not as usual. */
   readonly watch?: Partial<ExecutionWatchLimits>;
+  /** How often it looks for invoices that have become overdue. */
+  readonly overdueMs?: number;
 }
 
 /**
@@ -45,7 +48,7 @@ const webhooksCachedMax = 200;
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
 export async function startWorkers(
   platform: Platform,
-  { activityInterceptors = [], watch: watchLimits = {} }: WorkerOptions = {},
+  { activityInterceptors = [], watch: watchLimits = {}, overdueMs }: WorkerOptions = {},
 ): Promise<RunningWorkers> {
   const { temporal, log, tracing } = platform;
   const rated = { tell: (_range: UsageRange): void => undefined };
@@ -87,6 +90,7 @@ export async function startWorkers(
   const { running, failed, stop } = run(workers, platform);
   const watch = new ExecutionWatch(platform, watchLimits);
   const sealer = new AuditSealer(platform);
+  const overdue = new OverdueWatch(platform, overdueMs);
   const consumer = await UsageConsumer.open(platform);
   // Whoever is told goes on by itself, and not in the trace of the activity that told it.
   rated.tell = AsyncResource.bind(consumer.onRated);
@@ -99,6 +103,7 @@ export async function startWorkers(
       await dispatcher.drain();
       await watch.stop();
       await sealer.stop();
+      await overdue.stop();
       stop();
       await running;
     },

@@ -125,12 +125,15 @@ describe('invoices that are paid and voided', () => {
     const id = await invoiceFor('2026-01', 1);
     const payment = await pay(1);
     const path = `/v1/invoices/${id}/void`;
-    const { body } = await tenant.post(`${path}?reason=wrong`).expect(200);
+    const { body } = await tenant.post(path, { reason: 'wrong' }).expect(200);
     expect(body).to.include({ invoiceStatus: 'Void', balance: 0, amount: 1 });
+    expect(body).to.include({ voidReason: 'wrong', dueStatus: 'Settled' });
     const conflict = await tenant.post(path).expect(409);
     expect(conflict.body.error.code).to.equal('CONFLICT');
     await tenant.post(`/v1/invoices/${payment.id}/void`).expect(404);
-    await tenant.post(`${path}?reason=${'x'.repeat(1001)}`).expect(400);
+    await tenant.post(`${path}?reason=wrong`).expect(400);
+    await tenant.post(path, { reason: 'x'.repeat(1001) }).expect(400);
+    await tenant.post(path, { cause: 'wrong' }).expect(400);
     const freed = await tenant.get(`${external}/payments/${payment.id}`).expect(200);
     expect(freed.body).to.include({ balance: 1, balanceStatus: 'Unapplied' });
     const again = await runBilling(tenant, '2026-01-01', '2026-01-31');

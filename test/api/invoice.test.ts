@@ -99,6 +99,7 @@ describe('invoices', () => {
       expect(row).to.include({
         ...{ __type__: 'Invoice', Id: ids[1], InvoiceNo: 'INV-1', AccountId: acme },
         ...{ InvoiceDate: '2026-01-31', Amount: 0, ContractId: null },
+        ...{ Total: 0, AccountName: 'Acme', DueStatus: 'Settled' },
       });
       expect(row.ApprovalStatus).to.match(/^[0-9a-f-]{36}$/);
       expect(row.ApprovalStatus__r).to.deep.equal({ Name: 'Approved' });
@@ -133,6 +134,7 @@ describe('invoices', () => {
       });
       expected = {
         ...{ id, invoiceNo: 'INV-100', invoiceDate: '2026-04-01', accountId },
+        ...{ accountName: 'Acme', total: 53.1, dueStatus: 'Overdue', voidReason: null },
         ...{ invoiceStatus: 'Posted', invoiceType: 'Invoice', amount: 50.1, taxAmount: 3 },
         ...{ balance: 13.1, currency: 'USD', dueDate: '2026-05-01' },
         ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31' },
@@ -167,7 +169,7 @@ describe('invoices', () => {
       const { data } = body;
       expect(data).to.include({
         ...{ __type__: 'Invoice', Id: id, InvoiceNo: 'INV-100', AccountId: accountId },
-        ...{ Amount: 50.1, TaxAmount: 3, Balance: 13.1, InvoiceFileName: null },
+        ...{ Amount: 50.1, TaxAmount: 3, Total: 53.1, Balance: 13.1, InvoiceFileName: null },
       });
       expect(data.InvoiceStatus__r).to.deep.equal({ Name: 'Posted' });
       expect(data.InvoiceType__r).to.deep.equal({ Name: 'Invoice' });

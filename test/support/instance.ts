@@ -53,6 +53,7 @@ interface InstanceOptions {
   readonly flowTimeoutMs?: number;
   readonly flowLifeMs?: number;
   readonly watch?: WorkerOptions['watch'];
+  readonly overdueMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
   /** Reads the log, all levels of it. */
@@ -149,10 +150,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       temporal: servers.temporal,
     },
   );
-  const { activityInterceptors = [], watch = {} } = options;
+  const { activityInterceptors = [], watch = {}, overdueMs = 600_000 } = options;
   const workers =
     options.withWorkers === true
-      ? await startWorkers(platform, { activityInterceptors, watch })
+      ? await startWorkers(platform, { activityInterceptors, watch, overdueMs })
       : undefined;
   const api = await startApi(platform);
   // Tenants are made by the owner's side, as by the command line.

@@ -10,6 +10,6 @@ export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
   get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
   getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
-  void: ({ params, query }, scope) => voidInvoice(scope, params.invoiceId, query.reason ?? null),
+  void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
   explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
 };

@@ -1,0 +1,47 @@
+import type { Knex } from 'knex';
+import { within, type Scope } from '../kernel/scope.js';
+import { PaymentApplication, type Application } from '../models/payment-application.js';
+import { readInvoices } from '../queries/invoice.js';
+import { readAppliedPayment } from '../queries/payment-application.js';
+import { recordWebhookEvents } from './webhook-event.js';
+
+/** Tells webhooks that invoices, which the caller holds, are void or overdue, as they are then. */
+export async function recordInvoiceEvents(
+  scope: Scope,
+  trx: Knex.Transaction,
+  event: 'invoice.voided' | 'invoice.overdue',
+  ids: readonly string[],
+): Promise<void> {
+  await recordWebhookEvents(trx, scope.tenantId, [event], async () => {
+    const invoices = await readInvoices(within(scope, trx), ids);
+    return invoices.map((data) => ({ event, recordId: data.id, data }));
+  });
+}
+
+/**
+ * Applies a payment to invoices, both of which the caller holds, and tells webhooks of it: of the
+ * payment with all that it pays, and of each invoice of which nothing is open any more.
+ */
+export async function applyToInvoices(
+  scope: Scope,
+  trx: Knex.Transaction,
+  paymentId: string,
+  applications: readonly Application[],
+): Promise<void> {
+  if (applications.length === 0) return;
+  const { tenantId } = scope;
+  await PaymentApplication.add(trx, tenantId, paymentId, applications);
+  const kinds = ['payment.applied', 'invoice.paid'] as const;
+  await recordWebhookEvents(trx, tenantId, kinds, async (isWanted) => {
+    const [applied, paid] = kinds;
+    const payments = isWanted(applied) ? [await readAppliedPayment(trx, tenantId, paymentId)] : [];
+    const ids = isWanted(paid) ? applications.map(({ invoiceId }) => invoiceId) : [];
+    const invoices = await readInvoices(within(scope, trx), ids);
+    return [
+      ...payments.map((data) => ({ event: applied, recordId: paymentId, data })),
+      ...invoices
+        .filter(({ balance }) => balance.isZero())
+        .map((data) => ({ event: paid, recordId: data.id, data })),
+    ];
+  });
+}

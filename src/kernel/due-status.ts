@@ -1,0 +1,15 @@
+/** How an invoice stands against its due date, whatever of it is paid. */
+
+type DueStatus = 'Not Due' | 'Overdue' | 'Settled';
+
+/** What of an invoice says whether it is overdue; the balance is decimal text or a decimal. */
+interface Due {
+  readonly balance: string | { toString(): string };
+  readonly dueDate: string | null;
+}
+
+/** Overdue is what is open on the day after its due date; nothing is open of a paid or void invoice. */
+export function dueStatusOf({ balance, dueDate }: Due, today: string): DueStatus {
+  if (Number(balance.toString()) === 0) return 'Settled';
+  return dueDate !== null && dueDate < today ? 'Overdue' : 'Not Due';
+}

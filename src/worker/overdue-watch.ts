@@ -1,0 +1,57 @@
+import { listBilledTenants, markOverdue } from '../activities/overdue-invoices.js';
+import { utcDate } from '../kernel/date.js';
+import type { Platform } from '../platform/platform.js';
+
+/** How often it looks whether a day has begun, or an hour is over. */
+const everyMsByDefault = 30_000;
+/** Within a day too: a run may post invoices that are due already, and a payment may be taken back. */
+const againMs = 3_600_000;
+
+/**
+ * Finds the invoices that have become overdue, of each tenant when a day (UTC) begins and once an hour.
+ * Every process with workers does it; the first that finds an invoice marks it.
+ */
+export class OverdueWatch {
+  readonly #platform: Platform;
+  readonly #timer: NodeJS.Timeout;
+  /** When each tenant was looked at last. */
+  readonly #looked = new Map<string, Date>();
+  #looking: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(platform: Platform, everyMs = everyMsByDefault) {
+    this.#platform = platform;
+    this.#timer = setInterval(() => {
+      this.#looking ??= this.#look().finally(() => {
+        this.#looking = undefined;
+      });
+    }, everyMs);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  #isDone(tenantId: string, now: Date): boolean {
+    const at = this.#looked.get(tenantId);
+    if (!at || utcDate(at) !== utcDate(now)) return false;
+    return now.getTime() - at.getTime() < againMs;
+  }
+
+  async #look(): Promise<void> {
+    const { log } = this.#platform;
+    try {
+      for (const tenantId of await listBilledTenants(this.#platform)) {
+        const now = this.#platform.now();
+        if (this.#isStopped) return;
+        if (this.#isDone(tenantId, now)) continue;
+        await markOverdue(this.#platform, tenantId);
+        this.#looked.set(tenantId, now);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'cannot look for overdue invoices; trying again');
+    }
+  }
+}
