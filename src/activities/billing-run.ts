@@ -1,5 +1,4 @@
 import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
-import { storeInvoicePdf } from '../commands/invoice-pdf.js';
 import { tookTooLong } from '../commands/database-problem.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
@@ -15,7 +14,6 @@ import {
 import { utcDate } from '../kernel/date.js';
 import type { FlowRun } from '../kernel/flow-run.js';
 import { jsonSafe } from '../kernel/json.js';
-import type { PdfInvoice } from '../kernel/pdf-invoice.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../platform/platform.js';
 import {
@@ -26,7 +24,6 @@ import {
   type BillingRunEnd,
 } from '../queries/billing-run.js';
 import { findOpenUsage } from '../queries/open-usage.js';
-import { loadPdfInvoices } from '../queries/invoice-pdf.js';
 import { activityFailure } from './failure.js';
 import { flowStep, type StepCall } from './flow-step.js';
 import { alive } from './heartbeat.js';
@@ -122,15 +119,6 @@ export function billingRunActivities(platform: Platform) {
         };
       }),
 
-    /** Renders invoices of a run that have no PDF yet, and tells whether they were the last. */
-    renderInvoices: ({ run, input: { limit } }: StepCall<{ readonly limit: number }>) =>
-      alive(async (): Promise<boolean> => {
-        const scope = workflowScope(platform, run.tenantId, run.actor);
-        const invoices = await loadPdfInvoices(scope, run.executionId, limit);
-        const stored = await render(platform, scope, invoices);
-        return invoices.length < limit || stored === 0;
-      }),
-
     /** Ends a run: its output says what it made. */
     endBillingRun: flowStep(platform, async (scope, end: BillingRunEnd) => {
       const open = await findOpenUsage(scope, platform.broker, end.input);
@@ -152,24 +140,6 @@ async function measured(
   if (input.dryRun !== true) metrics.billingInvoices.inc(billed.invoices.length);
   for (const { code } of billed.problems) metrics.billingProblems.inc({ code });
   return billed;
-}
-
-/** Stores the PDFs of invoices, and tells how many: what cannot be rendered must not stop the others. */
-async function render(
-  platform: Platform,
-  scope: Scope,
-  invoices: readonly PdfInvoice[],
-): Promise<number> {
-  let stored = 0;
-  for (const invoice of invoices) {
-    const bytes = await platform.invoices.render(invoice).catch((error: unknown) => {
-      platform.log.error({ err: error, invoiceId: invoice.id }, 'cannot render an invoice');
-    });
-    if (bytes === undefined) continue;
-    await storeInvoicePdf(scope, invoice, bytes);
-    stored += 1;
-  }
-  return stored;
 }
 
 const faultOf = (accountId: string): BillingProblem => ({

@@ -3,6 +3,7 @@ import { accountActivities } from './account.js';
 import { billingRunActivities } from './billing-run.js';
 import { contractActivities } from './contract.js';
 import { executionActivities } from './execution.js';
+import { invoicePdfActivities } from './invoice-pdf.js';
 import { paymentActivities } from './payment.js';
 import { serviceActivities } from './service.js';
 import { signingActivities } from './sign-child.js';
@@ -24,6 +25,7 @@ export function createActivities(
     ...serviceActivities(platform),
     ...paymentActivities(platform),
     ...billingRunActivities(platform),
+    ...invoicePdfActivities(platform),
     ...usageAuditActivities(platform),
     ...signingActivities(platform),
   };

@@ -23,6 +23,8 @@ export interface BillingSizes {
   readonly concurrency: number;
   /** Pages of one history: the run then goes on in another, before Temporal's limit. */
   readonly pages: number;
+  /** PDFs of one step. */
+  readonly renders?: number;
 }
 
 export const billingSizes: BillingSizes = {

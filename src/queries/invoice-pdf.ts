@@ -8,6 +8,55 @@ import type { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
 import { missingInvoice } from './invoice.js';
 
+/** The next invoices of a run, in the order of their ids. */
+export interface RenderPage {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+/** What a page of invoices holds that have no PDF yet. */
+interface PdfInvoicePage {
+  readonly invoices: readonly PdfInvoice[];
+  /** The last invoice of the page; null when no more follow. */
+  readonly lastId: string | null;
+}
+
+/**
+ * Invoices of a billing run that have no PDF yet, from an invoice on: each is read once, however many
+ * there are, and one that cannot be rendered is not met again.
+ */
+export async function loadPdfInvoicesAfter(
+  scope: Scope,
+  executionId: string,
+  { afterId, limit }: RenderPage,
+): Promise<PdfInvoicePage> {
+  const { db, tenantId } = scope;
+  const { rows } = await db.read.raw<{ rows: { id: string; hasPdf: boolean }[] }>(
+    `select invoice.id, exists (
+       select from invoice_document as document
+       where document.tenant_id = invoice.tenant_id and document.invoice_id = invoice.id
+         and document.content_type = 'application/pdf'
+     ) as "hasPdf"
+     from invoice
+     where tenant_id = ? and execution_id = ? and (?::uuid is null or id > ?::uuid)
+     order by id limit ?`,
+    [tenantId, executionId, afterId, afterId, limit] as unknown as string[],
+  );
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .whereIn(
+      'id',
+      rows.filter(({ hasPdf }) => !hasPdf).map(({ id }) => id),
+    )
+    .orderBy('id')
+    .withGraphFetched('items');
+  const isLast = rows.length < limit;
+  return {
+    invoices: await presentAll(scope, invoices),
+    lastId: isLast ? null : (rows.at(-1)?.id ?? null),
+  };
+}
+
 /** Invoices of a billing run that have no PDF yet, in the order of their numbers. */
 export async function loadPdfInvoices(
   scope: Scope,

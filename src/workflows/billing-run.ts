@@ -16,7 +16,7 @@ import {
   type BillingSizes,
 } from '../kernel/billing-run.js';
 import type { FlowRun } from '../kernel/flow-run.js';
-import { lastStep, step } from './flow.js';
+import { knowEndRecorded, lastStep, step } from './flow.js';
 import { isAway, persist } from './persistence.js';
 import { longSteps, shortSteps } from './proxies.js';
 
@@ -30,14 +30,16 @@ interface BillingState {
   problemCount: number;
   readonly problems: BillingProblem[];
   readonly drafts: object[];
+  /** Since the end of the run is recorded: which PDFs follow, and what the run puts out. */
+  rendering?: { readonly afterId: string | null; readonly output: unknown };
 }
 
 /** Of runs that began before sizes were kept with their start: their histories have such batches. */
 const sizesOf2000: BillingSizes = { page: 8_000, batch: 2_000, concurrency: 2, pages: 100 };
 const sizesOf100: BillingSizes = { page: 2_000, batch: 100, concurrency: 4, pages: 100 };
 
-/** PDFs of one step. */
-const rendersMax = 50;
+/** PDFs of one step, where the start of the run does not say how many. */
+const rendersByDefault = 50;
 
 export const progressQuery = defineQuery<BillingProgress | null>('progress');
 
@@ -71,6 +73,11 @@ export async function runBilling(
     ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
   };
   const sizes = state.start.sizes ?? formerSizes;
+  const rendersMax = sizes.renders ?? rendersByDefault;
+  if (state.rendering) {
+    knowEndRecorded();
+    return renderRest(run, state, sizes.pages, rendersMax);
+  }
   for (let pages = 1; ; pages += 1) {
     const ids = await nextAccounts(run, state.afterId, sizes.page);
     await billPage(run, state, ids, sizes);
@@ -80,23 +87,63 @@ export async function runBilling(
       await continueAsNew<typeof runBilling>(run, state);
     }
   }
+  const byCursor = patched('render-by-cursor');
   const { start, problems, problemCount, drafts, accountsDone, invoices } = state;
   // Of a small run the files are there when it ends; of a large one they follow.
-  const isRendered = state.invoices <= rendersMax && (await renderPage(run));
+  const isSmall = state.invoices <= rendersMax;
+  const isRendered = isSmall && (byCursor ? await renderFirst(run, rendersMax) : await render(run));
   const output = await lastStep(shortSteps.endBillingRun, run, {
     ...{ executionId: run.executionId, input: run.input, invoiceDate: start.invoiceDate },
     ...{ accountsDone, invoices },
     ...{ problems, problemCount, drafts },
   });
-  if (!isRendered) while (!(await renderPage(run)));
+  if (isRendered) return output;
+  if (byCursor) {
+    state.rendering = { afterId: null, output };
+    return renderRest(run, state, sizes.pages, rendersMax);
+  }
+  while (!(await render(run)));
   return output;
 }
 
-/** Renders some PDFs; whether there are no more to render. */
-const renderPage = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
-  persist(() => longSteps.renderInvoices({ run, input: { limit: rendersMax } }), {
+/** Renders some PDFs, as runs did that began before there was a cursor; whether they were the last. */
+const render = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
+  persist(() => longSteps.renderInvoices({ run, input: { limit: rendersByDefault } }), {
     isWorthIt: isAway,
   });
+
+/** Renders the PDFs of the next invoices in the order of their ids; the last one, if more may follow. */
+const renderAfter = (
+  run: FlowRun<BillingRunInput>,
+  afterId: string | null,
+  limit: number,
+): Promise<string | null> =>
+  persist(() => longSteps.renderInvoicesAfter({ run, input: { afterId, limit } }), {
+    isWorthIt: isAway,
+  });
+
+/** Renders the PDFs of a small run; whether that were all. */
+const renderFirst = async (run: FlowRun<BillingRunInput>, limit: number): Promise<boolean> =>
+  (await renderAfter(run, null, limit)) === null;
+
+/** Renders all PDFs of a run whose end is recorded, over as many histories as that needs. */
+async function renderRest(
+  run: FlowRun<BillingRunInput>,
+  state: BillingState,
+  pagesMax: number,
+  limit: number,
+): Promise<unknown> {
+  const { output = null, afterId: from = null } = state.rendering ?? {};
+  let afterId = from;
+  for (let pages = 1; ; pages += 1) {
+    afterId = await renderAfter(run, afterId, limit);
+    if (afterId === null) return output;
+    if (pages < pagesMax && !workflowInfo().continueAsNewSuggested) continue;
+    // What was shown of the run is in its output.
+    const rest = { ...state, problems: [], drafts: [], rendering: { afterId, output } };
+    await continueAsNew<typeof runBilling>(run, rest);
+  }
+}
 
 function nextAccounts(
   run: FlowRun<BillingRunInput>,

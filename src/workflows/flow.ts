@@ -8,6 +8,11 @@ let isRecorded = false;
 
 export const isEndRecorded = (): boolean => isRecorded;
 
+/** Of a flow that goes on in another history although its end is recorded: it does what may follow. */
+export function knowEndRecorded(): void {
+  isRecorded = true;
+}
+
 /** Runs a step for as long as what it needs is away, within the time of the flow. */
 export function step<Input, Output>(
   activity: (call: StepCall<Input>) => Promise<Output>,
