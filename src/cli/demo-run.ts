@@ -117,6 +117,7 @@ export async function runDemo(): Promise<void> {
     onProgress: () => undefined,
     onFault: (line, fault) => say(`  line ${line}: ${fault}`),
     onWaiting: (reason) => say(`  ${reason}; trying again`),
+    onNotice: say,
   });
   say(`  usage      ${sent.accepted} events of examples/usage.csv accepted`);
   const { accepted, rated, duplicate, rejected, pending } = await waitUntilRated(

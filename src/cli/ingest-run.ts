@@ -4,6 +4,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { instanceAddresses, withInstance } from './instance.js';
 import { issueForCommand } from './named-tenant.js';
+import { findOutcome, SentLines } from './usage-outcome.js';
 import { sendUsageFile, type SendProgress } from './usage-sender.js';
 
 export interface IngestRunOptions {
@@ -75,41 +76,87 @@ function progressBar(total: number) {
   };
 }
 
-/** Sends the file and says how it went; the exit code is 1 when a line was not accepted. */
-export async function runIngest(path: string, options: IngestRunOptions): Promise<SendProgress> {
-  const file = await stat(path).catch(() => undefined);
-  if (!file?.isFile()) throw new Error(`There is no file '${path}'.`);
-  const apiUrl = options.url ?? (await instanceAddresses()).apiUrl;
-  const token = await tokenOf(options);
-  const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);
-  const afterLine = options.restart === true ? 0 : await bookmark.read();
+interface Sent {
+  readonly progress: SendProgress;
+  readonly lines: SentLines;
+  readonly seconds: number;
+}
+
+async function send(path: string, target: Target, bookmark: Bookmark): Promise<Sent> {
+  const afterLine = target.restart === true ? 0 : await bookmark.read();
   if (afterLine > 0) process.stderr.write(`going on after line ${afterLine}\n`);
   const bar = progressBar(await countLines(path));
-  let faults = 0;
+  const lines = new SentLines();
+  const tell = teller();
   const started = performance.now();
   try {
     const progress = await sendUsageFile({
-      ...{ apiUrl, token, path, afterLine },
-      defaults: options.service === undefined ? {} : { serviceId: options.service },
+      ...{ apiUrl: target.apiUrl, token: target.token, path, afterLine },
+      defaults: target.service === undefined ? {} : { serviceId: target.service },
       onProgress: async (sent) => {
         bar.update(sent);
         await bookmark.write(sent.line);
       },
-      onFault: (line, fault) => {
-        faults += 1;
-        if (faults <= faultsShownMax) process.stderr.write(`line ${line}: ${fault}\n`);
-      },
+      onFault: (line, fault) => tell(`line ${line}: ${fault}`),
       onWaiting: (reason) => process.stderr.write(`${reason}; trying again\n`),
+      onNotice: (notice) => process.stderr.write(`${notice}\n`),
+      onSent: (place) => lines.add(place),
     });
     await bookmark.remove();
-    const seconds = (performance.now() - started) / 1000;
-    const rate = Math.round(progress.accepted / seconds);
-    process.stdout.write(
-      `${progress.accepted} accepted, ${progress.refused} refused (${seconds.toFixed(1)} s, ${rate}/s)\n`,
-    );
-    if (progress.refused > 0) process.exitCode = 1;
-    return progress;
+    return { progress, lines, seconds: (performance.now() - started) / 1000 };
   } finally {
     bar.stop();
   }
+}
+
+/** Writes lines until there are too many of them. */
+function teller(): (text: string) => void {
+  let count = 0;
+  return (text) => {
+    count += 1;
+    if (count <= faultsShownMax) process.stderr.write(`${text}\n`);
+    else if (count === faultsShownMax + 1) process.stderr.write('further ones are only counted\n');
+  };
+}
+
+interface Target extends IngestRunOptions {
+  readonly apiUrl: string;
+  readonly token: string;
+}
+
+/**
+ * Sends the file and says what became of it; the exit code is 1 when a line was refused, or rejected
+ * by rating, or is not rated yet.
+ */
+export async function runIngest(path: string, options: IngestRunOptions): Promise<void> {
+  const file = await stat(path).catch(() => undefined);
+  if (!file?.isFile()) throw new Error(`There is no file '${path}'.`);
+  const apiUrl = options.url ?? (await instanceAddresses()).apiUrl;
+  const target = { ...options, apiUrl, token: await tokenOf(options) };
+  const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);
+  const { progress, lines, seconds } = await send(path, target, bookmark);
+  const { accepted, refused } = progress;
+  const pace = `${seconds.toFixed(1)} s, ${Math.round(accepted / seconds)}/s`;
+  const outcome = await findOutcome(target, lines);
+  if (refused > 0) process.exitCode = 1;
+  if (outcome === undefined) {
+    process.stderr.write('what became of them only the role READER may read\n');
+    process.stdout.write(`accepted ${accepted}; refused ${refused} (${pace})\n`);
+    return;
+  }
+  const { rated, duplicate, rejected, pending, reasons, rejectedLines } = outcome;
+  if (rejected > 0) {
+    const counts = reasons.map(([code, events]) => `${events} ${code}`);
+    process.stderr.write(`rejected, to be sent again when mended: ${counts.join(', ')}\n`);
+  }
+  for (const { line, event } of rejectedLines.slice(0, faultsShownMax)) {
+    const { externalTransactionId: id, code, reason } = event;
+    process.stderr.write(`line ${line}: ${id ?? 'without id'}: ${code ?? ''}, ${reason ?? ''}\n`);
+  }
+  if (pending > 0) process.stderr.write('rating does not go on: is a worker up?\n');
+  process.stdout.write(
+    `accepted ${accepted} = rated ${rated} + duplicate ${duplicate} + ` +
+      `rejected ${rejected} + pending ${pending}; refused ${refused} (${pace})\n`,
+  );
+  if (rejected + pending > 0) process.exitCode = 1;
 }

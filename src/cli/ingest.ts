@@ -26,6 +26,11 @@ export function registerIngest(program: Command): void {
     .addHelpText(
       'after',
       `
+CSV: the columns externalTransactionId, eventTimestamp, billingAccountRef, serviceId (or --service) and
+dimensions.NAME for each dimension, separated by commas, semicolons or tabs. A row that cannot be read
+is named and left out. It ends when all of it is rated: accepted = rated + duplicate + rejected +
+pending, with the reasons; the exit code is 1 when a row was refused or rejected. The token needs the
+role READER to tell that.
 An interrupted run goes on where it stopped when it is started again; sending an event twice is
 harmless, because its externalTransactionId is rated once.`,
     )

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parse } from 'csv-parse';
 import { parseJson, stringifyJson } from '../api/json.js';
 import { parseDecimal } from '../kernel/money.js';
+import { readCsvRows } from './usage-csv.js';
 
 /** A line of the file: the JSON of an ingestion body, or why it is none. */
 export type UsageLine =
@@ -63,25 +63,33 @@ function messageOf(row: Readonly<Record<string, string>>): Json {
   return { ...message, dimensions };
 }
 
-async function* readCsv(path: string, defaults: UsageDefaults): AsyncGenerator<UsageLine> {
-  const rows = createReadStream(path).pipe(
-    parse({ columns: true, bom: true, trim: true, info: true, skip_empty_lines: true }),
-  );
-  for await (const { record, info } of rows as AsyncIterable<{
-    record: Record<string, string>;
-    info: { lines: number };
-  }>) {
-    const { key, ...columns } = record;
+async function* readCsv(
+  path: string,
+  defaults: UsageDefaults,
+  onNotice: (notice: string) => void,
+): AsyncGenerator<UsageLine> {
+  const hasService = defaults.serviceId !== undefined;
+  for await (const row of readCsvRows(path, { hasService, onNotice })) {
+    if ('fault' in row) {
+      yield row;
+      continue;
+    }
+    const { key, ...columns } = row.cells;
     const message = messageOf(columns);
-    yield { line: info.lines, body: bodyOf({ message, ...(key ? { key } : {}) }, defaults) };
+    yield { line: row.line, body: bodyOf({ message, ...(key ? { key } : {}) }, defaults) };
   }
 }
 
 /**
  * The events of a usage file, in order. NDJSON: each line an ingestion body or its `message`.
  * CSV (by the ending `.csv`): the columns are the members of `message`, `dimensions.<name>` for each
- * dimension, and optionally `key`.
+ * dimension, and optionally `key`. `onNotice` hears what is odd about the file as a whole.
  */
-export function readUsageFile(path: string, defaults: UsageDefaults): AsyncGenerator<UsageLine> {
-  return path.toLowerCase().endsWith('.csv') ? readCsv(path, defaults) : readNdjson(path, defaults);
+export function readUsageFile(
+  path: string,
+  defaults: UsageDefaults,
+  onNotice: (notice: string) => void,
+): AsyncGenerator<UsageLine> {
+  const isCsv = path.toLowerCase().endsWith('.csv');
+  return isCsv ? readCsv(path, defaults, onNotice) : readNdjson(path, defaults);
 }

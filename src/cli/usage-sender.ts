@@ -9,6 +9,13 @@ export interface SendProgress {
   refused: number;
 }
 
+/** Where the broker put a line. */
+export interface SentPlace {
+  readonly line: number;
+  readonly partition: number;
+  readonly offset: number;
+}
+
 export interface SendOptions {
   readonly apiUrl: string;
   readonly token: string;
@@ -19,6 +26,9 @@ export interface SendOptions {
   readonly onProgress: (progress: SendProgress) => void | Promise<void>;
   readonly onFault: (line: number, fault: string) => void;
   readonly onWaiting: (reason: string) => void;
+  /** What is odd about the file as a whole. */
+  readonly onNotice: (notice: string) => void;
+  readonly onSent?: (place: SentPlace) => void;
 }
 
 /** Limits of one request (0-decisions.md section 4): 1,000 events and 1 MiB, with room to spare. */
@@ -68,6 +78,8 @@ async function post(options: SendOptions, batch: Batch): Promise<unknown[]> {
 
 interface BatchItem {
   readonly status?: string;
+  readonly partition?: number;
+  readonly offset?: number;
   readonly error?: { readonly message: string };
 }
 
@@ -80,8 +92,13 @@ export async function sendUsageFile(options: SendOptions): Promise<SendProgress>
     const results = (await post(options, batch)) as BatchItem[];
     batch.lines.forEach(({ line }, index) => {
       progress.line = line;
-      if (results[index]?.status === 'published') progress.accepted += 1;
-      else refuse(line, results[index]?.error?.message ?? 'was not accepted');
+      const { status, partition = 0, offset = 0, error } = results[index] ?? {};
+      if (status === 'published') {
+        progress.accepted += 1;
+        options.onSent?.({ line, partition, offset });
+      } else {
+        refuse(line, error?.message ?? 'was not accepted');
+      }
     });
     batch = newBatch();
     await options.onProgress(progress);
@@ -90,13 +107,17 @@ export async function sendUsageFile(options: SendOptions): Promise<SendProgress>
     progress.refused += 1;
     options.onFault(line, fault);
   };
-  for await (const line of readUsageFile(options.path, options.defaults)) {
+  for await (const line of readUsageFile(options.path, options.defaults, options.onNotice)) {
     if (line.line <= options.afterLine) continue;
     if ('fault' in line) {
       refuse(line.line, line.fault);
       continue;
     }
     const bytes = Buffer.byteLength(line.body) + 1;
+    if (bytes > batchBytesMax) {
+      refuse(line.line, `is larger than ${batchBytesMax} bytes`);
+      continue;
+    }
     const isFull = batch.lines.length === batchEventsMax || batch.bytes + bytes > batchBytesMax;
     if (isFull) await flush();
     batch.lines.push(line);

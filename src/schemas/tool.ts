@@ -22,9 +22,9 @@ const toolsOf = (resource: keyof Operations): Tool[] =>
     ...{ resource, key, operation },
   }));
 
-/** Files are for people: a model reads the record itself. */
+/** Files are for people: a model reads the record itself. Places of the log are for who sends to it. */
 const isReading = ({ operation }: Tool): boolean =>
-  isReadOnly(operation) && operation.success.kind !== 'file';
+  isReadOnly(operation) && operation.success.kind !== 'file' && operation.id !== 'getUsageOutcomes';
 
 /** Every tool: what these resources can be asked, and every flow (docs/decisions/0098). */
 export const tools: readonly Tool[] = [

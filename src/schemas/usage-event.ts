@@ -126,6 +126,53 @@ export const RetryResult = Type.Object(
   { description: 'What came of a retry.' },
 );
 
+/** How much of the usage log one question may cover. */
+export const outcomeRangesMax = 1_000;
+export const outcomeEventsMax = 100_000;
+const outcomesShownMax = 100;
+
+export const OutcomesBody = writeBody(
+  {
+    ranges: Type.Array(
+      Type.Object(
+        {
+          partition: Type.Integer({ minimum: 0, maximum: 4095, description: 'Partition.' }),
+          from: Type.Integer({ minimum: 0, description: 'First offset.' }),
+          to: Type.Integer({ minimum: 0, description: 'The offset after the last one.' }),
+        },
+        { additionalProperties: false, description: 'Offsets of a partition, [from, to).' },
+      ),
+      {
+        minItems: 1,
+        maxItems: outcomeRangesMax,
+        description: 'As ingestion answered with them; 100,000 events together.',
+      },
+    ),
+  },
+  { description: 'Places of the usage log.' },
+);
+export type OutcomesBody = Static<typeof OutcomesBody>;
+
+export const UsageOutcomes = Type.Object(
+  {
+    ...Tally,
+    reasons: Type.Array(
+      Type.Object(
+        { code: Code, events: count('Events that were rejected for it.') },
+        { description: 'A reason.' },
+      ),
+      { description: 'Why events were rejected, the most frequent first.' },
+    ),
+    rejectedEvents: Type.Array(UsageEventSummary, {
+      maxItems: outcomesShownMax,
+      description: 'The first of them by partition and offset, at most 100.',
+    }),
+  },
+  {
+    description: 'What became of these events: accepted = rated + duplicate + rejected + pending.',
+  },
+);
+
 const tag = 'Usage events';
 const family = 'records';
 
@@ -150,6 +197,23 @@ export const usageEventOperations = {
     summary: 'Count what became of all usage events',
     success: reply.dto(UsageSummary),
     errors: [],
+  }),
+  outcomes: operation({
+    id: 'getUsageOutcomes',
+    weight: 'heavy',
+    method: 'POST',
+    path: '/v1/usage-events/outcomes',
+    tag,
+    family,
+    summary: 'Count what became of the events at these places of the log',
+    description:
+      'For who has sent events and wants to know what became of these alone. Repeated ranges count ' +
+      'once for each time that they are given.',
+    body: OutcomesBody,
+    example: { ranges: [{ partition: 3, from: 120, to: 134 }] },
+    isReadOnly: true,
+    success: reply.dto(UsageOutcomes),
+    errors: [400],
   }),
   get: operation({
     id: 'getUsageEvent',

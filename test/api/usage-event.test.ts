@@ -312,6 +312,45 @@ describe('usage events', () => {
     const foreign = await rate(other, usage('mine', serviceId));
     expect(foreign).to.include({ status: 'rejected', code: 'SERVICE_NOT_FOUND' });
   });
+
+  it('tell what became of the events at places of the log, and of no others', async () => {
+    const sender = await instance.tenant();
+    await createAccount(sender, 'acme');
+    const serviceId = await createService(sender, 'Calls');
+    const good = usage('acme', serviceId);
+    const messages = [good, good, usage('nobody', serviceId), usage('acme', serviceId)];
+    const places: { partition: number; from: number; to: number }[] = [];
+    for (const message of messages) {
+      const { body } = await sender.post('/v1/ingest/usage', { message }).expect(200);
+      const { partition, offset } = body as { partition: number; offset: number };
+      places.push({ partition, from: offset, to: offset + 1 });
+    }
+    await waitUntilRated(sender, 4);
+    const path = '/v1/usage-events/outcomes';
+    const { body } = await sender.post(path, { ranges: places.slice(0, 3) }).expect(200);
+    const { reasons, rejectedEvents, ...tally } = body;
+    expect(tally).to.deep.equal({ accepted: 3, rated: 1, duplicate: 1, rejected: 1, pending: 0 });
+    expect(reasons).to.deep.equal([{ code: 'ACCOUNT_NOT_FOUND', events: 1 }]);
+    expect(rejectedEvents).to.have.length(1);
+    expect(rejectedEvents[0]).to.include({
+      externalTransactionId: messages[2]?.externalTransactionId,
+      ...{ partition: places[2]?.partition, offset: places[2]?.from },
+    });
+    // Nothing is there yet; and nobody else's is ever there.
+    const ahead = { partition: places[0]?.partition, from: 1000, to: 1002 };
+    const waiting = await sender.post(path, { ranges: [ahead] }).expect(200);
+    expect(waiting.body).to.include({ accepted: 2, rated: 0, pending: 2 });
+    const other = await (await instance.tenant()).post(path, { ranges: places }).expect(200);
+    expect(other.body).to.include({ accepted: 4, rated: 0, rejected: 0, pending: 4 });
+    const inverted = await sender.post(path, { ranges: [{ partition: 0, from: 5, to: 5 }] });
+    expect([inverted.status, inverted.body.error.message]).to.deep.equal([
+      ...[400, 'A range ends at 5, which is not after 5.'],
+    ]);
+    const wide = await sender.post(path, { ranges: [{ partition: 0, from: 0, to: 100_001 }] });
+    expect([wide.status, wide.body.error.message]).to.deep.equal([
+      ...[400, 'The ranges have 100001 events; ask for at most 100000 at once.'],
+    ]);
+  });
 });
 
 describe('usage events that wait', () => {

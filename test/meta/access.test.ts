@@ -158,6 +158,7 @@ describe('access', () => {
     expect(readers).to.have.length(reads.length + readingPosts.length);
     expect(readingPosts).to.have.members([
       'POST /v1/usage-events/simulate',
+      'POST /v1/usage-events/outcomes',
       'POST /v1/mobjects/{mobjectId}/mdata/search',
     ]);
     expect(taken('OPERATOR,ADMIN')).to.have.members(operators);

@@ -246,14 +246,15 @@ const sections: readonly Section[] = [
       POST /batch 200`,
   },
   {
-    of: '0-decisions.md, sections 2.2, 2.4 and 6: usage events',
+    of: '0-decisions.md, sections 2.2, 2.4 and 6: usage events; docs/decisions/0236: outcomes',
     prefix: '/v1/usage-events',
     operations: `
       GET  200
       GET /{id} 200
       POST /{id}/retry 200
       POST /retry 200
-      POST /simulate 200`,
+      POST /simulate 200
+      POST /outcomes 200`,
   },
   {
     of: '0-decisions.md, section 6: picklists; issue 4: audit',

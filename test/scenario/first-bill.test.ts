@@ -43,6 +43,7 @@ describe('a first bill', () => {
       onProgress: () => undefined,
       onFault: (line, fault) => expect.fail(`line ${line}: ${fault}`),
       onWaiting: (reason) => expect.fail(reason),
+      onNotice: (notice) => expect.fail(notice),
     });
 
   before(async () => {

@@ -1,6 +1,7 @@
 import { retryUsageEvent, retryUsageEvents } from '../usage-retry.js';
 import { partitionOf } from '../../platform/broker.js';
 import { getUsageEvent, listUsageEvents, summarizeUsage } from '../../queries/usage-event.js';
+import { findUsageOutcomes } from '../../queries/usage-outcomes.js';
 import { readUsageEventFilter } from '../../queries/usage-event-filter.js';
 import { simulateUsage } from '../../queries/usage-simulation.js';
 import type { Operations } from '../../schemas/index.js';
@@ -15,6 +16,7 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
       { limit, offset },
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
+  outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
   get: ({ params }, scope, { broker }) => getUsageEvent(scope, broker, params.id),
   retry: ({ params, idempotencyKey }, scope, platform) =>
     retryUsageEvent(scope, platform, params.id, idempotencyKey),
