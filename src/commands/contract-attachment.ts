@@ -37,7 +37,7 @@ async function requireAccountsOf(
   const missing = ids.find((id) => !known.has(id.toLowerCase()));
   if (missing === undefined) return;
   const field = `billAccountShares.${missing}`;
-  throw problem.validation(`'${field}' names no account`, { field, value: missing });
+  throw problem.validation(`'${field}' names no account: '${missing}'`, { field, value: missing });
 }
 
 /** The shares as a JSON column keeps them: by canonical id. 400: an account comes twice. */

@@ -180,7 +180,7 @@ async function requireBillingAccounts(
   for (const { at, row } of rows) {
     const id = row.billingAccountId;
     if (id !== undefined && id !== null && !known.has(id)) {
-      throw fault(`${at}.billingAccountId`, 'names no account', id);
+      throw fault(`${at}.billingAccountId`, `names no account: '${id}'`, id);
     }
   }
 }

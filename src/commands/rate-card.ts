@@ -135,6 +135,25 @@ async function replaceRows(
   await insertRows(trx, scope, cards);
 }
 
+/** 400: a card has another first day than its stored version, which a PUT does not change. */
+function checkFromDates(
+  cards: readonly RateCardWrite[],
+  current: Versions,
+  field: string | undefined,
+): void {
+  cards.forEach(({ currency, fromDate }, index) => {
+    const stored = current.get(currency)?.fromDate;
+    if (fromDate === undefined || fromDate === null || stored === undefined) return;
+    if (fromDate === stored) return;
+    const name = field === undefined ? 'fromDate' : `${field}[${index}].fromDate`;
+    throw problem.validation(
+      `'${name}' '${fromDate}' is not ${stored}, the first day of the stored version: a PUT does not ` +
+        `change when prices begin. Versions and their days: .../rate-cards/${currency}/versions`,
+      { field: name, value: fromDate },
+    );
+  });
+}
+
 async function putResolved(
   trx: Knex.Transaction,
   scope: Scope,
@@ -214,6 +233,7 @@ export async function putRateCard(
   }
   const current = await currentVersions(trx, scope, owner, [code]);
   if (current.size === 0) throw missingRateCard(currency);
+  checkFromDates([card], current, options.field);
   const resolved = await resolveRateCards(trx, scope, owner, [card], options);
   await putResolved(trx, scope, owner, resolved, current, makesVersion);
   return getRateCard(trx, scope.tenantId, owner, code);
@@ -243,6 +263,7 @@ export async function replaceRateCards(
   { makesVersion, ...options }: PutOptions,
 ): Promise<void> {
   const current = await currentVersions(trx, scope, owner);
+  checkFromDates(cards, current, options.field);
   const resolved = await resolveRateCards(trx, scope, owner, cards, options);
   const kept = new Set(resolved.map(({ currency }) => currency));
   const dropped = [...current.keys()].filter((currency) => !kept.has(currency));

@@ -92,7 +92,12 @@ function readCurrency(rule: unknown, data: unknown): Reading {
   const kinds = acceptsId ? 'id, code or name' : 'code or name';
   return currency
     ? { value: currency.code }
-    : { fault: `must be a currency ${kinds}; see /api/v1/external/currencies` };
+    : {
+        fault:
+          typeof data === 'string' && data !== ''
+            ? `names no currency; see /api/v1/external/currencies for its ${kinds}`
+            : `must be a currency ${kinds}; see /api/v1/external/currencies`,
+      };
 }
 
 function readCountry(_rule: unknown, data: unknown): Reading {

@@ -99,6 +99,12 @@ export const RateCardWrite = writeBody(
       maxItems: 10_000,
       description: 'Its rows, in the order in which ties are settled.',
     }),
+    fromDate: optional(
+      DateText(
+        'In a PUT that of the stored version, or left out: a PUT does not change when prices begin. ' +
+          'Else without effect.',
+      ),
+    ),
   },
   { description: 'The prices in one currency.' },
 );

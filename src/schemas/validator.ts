@@ -127,6 +127,18 @@ const isShort = (value: unknown): boolean =>
     ? true
     : typeof value === 'string' && value.length <= 200;
 
+/** Of these the caller chose one of several values: which one, helps to find it in a large body. */
+const choosingKeywords: ReadonlySet<string> = new Set([
+  ...['picklist', 'currency', 'country', 'format', 'dateOrInstant', 'wholeNumber', 'flag'],
+]);
+
+/** A field with the value that was given for it, where that is short and no object. */
+function namedValue(field: string, value: unknown): string {
+  const isText = typeof value === 'string' && value !== '' && isShort(value);
+  if (!isText && typeof value !== 'number' && typeof value !== 'boolean') return `'${field}'`;
+  return `'${field}' '${String(value).replaceAll('\0', '?')}'`;
+}
+
 function faultOf(error: ErrorObject): Fault {
   const field = fieldName(error.instancePath);
   switch (error.keyword) {
@@ -140,17 +152,22 @@ function faultOf(error: ErrorObject): Fault {
     }
     case 'discriminator': {
       const tag = fieldName(error.instancePath, String(error.params['tag']));
-      return { field: tag, message: `'${tag}' must be one of: ${variantNames(error).join(', ')}` };
+      const named = namedValue(tag, error.params['tagValue']);
+      return { field: tag, message: `${named} must be one of: ${variantNames(error).join(', ')}` };
     }
     case 'const':
     case 'enum': {
       const allowed = (error.params['allowedValues'] ?? [
         error.params['allowedValue'],
       ]) as unknown[];
-      return { field, value: error.data, message: `'${field}' must be ${allowed.join(', ')}` };
+      const named = namedValue(field, error.data);
+      const expected = `must be ${allowed.length > 1 ? 'one of: ' : ''}${allowed.join(', ')}`;
+      return { field, value: error.data, message: `${named} ${expected}` };
     }
     default: {
-      const owner = field === '' ? 'The body' : `'${field}'`;
+      const isChosen = choosingKeywords.has(error.keyword);
+      const named = isChosen ? namedValue(field, error.data) : `'${field}'`;
+      const owner = field === '' ? 'The body' : named;
       return { field, value: error.data, message: `${owner} ${faultMessage(error)}` };
     }
   }

@@ -224,12 +224,15 @@ describe('services attached to contracts', () => {
       [values({ Region: null }), "'dimensionValues.Region' must be a text"],
       [values({ Region: { eu: 1 } }), "'dimensionValues.Region' must be a text"],
       [values({ Region: 'x'.repeat(256) }), 'at most 255 characters'],
-      [{ chargeFrequency: 'Hourly' }, "'chargeFrequency' must be one of: Daily"],
+      [{ chargeFrequency: 'Hourly' }, "'chargeFrequency' 'Hourly' must be one of: Daily"],
       [
         { billingFrequency: await picklistId('chargeFrequency', 'Monthly') },
-        "'billingFrequency' must be one of",
+        "' must be one of: Daily, Weekly",
       ],
-      [{ subscriptionChargeType: 'Never' }, "'subscriptionChargeType' must be one of: In Advance"],
+      [
+        { subscriptionChargeType: 'Never' },
+        "'subscriptionChargeType' 'Never' must be one of: In Advance",
+      ],
       [{ colour: 'red' }, "'colour' is not a known property"],
     ];
     for (const [change, message] of faults) {

@@ -96,6 +96,25 @@ describe('versions of rate cards', () => {
       expect(third).to.include({ versionNo: 3, fromDate: ahead, isCurrent: true });
     });
 
+    it('refuses another first day than the stored one, which it cannot set', async () => {
+      const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
+      await backdate(id, 1, '2026-01-05');
+      const dated = (fromDate: string) => ({ ...card('USD', callsRow(2)), fromDate });
+      const { body } = await tenant.put(`${address}/USD`, dated('2027-01-01')).expect(400);
+      expect(body.message).to.include("'fromDate' '2027-01-01' is not 2026-01-05");
+      expect(body.message).to.include('rate-cards/USD/versions');
+      const whole = await tenant
+        .put(`${services}/${id}`, { rateCards: [dated('2027-01-01')] })
+        .expect(400);
+      expect(whole.body.message).to.include(
+        "'rateCards[0].fromDate' '2027-01-01' is not 2026-01-05",
+      );
+      const [stored] = await versionsOf(address, 'USD');
+      expect(stored?.rows[0]?.unitRate).to.equal(1);
+      // What GET answered with can be edited and sent back.
+      await tenant.put(`${address}/USD`, dated('2026-01-05')).expect(200);
+    });
+
     it('refuses a currency that is not that of the address', async () => {
       const { address } = await make({ rateCards: [card('USD', callsRow(1))] });
       const { body } = await tenant.put(`${address}/USD`, card('EUR', callsRow(2))).expect(400);

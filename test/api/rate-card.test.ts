@@ -129,7 +129,7 @@ describe('rate cards', () => {
       [
         'an unknown price method',
         card('USD', row({ priceMethod: 'FREE' })),
-        "'rows[0].priceMethod' must be one of: FLAT_RATE, TIERED, QUANTITY, AMOUNT, NO_PRICE",
+        "'rows[0].priceMethod' 'FREE' must be one of: FLAT_RATE, TIERED, QUANTITY, AMOUNT, NO_PRICE",
       ],
       [
         'a rate field of another method',

@@ -59,7 +59,7 @@ describe('schemas/validator', () => {
   describe('keywords', () => {
     const currencyMessage = "'f' must be a currency code or name; see /api/v1/external/currencies";
     const countryMessage =
-      "'f' must be a country name, alpha-2 or alpha-3 code; see /api/v1/external/countries";
+      "'f' 'Atlantis' must be a country name, alpha-2 or alpha-3 code; see /api/v1/external/countries";
     const decimalMessage = "'f' must have at most 20 digits before and 18 after the point";
     const faults: [name: string, schema: TSchema, json: string, message: string][] = [
       ['type', Type.String(), '5', "'f' must be a text"],
@@ -83,27 +83,47 @@ describe('schemas/validator', () => {
         '"b"',
         "'f' is not of the form that it must have",
       ],
-      ['const', Type.Literal('row'), '"x"', "'f' must be row"],
+      ['const', Type.Literal('row'), '"x"', "'f' 'x' must be row"],
       [
         'pattern in words',
         Type.String({ pattern: '^a$', expected: 'an a' }),
         '"b"',
         "'f' must be an a",
       ],
-      ['uuid of another form', Uuid(''), `"urn:uuid:${usdId}"`, "'f' must be a UUID, such as "],
-      ['uuid', Uuid(''), '"x"', "'f' must be a UUID, such as 0190a1b2-0c3d-7e4f-8a5b-6c7d8e9f0a1b"],
-      ['date', DateText(''), '"2026-02-30"', "'f' must be a calendar date, such as 2026-01-31"],
+      [
+        'uuid of another form',
+        Uuid(''),
+        `"urn:uuid:${usdId}"`,
+        `'f' 'urn:uuid:${usdId}' must be a UUID`,
+      ],
+      [
+        'uuid',
+        Uuid(''),
+        '"x"',
+        "'f' 'x' must be a UUID, such as 0190a1b2-0c3d-7e4f-8a5b-6c7d8e9f0a1b",
+      ],
+      [
+        'date',
+        DateText(''),
+        '"2026-02-30"',
+        "'f' '2026-02-30' must be a calendar date, such as 2026-01-31",
+      ],
       [
         'date-time',
         Instant(''),
         '"2026-01-01"',
-        "'f' must be an ISO 8601 instant with its zone, such as 2026-01-31T12:00:00Z",
+        "'f' '2026-01-01' must be an ISO 8601 instant with its zone, such as 2026-01-31T12:00:00Z",
       ],
-      ['currency', CurrencyCode(''), '"XXQ"', currencyMessage],
+      ['currency', CurrencyCode(''), '"XXQ"', "'f' 'XXQ' names no currency; see /api"],
       ['currency of another type', CurrencyCode(''), '[1]', currencyMessage],
       ['currency null', CurrencyCode(''), 'null', currencyMessage],
       ['country', CountryName(''), '"Atlantis"', countryMessage],
-      ['picklist', Picklist('netTerm', { description: '' }), '"x"', "'f' must be one of: Net 7, "],
+      [
+        'picklist',
+        Picklist('netTerm', { description: '' }),
+        '"x"',
+        "'f' 'x' must be one of: Net 7, ",
+      ],
       ['decimal', DecimalValue({ description: '' }), '"1"', "'f' must be a number"],
       ['decimal of 21 digits', DecimalValue({ description: '' }), '1e20', decimalMessage],
       ['decimal of 19 places', DecimalValue({ description: '' }), '1e-19', decimalMessage],
@@ -135,23 +155,23 @@ describe('schemas/validator', () => {
         'currency code by id',
         CurrencyCode(''),
         `"${usdId}"`,
-        "'f' must be a currency code or name",
+        `'f' '${usdId}' names no currency; see /api/v1/external/currencies for its code or name`,
       ],
       [
         'currency by an unknown id',
         CurrencyReference(''),
         '"0190a000-0000-7000-8000-00000000000b"',
-        "'f' must be a currency id, code or name",
+        "'f' '0190a000-0000-7000-8000-00000000000b' names no currency; see /api/v1/external/currencies for",
       ],
       [
         'picklist by the id of another',
         netTerm,
         '"0190a000-0000-7000-8000-00000000000d"',
-        "'f' must be one of: Net 7, Net 15; or the id of one",
+        "'f' '0190a000-0000-7000-8000-00000000000d' must be one of: Net 7, Net 15; or the id of one",
       ],
-      ['flag', Flag(''), '"yes"', "'f' must be true or false"],
-      ['page', pageQuery.page, '"-1"', "'f' must be a whole number >= 0"],
-      ['size', pageQuery.size, '"0"', "'f' must be a whole number >= 1"],
+      ['flag', Flag(''), '"yes"', "'f' 'yes' must be true or false"],
+      ['page', pageQuery.page, '"-1"', "'f' '-1' must be a whole number >= 0"],
+      ['size', pageQuery.size, '"0"', "'f' '0' must be a whole number >= 1"],
     ];
     for (const [name, schema, json, message] of faults) {
       it(`says what is wrong: ${name}`, () => {
@@ -226,7 +246,7 @@ describe('schemas/validator', () => {
           "'name' is required",
           "'cards[1].rows[0].rate' is required",
           "'cards[1].rows[1].rate' is not a known property",
-          "'cards[1].rows[2].method' must be one of: FLAT, NONE",
+          "'cards[1].rows[2].method' 'OTHER' must be one of: FLAT, NONE",
           "'cards[1].rows[3].method' is required",
           "'cards[1].rows[3].method' must be one of: FLAT, NONE",
           "'cards[1].rows[4].extra' is not a known property",
