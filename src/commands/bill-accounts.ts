@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import type { Days } from '../kernel/billing-calendar.js';
+import { daysFrom } from '../kernel/date.js';
 import { newId, seededId } from '../kernel/id.js';
 import { Decimal, type Decimal as DecimalType } from '../kernel/money.js';
 import type { Scope } from '../kernel/scope.js';
@@ -13,6 +14,7 @@ import {
   type BillingAccount,
 } from '../queries/billing-account.js';
 import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
+import { prorationFrom } from '../rating/index.js';
 import { loadTaxRates } from '../queries/tax-rate.js';
 import { closeUsage, takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
@@ -86,7 +88,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   });
 }
 
-function chargeOfUsage(group: UsageGroup, { services }: ChargeNames): DraftCharge {
+function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {
   const { rate, hasOther, contractId, label, dimensionName } = group;
   const service = services.get(group.serviceId);
   return {
@@ -94,6 +96,8 @@ function chargeOfUsage(group: UsageGroup, { services }: ChargeNames): DraftCharg
     isOfOneContract: contractId !== null && !hasOther,
     description: label ?? dimensionName ?? service?.label ?? service?.name ?? 'Usage',
     volume: new Decimal(group.volume),
+    unit: units.get(group.dimensionId ?? '') ?? dimensionName,
+    ...{ proration: null, tiers: group.tiers ?? [] },
     rate: rate === null ? averageRate(group) : new Decimal(rate),
     amount: new Decimal(group.amount),
     chargeType: 'Usage',
@@ -121,12 +125,19 @@ function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames
     ...{ serviceId: service.id, contractId: line.contractId, isOfOneContract: true },
     ...{ contractServiceId: line.id, dimensionId: part.row?.attributeId ?? null },
     description: descriptionOf(charge, names),
-    ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+    ...{ volume: part.volume, rate: part.rate, amount: part.amount, tiers: part.tiers },
+    unit: names.units.get(part.row?.attributeId ?? '') ?? null,
+    proration: daysOfPart(charge),
     taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
     ...{ chargeType: type, priceMethod: part.row?.method ?? null },
     ...{ firstDate: part.days.first, lastDate: part.days.last, transactions: 0 },
   };
 }
+
+const daysOfPart = ({ part: { isProrated, days }, due: { period } }: RecurringCharged) =>
+  isProrated
+    ? prorationFrom(daysFrom(days.first, days.last), daysFrom(period.first, period.last))
+    : null;
 
 const descriptionOf = ({ service, part }: RecurringCharged, { rows }: ChargeNames): string =>
   rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name;
@@ -143,7 +154,10 @@ function datedInvoices(
       ...draft,
       ...{ invoiceNo: null, invoiceDate, period, names },
       accountName: known.get(draft.accountId)?.name ?? null,
-      dueDate: dueDateOf(invoiceDate, known.get(draft.accountId)?.netTerm ?? null),
+      // What is credited is not to be paid by anybody.
+      dueDate: isCreditNote(draft)
+        ? null
+        : dueDateOf(invoiceDate, known.get(draft.accountId)?.netTerm ?? null),
     }))
     .sort((a, b) => compare(sortKey(a), sortKey(b)));
 }
@@ -154,7 +168,10 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 const sortKey = ({ accountId, invoiceType, currency }: InvoiceDraft): string =>
   `${accountId}/${invoiceType === 'Invoice' ? 0 : 1}/${currency}`;
 
-export const invoiceNumber = (number: number): string => `INV-${String(number).padStart(6, '0')}`;
+const invoiceNumber = (series: 'INV' | 'CN', number: number): string =>
+  `${series}-${String(number).padStart(6, '0')}`;
+
+const isCreditNote = ({ invoiceType }: InvoiceDraft): boolean => invoiceType === 'Credit Note';
 
 async function postInvoices(
   trx: Knex.Transaction,
@@ -163,10 +180,16 @@ async function postInvoices(
   executionId: string,
 ): Promise<BilledInvoice[]> {
   // The last thing that others may wait for: until the commit nobody else of the tenant numbers.
-  const first = await takeInvoiceNumbers(trx, tenantId, invoices.length);
-  const numbered = invoices.map((invoice, index) => ({
+  const creditNotes = invoices.filter(isCreditNote).length;
+  const next = await takeInvoiceNumbers(trx, tenantId, {
+    invoices: invoices.length - creditNotes,
+    creditNotes,
+  });
+  const numbered = invoices.map((invoice) => ({
     ...invoice,
-    invoiceNo: invoiceNumber(first + index),
+    invoiceNo: isCreditNote(invoice)
+      ? invoiceNumber('CN', next.creditNote++)
+      : invoiceNumber('INV', next.invoice++),
   }));
   await insertInvoices(
     trx,

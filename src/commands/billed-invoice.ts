@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import type { Days } from '../kernel/billing-calendar.js';
 import { dueStatusOf } from '../kernel/due-status.js';
 import type { InvoiceItemRow, InvoiceRow } from '../models/invoice-rows.js';
+import { presentTier } from '../queries/invoice.js';
 import type { ChargeNames } from '../queries/charge-names.js';
 import type * as schema from '../schemas/invoice.js';
 import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
@@ -10,7 +11,7 @@ import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
 export interface BilledInvoice extends InvoiceDraft {
   readonly invoiceNo: string | null;
   readonly invoiceDate: string;
-  readonly dueDate: string;
+  readonly dueDate: string | null;
   readonly period: Days;
   readonly accountName: string | null;
   readonly names: ChargeNames;
@@ -50,7 +51,10 @@ export function itemRow(
     id: item.itemId,
     serviceName: service?.name ?? null,
     serviceCode: service?.code ?? null,
-    ratePerUnit: item.rate,
+    ...{ unit: item.unit, ratePerUnit: item.rate },
+    chargedDays: item.proration?.days ?? null,
+    periodDays: item.proration?.of ?? null,
+    tiers: item.tiers.length === 0 ? null : JSON.stringify(item.tiers),
     exactAmount: item.amount,
     amount: item.rounded,
     ...{ tax: item.tax, taxCode: item.taxCode, taxRate: item.taxRate },
@@ -89,7 +93,8 @@ export function presentBilledInvoice(
       return {
         ...{ id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax, balance },
         ...{ chargeType, priceMethodType, billStartDate, billEndDate },
-        ...{ serviceName, serviceCode, currency },
+        ...{ serviceName, serviceCode, currency, unit: draft.unit, proration: draft.proration },
+        tiers: draft.tiers.map(presentTier),
       };
     }),
   };

@@ -1,7 +1,9 @@
+import type { ChargedTier } from '../kernel/charged-tier.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import type { Decimal } from '../kernel/money.js';
 import { roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
 import { addDays } from '../kernel/date.js';
+import type { Proration } from '../rating/index.js';
 import { referenceData } from '../kernel/reference-data.js';
 
 /** What becomes an item: an amount before its one rounding. */
@@ -19,7 +21,12 @@ export interface DraftCharge {
   readonly dimensionId: string | null;
   readonly description: string;
   readonly volume: Decimal;
+  /** What the volume counts. */
+  readonly unit: string | null;
   readonly rate: Decimal | null;
+  /** Where only a part of the period is charged. */
+  readonly proration: Proration | null;
+  readonly tiers: readonly ChargedTier[];
   readonly amount: Decimal;
   readonly taxCode: string | null;
   readonly chargeType: string;

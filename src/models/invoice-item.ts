@@ -1,8 +1,10 @@
+import type { ChargedTier } from '../kernel/charged-tier.js';
 import { TenantModel } from './tenant-model.js';
 
 /** One charge of an invoice. */
 export class InvoiceItem extends TenantModel {
   static override tableName = 'invoice_item';
+  static override jsonAttributes = ['tiers'];
 
   declare invoiceId: string;
   /** Counted from 0 in the invoice. */
@@ -16,7 +18,13 @@ export class InvoiceItem extends TenantModel {
   declare description: string | null;
   /** Volumes, rates and amounts are decimal text. */
   declare volume: string;
+  /** What the volume counts. */
+  declare unit: string | null;
   declare ratePerUnit: string | null;
+  /** Where a part of the period is charged: its days, and those of the period. */
+  declare chargedDays: number | null;
+  declare periodDays: number | null;
+  declare tiers: readonly ChargedTier[] | null;
   /** Before its one rounding; null of items that no billing run made. */
   declare exactAmount: string | null;
   declare amount: string;

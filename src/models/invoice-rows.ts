@@ -7,7 +7,7 @@ export interface InvoiceRow {
   readonly id: string;
   readonly invoiceNo: string;
   readonly invoiceDate: string;
-  readonly dueDate: string;
+  readonly dueDate: string | null;
   readonly periodStart: string;
   readonly periodEnd: string;
   readonly accountId: string;
@@ -34,7 +34,12 @@ export interface InvoiceItemRow {
   readonly dimensionId: string | null;
   readonly description: string | null;
   readonly volume: Decimal;
+  readonly unit: string | null;
   readonly ratePerUnit: Decimal | null;
+  readonly chargedDays: number | null;
+  readonly periodDays: number | null;
+  /** JSON. */
+  readonly tiers: string | null;
   readonly exactAmount: Decimal;
   readonly amount: Decimal;
   readonly tax: Decimal;
@@ -78,7 +83,11 @@ const items = new BulkTable<InvoiceItemRow>('invoice_item', {
   dimensionId: 'uuid',
   description: 'text',
   volume: 'numeric',
+  unit: 'text',
   ratePerUnit: 'numeric',
+  chargedDays: 'integer',
+  periodDays: 'integer',
+  tiers: 'jsonb',
   exactAmount: 'numeric',
   amount: 'numeric',
   tax: 'numeric',
@@ -102,20 +111,30 @@ export async function insertInvoices(
   await items.insert(trx, tenantId, itemRows);
 }
 
+/** The next number of each series. */
+interface InvoiceNumbers {
+  invoice: number;
+  creditNote: number;
+}
+
 /**
- * Takes so many numbers, one after the other, and answers with the first. Whoever wants the next ones
- * waits until this transaction ends: what is rolled back leaves no gap.
+ * Takes so many numbers of each series, one after the other, and answers with the first. Whoever wants
+ * the next ones waits until this transaction ends: what is rolled back leaves no gap.
  */
 export async function takeInvoiceNumbers(
   trx: Knex.Transaction,
   tenantId: string,
-  count: number,
-): Promise<number> {
-  const { rows } = await trx.raw<{ rows: { first: string }[] }>(
-    `insert into invoice_counter as known (tenant_id, next_number) values (?, 1 + ?::bigint)
-     on conflict (tenant_id) do update set next_number = known.next_number + ?::bigint
-     returning next_number - ?::bigint as "first"`,
-    [tenantId, count, count, count],
+  { invoices, creditNotes }: { readonly invoices: number; readonly creditNotes: number },
+): Promise<InvoiceNumbers> {
+  const { rows } = await trx.raw<{ rows: { invoice: string; creditNote: string }[] }>(
+    `insert into invoice_counter as known (tenant_id, next_number, next_credit_note)
+     values (:tenantId, 1 + :invoices::bigint, 1 + :creditNotes::bigint)
+     on conflict (tenant_id) do update set
+       next_number = known.next_number + :invoices::bigint,
+       next_credit_note = known.next_credit_note + :creditNotes::bigint
+     returning next_number - :invoices::bigint as "invoice",
+       next_credit_note - :creditNotes::bigint as "creditNote"`,
+    { tenantId, invoices, creditNotes },
   );
-  return Number(rows[0]?.first);
+  return { invoice: Number(rows[0]?.invoice), creditNote: Number(rows[0]?.creditNote) };
 }

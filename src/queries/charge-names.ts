@@ -12,11 +12,31 @@ export interface ChargeNames {
   readonly services: ReadonlyMap<string, ServiceName>;
   /** By id of a rate-card row. */
   readonly rows: ReadonlyMap<string, { readonly label: string; readonly taxCode: string | null }>;
+  /** What volumes count: the label of a priceable attribute, else its name, by its id. */
+  readonly units: ReadonlyMap<string, string>;
 }
 
 interface ChargeOfLine {
   readonly service: ServiceName & { readonly id: string };
-  readonly part: { readonly row: { readonly id: string } | null; readonly taxRowId: string | null };
+  readonly part: {
+    readonly row: { readonly id: string; readonly attributeId: string } | null;
+    readonly taxRowId: string | null;
+  };
+}
+
+async function loadUnits(
+  db: Knex,
+  tenantId: string,
+  ids: readonly (string | null | undefined)[],
+): Promise<Map<string, string>> {
+  const known = [...new Set(ids.filter((id) => id !== null && id !== undefined))];
+  if (known.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: { id: string; unit: string }[] }>(
+    `select id, coalesce(label, name) as "unit" from attribute
+     where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, known] as unknown as string[],
+  );
+  return new Map(rows.map(({ id, unit }) => [id, unit]));
 }
 
 /** The names of the services and rate-card rows of charges; services that were deleted have them too. */
@@ -37,13 +57,17 @@ export async function loadChargeNames(
     );
     for (const service of rows) services.set(service.id, service);
   }
+  const units = await loadUnits(db, tenantId, [
+    ...usage.map(({ dimensionId }) => dimensionId),
+    ...charges.map(({ part }) => part.row?.attributeId),
+  ]);
   const rowIds = charges.flatMap(({ part }) => [part.row?.id, part.taxRowId ?? undefined]);
   const ids = [...new Set(rowIds.filter((id) => id !== undefined))];
-  if (ids.length === 0) return { services, rows: new Map() };
+  if (ids.length === 0) return { services, units, rows: new Map() };
   const { rows } = await db.raw<{ rows: { id: string; label: string; taxCode: string | null }[] }>(
     `select id, label, tax_code as "taxCode" from rate_card_row
      where tenant_id = ? and id = any(?::uuid[])`,
     [tenantId, ids],
   );
-  return { services, rows: new Map(rows.map((row) => [row.id, row])) };
+  return { services, units, rows: new Map(rows.map((row) => [row.id, row])) };
 }

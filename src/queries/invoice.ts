@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import type { ChargedTier } from '../kernel/charged-tier.js';
 import { utcDate } from '../kernel/date.js';
 import { dueStatusOf } from '../kernel/due-status.js';
 import { Decimal } from '../kernel/money.js';
@@ -11,6 +12,7 @@ import { InvoiceDocument } from '../models/invoice-document.js';
 import type { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
 import { prepareQuery } from '../models/prepared-query.js';
+import { prorationFrom, type Proration } from '../rating/index.js';
 import type { Listed, StoredFile } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/invoice.js';
@@ -62,6 +64,23 @@ function presentSummary(invoice: Invoice, names: AccountNames, today: string): I
   };
 }
 
+/** The days of an item, where only a part of its period is charged. */
+export const itemProration = ({ chargedDays, periodDays }: InvoiceItem): Proration | null =>
+  chargedDays === null || periodDays === null ? null : prorationFrom(chargedDays, periodDays);
+
+/** A tier as the API shows it, in the words of rate cards. */
+export function presentTier(tier: ChargedTier): InvoiceItemDto['tiers'][number] {
+  return {
+    tierNum: tier.tierNum,
+    tierMinVal: new Decimal(tier.from),
+    tierMaxVal: tier.to === null ? null : new Decimal(tier.to),
+    volume: new Decimal(tier.volume),
+    ratePerUnit: new Decimal(tier.unitRate),
+    flatRate: tier.isFlat,
+    amount: new Decimal(tier.amount),
+  };
+}
+
 function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
   return {
     id: item.id,
@@ -80,6 +99,9 @@ function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
     serviceName: item.serviceName,
     serviceCode: item.serviceCode,
     currency,
+    unit: item.unit,
+    proration: itemProration(item),
+    tiers: (item.tiers ?? []).map(presentTier),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { ChargedTier } from '../kernel/charged-tier.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
 export interface UsageGroup {
@@ -26,6 +27,8 @@ export interface UsageGroup {
   readonly contractServiceId: string | null;
   /** Whether some of the transactions belong to no contract. */
   readonly hasOther: boolean;
+  /** What each tier has charged; null of other prices. */
+  readonly tiers: readonly ChargedTier[] | null;
   /** Transactions with a part in it; one that has several parts is counted with its first. */
   readonly transactions: number;
 }
@@ -96,7 +99,7 @@ const dimensionJoin = `left join rated_dimension as d
 const unbilledColumns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
       t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
       d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
-      d.volume, d.calc_amount`;
+      d.volume, d.calc_amount, d.counter_before`;
 
 /**
  * Transactions with their dimensions, summed by what tells items apart, and then as items: by
@@ -114,7 +117,10 @@ const itemsSql = `
       sum(volume) as volume, sum(calc_amount) as amount,
       sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
       min(transaction_date) as first_date, max(transaction_date) as last_date,
-      array_agg(id) as ids
+      array_agg(id) as ids,
+      -- Where each event began on the tiers, and how far it went.
+      array_agg(coalesce(counter_before, 0)) filter (where price_method_type = 'TIERED') as befores,
+      array_agg(unbilled.volume) filter (where price_method_type = 'TIERED') as volumes
     from unbilled
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
   ), of_invoice as (
@@ -127,6 +133,7 @@ const itemsSql = `
       case when plan.has_rows then trim_scale(part.rate) end as rate,
       case when plan.has_rows then part.volume else part.whole_volume end as volume,
       case when plan.has_rows then part.amount else part.whole_amount end as amount,
+      case when plan.has_rows then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
       card_row.tax_code, case when plan.has_rows then card_row.label end as label,
       seeded_uuid(:seed::uuid, part.account_id || part.currency || part.usage_type)
@@ -140,6 +147,43 @@ const itemsSql = `
     select *, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
       price_method, rate, tax_code)) as item_id
     from of_invoice
+  )`;
+
+/** What each tier has charged of each item: graduated prices alone (rating/price-methods/tiered.ts). */
+const tiersSql = `
+  tier as (
+    select used.row_id, tier.*
+    from (select distinct row_id from of_item where befores is not null) as used
+    join rate_card_row as card_row
+      on card_row.tenant_id = :tenantId and card_row.id = used.row_id
+    cross join lateral (
+      select (given.tier ->> 'tierNum')::integer as tier_num,
+        -- A first tier from 1 is the whole-number way of writing from zero.
+        coalesce(lag((given.tier ->> 'tierMaxVal')::numeric) over (order by number),
+          nullif((given.tier ->> 'tierMinVal')::numeric, 1), 0) as lower,
+        (given.tier ->> 'tierMaxVal')::numeric as upper,
+        (given.tier ->> 'tierUnitRate')::numeric as unit_rate,
+        coalesce((given.tier ->> 'flatRate')::boolean, false) as is_flat
+      from jsonb_array_elements(card_row.rates -> 'rateCardTiers')
+        with ordinality as given (tier, number)
+    ) as tier
+  ), tier_part as (
+    select of_item.item_id, tier_num, lower, upper, unit_rate, is_flat,
+      sum(least(before + used.volume, upper) - greatest(before, lower)) as volume,
+      sum(case when not is_flat
+          then unit_rate * (least(before + used.volume, upper) - greatest(before, lower))
+        when before <= lower then unit_rate else 0 end) as amount
+    from of_item cross join lateral unnest(of_item.befores, of_item.volumes) as used (before, volume)
+    join tier on tier.row_id = of_item.row_id
+      and least(before + used.volume, upper) > greatest(before, lower)
+    group by 1, 2, 3, 4, 5, 6
+  ), tiers_of_item as (
+    select item_id, jsonb_agg(jsonb_build_object(
+      'tierNum', tier_num, 'from', trim_scale(lower)::text, 'to', trim_scale(upper)::text,
+      'volume', trim_scale(volume)::text, 'unitRate', trim_scale(unit_rate)::text,
+      'isFlat', is_flat, 'amount', trim_scale(amount)::text
+    ) order by lower, upper, unit_rate) as tiers
+    from tier_part group by 1
   )`;
 
 /** Moves the accounts on: all up to that day is billed, but for what is queued. */
@@ -180,6 +224,8 @@ const storedSql = `
   )`;
 
 const groupsSql = `
+  select grouped.*, tiers_of_item.tiers
+  from (
   select invoice_id as "invoiceId", item_id as "itemId", account_id as "accountId",
     currency, usage_type as "usageType", service_id as "serviceId",
     dimension_id as "dimensionId", dimension_name as "dimensionName",
@@ -195,6 +241,7 @@ const groupsSql = `
     count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions"
   from of_item
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+  ) as grouped left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
   order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
 
 /**
@@ -211,7 +258,13 @@ export async function takeUnbilledUsage(
   await db.raw(`select set_config('work_mem', '64MB', true)`);
   const { since, isMixed } = await billedSince(db, tenantId, accountIds);
   const hasCutoffs = cutoffs.length > 0;
-  const read = [accountsSql, queuedSql(isClaimed), unbilledSql(isMixed, hasCutoffs), itemsSql];
+  const read = [
+    accountsSql,
+    queuedSql(isClaimed),
+    unbilledSql(isMixed, hasCutoffs),
+    itemsSql,
+    tiersSql,
+  ];
   const written = [movedSql, storedSql, ...(hasCutoffs ? [waitingSql] : [])];
   const { rows } = await db.raw<{ rows: UsageGroup[] }>(
     `${[...read, ...(isClaimed ? written : [])].join(', ')} ${groupsSql}`,

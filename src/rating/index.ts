@@ -26,7 +26,12 @@ export {
   type RecurringService,
   type RecurringType,
 } from './recurring.js';
-export { explainRecurringCharge, prorationOf } from './recurring-explanation.js';
+export {
+  explainRecurringCharge,
+  prorationFrom,
+  prorationOf,
+  type Proration,
+} from './recurring-explanation.js';
 export {
   callOperationsMax,
   eventOperationsMax,

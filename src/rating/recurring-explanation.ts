@@ -29,9 +29,13 @@ export function prorationOf(
 ): Proration | null {
   if (!charge.isProrated) return null;
   const days = daysFrom(charge.billStartDate, charge.billEndDate);
-  const of = daysFrom(charge.periodStart, charge.periodEnd);
-  return { days, of, text: `${days} of ${of} days` };
+  return prorationFrom(days, daysFrom(charge.periodStart, charge.periodEnd));
 }
+
+export const prorationFrom = (days: number, of: number): Proration => ({
+  ...{ days, of },
+  text: `${days} of ${of} days`,
+});
 
 /**
  * The explanation of a line's price as that of one charge of it: only its row or pricing logic, and,

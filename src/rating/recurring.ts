@@ -1,7 +1,9 @@
 import type { Days } from '../kernel/billing-calendar.js';
 import { dayBefore, daysFrom } from '../kernel/date.js';
+import type { ChargedTier } from '../kernel/charged-tier.js';
 import type { Decimal } from '../kernel/money.js';
-import { ONE, roundAmount, ZERO } from '../kernel/money.js';
+import { decimalText, ONE, roundAmount, ZERO } from '../kernel/money.js';
+import type { Pricing } from './compute.js';
 import { compilePlan, type CompiledPlan } from './compile-plan.js';
 import { prepareFromPlan } from './prepare.js';
 import { rateWithOrigin, type TransactionWithOrigin } from './rate.js';
@@ -70,6 +72,8 @@ export interface RecurringPart {
   readonly taxRowId: string | null;
   readonly volume: Decimal;
   readonly rate: Decimal | null;
+  /** What each tier charges for the whole period. */
+  readonly tiers: readonly ChargedTier[];
   /** At 10 places; an invoice item rounds it once. */
   readonly amount: Decimal;
   readonly days: Days;
@@ -230,7 +234,7 @@ function dimensionsOf(
 
 interface UnproratedPart extends Pick<
   RecurringPart,
-  'usageType' | 'billedAccountId' | 'name' | 'row' | 'taxRowId' | 'volume' | 'rate'
+  'usageType' | 'billedAccountId' | 'name' | 'row' | 'taxRowId' | 'volume' | 'rate' | 'tiers'
 > {
   /** The attributes that it prices. */
   readonly names: readonly string[];
@@ -249,7 +253,7 @@ function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): Unpror
         names: logic.pricedNames,
         taxRowId: own[0]?.row.facts.id ?? null,
         volume: only && others.length === 0 ? only.quantity.value : ONE,
-        ...{ rate: null, amount: output },
+        ...{ rate: null, tiers: [], amount: output },
       };
     });
   }
@@ -259,8 +263,30 @@ function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): Unpror
     row: { id: dimension.rowId, attributeId: dimension.attributeId, method: dimension.priceMethod },
     taxRowId: dimension.rowId,
     ...{ volume: dimension.volume, rate: dimension.rate, amount: dimension.calcAmount },
+    tiers: tiersOf(pricings[index]),
     price: pricings[index]?.price.amount ?? ZERO,
   }));
+}
+
+function tiersOf(pricing: Pricing | undefined): ChargedTier[] {
+  const { tiers = [] } = pricing?.price ?? {};
+  const rates = pricing?.row.facts.rates as StoredTiers | undefined;
+  const ends = new Map(
+    rates?.rateCardTiers?.map((tier) => [tier.tierNum, tier.tierMaxVal ?? null]),
+  );
+  return tiers.map(({ tierNum, from, volume, unitRate, isFlat, amount }) => ({
+    ...{ tierNum, isFlat, from: decimalText(from), to: ends.get(tierNum) ?? null },
+    ...{ volume: decimalText(volume), unitRate: decimalText(unitRate) },
+    amount: decimalText(amount),
+  }));
+}
+
+/** Where the tiers of a row end, as its rates are stored. */
+interface StoredTiers {
+  readonly rateCardTiers?: readonly {
+    readonly tierNum: number;
+    readonly tierMaxVal?: string | null;
+  }[];
 }
 
 /** How parts of a period are charged: by days, where every attribute of the price is prorated. */

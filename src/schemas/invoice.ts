@@ -6,6 +6,28 @@ import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery, WholeNumber } from './paging.js';
 import { rowSpec } from './row.js';
 
+const Proration = Type.Object(
+  {
+    days: Type.Integer({ description: 'The days that are charged.' }),
+    of: Type.Integer({ description: 'The days of the whole period.' }),
+    text: Type.String({ description: 'Both as people read them, such as 16 of 31 days.' }),
+  },
+  { description: 'Which part of its period a charge is for.' },
+);
+
+const ItemTier = Type.Object(
+  {
+    tierNum: Type.Integer({ description: 'Position of the tier in its row.' }),
+    tierMinVal: DecimalValue({ description: 'Where it begins: it covers what is above.' }),
+    tierMaxVal: nullable(DecimalValue({ description: 'Its last volume; null: without end.' })),
+    volume: DecimalValue({ description: 'What of the volume lies in it.' }),
+    ratePerUnit: DecimalValue({ description: 'Price per unit, or of the band where it is flat.' }),
+    flatRate: Type.Boolean({ description: 'Whether the band costs the rate once.' }),
+    amount: DecimalValue({ description: 'What it costs, exact; of the whole period.' }),
+  },
+  { description: 'What one tier has charged of an item.' },
+);
+
 export const InvoiceItem = Type.Object(
   {
     id: Uuid('Id of the item.'),
@@ -24,6 +46,15 @@ export const InvoiceItem = Type.Object(
     serviceName: nullable(Type.String({ description: 'Name of the service when billed.' })),
     serviceCode: nullable(Type.String({ description: 'Code of the service when billed.' })),
     currency: Type.String({ description: 'ISO code of the currency of the invoice.' }),
+    unit: nullable(
+      Type.String({
+        description: 'What the volume counts: the label of the attribute, else its name.',
+      }),
+    ),
+    proration: nullable(Proration),
+    tiers: Type.Array(ItemTier, {
+      description: 'What each tier of a graduated price has charged; empty for other prices.',
+    }),
   },
   { description: 'One charge of an invoice.' },
 );
@@ -66,15 +97,6 @@ export const Invoice = Type.Object(
     items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
   },
   { description: 'What a billing run charges an account.' },
-);
-
-const Proration = Type.Object(
-  {
-    days: Type.Integer({ description: 'The days that are charged.' }),
-    of: Type.Integer({ description: 'The days of the whole period.' }),
-    text: Type.String({ description: 'Both as people read them, such as 16 of 31 days.' }),
-  },
-  { description: 'Which part of its period a charge is for.' },
 );
 
 const Formula = (description: string) =>

@@ -128,6 +128,7 @@ describe('invoices', () => {
             ...{ description: 'API calls', volume: '1500', ratePerUnit: '0.02', amount: '30' },
             ...{ tax: '3', balance: '0', priceMethodType: 'QUANTITY' },
             ...{ billStartDate: '2026-03-01', billEndDate: '2026-03-31' },
+            ...{ unit: 'calls', chargedDays: 1, periodDays: 2 },
           },
           { id: firstId, amount: '20.10', balance: '13.10', chargeType: 'OTC' },
         ],
@@ -147,6 +148,7 @@ describe('invoices', () => {
             ...{ chargeType: 'Usage', priceMethodType: 'QUANTITY' },
             ...{ billStartDate: '2026-03-01', billEndDate: '2026-03-31' },
             ...{ serviceName: 'Data API', serviceCode: 'data-api', currency: 'USD' },
+            ...{ unit: 'calls', proration: { days: 1, of: 2, text: '1 of 2 days' }, tiers: [] },
           },
           {
             ...{ id: firstId, invoiceId: id, serviceId: null, description: null },
@@ -154,6 +156,7 @@ describe('invoices', () => {
             ...{ chargeType: 'OTC', priceMethodType: null },
             ...{ billStartDate: null, billEndDate: null },
             ...{ serviceName: null, serviceCode: null, currency: 'USD' },
+            ...{ unit: null, proration: null, tiers: [] },
           },
         ],
       };

@@ -11,14 +11,14 @@ export function eInvoiceXml(invoice: PdfInvoice): string | null {
 
 /** Rules of EN 16931 whose facts a tenant may not have given, by their names in it. */
 function isFit(invoice: PdfInvoice): boolean {
-  const { seller, buyer, dueDate, minorDigits, isVoid, items, taxes } = invoice;
+  const { seller, buyer, dueDate, isCredit, minorDigits, isVoid, items, taxes } = invoice;
   return (
     !isVoid &&
     items.length > 0 &&
     // BR-9, BR-11: the countries; BR-S-2: the seller's VAT identifier.
     [seller.country, seller.vatId, buyer.country].every(isGiven) &&
-    // BR-CO-25.
-    dueDate !== null &&
+    // BR-CO-25: a due date, or terms in words, which a credit note has.
+    (dueDate !== null || isCredit) &&
     // BR-DEC: amounts have at most two decimals.
     minorDigits <= 2 &&
     // BR-25, BR-CO-4. What is not taxed may be exempt, of reverse charge or zero rated: who knows?
@@ -159,6 +159,9 @@ function lineOf(item: PdfItem, index: number): string {
   );
 }
 
+/** What a credit note says in place of a due date. */
+const creditTerms = 'Credited to the account; nothing is to be paid.';
+
 function settlementOf(invoice: PdfInvoice): string {
   const { currency, taxes, amount, taxAmount, total, dueDate, periodStart, periodEnd } = invoice;
   return group(
@@ -174,7 +177,10 @@ function settlementOf(invoice: PdfInvoice): string {
       ),
     ),
     period(periodStart, periodEnd),
-    group('SpecifiedTradePaymentTerms', dueDate === null ? '' : day('DueDateDateTime', dueDate)),
+    group(
+      'SpecifiedTradePaymentTerms',
+      dueDate === null ? ram('Description', creditTerms) : day('DueDateDateTime', dueDate),
+    ),
     group(
       'SpecifiedTradeSettlementHeaderMonetarySummation',
       ram('LineTotalAmount', plain(amount)),
