@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerAccessKey } from './access-key.js';
 import { registerAudit } from './audit.js';
@@ -11,15 +12,20 @@ import { registerOpenApi } from './openapi.js';
 import { registerSecrets } from './secrets.js';
 import { registerSigningKey } from './signing-key.js';
 import { registerStart } from './start.js';
+import { registerStatus } from './status.js';
+import { registerStop } from './stop.js';
 import { registerTenant } from './tenant.js';
 import { registerToken } from './token.js';
 import { registerUsageRange } from './usage-range.js';
+import { variablesHelp } from './variables.js';
 import { registerWebhook } from './webhook.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.
 const commands = [
   registerStart,
+  registerStatus,
+  registerStop,
   registerMigrate,
   registerToken,
   registerAccessKey,
@@ -39,11 +45,18 @@ const commands = [
   registerOpenApi,
 ];
 
+/** The one of package.json, which is beside `src` as beside `dist`. */
+const { version } = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
+
 const program = new Command('durabill')
   .description('Usage-based billing on durable execution.')
+  .version(version, '-V, --version', 'print the version')
   .option('--debug', 'show the stack of an error')
   .showHelpAfterError('(durabill --help lists the commands)')
-  .configureHelp({ sortSubcommands: true });
+  .configureHelp({ sortSubcommands: true })
+  .addHelpText('after', variablesHelp);
 for (const register of commands) register(program);
 
 try {

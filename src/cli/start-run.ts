@@ -4,7 +4,7 @@ import type { Config } from '../platform/config.js';
 import { StartupError, errorCode, firstLine } from '../platform/embedded/startup-error.js';
 import type { Platform } from '../platform/platform.js';
 import { readSecretKeys, secretBox } from '../platform/secret-box.js';
-import { occupy, type TemporalServer, type Tenure } from '../platform/servers.js';
+import { occupy, reachConfigured, type TemporalServer, type Tenure } from '../platform/servers.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
 
@@ -98,6 +98,8 @@ async function start(run: Run): Promise<void> {
   run.tenure = tenure;
   closers.push(tenure.stop);
   if (config.role !== 'worker') await refuseOccupiedPort(config);
+  if (config.metrics) await refuseOccupiedPort(config.metrics, 'METRICS_');
+  await reachConfigured(config);
 
   const loading = loadParts();
   // A failure to load is reported where the parts are awaited, below and in the steps.
@@ -254,11 +256,14 @@ async function makeToken(
 }
 
 /** Before the servers are started, so that this common mistake is told at once. */
-async function refuseOccupiedPort(config: Config): Promise<void> {
+async function refuseOccupiedPort(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  prefix = '',
+): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', (error) => reject(cannotListen(config, error)));
-    probe.listen({ port: config.port, host: config.host }, () => probe.close(() => resolve()));
+    probe.once('error', (error) => reject(cannotListen({ host, port }, error, prefix)));
+    probe.listen({ port, host }, () => probe.close(() => resolve()));
   });
 }
 

@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander';
+import { variablesHelp } from './variables.js';
 
 interface StartOptions {
   port?: string;
@@ -17,14 +18,7 @@ export function registerStart(program: Command): void {
     .addOption(
       new Option('--role <role>', 'what this process does (ROLE, all): all, api or worker'),
     )
-    .addHelpText(
-      'after',
-      `
-Further settings are read from the environment and .env: DATABASE_URL, TEMPORAL_ADDRESS,
-TEMPORAL_NAMESPACE, TEMPORAL_TLS, TEMPORAL_API_KEY, PUBLIC_URL, INGEST_TIMEOUT_MS,
-DATABASE_POOL_MAX, METRICS_PORT, METRICS_HOST, CORS_ORIGINS, TEMPORAL_PAYLOAD_KEYS, LOG_LEVEL, SECRET_KEY,
-KAFKA_BROKERS and other KAFKA_*, OTEL_EXPORTER_OTLP_ENDPOINT and other OTEL_*; README.md explains them.`,
-    )
+    .addHelpText('after', variablesHelp)
     .action(async ({ port, host, dataDir, role }: StartOptions) => {
       const { loadConfig } = await import('../platform/config.js');
       const config = loadConfig({ PORT: port, HOST: host, DATA_DIR: dataDir, ROLE: role });

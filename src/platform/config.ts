@@ -12,7 +12,7 @@ import {
   temporalTrust,
   TemporalTrustEnvironment,
 } from './config-temporal.js';
-import { hasProtocol, isHostPort } from './config-forms.js';
+import { hasProtocol, isHostPort, refuseSharedPort } from './config-forms.js';
 import { DatabaseEnvironment, refuseOwnerAlone } from './config-database.js';
 import { withSecretFiles } from './config-files.js';
 import { isKeyValues, TelemetryEnvironment, tracingSettings } from './config-telemetry.js';
@@ -362,6 +362,7 @@ function refuseContradictions(values: Environment): void {
     }
   }
   refuseOwnerAlone(values);
+  refuseSharedPort(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);
   if (missing.length > 0 && missing.length < sasl.length) {

@@ -231,6 +231,17 @@ function externalTemporal({ temporal }: Config): TemporalServer | undefined {
   return address === undefined ? undefined : { address, namespace, uiUrl: null, tls, apiKey };
 }
 
+/**
+ * Where one server is configured and another one embedded: the configured one is asked first, so that
+ * nothing is started, or downloaded, for a start that cannot succeed.
+ */
+export async function reachConfigured(config: Config): Promise<void> {
+  const { databaseUrl } = config;
+  const temporal = externalTemporal(config);
+  if (databaseUrl !== undefined && temporal === undefined) await reachDatabase(databaseUrl);
+  if (databaseUrl === undefined && temporal !== undefined) await reachTemporal(temporal);
+}
+
 /** Shows in one line what is wrong with DATABASE_URL, before anything is built on it. */
 async function reachDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

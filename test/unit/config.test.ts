@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { readConfig, type ConfigOverrides } from '../../src/platform/config.js';
+import { variablesHelp } from '../../src/cli/variables.js';
+import { readConfig, variableNames, type ConfigOverrides } from '../../src/platform/config.js';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 
@@ -134,6 +136,11 @@ const readings: [string, Record<string, string>, Expected, ConfigOverrides?][] =
     { metrics: { port: 9464, host: '0.0.0.0' } },
   ],
   [
+    'one port for both where one process listens for metrics alone',
+    { ROLE: 'worker', PORT: '3000', METRICS_PORT: '3000' },
+    { metrics: { port: 3000, host: '127.0.0.1' } },
+  ],
+  [
     'traces, all of them unless it says otherwise',
     { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' },
     {
@@ -191,6 +198,14 @@ const refusals: [Record<string, string>, string][] = [
   [
     { WEBHOOK_PRIVATE_ADDRESSES: 'perhaps' },
     'WEBHOOK_PRIVATE_ADDRESSES is "perhaps": it must be true or false.',
+  ],
+  [
+    { PORT: '3000', METRICS_PORT: '3000' },
+    'METRICS_PORT and PORT are both 3000: metrics have a port of their own, which callers do not reach. Set METRICS_PORT to another one.',
+  ],
+  [
+    { PORT: '3000', HOST: '0.0.0.0', METRICS_PORT: '3000' },
+    'METRICS_PORT and PORT are both 3000: metrics have a port of their own, which callers do not reach. Set METRICS_PORT to another one.',
   ],
   [{ ROLE: 'both' }, 'ROLE is "both": it must be all, api or worker.'],
   [
@@ -300,6 +315,18 @@ describe('configuration', () => {
         .with.property('message', message);
     });
   }
+
+  it('has each of its variables named by the help', () => {
+    const named = variablesHelp.match(/[A-Z]+(?:_[A-Z]+)+|PORT|HOST|ROLE/g) ?? [];
+    const known = named.filter((name) => !name.endsWith('_FILE'));
+    expect([...new Set(known)].sort()).to.deep.equal([...variableNames].sort());
+  });
+
+  it('has each of its variables explained by README', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const rows = readme.match(/^\| `[A-Z].*$/gm)?.join('\n') ?? '';
+    expect(variableNames.filter((name) => !rows.includes(`\`${name}\``))).to.deep.equal([]);
+  });
 
   it('does not read the environment by itself', () => {
     expect(readConfig({}).searchPath).to.equal('');

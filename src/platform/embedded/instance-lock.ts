@@ -163,6 +163,12 @@ async function readHolder(dataDir: string): Promise<ProcessIdentity | undefined>
   return text === undefined ? undefined : parseHolder(text);
 }
 
+/** The process that owns the folder's servers; undefined while none does. */
+export async function findHolder(dataDir: string): Promise<ProcessIdentity | undefined> {
+  const holder = await readHolder(dataDir);
+  return holder !== undefined && isSameProcess(holder) ? holder : undefined;
+}
+
 function parseHolder(text: string): ProcessIdentity | undefined {
   const value = parseJson(text);
   const isHolder = typeof value?.['pid'] === 'number' && typeof value['birth'] === 'string';
