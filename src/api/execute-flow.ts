@@ -11,6 +11,7 @@ import { billingRun } from './billing-run.js';
 import { checkRoles } from './check-access.js';
 import type { KnownWorkflow } from './flow-contract.js';
 import { problemCode } from './presenters/problem.js';
+import { resolveNaturalKeys } from './natural-keys.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
 import { usageAudit } from './usage-audit.js';
@@ -44,16 +45,19 @@ export function executionView(
 }
 
 /** What an execution starts. 400: the data do not fit. */
-function startOf(
+async function startOf(
+  scope: Scope,
   known: KnownWorkflow,
   data: Record<string, unknown>,
-  now: Date,
   idempotencyKey: string | null,
-): FlowStart {
+): Promise<FlowStart> {
   if (!('flow' in known)) {
-    return known.workflow === 'runBilling'
-      ? billingRun(validate(known.data, data), idempotencyKey)
-      : usageAudit(validate(known.data, data), now, idempotencyKey);
+    if (known.workflow !== 'runBilling') {
+      return usageAudit(validate(known.data, data), scope.now(), idempotencyKey);
+    }
+    const asked = validate(known.data, data);
+    await resolveNaturalKeys(scope, known.data, asked);
+    return billingRun(asked, idempotencyKey);
   }
   const { workflow, flow } = known;
   const body = validate(flowBody(flow), data) as Record<string, unknown>;
@@ -78,7 +82,7 @@ export async function executeFlow(
 ): Promise<ExecutionDto> {
   const { workflow } = known;
   checkWorkflow(scope, known);
-  const start = startOf(known, data, scope.now(), idempotencyKey);
+  const start = await startOf(scope, known, data, idempotencyKey);
   const executionId = isAsync
     ? await startInBackground(scope, platform, start)
     : await runFlow(scope, platform, start).then(

@@ -16,12 +16,14 @@ import {
   type Redirect,
   type StoredFile,
 } from '../schemas/operation.js';
+import { recordOfParam } from '../schemas/record-id.js';
 import { validate } from '../schemas/validator.js';
 import { readBody } from './body.js';
 import { enterWithBody, largeBodyMin } from './body-budget.js';
 import { checkAccess, checkAdminFields } from './check-access.js';
 import { noteRefusedBearer } from './failed-sign-ins.js';
 import { JsonText, stringifyJsonInPortions } from './json.js';
+import { resolveInput } from './natural-keys.js';
 import { presentReply } from './presenters/reply.js';
 import { admit, limitEvents, limitRequest } from './rate-limit.js';
 import { bytesOf, enterShare } from './share.js';
@@ -120,10 +122,16 @@ export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform)
 const resourceName = (param: string): string =>
   param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The parameters of a path, ids in lower case. 404: an id is none. */
+/**
+ * The parameters of a path, ids in lower case. 404: an id is none, where the record has no natural key
+ * that it could be.
+ */
 export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
   const read = Object.entries(params).map(([name, value]): [string, string] => {
-    const isText = !name.endsWith('Id') || operation.textParams?.includes(name) === true;
+    const isText =
+      !name.endsWith('Id') ||
+      operation.textParams?.includes(name) === true ||
+      (recordOfParam(name) !== undefined && !isUuid(value));
     if (isText ? value.includes('\0') : !isUuid(value)) {
       throw problem.notFound(`There is no ${resourceName(name)} '${value.replaceAll('\0', '?')}'.`);
     }
@@ -261,6 +269,7 @@ async function perform(
     if (!ctx.res.writableFinished) scope.db.abandon?.();
   });
   const input = { params, query, body, idempotencyKey };
+  await resolveInput(scope, operation, input);
   const result = await handler(input, scope, platform, callerOf(ctx, platform));
   const { success } = operation;
   if (success.kind === 'redirect') {

@@ -88,7 +88,10 @@ const accountById = prepareQuery(Account, { id: 'text' }, (query, { id }) =>
 /** The account as a row shows it, by id. */
 export async function getAccountSummary(scope: Scope, id: string): Promise<AccountSummaryDto> {
   const [account] = isUuid(id) ? await accountById(scope.db.read, scope.tenantId, { id }) : [];
-  if (!account) throw missingAccount(id);
+  if (!account) {
+    const hint = isUuid(id) ? '' : ' An externalId is looked up with ?isExternal=true.';
+    throw problem.notFound(`There is no account '${id}'.${hint}`);
+  }
   return presentAccountSummary(account);
 }
 

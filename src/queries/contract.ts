@@ -34,6 +34,7 @@ function presentContractSummary(contract: Contract): ContractSummaryDto {
 const contractList = prepareList(Contract, {
   orderBy: ['number', 'id'],
   searched: ['name', 'number'],
+  filters: { accountId: { column: 'masterAccountId', operator: '=' } },
 });
 
 /** One page of contracts by number; `q` is part of the name or number. */
@@ -41,8 +42,9 @@ export async function listContracts(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
+  filter: { readonly accountId?: string } = {},
 ): Promise<Listed<ContractSummaryDto>> {
-  const { items, total } = await contractList(scope, page, q);
+  const { items, total } = await contractList(scope, page, q, filter);
   return { items: items.map(presentContractSummary), total };
 }
 

@@ -42,6 +42,7 @@ const paymentList = prepareList(Payment, {
     { column: 'id', order: 'desc' },
   ],
   searched: ['paymentReference', 'comments', 'participantName'],
+  filters: { accountId: { column: 'accountId', operator: '=' } },
 });
 
 /** One page of payments, the latest first; `q` is part of the reference, comments or participant. */
@@ -49,8 +50,9 @@ export async function listPayments(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
+  filter: { readonly accountId?: string } = {},
 ): Promise<Listed<PaymentDto>> {
-  const { items, total } = await paymentList(scope, page, q);
+  const { items, total } = await paymentList(scope, page, q, filter);
   return { items: items.map(presentPayment), total };
 }
 

@@ -37,6 +37,7 @@ export const missingWallet = (id: string) => problem.notFound(`There is no walle
 const walletList = prepareList(Wallet, {
   orderBy: ['title'],
   searched: ['title', 'customerId'],
+  filters: { accountId: { column: 'accountId', operator: '=' } },
 });
 
 /** One page of wallets by title; `q` is part of the title or the customer id. */
@@ -44,8 +45,9 @@ export async function listWallets(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
+  filter: { readonly accountId?: string } = {},
 ): Promise<Listed<WalletDto>> {
-  const { items, total } = await walletList(scope, page, q);
+  const { items, total } = await walletList(scope, page, q, filter);
   return { items: items.map(presentWallet), total };
 }
 

@@ -1,14 +1,15 @@
 import { Type, type Static } from 'typebox';
 import { daysFrom } from '../kernel/date.js';
 import { problem } from '../kernel/problem.js';
-import { DateText, optional, Uuid } from './field.js';
+import { DateText, optional } from './field.js';
+import { RecordId } from './record-id.js';
 
 /** What a billing run is asked for (0-decisions.md section 6). */
 export const BillingRunData = Type.Object(
   {
     periodStart: DateText('First day of the period, inclusive.'),
     periodEnd: DateText('Last day of the period, inclusive; usage until then is billed.'),
-    accountId: optional(Uuid('Bill only this account; all due ones when left out.')),
+    accountId: optional(RecordId('account', 'Bill only this account; all due ones when left out.')),
     dryRun: optional(
       Type.Boolean({ description: 'Whether to show what would be billed and write nothing.' }),
     ),

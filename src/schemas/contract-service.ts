@@ -17,6 +17,7 @@ import { external, operation, reply } from './operation.js';
 import { pageQuery, viewQuery } from './paging.js';
 import { RateCard, RateCardWrite } from './rate-card.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 const terminationMessage = () => optional(FreeText('Why the line was ended.'));
 
@@ -60,8 +61,10 @@ export const ContractLineWrite = writeBody(
         description: 'The line of this contract that is sent back, changed or not; else ignored.',
       }),
     ),
-    serviceId: optional(Uuid('Service that is sold; this or templateId is required.')),
-    templateId: optional(Uuid('Another name of serviceId.')),
+    serviceId: optional(
+      RecordId('service', 'Service that is sold; this or templateId is required.'),
+    ),
+    templateId: optional(RecordId('service', 'Another name of serviceId.')),
     ...LineFields,
   },
   { description: 'A line of a contract.', ignore },

@@ -16,6 +16,7 @@ import {
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery } from './paging.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 export const ContractCreate = writeBody(
   {
@@ -24,7 +25,9 @@ export const ContractCreate = writeBody(
     startDate: optional(DateText('First day, inclusive.')),
     endDate: optional(DateText('Last day, inclusive.')),
     currency: optional(CurrencyCode('Currency code or name that its usage is rated in.')),
-    masterAccountId: optional(Uuid('Account that is billed; this or accountExtId is required.')),
+    masterAccountId: optional(
+      RecordId('account', 'Account that is billed; this or accountExtId is required.'),
+    ),
     accountExtId: optional(Text('External id of the account that is billed.')),
     poNumber: optional(Text("Number of the customer's purchase order.")),
     totalPrice: optional(DecimalValue({ description: 'Agreed total.' })),
@@ -78,7 +81,11 @@ export const contractOperations = {
     path: external('/contracts'),
     tag,
     summary: 'List contracts',
-    query: Type.Object({ ...pageQuery, ...searchQuery('the name or number') }),
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the name or number'),
+      accountId: Type.Optional(RecordId('account', 'The account that is billed.')),
+    }),
     success: reply.rowPage(contractRow),
     errors: [400],
   }),

@@ -5,6 +5,7 @@ import { DateText, FreeText, nullable, optional, Uuid, writeBody } from './field
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery, WholeNumber } from './paging.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 const Proration = Type.Object(
   {
@@ -199,7 +200,7 @@ export const invoiceOperations = {
     query: Type.Object({
       ...pageQuery,
       ...searchQuery('the invoiceNo'),
-      accountId: Type.Optional(Uuid('The account that is charged.')),
+      accountId: Type.Optional(RecordId('account', 'The account that is charged.')),
       fromDate: Type.Optional(DateText('First invoice date, inclusive.')),
       toDate: Type.Optional(DateText('Last invoice date, inclusive.')),
     }),

@@ -14,7 +14,16 @@ const sharedKeywords = new Set([
 
 /** Keywords that say nothing about what is sent or answered. */
 const silentKeywords = new Set([
-  ...['ignored', 'nullable', 'orNull', 'discriminator', 'freeObject', 'canonicalUuid', 'expected'],
+  ...[
+    'ignored',
+    'nullable',
+    'orNull',
+    'discriminator',
+    'freeObject',
+    'canonicalUuid',
+    'expected',
+    'recordId',
+  ],
   // Of flows: the name and the kind of record behind a field of a start node.
   ...['to', 'reference'],
 ]);

@@ -9,6 +9,7 @@ import {
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
 import { errorSchemas } from './problem.js';
+import { describeParam, recordOfParam, type KeyedRecord } from './record-id.js';
 
 /** What the document needs besides the declarations. */
 export interface OpenApiFacts {
@@ -109,19 +110,24 @@ function errorResponse(
 const words = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+function describeInPath(
+  name: string,
+  { isUuid, record }: { readonly isUuid: boolean; readonly record: KeyedRecord | undefined },
+): string {
+  if (record) return describeParam(record);
+  if (name === 'currency') return 'Code or name of the currency.';
+  return isUuid ? `Id of the ${words(name.slice(0, -2))}.` : `The ${words(name)}.`;
+}
+
 function pathParameters({ path, textParams = [] }: Operation): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const isUuid = name.endsWith('Id') && !textParams.includes(name);
+    const record = textParams.includes(name) ? undefined : recordOfParam(name);
+    const isUuid = name.endsWith('Id') && !textParams.includes(name) && record === undefined;
     return {
       name,
       in: 'path',
       required: true,
-      description:
-        name === 'currency'
-          ? 'Code or name of the currency.'
-          : isUuid
-            ? `Id of the ${words(name.slice(0, -2))}.`
-            : `The ${words(name)}.`,
+      description: describeInPath(name, { isUuid, record }),
       schema: isUuid ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 },
     };
   });

@@ -4,6 +4,7 @@ import { exampleIds } from './examples.js';
 import { optional, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { Payment } from './payment.js';
+import { RecordId } from './record-id.js';
 
 const PaidInvoice = Type.Object(
   {
@@ -30,7 +31,10 @@ export const ApplyPayment = writeBody(
       Type.Array(
         Type.Object(
           {
-            invoiceId: Uuid('Id of an open invoice of the account and currency of the payment.'),
+            invoiceId: RecordId(
+              'invoice',
+              'An open invoice of the account and currency of the payment.',
+            ),
             amount: optional(
               DecimalValue({
                 description: 'How much to apply to it; as much as possible when left out.',

@@ -16,10 +16,11 @@ import {
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery } from './paging.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 export const PaymentCreate = writeBody(
   {
-    accountId: Uuid('Account that pays or is paid.'),
+    accountId: RecordId('account', 'Account that pays or is paid.'),
     currency: CurrencyCode('Currency code or name.'),
     paymentReference: Text('Reference of the payment, unique among the payments.'),
     paymentMethod: Picklist('paymentMethod', { description: 'How it was paid.' }),
@@ -92,6 +93,7 @@ export const paymentOperations = {
     query: Type.Object({
       ...pageQuery,
       ...searchQuery('the paymentReference, comments or participantName'),
+      accountId: Type.Optional(RecordId('account', 'The account that pays or is paid.')),
     }),
     success: reply.rowPage(paymentRow),
     errors: [400],

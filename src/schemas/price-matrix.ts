@@ -4,6 +4,7 @@ import { CurrencyReference, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { RateCard, RateCardRowWrite } from './rate-card.js';
 import { Currency } from './reference-data.js';
+import { RecordId } from './record-id.js';
 
 const currencyId = CurrencyReference('Currency of the matrix, by id, code or name.');
 const priceMatrixRows = Type.Array(RateCardRowWrite, {
@@ -11,7 +12,7 @@ const priceMatrixRows = Type.Array(RateCardRowWrite, {
   maxItems: 10_000,
   description: 'Its rows, in the order in which ties are settled.',
 });
-const serviceId = Uuid('Service whose list prices they are.');
+const serviceId = RecordId('service', 'Service whose list prices they are.');
 const contractSvcId = Uuid('Line whose exception prices they are.');
 
 /** What an answer adds to a body is ignored in the next one. */
@@ -37,7 +38,7 @@ export const ExceptionMatrixUpdate = writeBody(
 export const PricingCopy = writeBody(
   {
     q2cEntityServiceId: Uuid('Line that gets the prices.'),
-    sourceServiceId: Uuid('Service whose list prices are copied.'),
+    sourceServiceId: RecordId('service', 'Service whose list prices are copied.'),
     currencyId: CurrencyReference('Currency of the prices, by id, code or name.'),
   },
   { description: 'List prices to copy onto a line.' },

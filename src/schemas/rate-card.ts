@@ -15,6 +15,7 @@ import {
 } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery } from './paging.js';
+import { RecordId } from './record-id.js';
 
 const AttributeValue = Type.Object(
   {
@@ -32,7 +33,7 @@ const RowFields = {
   dynamicDescription: optional(FreeText('Description that is filled in when it is invoiced.')),
   taxCode: optional(Text('Tax code.', 64)),
   usageType: optional(Picklist('usageType', { description: 'Charge (default) or Payout.' })),
-  billingAccountId: optional(Uuid("Account to bill in place of the event's.")),
+  billingAccountId: optional(RecordId('account', "Account to bill in place of the event's.")),
   attributeValues: optional(
     Type.Array(AttributeValue, {
       maxItems: 100,

@@ -3,6 +3,7 @@ import { examples } from './examples.js';
 import { nullable, Text, updateBody, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { PricingLogic, PricingLogicWrite } from './pricing-logic.js';
+import { RecordId } from './record-id.js';
 
 const write = PricingLogicWrite.properties;
 const shown = PricingLogic.properties;
@@ -29,7 +30,7 @@ export const ExpressionListWrite = writeBody(
 
 export const RateComputationCreate = writeBody(
   {
-    serviceId: Uuid('Service that it is of.'),
+    serviceId: RecordId('service', 'Service that it is of.'),
     name: Text('Name of the computation.'),
     seqNo: seqNo('Its place in the order; of two of one number the older goes first.'),
     expressionList: ExpressionListWrite,

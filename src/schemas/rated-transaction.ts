@@ -4,6 +4,7 @@ import { DateText, nullable, Uuid } from './field.js';
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery } from './paging.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 export const RatedDimension = Type.Object(
   {
@@ -79,7 +80,7 @@ export const ratedTransactionOperations = {
     query: Type.Object({
       ...pageQuery,
       ...searchQuery('the externalTranId'),
-      accountId: Type.Optional(Uuid('The billed account.')),
+      accountId: Type.Optional(RecordId('account', 'The billed account.')),
       fromDate: Type.Optional(DateText('First transaction date, inclusive.')),
       toDate: Type.Optional(DateText('Last transaction date, inclusive.')),
     }),

@@ -2,6 +2,7 @@ import { referenceData } from '../kernel/reference-data.js';
 import { operations, type Operations } from './index.js';
 import { isReadOnly, type Operation } from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
+import { describeParam, recordOfParam } from './record-id.js';
 
 /** An operation that MCP clients may call, and where its handler is. */
 export interface Tool {
@@ -41,6 +42,8 @@ export const pathNames = ({ path }: Operation): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
 function pathSchema(name: string, { textParams = [] }: Operation): JsonSchema {
+  const record = textParams.includes(name) ? undefined : recordOfParam(name);
+  if (record) return { type: 'string', minLength: 1, description: describeParam(record) };
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   return name.endsWith('Id') && !textParams.includes(name)
     ? { type: 'string', format: 'uuid', description: `Id of the ${words.slice(0, -3)}.` }

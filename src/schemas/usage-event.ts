@@ -5,6 +5,7 @@ import { Instant, nullable, Text, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { offsetQuery, timeRangeQuery } from './paging.js';
 import { RatedTransaction } from './rated-transaction.js';
+import { RecordId } from './record-id.js';
 
 /** The codes of 0-decisions.md section 2.2, and one for faults of ours (docs/decisions/0042). */
 export const usageRejectionCodes = [
@@ -100,8 +101,8 @@ export const UsageSummary = Type.Object(
 );
 
 const filter = {
-  accountId: Type.Optional(Uuid('Events of this account.')),
-  serviceId: Type.Optional(Uuid('Events of this service.')),
+  accountId: Type.Optional(RecordId('account', 'Events of this account.')),
+  serviceId: Type.Optional(RecordId('service', 'Events of this service.')),
   code: Type.Optional(Code),
   externalTransactionId: Type.Optional(Text("The producer's id.")),
   // Compared with eventTimestamp.

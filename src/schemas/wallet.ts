@@ -5,6 +5,7 @@ import { CurrencyCode, nullable, optional, Text, updateBody, Uuid, writeBody } f
 import { external, operation, reply } from './operation.js';
 import { pageQuery, searchQuery, viewQuery } from './paging.js';
 import { rowSpec } from './row.js';
+import { RecordId } from './record-id.js';
 
 /** A number that is 0 when it is left out. */
 const signed = (description: string) =>
@@ -15,7 +16,7 @@ const unsigned = (description: string) =>
 export const WalletCreate = writeBody(
   {
     title: Text('Title, unique among the wallets.'),
-    accountId: Uuid('Account that owns the wallet.'),
+    accountId: RecordId('account', 'Account that owns the wallet.'),
     currency: optional(CurrencyCode('Currency code or name of the amounts.')),
     unit: optional(Text('What the amounts count when they are no money.')),
     balance: signed('What is in the wallet'),
@@ -75,7 +76,11 @@ export const walletOperations = {
     path: external('/wallets'),
     tag,
     summary: 'List wallets by title',
-    query: Type.Object({ ...pageQuery, ...searchQuery('the title or customerId') }),
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the title or customerId'),
+      accountId: Type.Optional(RecordId('account', 'The account that owns them.')),
+    }),
     success: reply.rowPage(walletRow),
     errors: [400],
   }),

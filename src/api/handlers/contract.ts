@@ -5,7 +5,8 @@ import { pageRequest } from '../../schemas/paging.js';
 import type { Handlers } from '../mount.js';
 
 export const contractHandlers: Handlers<Operations['contract']> = {
-  list: ({ query }, scope) => listContracts(scope, pageRequest(query), query.q),
+  list: ({ query: { q, accountId, ...page } }, scope) =>
+    listContracts(scope, pageRequest(page), q, accountId === undefined ? {} : { accountId }),
   get: ({ params }, { db, tenantId }) => getContract(db.read, tenantId, params.contractId),
   create: ({ body }, scope) => createContract(scope, body),
   update: ({ params, body }, scope) => updateContract(scope, params.contractId, body),

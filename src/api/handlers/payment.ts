@@ -5,7 +5,8 @@ import type { Handlers } from '../mount.js';
 import { deletePayment, editPayment, savePayment } from '../payment-flow.js';
 
 export const paymentHandlers: Handlers<Operations['payment']> = {
-  list: ({ query }, scope) => listPayments(scope, pageRequest(query), query.q),
+  list: ({ query: { q, accountId, ...page } }, scope) =>
+    listPayments(scope, pageRequest(page), q, accountId === undefined ? {} : { accountId }),
   get: ({ params }, scope) => getPayment(scope, params.paymentId),
   create: ({ body, idempotencyKey }, scope, platform) =>
     savePayment(scope, platform, body, idempotencyKey),

@@ -5,7 +5,8 @@ import { pageRequest } from '../../schemas/paging.js';
 import type { Handlers } from '../mount.js';
 
 export const walletHandlers: Handlers<Operations['wallet']> = {
-  list: ({ query }, scope) => listWallets(scope, pageRequest(query), query.q),
+  list: ({ query: { q, accountId, ...page } }, scope) =>
+    listWallets(scope, pageRequest(page), q, accountId === undefined ? {} : { accountId }),
   get: ({ params }, scope) => getWallet(scope, params.walletId),
   create: ({ body }, scope) => createWallet(scope, body),
   update: ({ params, body }, scope) => updateWallet(scope, params.walletId, body),

@@ -20,6 +20,7 @@ import {
 } from '../mount.js';
 import { limitToolCall } from '../rate-limit.js';
 import { problemCode, recordsError } from '../presenters/problem.js';
+import { resolveInput } from '../natural-keys.js';
 import { presentReply } from '../presenters/reply.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
@@ -101,6 +102,7 @@ async function perform(
   checkAccess(operation, identity);
   const input = readArguments(operation, given);
   checkAdminFields(operation, identity, input.body);
+  await resolveInput(scope, operation, input);
   const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
   const result = await ofResource[key]?.(input, scope, platform, nobody);
   return presentReply(operation.success as JsonReply, result, { requestId, query: input.query });
