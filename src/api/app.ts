@@ -8,6 +8,7 @@ import type { Operation } from '../schemas/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
+import { mountFrontPage, showMissingPage } from './front-page.js';
 import { answerBeforeEnd } from './drain.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
@@ -109,6 +110,7 @@ export function createApp(platform: Platform): Koa {
   mountMcp(router, platform);
   mountPages(router, platform);
   mountDocs(router);
+  mountFrontPage(router, platform);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
   if (platform.tracing) app.use(traceRequests(platform.tracing));
   app.use(measureRequests(platform));
@@ -121,7 +123,8 @@ export function createApp(platform: Platform): Koa {
     try {
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
-        throw unroutedProblem(ctx);
+        const unrouted = unroutedProblem(ctx);
+        if (unrouted.kind !== 'notFound' || !showMissingPage(ctx)) throw unrouted;
       }
     } catch (error) {
       answerProblem(ctx, error, platform);

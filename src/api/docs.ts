@@ -130,7 +130,6 @@ export function mountDocs(router: Router): void {
     const file = new URL('browser/standalone.js', `file://${entry}`);
     return assetOf(javascript, await readFile(file));
   });
-  router.get('/', (ctx: Context) => ctx.redirect('/docs'));
   router.get('/openapi.json', async (ctx: Context) => serve(ctx, await document(), revalidated));
   router.get('/docs', async (ctx: Context) => {
     ctx.set('Content-Security-Policy', pagePolicy);

@@ -20,7 +20,7 @@ import { clientOf, type RequestState } from '../mount.js';
 import { browserCookie, flowCookies } from './authorization.js';
 import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
-import { showPage } from './page.js';
+import { showPage } from '../show-page.js';
 import { withParameters } from './redirect-uri.js';
 
 /** A flow that this browser began and nobody has decided, with the browser's secret. */

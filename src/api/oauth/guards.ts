@@ -8,7 +8,7 @@ import { clientOf, type Guard } from '../mount.js';
 import { findTarget } from './authorization.js';
 import { openToOrigins } from './cross-origin.js';
 import { codeOf, isFault } from './fault.js';
-import { showPage } from './page.js';
+import { showPage } from '../show-page.js';
 import { isLocal, withParameters } from './redirect-uri.js';
 
 /** RFC 7591, section 3.2.2: which code a refused body has. */

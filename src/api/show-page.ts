@@ -24,7 +24,7 @@ const policy = [
 export function showPage(
   ctx: Context,
   status: number,
-  view: 'consent' | 'refusal',
+  view: 'consent' | 'front' | 'missing' | 'refusal',
   data: { readonly title: string } & Readonly<Record<string, unknown>>,
 ): void {
   ctx.set('Content-Security-Policy', policy);
