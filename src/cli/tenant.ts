@@ -2,6 +2,7 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import countries from 'i18n-iso-countries';
 import type { Seller, Tenant } from '../platform/tenants.js';
 import { parseCount } from './options.js';
+import { registerDeletion } from './tenant-delete.js';
 import { registerSuspension } from './tenant-suspension.js';
 
 const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];
@@ -108,7 +109,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller|suspend|resume`. */
+/** `durabill tenant create|list|plan|seller|suspend|resume|delete`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -130,4 +131,5 @@ export function registerTenant(program: Command): void {
     .action(changePlan);
   registerSeller(group);
   registerSuspension(group);
+  registerDeletion(group);
 }

@@ -122,6 +122,7 @@ describe('OAuth: the command line', function () {
       ['tenant', 'seller', 'typo', '--name', 'X'],
       ['tenant', 'suspend', 'typo'],
       ['tenant', 'resume', 'typo'],
+      ['tenant', 'delete', 'typo', '--confirm', 'typo'],
     ];
     for (const line of lines) {
       const { code, output, errors } = await durabill(...line);

@@ -122,6 +122,22 @@ describe('npm start', function () {
     expect(running.code).to.equal(0);
   });
 
+  it('deletes a tenant whose name is said twice, and no other', async () => {
+    expect((await durabill('tenant', 'create', 'gone')).code).to.equal(0);
+    const unsure = await durabill('tenant', 'delete', 'gone');
+    expect(unsure.code).to.equal(1);
+    expect(unsure.output).to.contain('durabill tenant delete gone --confirm gone');
+    const wrong = await durabill('tenant', 'delete', 'gone', '--confirm', 'default');
+    expect(wrong.code).to.equal(1);
+    const deleted = await durabill('tenant', 'delete', 'gone', '--confirm', 'gone');
+    expect(deleted.output).to.match(/^deleted gone$/m);
+    const { output } = await durabill('tenant', 'list');
+    expect(output).to.match(/^default\t/m);
+    expect(output).not.to.contain('gone');
+    const again = await durabill('tenant', 'delete', 'gone', '--confirm', 'gone');
+    expect(again.output).to.contain("There is no tenant 'gone'");
+  });
+
   it('notices a configured server that is away before it starts the embedded ones', async () => {
     for (const [env, message] of [
       [
