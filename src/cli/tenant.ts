@@ -77,7 +77,7 @@ async function changeSeller(tenantId: string, options: Partial<Seller>): Promise
   });
   if (!seller) throw new Error(`The tenant '${tenantId}' has no seller yet: set one with --name.`);
   for (const [name, value] of Object.entries(seller)) {
-    if (value !== null) process.stdout.write(`${name}\t${value}\n`);
+    if (value !== null) process.stdout.write(`${name}\t${String(value)}\n`);
   }
 }
 
@@ -94,6 +94,10 @@ function registerSeller(group: Command): void {
     .option('--country <code>', 'country by its alpha-2 code, such as DE', parseCountry)
     .option('--vat-id <id>', 'VAT identifier with its country, such as DE123456789')
     .option('--registration <text>', 'number in a commercial register')
+    .option('--payment-text <text>', 'what invoices say about how to pay')
+    .option('--iban <iban>', 'the account that invoices are paid to')
+    .option('--bic <bic>', 'the bank of that account')
+    .option('--usage-appendix <on|off>', 'list the usage of each day on invoices', parseSwitch)
     .addHelpText(
       'after',
       `
@@ -101,6 +105,11 @@ With country and VAT identifier, the PDFs of taxed invoices hold them as EN 1693
 left out stays as it is, what is set to '' is taken away.`,
     )
     .action(changeSeller);
+}
+
+function parseSwitch(text: string): boolean {
+  if (text === 'on' || text === 'off') return text === 'on';
+  throw new InvalidArgumentError('Use on or off.');
 }
 
 function parseCountry(text: string): string {

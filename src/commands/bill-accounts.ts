@@ -91,12 +91,13 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
 function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {
   const { rate, hasOther, contractId, label, dimensionName } = group;
   const service = services.get(group.serviceId);
+  const unit = units.get(group.dimensionId ?? '') ?? dimensionName;
   return {
     ...group,
     isOfOneContract: contractId !== null && !hasOther,
-    description: label ?? dimensionName ?? service?.label ?? service?.name ?? 'Usage',
+    description: label ?? unit ?? service?.label ?? service?.name ?? 'Usage',
     volume: new Decimal(group.volume),
-    unit: units.get(group.dimensionId ?? '') ?? dimensionName,
+    unit,
     ...{ proration: null, tiers: group.tiers ?? [] },
     rate: rate === null ? averageRate(group) : new Decimal(rate),
     amount: new Decimal(group.amount),

@@ -70,13 +70,21 @@ export const resumeTenant = async (db: Knex, id: string): Promise<boolean> =>
   (await db('tenant').where({ id }).whereNotNull('suspendedAt').update({ suspendedAt: null })) > 0;
 
 /** Who a tenant is on its invoices (docs/decisions/0121). */
-export type Seller = Omit<PdfParty, 'lines'>;
+export interface Seller extends Omit<PdfParty, 'lines'> {
+  /** What its invoices say about how to pay, beside the account. */
+  readonly paymentText: string | null;
+  readonly iban: string | null;
+  readonly bic: string | null;
+  /** Whether its invoices list the usage of each day. */
+  readonly usageAppendix: boolean;
+}
 
 export async function getSeller(db: Knex, tenantId: string): Promise<Seller | undefined> {
   return db('seller')
     .where({ tenantId })
     .first<Seller | undefined>(
       ...['name', 'street', 'street2', 'zipCode', 'city', 'country', 'vatId', 'registration'],
+      ...['paymentText', 'iban', 'bic', 'usageAppendix'],
     );
 }
 
@@ -86,12 +94,22 @@ const isVatIdOf = (country: string, vatId: string): boolean =>
 
 const trimmed = (changes: Partial<Seller>): Partial<Seller> =>
   Object.fromEntries(
-    Object.entries(changes).map(([name, value]) => [name, value?.trim() ? value.trim() : null]),
+    Object.entries(changes).map(([name, value]: [string, unknown]) => {
+      if (typeof value !== 'string') return [name, value];
+      return [name, value.trim() === '' ? null : value.trim()];
+    }),
   );
+
+/** ISO 13616: letters count from 10, the first four signs stand last, and 97 leaves 1. */
+function isIban(iban: string): boolean {
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban)) return false;
+  const digits = [...iban.slice(4), ...iban.slice(0, 4)].map((sign) => parseInt(sign, 36)).join('');
+  return BigInt(digits) % 97n === 1n;
+}
 
 /**
  * Sets who a tenant is on its invoices; what is left out stays as it is, what is blank is taken away.
- * 400: the VAT identifier is of another country, or the name is taken away. 404: there is no such
+ * 400: the IBAN has a typing error, the VAT identifier is of another country, or the name is taken away. 404: there is no such
  * tenant.
  */
 export async function setSeller(
@@ -106,13 +124,17 @@ export async function setSeller(
     ...(await getSeller(db, tenantId)),
     ...trimmed(changes),
   };
+  const iban = seller.iban?.replace(/\s/g, '').toUpperCase() ?? null;
   const { name, country, vatId } = seller;
+  if (iban !== null && !isIban(iban)) {
+    throw problem.validation(`'${iban}' is no IBAN: its check digits do not fit.`);
+  }
   if (!name) throw problem.validation('A seller needs a name.');
   if (vatId && !isVatIdOf(country ?? '?', vatId)) {
     throw problem.validation(`The VAT identifier '${vatId}' does not begin with its country.`);
   }
   await db('seller')
-    .insert({ ...seller, tenantId, updatedAt: new Date() })
+    .insert({ ...seller, iban, tenantId, updatedAt: new Date() })
     .onConflict('tenant_id')
     .merge();
 }

@@ -1,12 +1,13 @@
 import type { Knex } from 'knex';
-import { Decimal, decimalText, sum } from '../kernel/money.js';
-import type { PdfInvoice, PdfItem, PdfParty, PdfTax } from '../kernel/pdf-invoice.js';
+import { Decimal, decimalText, sum, ZERO } from '../kernel/money.js';
+import type { PdfInvoice, PdfItem, PdfParty, PdfPayment, PdfTax } from '../kernel/pdf-invoice.js';
 import { referenceData } from '../kernel/reference-data.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import type { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
-import { missingInvoice } from './invoice.js';
+import { itemProration, missingInvoice } from './invoice.js';
+import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
 
 /** The next invoices of a run, in the order of their ids. */
 export interface RenderPage {
@@ -105,30 +106,46 @@ async function presentAll(
     )
     .withGraphFetched('addresses');
   const buyers = new Map(accounts.map((account) => [account.id, buyerOf(account)]));
-  const seller = await sellerOf(db.read, tenantId);
-  return invoices.map((invoice) =>
-    pdfInvoice(invoice, seller, buyers.get(invoice.accountId) ?? nobody),
-  );
+  const { seller, payment, hasUsage } = await sellerOf(db.read, tenantId);
+  const facts = await loadPdfFacts(db.read, tenantId, invoices, hasUsage);
+  return invoices.map((invoice) => ({
+    ...pdfInvoice(invoice, facts),
+    ...{ seller, buyer: buyers.get(invoice.accountId) ?? nobody },
+    payment: isPayable(invoice) ? payment : null,
+    usage: hasUsage ? (facts.usage.get(invoice.id) ?? []) : null,
+  }));
 }
 
-type SellerRow = Omit<PdfParty, 'lines'>;
+const isPayable = ({ voidedAt, invoiceType, balance }: Invoice): boolean =>
+  voidedAt === null && invoiceType === 'Invoice' && new Decimal(balance).greaterThan(0);
 
-async function sellerOf(db: Knex, tenantId: string): Promise<PdfParty> {
+type SellerRow = Omit<PdfParty, 'lines'> & PdfPayment & { readonly hasUsage: boolean };
+
+/** Who a tenant is on its invoices, and what it wants on them. */
+interface PdfSeller {
+  readonly seller: PdfParty;
+  readonly payment: PdfPayment | null;
+  readonly hasUsage: boolean;
+}
+
+async function sellerOf(db: Knex, tenantId: string): Promise<PdfSeller> {
   const { rows } = await db.raw<{ rows: SellerRow[] }>(
     `select coalesce(seller.name, tenant.name) as "name", street, street2, zip_code as "zipCode",
-       city, country, vat_id as "vatId", registration
+       city, country, vat_id as "vatId", registration, payment_text as "text", iban, bic,
+       coalesce(usage_appendix, false) as "hasUsage"
      from tenant left join seller on seller.tenant_id = tenant.id where tenant.id = ?`,
     [tenantId],
   );
-  const seller = rows[0] ?? { ...noAddress, name: tenantId };
-  const { street, street2, zipCode, city, country, vatId, registration } = seller;
-  return {
-    ...seller,
-    lines: shown([
-      ...[street, street2, joined(zipCode, city), countryName(country)],
-      ...[labelled('VAT', vatId), registration],
-    ]),
-  };
+  const [row] = rows;
+  const { text = null, iban = null, bic = null, hasUsage = false, ...known } = row ?? {};
+  const party = { ...noAddress, name: tenantId, ...known };
+  const { street, street2, zipCode, city, country, vatId, registration } = party;
+  const lines = shown([
+    ...[street, street2, joined(zipCode, city), countryName(country)],
+    ...[labelled('VAT', vatId), registration],
+  ]);
+  const payment = text === null && iban === null ? null : { text, iban, bic };
+  return { seller: { ...party, lines }, payment, hasUsage };
 }
 
 const noAddress = {
@@ -181,25 +198,56 @@ function taxesOf(items: readonly InvoiceItem[]): PdfTax[] {
   }));
 }
 
-function pdfInvoice(invoice: Invoice, seller: PdfParty, buyer: PdfParty): PdfInvoice {
+type InvoiceContent = Omit<PdfInvoice, 'seller' | 'buyer' | 'payment' | 'usage'>;
+
+function pdfInvoice(invoice: Invoice, facts: PdfFacts): InvoiceContent {
   const { id, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd, currency } = invoice;
   const { amount, taxAmount, items = [] } = invoice;
+  const contract = contractOf(invoice, facts);
   return {
     ...{ id, title: invoice.invoiceType, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd },
     ...{ currency, minorDigits: referenceData.currency(currency)?.minorDigits ?? 2 },
     ...{ isCredit: invoice.invoiceType === 'Credit Note', isVoid: invoice.voidedAt !== null },
-    ...{ seller, buyer, amount, taxAmount, taxes: taxesOf(items) },
-    total: decimalText(new Decimal(amount).plus(taxAmount)),
-    items: items.map(pdfItem),
+    ...{ amount, taxAmount, taxes: taxesOf(items), ...paidOf(invoice) },
+    ...contract,
+    items: items.map((item) => pdfItem(item, facts, contract.contractNumber === null)),
   };
 }
 
-function pdfItem(item: InvoiceItem): PdfItem {
-  const { description, serviceName, billStartDate, billEndDate, amount, tax } = item;
+/** The total, and what of it is paid and due; nothing is of a void invoice. */
+function paidOf({ amount, taxAmount, balance, voidedAt }: Invoice) {
+  const total = new Decimal(amount).plus(taxAmount);
+  const paid = voidedAt === null ? total.minus(balance) : ZERO;
+  return {
+    total: decimalText(total),
+    paid: decimalText(paid),
+    due: decimalText(new Decimal(balance)),
+  };
+}
+
+/** Numbers that a buyer looks for, where there is only one. */
+function contractOf({ contractId, items = [] }: Invoice, facts: PdfFacts) {
+  const whole = facts.contracts.get(contractId ?? '');
+  const ofItems = items.map((item) => facts.contractsByLine.get(item.contractServiceId ?? ''));
+  const [first = whole] = ofItems;
+  const isOne = ofItems.every((contract) => contract?.number === first?.number);
+  const contract = whole ?? (isOne ? first : undefined);
+  return { contractNumber: contract?.number ?? null, poNumber: contract?.poNumber ?? null };
+}
+
+function pdfItem(item: InvoiceItem, facts: PdfFacts, namesContract: boolean): PdfItem {
+  const service = facts.serviceLabels.get(item.serviceId ?? '') ?? item.serviceName;
+  const contract = namesContract
+    ? facts.contractsByLine.get(item.contractServiceId ?? '')
+    : undefined;
+  const { count = 0, steps = [] } = facts.computations.get(item.id) ?? {};
+  const { description, billStartDate, billEndDate, amount, tax } = item;
   const rate = item.ratePerUnit === null ? null : decimalText(new Decimal(item.ratePerUnit));
   return {
-    description: description ?? serviceName ?? '',
-    detail: serviceName !== null && serviceName !== description ? serviceName : '',
+    description: description ?? service ?? '',
+    detail: shown([service === description ? null : service, contract?.number]).join('  ·  '),
+    ...{ unit: item.unit, method: item.priceMethodType, exactAmount: item.exactAmount },
+    ...{ tiers: item.tiers ?? [], proration: itemProration(item), steps, stepsOf: count },
     ...{ from: billStartDate, to: billEndDate, amount, tax },
     volume: decimalText(new Decimal(item.volume)),
     rate,

@@ -24,6 +24,7 @@ describe('the seller of a tenant', () => {
     expect(await getSeller(db, id)).to.deep.equal({
       ...{ name: 'Acme GmbH', city: 'Berlin', country: 'DE', vatId: null },
       ...{ street: null, street2: null, zipCode: null, registration: null },
+      ...{ paymentText: null, iban: null, bic: null, usageAppendix: false },
     });
   });
 
@@ -31,6 +32,11 @@ describe('the seller of a tenant', () => {
     const { id } = await instance.tenant();
     expect(await refusalOf(id, { name: ' ' })).to.equal('A seller needs a name.');
     expect(await refusalOf('nobody', { name: 'X' })).to.include("There is no tenant 'nobody'");
+    expect(await refusalOf(id, { iban: 'DE89 3704 0044 0532 0130 01' })).to.include('is no IBAN');
+    expect(await refusalOf(id, { iban: 'de89 3704 0044 0532 0130 00' })).to.equal('set');
+    expect(await getSeller(instance.platform.database.platform, id)).to.include({
+      iban: 'DE89370400440532013000',
+    });
     expect(await refusalOf(id, { country: 'FR', vatId: 'DE1' })).to.include('DE1');
     expect(await refusalOf(id, { country: 'GR', vatId: 'EL123456789' })).to.equal('set');
     expect(await getSeller(instance.platform.database.platform, id)).to.include({ country: 'GR' });

@@ -21,6 +21,8 @@ export const taxedInvoice = (changes: Partial<PdfInvoice> = {}): PdfInvoice =>
     ],
     {
       ...{ currency: 'EUR', amount: '1102.13', taxAmount: '77.40', total: '1179.53' },
+      ...{ paid: '179.53', due: '1000', contractNumber: 'C-1', poNumber: 'PO 7' },
+      payment: { text: null, iban: 'DE89370400440532013000', bic: 'COBADEFFXXX' },
       taxes: [
         { rate: '7', base: '1100', tax: '77' },
         { rate: '19', base: '2.13', tax: '0.4' },

@@ -4,6 +4,8 @@ import type { PdfInvoice, PdfItem, PdfParty } from '../../src/kernel/pdf-invoice
 export const pdfItem = (description: string, changes: Partial<PdfItem> = {}): PdfItem => ({
   ...{ description, detail: 'API', from: '2026-09-01', to: '2026-09-30' },
   ...{ volume: '17', rate: '0.125', amount: '2.13', tax: '0', taxRate: null },
+  ...{ unit: null, method: 'QUANTITY', exactAmount: null, tiers: [], proration: null },
+  ...{ steps: [], stepsOf: 0 },
   ...changes,
 });
 
@@ -23,7 +25,8 @@ export const pdfInvoice = (
   ...{ isCredit: false, isVoid: false, invoiceDate: '2026-10-01', dueDate: '2026-10-31' },
   ...{ periodStart: '2026-09-01', periodEnd: '2026-09-30', currency: 'USD', minorDigits: 2 },
   ...{ seller: pdfParty('Acme Billing'), buyer: pdfParty(name), amount: '2.13', taxAmount: '0' },
-  ...{ total: '2.13', taxes: [], items },
+  ...{ total: '2.13', paid: '0', due: '2.13', taxes: [], items },
+  ...{ contractNumber: null, poNumber: null, payment: null, usage: null },
   ...changes,
 });
 

@@ -63,7 +63,11 @@ describe('an invoice as EN 16931 XML', () => {
     expect(textsOf(xml, 'CalculatedAmount')).to.deep.equal(['77', '0.4']);
     expect(textsOf(xml, 'BasisAmount')).to.deep.equal(['1100', '2.13']);
     expect(textsOf(xml, 'TaxTotalAmount')).to.deep.equal(['77.4']);
-    expect(textsOf(xml, 'DuePayableAmount')).to.deep.equal(['1179.53']);
+    // 179.53 is paid.
+    expect(textsOf(xml, 'DuePayableAmount')).to.deep.equal(['1000']);
+    expect(textsOf(xml, 'TotalPrepaidAmount')).to.deep.equal(['179.53']);
+    expect(textsOf(xml, 'IBANID')).to.deep.equal(['DE89370400440532013000']);
+    expect(textsOf(xml, 'IssuerAssignedID')).to.deep.equal(['PO 7', 'C-1']);
   });
 
   for (const [name, changes] of [

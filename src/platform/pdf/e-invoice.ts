@@ -80,6 +80,8 @@ function documentOf(invoice: PdfInvoice): string {
       'ApplicableHeaderTradeAgreement',
       partyOf('SellerTradeParty', seller),
       partyOf('BuyerTradeParty', buyer),
+      referenceOf('BuyerOrderReferencedDocument', invoice.poNumber),
+      referenceOf('ContractReferencedDocument', invoice.contractNumber),
     ),
     '<ram:ApplicableHeaderTradeDelivery/>',
     settlementOf(invoice),
@@ -159,14 +161,31 @@ function lineOf(item: PdfItem, index: number): string {
   );
 }
 
+const referenceOf = (name: string, number: string | null): string =>
+  isGiven(number) ? group(name, ram('IssuerAssignedID', number)) : '';
+
+/** UNTDID 4461: 58 is a SEPA credit transfer. */
+function paymentOf({ payment, isCredit }: PdfInvoice): string {
+  const { iban = null, bic = null } = payment ?? {};
+  if (iban === null || isCredit) return '';
+  return group(
+    'SpecifiedTradeSettlementPaymentMeans',
+    ram('TypeCode', '58'),
+    group('PayeePartyCreditorFinancialAccount', ram('IBANID', iban)),
+    bic === null ? '' : group('PayeeSpecifiedCreditorFinancialInstitution', ram('BICID', bic)),
+  );
+}
+
 /** What a credit note says in place of a due date. */
 const creditTerms = 'Credited to the account; nothing is to be paid.';
 
 function settlementOf(invoice: PdfInvoice): string {
   const { currency, taxes, amount, taxAmount, total, dueDate, periodStart, periodEnd } = invoice;
+  const { paid, due, isCredit } = invoice;
   return group(
     'ApplicableHeaderTradeSettlement',
     ram('InvoiceCurrencyCode', currency),
+    paymentOf(invoice),
     ...taxes.map(({ rate, base, tax }) =>
       group(
         'ApplicableTradeTax',
@@ -187,7 +206,8 @@ function settlementOf(invoice: PdfInvoice): string {
       ram('TaxBasisTotalAmount', plain(amount)),
       ram('TaxTotalAmount', plain(taxAmount), ` currencyID="${currency}"`),
       ram('GrandTotalAmount', plain(total)),
-      ram('DuePayableAmount', plain(total)),
+      new Decimal(paid).isZero() ? '' : ram('TotalPrepaidAmount', plain(paid)),
+      ram('DuePayableAmount', plain(isCredit ? total : due)),
     ),
   );
 }

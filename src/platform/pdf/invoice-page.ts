@@ -1,18 +1,26 @@
+import { Decimal } from '../../kernel/money.js';
 import type { PdfInvoice, PdfParty } from '../../kernel/pdf-invoice.js';
 import { drawItems } from './invoice-table.js';
+import type { Formats } from './item-lines.js';
 import { baseline, colours, lineHeight, page, Sheet, styles } from './sheet.js';
 import type { PdfDocument } from './typesetter.js';
+import { drawUsage } from './usage-appendix.js';
 
 /** Draws an invoice on as many pages as it needs. */
 export function drawInvoice(doc: PdfDocument, invoice: PdfInvoice): void {
   const sheet = new Sheet(doc, invoice.isVoid ? 'VOID' : null);
   drawHead(sheet, invoice);
   drawParties(sheet, invoice);
-  const money = formatter(invoice);
-  const { isCredit } = invoice;
-  const totals = totalsOf(invoice, money);
-  drawItems(sheet, invoice, money, totalsHeight(totals));
-  drawTotals(sheet, totals, [isCredit ? 'Total credit' : 'Total', money(invoice.total)]);
+  const formats = formatsOf(invoice);
+  const totals = totalsOf(invoice, formats.money);
+  const payment = paymentLines(sheet, invoice);
+  const height = Math.max(totalsHeight(totals), paymentHeight(payment));
+  drawItems(sheet, invoice, formats, height);
+  if (sheet.y + height > page.bottom) sheet.addPage();
+  else sheet.y += spaceAbove;
+  drawPayment(sheet, payment);
+  drawTotals(sheet, totals);
+  drawUsage(sheet, invoice, formats);
   drawFooters(sheet, invoice);
 }
 
@@ -35,16 +43,21 @@ function drawHead(sheet: Sheet, { title, invoiceNo, seller, isVoid }: PdfInvoice
 }
 
 const partyWidth = 150;
+/** Of a number or date in the column beside the parties. */
+const factWidth = 108;
 const gap = 18;
 
 function drawParties(sheet: Sheet, invoice: PdfInvoice): void {
   const { buyer, seller, invoiceDate, dueDate, periodStart, periodEnd, currency, isCredit } =
     invoice;
+  const { contractNumber, poNumber } = invoice;
   const facts: (readonly [string, string])[] = [['Date', invoiceDate]];
   if (dueDate !== null) facts.push(['Due date', dueDate]);
   if (periodStart !== null && periodEnd !== null) {
     facts.push(['Period', `${periodStart} to ${periodEnd}`]);
   }
+  if (contractNumber !== null) facts.push(['Contract', contractNumber]);
+  if (poNumber !== null) facts.push(['Your order', poNumber]);
   facts.push(['Currency', currency]);
   const top = sheet.y;
   const ends = [
@@ -55,8 +68,11 @@ function drawParties(sheet: Sheet, invoice: PdfInvoice): void {
   const left = page.left + 2 * (partyWidth + gap);
   for (const [label, value] of facts) {
     sheet.type.draw(label, styles.faint, left, baseline(y, styles.faint));
-    sheet.type.drawRight(value, styles.normal, page.right, baseline(y, styles.normal));
-    y += lineHeight(styles.normal) + 3;
+    for (const line of sheet.type.linesOf(sheet.type.shown(value), styles.normal, factWidth)) {
+      sheet.type.drawRight(line, styles.normal, page.right, baseline(y, styles.normal));
+      y += lineHeight(styles.normal);
+    }
+    y += 3;
   }
   sheet.y = Math.max(...ends, y) + 24;
 }
@@ -69,34 +85,82 @@ function drawParty(sheet: Sheet, label: string, party: PdfParty, x: number, top:
   return y;
 }
 
-type TotalLine = readonly [label: string, amount: string];
+interface TotalLine {
+  readonly label: string;
+  readonly amount: string;
+  /** The total, or what is left of it: with a rule above. */
+  readonly isStrong?: boolean;
+}
 
-const totalsOf = (
-  { amount, taxes }: PdfInvoice,
-  money: (text: string) => string,
-): readonly TotalLine[] => [
-  ['Subtotal', money(amount)],
-  ...taxes.map(({ rate, base, tax }) => [`Tax ${rate} % on ${money(base)}`, money(tax)] as const),
-];
+function totalsOf(invoice: PdfInvoice, money: (text: string) => string): readonly TotalLine[] {
+  const { amount, taxes, isCredit, isVoid, total, paid, due } = invoice;
+  const isPaid = !isVoid && !isCredit && !new Decimal(paid).isZero();
+  return [
+    { label: 'Subtotal', amount: money(amount) },
+    ...taxes.map(({ rate, base, tax }) => ({
+      label: `Tax ${rate} % on ${money(base)}`,
+      amount: money(tax),
+    })),
+    { label: isCredit ? 'Total credit' : 'Total', amount: money(total), isStrong: true },
+    ...(isPaid ? [{ label: 'Paid', amount: money(new Decimal(paid).negated().toFixed()) }] : []),
+    ...(isVoid || isCredit ? [] : [{ label: 'Amount due', amount: money(due), isStrong: true }]),
+  ];
+}
 
-/** Of the lines and the total below them, with the space above. */
-const totalsHeight = (lines: readonly TotalLine[]): number => 14 + lines.length * 15 + 34;
+const heightOf = ({ isStrong }: TotalLine): number => (isStrong === true ? 30 : 15);
 
-function drawTotals(sheet: Sheet, lines: readonly TotalLine[], [label, sum]: TotalLine): void {
-  if (sheet.y + totalsHeight(lines) > page.bottom) sheet.addPage();
-  else sheet.y += 14;
+/** Between the table and what is below it. */
+const spaceAbove = 14;
+
+/** Of all lines, with the space above. */
+const totalsHeight = (lines: readonly TotalLine[]): number =>
+  lines.reduce((height, line) => height + heightOf(line), spaceAbove);
+
+function drawTotals(sheet: Sheet, lines: readonly TotalLine[]): void {
   const left = page.right - 236;
-  for (const [name, amount] of lines) {
-    const at = baseline(sheet.y, styles.normal);
-    sheet.type.draw(name, styles.faint, left, at);
-    sheet.type.drawRight(amount, styles.normal, page.right - 6, at);
-    sheet.y += 15;
+  for (const line of lines) {
+    const isStrong = line.isStrong === true;
+    if (isStrong) sheet.rule(left, sheet.y + 1, page.right - left, 1);
+    const style = isStrong ? { size: 12, colour: colours.text, isBold: true } : styles.normal;
+    const at = baseline(sheet.y + (isStrong ? 9 : 0), style);
+    sheet.type.draw(line.label, isStrong ? style : styles.faint, left, at);
+    sheet.type.drawRight(line.amount, style, page.right - 6, at);
+    sheet.y += heightOf(line);
   }
-  sheet.rule(left, sheet.y + 1, page.right - left, 1);
-  const style = { size: 12, colour: colours.text, isBold: true };
-  sheet.type.draw(label, style, left, baseline(sheet.y + 9, style));
-  sheet.type.drawRight(sum, style, page.right - 6, baseline(sheet.y + 9, style));
-  sheet.y += 32;
+}
+
+/** Beside the totals. */
+const paymentWidth = 236;
+
+/** How to pay: the account, what to name with it, and the words of the seller. */
+function paymentLines(
+  { type }: Sheet,
+  { payment, invoiceNo, dueDate }: PdfInvoice,
+): readonly string[] {
+  if (payment === null) return [];
+  const { text, iban, bic } = payment;
+  const lines = [
+    ...(iban === null ? [] : [`IBAN ${iban.replace(/(.{4})(?=.)/g, '$1 ')}`]),
+    ...(bic === null ? [] : [`BIC ${bic}`]),
+    `Reference ${invoiceNo}${dueDate === null ? '' : `, by ${dueDate}`}`,
+    ...(text === null ? [] : [text]),
+  ];
+  return lines.flatMap((line) => type.linesOf(type.shown(line), styles.normal, paymentWidth));
+}
+
+const paymentHeight = (lines: readonly string[]): number =>
+  lines.length === 0
+    ? 0
+    : spaceAbove + lineHeight(styles.label) + 3 + lines.length * lineHeight(styles.normal);
+
+function drawPayment(sheet: Sheet, lines: readonly string[]): void {
+  if (lines.length === 0) return;
+  sheet.type.draw('How to pay', styles.label, page.left, baseline(sheet.y, styles.label));
+  let y = sheet.y + lineHeight(styles.label) + 3;
+  for (const line of lines) {
+    sheet.type.draw(line, styles.normal, page.left, baseline(y, styles.normal));
+    y += lineHeight(styles.normal);
+  }
 }
 
 function drawFooters({ doc, type }: Sheet, { title, invoiceNo, isVoid }: PdfInvoice): void {
@@ -111,10 +175,19 @@ function drawFooters({ doc, type }: Sheet, { title, invoiceNo, isVoid }: PdfInvo
 }
 
 /** Amounts in the currency's own way, from exact text: 1,234.50 with its sign or code. */
-function formatter({ currency, minorDigits }: PdfInvoice): (text: string) => string {
-  const format = new Intl.NumberFormat('en-US', {
+function formatsOf({ currency, minorDigits }: PdfInvoice): Formats {
+  const money = new Intl.NumberFormat('en-US', {
     ...{ style: 'currency', currency },
     ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: minorDigits },
   });
-  return (text) => format.format(text as `${number}`);
+  const price = new Intl.NumberFormat('en-US', {
+    ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: 20 },
+  });
+  const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
+  return {
+    money: (text) => money.format(text as `${number}`),
+    price: (text) => price.format(text as `${number}`),
+    count: (text) => plain.format(text as `${number}`),
+    minorDigits,
+  };
 }

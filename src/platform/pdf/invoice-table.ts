@@ -1,6 +1,8 @@
 import type { PdfInvoice, PdfItem } from '../../kernel/pdf-invoice.js';
+import { linesOfItem, priceText, type Formats } from './item-lines.js';
 import { baseline, colours, lineHeight, page, styles, type Sheet } from './sheet.js';
 import type { TextStyle } from './typesetter.js';
+import { unitText } from './usage-appendix.js';
 
 interface Column {
   readonly head: string;
@@ -15,6 +17,8 @@ const headHeight = 21;
 const rowHeightMax = page.bottom - page.top - headHeight;
 /** Of a column of numbers: longer ones, with all their digits, are broken. */
 const numberWidthMax = 110;
+/** Units of one invoice that are measured. */
+const unitsMax = 100;
 
 /**
  * Draws the items as a table whose head is repeated on every page. The last one leaves room for what
@@ -23,43 +27,45 @@ const numberWidthMax = 110;
 export function drawItems(
   sheet: Sheet,
   invoice: PdfInvoice,
-  money: (text: string) => string,
+  formats: Formats,
   heightBelow: number,
 ): void {
-  const columns = columnsOf(sheet, invoice, money);
+  const columns = columnsOf(sheet, invoice, formats);
   const left = (columns[0]?.right ?? page.right) - (columns[0]?.width ?? 0);
   const width = left - page.left - 3 * padding.side;
   drawHead(sheet, columns);
   for (const [index, item] of invoice.items.entries()) {
     const below = index === invoice.items.length - 1 ? heightBelow : 0;
-    drawRow(sheet, columns, index, descriptionLines(sheet, item, width), below);
+    drawRow(sheet, columns, index, descriptionLines(sheet, item, width, formats), below);
   }
   sheet.rule(page.left, sheet.y - 0.5, page.right - page.left, 1);
 }
 
 /** The columns of numbers, placed from the right: each as wide as its widest text. */
-function columnsOf(sheet: Sheet, invoice: PdfInvoice, money: (text: string) => string): Column[] {
-  const { items, taxes, minorDigits } = invoice;
-  const price = new Intl.NumberFormat('en-US', {
-    ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: 20 },
-  });
+function columnsOf(sheet: Sheet, invoice: PdfInvoice, formats: Formats): Column[] {
+  const { items, taxes } = invoice;
   const column = (head: string, textOf: (item: PdfItem) => string): Column => {
     const texts = items.map(textOf);
-    // Of numbers the longest text is the widest, or nearly.
+    // Of numbers the longest text is the widest, or nearly; of words each is measured.
+    const words = head === 'Unit' ? [...new Set(texts)].slice(0, unitsMax) : [];
     const longest = texts.reduce((a, b) => (b.length > a.length ? b : a), '');
     const widest = Math.max(
       sheet.type.widthOf(head, headStyle),
+      ...words.map((word) => sheet.type.widthOf(word, styles.normal)),
       sheet.type.widthOf(longest.replace(/\d/g, '0'), styles.normal),
     );
     return { head, texts, right: 0, width: Math.min(Math.ceil(widest), numberWidthMax) };
   };
   const columns = [
-    column('Quantity', ({ volume }) => grouped(volume)),
-    column('Unit price', ({ rate }) => (rate === null ? '' : price.format(rate as `${number}`))),
+    column('Quantity', ({ volume }) => formats.count(volume)),
+    ...(items.some(({ unit }) => unit !== null)
+      ? [column('Unit', ({ unit }) => sheet.type.shown(unitText(unit ?? '')))]
+      : []),
+    column('Unit price', (item) => priceText(item, formats)),
     ...(taxes.length === 0
       ? []
       : [column('Tax', ({ taxRate }) => (taxRate === null ? '' : `${taxRate} %`))]),
-    column('Amount', ({ amount }) => money(amount)),
+    column('Amount', ({ amount }) => formats.money(amount)),
   ];
   let right = page.right - padding.side;
   for (const each of [...columns].reverse()) {
@@ -86,7 +92,12 @@ interface TextLine {
   readonly style: TextStyle;
 }
 
-function descriptionLines({ type }: Sheet, item: PdfItem, width: number): TextLine[] {
+function descriptionLines(
+  { type }: Sheet,
+  item: PdfItem,
+  width: number,
+  formats: Formats,
+): TextLine[] {
   const { description, detail, from, to } = item;
   const days = from === null || to === null ? '' : from === to ? from : `${from} to ${to}`;
   // The days first: after a name in Arabic or Hebrew they would be read from the right.
@@ -95,7 +106,8 @@ function descriptionLines({ type }: Sheet, item: PdfItem, width: number): TextLi
     text === ''
       ? []
       : type.linesOf(type.shown(text), style, width).map((line) => ({ text: line, style }));
-  return [...lines(description, styles.normal), ...lines(below, styles.small)];
+  const parts = linesOfItem(item, formats).flatMap((text) => lines(text, styles.small));
+  return [...lines(description, styles.normal), ...lines(below, styles.small), ...parts];
 }
 
 /** A row stays on one page, unless it is longer than a page. */
@@ -139,7 +151,3 @@ function drawRow(
   sheet.y = Math.max(y, top + lineCount * lineHeight(styles.normal)) + padding.top;
   sheet.rule(page.left, sheet.y - 0.25, page.right - page.left, 0.5);
 }
-
-const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
-/** A quantity with all its digits. */
-const grouped = (text: string): string => plain.format(text as `${number}`);
