@@ -135,11 +135,15 @@ interface JsonBody {
   readonly value: unknown;
 }
 
+/** Whether a body was sent: one of another content type is not read, and must not count as none. */
+const hasContent = (ctx: Context): boolean =>
+  ctx.get('transfer-encoding') !== '' || Number(ctx.get('content-length') || 0) > 0;
+
 /** The body of an operation as JSON. */
 export async function readBody(ctx: Context, operation: Operation): Promise<JsonBody> {
   const text = await readBodyText(ctx, operation.bodyMax);
   if (text.trim() === '') {
-    if (operation.isBodyOptional === true) return { text: '{}', value: {} };
+    if (operation.isBodyOptional === true && !hasContent(ctx)) return { text: '{}', value: {} };
     throw problem.validation('A JSON body is required.');
   }
   const type = ctx.get('content-type');
