@@ -176,8 +176,9 @@ await receiver.close();
 await workers.drain();
 await instance.close();
 
-/** A billing run over three histories. */
-const small = await openTestInstance({ billing: smallSizes, withWorkers: true });
+/** A billing run whose accounts are three histories, and whose PDFs follow in others. */
+const sizes = { ...smallSizes, renders: 2 };
+const small = await openTestInstance({ billing: sizes, withWorkers: true });
 const five = await small.tenant();
 await fiveAccounts(five);
 const continued = await executeRun(five, { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
