@@ -44,14 +44,26 @@ export class OverdueWatch {
     const { log } = this.#platform;
     try {
       for (const tenantId of await listBilledTenants(this.#platform)) {
-        const now = this.#platform.now();
         if (this.#isStopped) return;
-        if (this.#isDone(tenantId, now)) continue;
-        await markOverdue(this.#platform, tenantId);
-        this.#looked.set(tenantId, now);
+        await this.#lookAt(tenantId);
       }
     } catch (error) {
       log.warn({ err: error }, 'cannot look for overdue invoices; trying again');
+    }
+  }
+
+  /** A tenant that fails must not hide those that follow. */
+  async #lookAt(tenantId: string): Promise<void> {
+    const now = this.#platform.now();
+    if (this.#isDone(tenantId, now)) return;
+    try {
+      await markOverdue(this.#platform, tenantId);
+      this.#looked.set(tenantId, now);
+    } catch (error) {
+      this.#platform.log.warn(
+        { err: error, tenantId },
+        'cannot mark overdue invoices; trying again',
+      );
     }
   }
 }
