@@ -19,6 +19,8 @@ WORKDIR /app
 ENV NODE_ENV=production DATA_DIR=/tmp/durabill HOST=0.0.0.0 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
 COPY --from=build /app ./
 COPY migrations ./migrations
+# Served at /docs/guide.
+COPY docs/guide ./docs/guide
 COPY deploy/healthcheck.js ./deploy/
 USER node
 EXPOSE 3000 9464

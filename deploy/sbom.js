@@ -7,7 +7,14 @@ import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const args = ['sbom', '--sbom-format', 'cyclonedx', '--omit', 'dev', '--package-lock-only'];
+// Its errors are said even where `npm run --silent` has silenced npm.
+const args = [
+  'sbom',
+  '--sbom-format=cyclonedx',
+  '--omit=dev',
+  '--package-lock-only',
+  '--loglevel=error',
+];
 const text = execFileSync('npm', args, {
   cwd: root,
   encoding: 'utf8',

@@ -99,14 +99,15 @@ export function billingRunActivities(platform: Platform) {
     }),
 
     /** The next accounts that may have something to bill, in the order of their ids. */
-    listBillingAccounts: (call: AccountsCall) => alive(() => listAccounts(platform, call)),
+    listBillingAccounts: (call: AccountsCall) =>
+      alive((call.run ?? call).tenantId, () => listAccounts(platform, call)),
 
     /** Bills some accounts; what was billed before is not billed again. */
     billAccountBatch: ({
       run,
       input: batch,
     }: StepCall<BillingBatch>): Promise<BillingBatchResult> =>
-      alive(async () => {
+      alive(run.tenantId, async () => {
         const scope = workflowScope(platform, run.tenantId, run.actor);
         const { invoices, problems } = await measured(platform, batch, () =>
           billEach(scope, run.executionId, batch),

@@ -14,7 +14,7 @@ export function invoicePdfActivities(platform: Platform) {
      * null when there are no more; those that cannot be rendered are passed by.
      */
     renderInvoicesAfter: ({ run, input }: StepCall<RenderPage>) =>
-      alive(async (): Promise<string | null> => {
+      alive(run.tenantId, async (): Promise<string | null> => {
         const scope = workflowScope(platform, run.tenantId, run.actor);
         const { invoices, lastId } = await loadPdfInvoicesAfter(scope, run.executionId, input);
         await render(platform, scope, invoices);
@@ -23,7 +23,7 @@ export function invoicePdfActivities(platform: Platform) {
 
     /** The same for runs that began before there was a cursor; tells whether they were the last. */
     renderInvoices: ({ run, input: { limit } }: StepCall<{ readonly limit: number }>) =>
-      alive(async (): Promise<boolean> => {
+      alive(run.tenantId, async (): Promise<boolean> => {
         const scope = workflowScope(platform, run.tenantId, run.actor);
         const invoices = await loadPdfInvoices(scope, run.executionId, limit);
         const stored = await render(platform, scope, invoices);

@@ -18,11 +18,11 @@ export function usageAuditActivities(platform: Platform) {
 
     /** Computes a page of charges again. */
     auditUsageCharges: (call: StepCall<AuditPageRequest>): Promise<UsageAuditPage> =>
-      alive(() => auditCharges(scopeOf(call), call.input)),
+      alive(call.run.tenantId, () => auditCharges(scopeOf(call), call.input)),
 
     /** Compares the counters of a period. */
     auditUsageCounters: (call: StepCall<UsageAuditInput>): Promise<CounterAudit> =>
-      alive(() => auditCounters(scopeOf(call), call.input)),
+      alive(call.run.tenantId, () => auditCounters(scopeOf(call), call.input)),
 
     /** Ends an audit, and alarms where something differs. */
     endUsageAudit: flowStep(platform, async (scope, end: UsageAuditEnd) => {

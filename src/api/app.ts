@@ -1,4 +1,3 @@
-import Router from '@koa/router';
 import Koa, { type Context, type Next } from 'koa';
 import { databaseProblem } from '../commands/database-problem.js';
 import { Problem, problem } from '../kernel/problem.js';
@@ -10,6 +9,7 @@ import { allowOrigins } from './cors.js';
 import { mountDocs } from './docs.js';
 import { mountFrontPage, showMissingPage } from './front-page.js';
 import { answerBeforeEnd } from './drain.js';
+import { mountGuide } from './guide/mount-guide.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './json.js';
 import { auditIdsOf, mount, requestIdOf, routesOf, type RequestState } from './mount.js';
@@ -20,6 +20,7 @@ import { measureRequests } from './measure-requests.js';
 import { mountPages } from './pages.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
 import { securityHeaders } from './security-headers.js';
+import { SegmentRouter } from './segment-router.js';
 import { traceRequests } from './trace-requests.js';
 
 /** More specific paths first: `/accounts/by-external-id/{id}` before `/accounts/{id}`. */
@@ -50,6 +51,18 @@ function unroutedProblem(ctx: Context): Problem {
   const allowed = methods.join(', ');
   ctx.set('Allow', allowed);
   return problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but ${allowed}.`);
+}
+
+/** Koa takes a time for them that grows with their square. */
+const queryParametersMax = 500;
+
+/** 400: an address has too many query parameters. */
+function checkQuery({ querystring }: Context): void {
+  let count = 1;
+  for (let at = querystring.indexOf('&'); at >= 0; at = querystring.indexOf('&', at + 1))
+    count += 1;
+  if (count <= queryParametersMax) return;
+  throw problem.validation(`The address has more than ${queryParametersMax} query parameters.`);
 }
 
 /** What a caller without the right token is told (RFC 6750, section 3). */
@@ -94,7 +107,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
 /** The Koa application on an open platform. */
 export function createApp(platform: Platform): Koa {
   const app = new Koa();
-  const router = new Router({ sensitive: true });
+  const router = new SegmentRouter({ sensitive: true });
   const guards = oauthGuards(platform);
   const resources: Readonly<Record<string, Readonly<Record<string, Operation>>>> = operations;
   const declared = Object.entries(resources).flatMap(([resource, declarations]) =>
@@ -110,6 +123,7 @@ export function createApp(platform: Platform): Koa {
   mountMcp(router, platform);
   mountPages(router, platform);
   mountDocs(router);
+  mountGuide(router);
   mountFrontPage(router, platform);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
   if (platform.tracing) app.use(traceRequests(platform.tracing));
@@ -121,6 +135,7 @@ export function createApp(platform: Platform): Koa {
     ctx.set('X-Request-Id', requestId);
     ctx.set(fixedHeaders);
     try {
+      checkQuery(ctx);
       await next();
       if (ctx.status === 404 && ctx.body === undefined) {
         const unrouted = unroutedProblem(ctx);

@@ -108,16 +108,20 @@ function bytesOf(ctx: Context, { bodyMax = bodyBytesMax }: Operation): number {
 
 /**
  * Lets a request with a large body in when there is room for it; returns what gives the room back.
+ * A promise only where there may be something to wait for.
  * Ingestion has a door of its own: see `Admission`.
  */
-export async function enterWithBody(
+export function enterWithBody(
   ctx: Context,
   operation: Operation,
   tenantId: string,
-): Promise<() => void> {
+): (() => void) | Promise<() => void> {
   if (!operation.body || operation.family === 'ingestion') return nothing;
   const bytes = bytesOf(ctx, operation);
-  if (bytes < largeBodyMin) return nothing;
+  return bytes < largeBodyMin ? nothing : waitForRoom(ctx, tenantId, bytes);
+}
+
+async function waitForRoom(ctx: Context, tenantId: string, bytes: number): Promise<() => void> {
   const ended = new AbortController();
   const onClose = (): void => ended.abort();
   ctx.res.once('close', onClose);

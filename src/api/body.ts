@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
 import { Problem, problem } from '../kernel/problem.js';
@@ -30,7 +31,8 @@ function readerOf(bodyMax: number): Reader {
     text: true,
     textTypes: ['*/*'],
     textLimit: bodyMax,
-    encoding: 'latin1',
+    // By this name iconv leaves it to Node; it decodes `latin1` itself, byte by byte.
+    encoding: 'binary',
   });
   readers.set(bodyMax, reader);
   return reader;
@@ -75,46 +77,60 @@ async function decodeUtf8(bytes: string): Promise<string> {
 const freeMs = 15_000;
 const bytesPerSecondMin = 128 * 1024;
 
-/** Rejects when a body comes so slowly that it would hold its place for minutes. */
-function watchPace({ socket }: IncomingMessage): { late: Promise<never>; stop: () => void } {
-  const begun = { at: performance.now(), bytes: socket.bytesRead };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const look = (): void => {
-      const expected = ((performance.now() - begun.at - freeMs) / 1000) * bytesPerSecondMin;
-      if (socket.bytesRead - begun.bytes < expected) {
-        reject(problem.validation('The request body came too slowly.'));
-        return;
-      }
-      timer = setTimeout(look, 1_000);
-    };
-    timer = setTimeout(look, freeMs + 100);
-  });
-  return { late, stop: () => clearTimeout(timer) };
+const lookMs = 1_000;
+
+/** A body that is being read. */
+interface Reading {
+  readonly socket: Socket;
+  readonly at: number;
+  readonly bytes: number;
+  readonly refuse: (error: Error) => void;
 }
 
-async function readWhole(ctx: Context, bodyMax: number): Promise<void> {
-  const reading: Promise<void> = readerOf(bodyMax)(ctx, () => Promise.resolve());
-  if (ctx.req.complete) {
-    await reading;
-    return;
+const underWay = new Set<Reading>();
+let looking: NodeJS.Timeout | undefined;
+
+/** Refuses each body that comes so slowly that it would hold its place for minutes. */
+function lookAtPace(): void {
+  const now = performance.now();
+  for (const { socket, at, bytes, refuse } of underWay) {
+    const expected = ((now - at - freeMs) / 1000) * bytesPerSecondMin;
+    if (socket.bytesRead - bytes < expected) {
+      refuse(problem.validation('The request body came too slowly.'));
+    }
   }
-  const { late, stop } = watchPace(ctx.req);
-  // Where it was late, nobody waits for it any more: its connection is about to end.
-  reading.catch(() => undefined);
-  await Promise.race([reading, late]).finally(stop);
+  if (underWay.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
 }
 
 const readBefore = new WeakSet<IncomingMessage>();
 
-/** Reads a body before it is asked for, so that its request waits for its turn without its client. */
-export async function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
-  try {
-    await readWhole(ctx, bodyMax);
-    readBefore.add(ctx.req);
-  } catch (error) {
-    throw error instanceof Problem ? error : bodyProblem(error, bodyMax);
-  }
+const noNext = (): Promise<void> => Promise.resolve();
+
+/**
+ * Reads a body before it is asked for, so that its request waits for its turn without its client. One
+ * timer watches the pace of all of them: a late one is not waited for, its connection is about to end.
+ */
+export function readAhead(ctx: Context, bodyMax = bodyBytesMax): Promise<void> {
+  const { req } = ctx;
+  const { socket } = req;
+  return new Promise((resolve, reject) => {
+    const one = { socket, at: performance.now(), bytes: socket.bytesRead, refuse: reject };
+    underWay.add(one);
+    looking ??= setInterval(lookAtPace, lookMs);
+    readerOf(bodyMax)(ctx, noNext).then(
+      () => {
+        underWay.delete(one);
+        readBefore.add(req);
+        resolve();
+      },
+      (error: unknown) => {
+        underWay.delete(one);
+        reject(error instanceof Problem ? error : bodyProblem(error, bodyMax));
+      },
+    );
+  });
 }
 
 /** The text of the body; throws a problem when it is too large, too slow or cannot be read. */
@@ -122,7 +138,7 @@ export async function readBodyText(ctx: Context, bodyMax = bodyBytesMax): Promis
   if (!readBefore.has(ctx.req)) await readAhead(ctx, bodyMax);
   const body: unknown = ctx.request.body;
   // Nobody else reads it there, and it would be kept for as long as the request lasts.
-  Reflect.deleteProperty(ctx.request, 'body');
+  (ctx.request as { body?: unknown }).body = undefined;
   return typeof body === 'string' ? decodeUtf8(body) : '';
 }
 

@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -10,6 +8,11 @@ import { referenceData } from '../kernel/reference-data.js';
 import { modules, operations } from '../schemas/index.js';
 import { describeApi } from '../schemas/openapi.js';
 import type { Operation } from '../schemas/operation.js';
+import { faultExample } from './fault-example.js';
+import { assetOf, lazy, revalidated, serveAsset } from './asset.js';
+
+/** What each operation has answered in the story of `npm run record-answers`. */
+const recordedAnswers = new URL('../schemas/answers.json', import.meta.url);
 
 /** The OpenAPI document of this version; the picklists must have been loaded. */
 export function openApiDocument(): object {
@@ -19,52 +22,9 @@ export function openApiDocument(): object {
   return describeApi(declared, modules, {
     version: packageJson.version,
     picklist: (name) => referenceData.picklistValueNames(name),
+    answers: JSON.parse(readFileSync(recordedAnswers, 'utf8')) as Record<string, unknown>,
+    fault: faultExample,
   });
-}
-
-/** A file that is the same for every caller, held in memory once it was asked for. */
-interface Asset {
-  readonly type: string;
-  readonly plain: Buffer;
-  readonly compressed: Buffer;
-  readonly etag: string;
-}
-
-const compress = promisify(gzip);
-
-async function assetOf(type: string, content: string | Buffer): Promise<Asset> {
-  const plain = Buffer.from(content);
-  const etag = createHash('sha256').update(plain).digest('base64url').slice(0, 27);
-  return { type, plain, compressed: await compress(plain), etag };
-}
-
-/** Makes an asset when it is first asked for; one that failed is tried again. */
-function lazyAsset(make: () => Promise<Asset>): () => Promise<Asset> {
-  let made: Promise<Asset> | undefined;
-  return async () => {
-    made ??= make();
-    try {
-      return await made;
-    } catch (error) {
-      made = undefined;
-      throw error;
-    }
-  };
-}
-
-function serve(ctx: Context, asset: Asset, caching: string): void {
-  const isCompressed = ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
-  ctx.status = 200;
-  ctx.set('Cache-Control', caching);
-  ctx.vary('Accept-Encoding');
-  ctx.etag = isCompressed ? `${asset.etag}-gzip` : asset.etag;
-  if (ctx.fresh) {
-    ctx.status = 304;
-    return;
-  }
-  if (isCompressed) ctx.set('Content-Encoding', 'gzip');
-  ctx.type = asset.type;
-  ctx.body = isCompressed ? asset.compressed : asset.plain;
 }
 
 const scalarVersion: string = packageJson.dependencies['@scalar/api-reference'];
@@ -114,27 +74,28 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-const revalidated = 'no-cache';
 const immutable = 'public, max-age=31536000, immutable';
 
 /** The OpenAPI document and the page that shows it, all from this machine (DESIGN.md, section 7). */
 export function mountDocs(router: Router): void {
   const javascript = 'text/javascript; charset=utf-8';
-  const document = lazyAsset(() =>
+  const document = lazy(() =>
     assetOf('application/json; charset=utf-8', JSON.stringify(openApiDocument())),
   );
-  const html = lazyAsset(() => assetOf('text/html; charset=utf-8', page));
-  const start = lazyAsset(() => assetOf(javascript, startScript));
-  const scalar = lazyAsset(async () => {
+  const html = lazy(() => assetOf('text/html; charset=utf-8', page));
+  const start = lazy(() => assetOf(javascript, startScript));
+  const scalar = lazy(async () => {
     const entry = createRequire(import.meta.url).resolve('@scalar/api-reference');
     const file = new URL('browser/standalone.js', `file://${entry}`);
     return assetOf(javascript, await readFile(file));
   });
-  router.get('/openapi.json', async (ctx: Context) => serve(ctx, await document(), revalidated));
+  router.get('/openapi.json', async (ctx: Context) =>
+    serveAsset(ctx, await document(), revalidated),
+  );
   router.get('/docs', async (ctx: Context) => {
     ctx.set('Content-Security-Policy', pagePolicy);
-    serve(ctx, await html(), revalidated);
+    serveAsset(ctx, await html(), revalidated);
   });
-  router.get('/docs/start.js', async (ctx: Context) => serve(ctx, await start(), revalidated));
-  router.get(scalarPath, async (ctx: Context) => serve(ctx, await scalar(), immutable));
+  router.get('/docs/start.js', async (ctx: Context) => serveAsset(ctx, await start(), revalidated));
+  router.get(scalarPath, async (ctx: Context) => serveAsset(ctx, await scalar(), immutable));
 }

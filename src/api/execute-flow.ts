@@ -61,6 +61,7 @@ async function startOf(
   }
   const { workflow, flow } = known;
   const body = validate(flowBody(flow), data) as Record<string, unknown>;
+  await resolveNaturalKeys(scope, flowBody(flow), body);
   return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
 }
 

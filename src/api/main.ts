@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Logger } from '../platform/log.js';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
@@ -51,15 +57,20 @@ export async function startApi(platform: Platform): Promise<RunningApi> {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
-    listenInTurns(
-      server,
-      (request, response) => {
+    listenInTurns(server, {
+      begin: (request, response) => {
         if (!isEnding(request)) handle(request, response);
       },
-      refuseRequests(platform),
-    );
+      refuse: refuseRequests(platform),
+      clientOf: ({ socket, headers }) =>
+        platform.clients.find(socket.remoteAddress, forwardedFor(headers)).group,
+    });
   });
 }
+
+/** Node joins headers of this name that come several times. */
+const forwardedFor = ({ 'x-forwarded-for': given }: IncomingHttpHeaders): string =>
+  typeof given === 'string' ? given : '';
 
 /**
  * Answers requests and never throws: what fails here, beyond all that answers errors, ends its connection
@@ -71,16 +82,17 @@ export const answering =
     log: Logger,
   ): RequestListener =>
   (request, response) => {
-    const fail = (error: unknown): void => {
-      log.error({ err: error }, 'a request could not be answered');
-      response.destroy();
-    };
     try {
-      handle(request, response).catch(fail);
+      handle(request, response).catch((error: unknown) => fail(response, error, log));
     } catch (error) {
-      fail(error);
+      fail(response, error, log);
     }
   };
+
+function fail(response: ServerResponse, error: unknown, log: Logger): void {
+  log.error({ err: error }, 'a request could not be answered');
+  response.destroy();
+}
 
 /** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
 export async function serve(

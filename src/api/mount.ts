@@ -127,7 +127,8 @@ const resourceName = (param: string): string =>
  * that it could be.
  */
 export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
-  const read = Object.entries(params).map(([name, value]): [string, string] => {
+  const read: Record<string, string> = {};
+  for (const [name, value] of Object.entries(params)) {
     const isText =
       !name.endsWith('Id') ||
       operation.textParams?.includes(name) === true ||
@@ -135,9 +136,9 @@ export function readParams(operation: Operation, params: Readonly<Record<string,
     if (isText ? value.includes('\0') : !isUuid(value)) {
       throw problem.notFound(`There is no ${resourceName(name)} '${value.replaceAll('\0', '?')}'.`);
     }
-    return [name, isText ? value : value.toLowerCase()];
-  });
-  return Object.fromEntries(read);
+    read[name] = isText ? value : value.toLowerCase();
+  }
+  return read;
 }
 
 /** A parameter that may be repeated is a list, even of one. */
@@ -172,15 +173,16 @@ export function readQuery(operation: Operation, query: Context['query']): Record
       });
     }
   }
+  if (!operation.query) return {};
   const values = given.map(([name, value]) => [name, valueOf(known[name], value)]);
-  return operation.query ? validate(operation.query, Object.fromEntries(values)) : {};
+  return validate(operation.query, Object.fromEntries(values));
 }
 
 const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;
 
 /** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
-export function checkIdempotencyKey(operation: Operation, key: string): string | null {
-  if (operation.isIdempotent !== true || key === '') return null;
+export function checkIdempotencyKey(operation: Operation, key: string | undefined): string | null {
+  if (operation.isIdempotent !== true || key === undefined) return null;
   if (idempotencyKeyForm.test(key)) return key;
   throw problem.validation(
     "'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces",
@@ -223,11 +225,28 @@ function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: b
   ctx.set('Location', location);
 }
 
-const callerOf = (ctx: Context, platform: Platform): Caller => ({
-  address: clientOf(ctx, platform).registrant,
-  host: ctx.host,
-  cookie: (name) => ctx.cookies.get(name),
-});
+/** Works out what it is asked for: hardly any operation looks at its caller. */
+class RequestCaller implements Caller {
+  readonly #ctx: Context;
+  readonly #platform: Platform;
+
+  constructor(ctx: Context, platform: Platform) {
+    this.#ctx = ctx;
+    this.#platform = platform;
+  }
+
+  get address(): string {
+    return clientOf(this.#ctx, this.#platform).registrant;
+  }
+
+  get host(): string {
+    return this.#ctx.host;
+  }
+
+  get cookie(): Caller['cookie'] {
+    return (name) => this.#ctx.cookies.get(name);
+  }
+}
 
 /** Reads what is asked for, has it done, and answers with what came of it. */
 async function carryOut(
@@ -242,7 +261,8 @@ async function carryOut(
     (ctx as unknown as { params: Record<string, string> }).params,
   );
   const query = readQuery(operation, ctx.query);
-  const leave = await enterWithBody(ctx, operation, identity.tenantId);
+  const entering = enterWithBody(ctx, operation, identity.tenantId);
+  const leave = entering instanceof Promise ? await entering : entering;
   try {
     const body = await readInput(operation, ctx, leave);
     checkAdminFields(operation, identity, body);
@@ -261,16 +281,18 @@ async function perform(
   { params, query, body }: Record<'params' | 'query', Record<string, unknown>> & { body: unknown },
 ): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
-  await limitEvents(operation, platform, identity.tenantId, body);
-  const idempotencyKey = checkIdempotencyKey(operation, ctx.get('idempotency-key'));
+  const counting = limitEvents(operation, platform, identity.tenantId, body);
+  if (counting) await counting;
+  const idempotencyKey = checkIdempotencyKey(operation, ctx.headers['idempotency-key']?.toString());
   const scope = scopeOf(identity, ids, platform);
   // Whoever has left waits for no answer: what the database does for them ends.
-  ctx.res.once('close', () => {
+  ctx.res.on('close', () => {
     if (!ctx.res.writableFinished) scope.db.abandon?.();
   });
   const input = { params, query, body, idempotencyKey };
-  await resolveInput(scope, operation, input);
-  const result = await handler(input, scope, platform, callerOf(ctx, platform));
+  const resolving = resolveInput(scope, operation, input);
+  if (resolving) await resolving;
+  const result = await handler(input, scope, platform, new RequestCaller(ctx, platform));
   const { success } = operation;
   if (success.kind === 'redirect') {
     sendRedirect(ctx, result as Redirect, platform.config.publicUrl.startsWith('https:'));
@@ -287,7 +309,8 @@ async function perform(
   const isList = success.kind === 'offsetPage';
   const asked = isList && operation.body ? (body as typeof query) : query;
   const answered = presentReply(success, result, { requestId, query: asked });
-  ctx.body = await stringifyJsonInPortions(answered, { isUneven: isList });
+  const text = stringifyJsonInPortions(answered, { isUneven: isList });
+  ctx.body = typeof text === 'string' ? text : await text;
 }
 
 async function answer(
@@ -309,9 +332,12 @@ async function answer(
       throw error;
     }
   }
-  const leaveShare = await enterShare(operation, ctx, platform, tenantId);
+  // What need not be waited for is not: each promise costs more than most of these checks.
+  const entering = enterShare(operation, ctx, platform, tenantId);
+  const leaveShare = entering instanceof Promise ? await entering : entering;
   try {
-    await limitRequest(operation, ctx, platform, tenantId);
+    const counting = limitRequest(operation, ctx, platform, tenantId);
+    if (counting) await counting;
     const leave = admit(operation, ctx, platform, tenantId);
     try {
       await carryOut(operation, handler, ctx, platform, identity);

@@ -92,8 +92,19 @@ export async function resolveNaturalKeys(
   schema: TSchema | undefined,
   value: unknown,
 ): Promise<void> {
-  if (schema === undefined || value === undefined) return;
-  const named = placesOf(schema).flatMap((place) => findNamed(value, place, ''));
+  const named = namedIn(schema, value);
+  if (named.length > 0) await resolveNamed(scope, named);
+}
+
+const nobody: readonly Named[] = [];
+
+function namedIn(schema: TSchema | undefined, value: unknown): readonly Named[] {
+  if (schema === undefined || value === undefined) return nobody;
+  const places = placesOf(schema);
+  return places.length === 0 ? nobody : places.flatMap((place) => findNamed(value, place, ''));
+}
+
+async function resolveNamed(scope: Scope, named: readonly Named[]): Promise<void> {
   await resolve(scope, named, ({ field, record, text }) =>
     problem.validation(`'${field}' names no ${record}: '${text}'`, { field, value: text }),
   );
@@ -107,20 +118,30 @@ interface Input {
 
 /**
  * Puts ids in the place of the natural keys of a request. 404: one in the path names nothing; 400: one
- * elsewhere.
+ * elsewhere. A promise only where there are any.
  */
-export async function resolveInput(
+export function resolveInput(
   scope: Scope,
   { query, body, textParams = [] }: Operation,
   input: Input,
-): Promise<void> {
-  const inPath = Object.keys(input.params).flatMap((name) => {
+): Promise<void> | undefined {
+  const { params } = input;
+  const inPath = Object.keys(params).flatMap((name) => {
     const record = textParams.includes(name) ? undefined : recordOfParam(name);
-    return record ? findNamed(input.params, { path: [name], record }, '') : [];
+    return record ? findNamed(params, { path: [name], record }, '') : [];
   });
+  const elsewhere = [namedIn(query, input.query), namedIn(body, input.body)];
+  if (inPath.length === 0 && elsewhere.every(({ length }) => length === 0)) return undefined;
+  return resolveAll(scope, inPath, elsewhere);
+}
+
+async function resolveAll(
+  scope: Scope,
+  inPath: readonly Named[],
+  elsewhere: readonly (readonly Named[])[],
+): Promise<void> {
   await resolve(scope, inPath, ({ record, text }) =>
     problem.notFound(`There is no ${record} '${text}'.`),
   );
-  await resolveNaturalKeys(scope, query, input.query);
-  await resolveNaturalKeys(scope, body, input.body);
+  for (const named of elsewhere) await resolveNamed(scope, named);
 }

@@ -17,13 +17,21 @@ function refuse(state: RateLimitState, message: string): never {
  * Counts a request under its tenant's plan, where the operation is limited; every answer tells how
  * the tenant stands (document 2, section 8). 429: the minute's requests are used up.
  */
-export async function limitRequest(
+export function limitRequest(
   operation: Operation,
+  ctx: Context,
+  platform: Platform,
+  tenantId: string,
+): Promise<void> | undefined {
+  if (operation.rateLimit !== 'requests') return undefined;
+  return countRequest(ctx, platform, tenantId);
+}
+
+async function countRequest(
   ctx: Context,
   { rateLimits }: Platform,
   tenantId: string,
 ): Promise<void> {
-  if (operation.rateLimit !== 'requests') return;
   const state = await rateLimits.countRequest(tenantId);
   ctx.set({
     'X-RateLimit-Limit': String(state.limit),
@@ -51,13 +59,21 @@ export async function limitToolCall(
 }
 
 /** Counts usage events, where the instance limits them. 429: those of the minute are used up. */
-export async function limitEvents(
+export function limitEvents(
   operation: Operation,
+  platform: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> | undefined {
+  if (operation.rateLimit !== 'events') return undefined;
+  return countEvents(platform, tenantId, body);
+}
+
+async function countEvents(
   { rateLimits }: Platform,
   tenantId: string,
   body: unknown,
 ): Promise<void> {
-  if (operation.rateLimit !== 'events') return;
   const state = await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
   if (state?.isExceeded === true) {
     refuse(state, `More than ${state.limit} usage events in this minute.`);

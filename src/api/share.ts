@@ -42,15 +42,17 @@ export const bytesOf = ({ body }: Context): number =>
  * Waits for the turn of a request among those of all tenants (docs/decisions/0171). Ingestion is let in by
  * `admit` instead, and who is not known is counted by address.
  */
-export async function enterShare(
+export function enterShare(
   operation: Operation,
   ctx: Context,
   platform: Platform,
   tenantId: string,
-): Promise<Leave> {
+): Leave | Promise<Leave> {
   const { access, family, body, bodyMax } = operation;
-  if (access === 'public' || family === 'ingestion') return () => undefined;
-  const isLarge = body !== undefined && isLargeBody(ctx.req);
-  if (body !== undefined && !isLarge) await readAhead(ctx, bodyMax);
-  return takeTurn(ctx, platform, tenantId, isLarge ? 'heavy' : laneOf(operation));
+  if (access === 'public' || family === 'ingestion') return leaveNothing;
+  if (body === undefined) return takeTurn(ctx, platform, tenantId, laneOf(operation));
+  if (isLargeBody(ctx.req)) return takeTurn(ctx, platform, tenantId, 'heavy');
+  return readAhead(ctx, bodyMax).then(() => takeTurn(ctx, platform, tenantId, laneOf(operation)));
 }
+
+const leaveNothing = (): void => undefined;

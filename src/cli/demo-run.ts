@@ -24,6 +24,11 @@ async function call<T>(api: Api, method: string, path: string, body?: object): P
   return JSON.parse(text) as T;
 }
 
+/** An answer that may say what will go wrong with what was written. */
+interface Warned {
+  readonly warnings?: readonly string[];
+}
+
 const external = '/api/v1/external';
 
 /** A tenant of its own for each run, so that the demo can be run again and again. */
@@ -45,8 +50,10 @@ async function createCatalog(api: Api): Promise<string> {
   say(`  account    ${demoAccount.name} (${demoAccount.externalId})`);
   const service = await call<{ id: string }>(api, 'POST', `${external}/services`, demoService);
   say(`  service    ${demoService.name}: metered by month, three tiers, pricing logic`);
-  await call(api, 'POST', `${external}/contracts`, demoContract(account.id, service.id));
+  const contract = demoContract(account.id, service.id);
+  const { warnings = [] } = await call<Warned>(api, 'POST', `${external}/contracts`, contract);
   say('  contract   Acme 2026, with a price of its own for the second tier');
+  for (const warning of warnings) say(`  warning    ${warning}`);
   return service.id;
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../queries/account.js';
 import type * as schema from '../schemas/account.js';
 import { requireSameId } from './same-id.js';
+import { requireAddressesFit } from './size-limits.js';
 
 type AccountCreate = Static<typeof schema.AccountCreate>;
 type AccountUpdate = Static<typeof schema.AccountUpdate>;
@@ -132,7 +133,7 @@ export async function createAccount(
   });
 }
 
-/** Patches a locked account and tells rating of it. */
+/** Patches a locked account. */
 async function changeAccount(
   trx: Knex.Transaction,
   scope: Scope,
@@ -143,7 +144,6 @@ async function changeAccount(
     .$query(trx)
     .forTenant(scope.tenantId)
     .patch({ ...columns, updatedAt: scope.now() });
-  await Account.raiseRatingVersion(trx, scope.tenantId, [account.id]);
 }
 
 /**
@@ -244,6 +244,18 @@ async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Accou
     .existing()
     .findOne({ accountId: account.id });
   if (wallet) throw problem.conflict(`The account has wallets, such as '${wallet.title}'.`);
+  const { rows: shared } = await trx.raw<{ rows: { number: string }[] }>(
+    `select contract.number from account_share as share
+     join contract_service as line
+       on line.tenant_id = share.tenant_id and line.id = share.contract_service_id
+     join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+     where share.tenant_id = ? and share.account_id = ? order by 1 limit 1`,
+    [scope.tenantId, account.id],
+  );
+  const [share] = shared;
+  if (share) {
+    throw problem.conflict(`The account bears a share of contracts, such as '${share.number}'.`);
+  }
   const invoice = await Invoice.query(trx)
     .forTenant(scope.tenantId)
     .findOne({ accountId: account.id });
@@ -277,7 +289,7 @@ async function lockAddress(
   return address;
 }
 
-/** Adds an address after the others. 400: the body names another account. 404: no such account. */
+/** Adds an address after the others. 400: another account is named. 404: no such account. 409: too many. */
 export async function createAddress(
   scope: Scope,
   accountId: string,
@@ -298,7 +310,7 @@ export async function createAddress(
         position: (last?.position ?? -1) + 1,
       })
       .returning('*');
-    await Account.raiseRatingVersion(trx, scope.tenantId, [account.id]);
+    await requireAddressesFit(trx, scope, account.id);
     return presentAddress(address);
   });
 }
@@ -317,7 +329,6 @@ export async function updateAddress(
       .$query(trx)
       .forTenant(scope.tenantId)
       .patch({ ...addressColumns(input, account.id, 'accountId'), updatedAt: scope.now() });
-    await Account.raiseRatingVersion(trx, scope.tenantId, [account.id]);
     return presentAddress(address);
   });
 }
@@ -332,6 +343,5 @@ export async function deleteAddress(
     const account = await lockAccount(trx, scope, accountId);
     const address = await lockAddress(trx, scope, account.id, addressId);
     await address.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
-    await Account.raiseRatingVersion(trx, scope.tenantId, [account.id]);
   });
 }

@@ -9,10 +9,11 @@ import { RateCardRow } from '../models/rate-card-row.js';
 import { getAttribute, loadAttributes } from '../queries/attribute.js';
 import type { AttributeKind } from '../rating/index.js';
 import type * as schema from '../schemas/attribute.js';
+import { requireServiceFits } from './size-limits.js';
 
 /*
  * The attributes of a service or of a contract line. Whoever calls these holds the owner's row
- * until the transaction ends, and raises the rating version of what owns it.
+ * until the transaction ends.
  */
 
 export type AttributeInput = Static<typeof schema.LineAttributeWrite>;
@@ -71,7 +72,7 @@ export async function insertAttributes(
   after = 0,
 ): Promise<Attribute[]> {
   if (attributes.length === 0) return [];
-  return Attribute.query(trx)
+  const inserted = await Attribute.query(trx)
     .forTenant(scope.tenantId)
     .insert(
       attributes.map((attribute, index) => ({
@@ -81,6 +82,8 @@ export async function insertAttributes(
         position: after + index,
       })),
     );
+  await requireServiceFits(trx, scope, owner);
+  return inserted;
 }
 
 /** Adds one attribute after the others. 409: its name is taken. */
@@ -118,6 +121,7 @@ export async function updateAttribute(
     .$query(trx)
     .forTenant(scope.tenantId)
     .patch({ ...attributeColumns(input), updatedAt: scope.now() });
+  await requireServiceFits(trx, scope, owner);
   if (attribute.name !== oldName) {
     await RateCardRow.query(trx)
       .forTenant(scope.tenantId)

@@ -3,7 +3,9 @@ import type { BillingProblem } from '../kernel/billing-run.js';
 import type { Days } from '../kernel/billing-calendar.js';
 import { daysFrom } from '../kernel/date.js';
 import { newId, seededId } from '../kernel/id.js';
+import { mapInTurns } from '../kernel/turns.js';
 import { Decimal, type Decimal as DecimalType } from '../kernel/money.js';
+import { sharesKey, shareText, type Share } from '../kernel/share.js';
 import type { Scope } from '../kernel/scope.js';
 import { insertInvoices, takeInvoiceNumbers } from '../models/invoice-rows.js';
 import { StoredRatingPlan } from '../models/rating-plan.js';
@@ -17,6 +19,7 @@ import { loadChargeNames, type ChargeNames } from '../queries/charge-names.js';
 import { prorationFrom } from '../rating/index.js';
 import { loadTaxRates } from '../queries/tax-rate.js';
 import { closeUsage, takeUnbilledUsage, type UsageGroup } from '../queries/unbilled-usage.js';
+import { applyFreedPayments } from './freed-payments.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import {
   draftInvoices,
@@ -74,16 +77,17 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
     const charges = [
       ...recurring.charges.map((charge) => chargeOfLine(charge, seed, names)),
-      ...usage.map((group) => chargeOfUsage(group, names)),
+      ...(await mapInTurns(usage, (group) => chargeOfUsage(group, names))),
     ];
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
-    const drafts = draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
+    const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
     const problems = [...recurring.problems, ...findMissingTaxRates(invoices)];
     if (isDryRun) return { invoices, problems };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await tellOfInvoices(trx, tenantId, posted);
+    await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems };
   });
 }
@@ -92,10 +96,12 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
   const { rate, hasOther, contractId, label, dimensionName } = group;
   const service = services.get(group.serviceId);
   const unit = units.get(group.dimensionId ?? '') ?? dimensionName;
+  const share = shareOfUsage(group);
   return {
     ...group,
     isOfOneContract: contractId !== null && !hasOther,
-    description: label ?? unit ?? service?.label ?? service?.name ?? 'Usage',
+    description: withShare(label ?? unit ?? service?.label ?? service?.name ?? 'Usage', share),
+    share,
     volume: new Decimal(group.volume),
     unit,
     ...{ proration: null, tiers: group.tiers ?? [] },
@@ -104,6 +110,19 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
     chargeType: 'Usage',
   };
 }
+
+/** Which part of the usage of a line the account bears; null where it bears all. */
+function shareOfUsage({ shareFrom, shareTo, shareOf, sharedAmount }: UsageGroup) {
+  if (shareFrom === null || shareTo === null || shareOf === null) return null;
+  return {
+    ...{ from: new Decimal(shareFrom), to: new Decimal(shareTo), of: new Decimal(shareOf) },
+    amount: new Decimal(sharedAmount ?? 0),
+  };
+}
+
+/** Says on the invoice that an account bears a part of what several do. */
+const withShare = (description: string, share: Share | null): string =>
+  share === null ? description : `${description} (share ${shareText(share)})`;
 
 /** What a unit of tiered usage cost on average; null without volume, and where logic made it. */
 function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType | null {
@@ -125,7 +144,8 @@ function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames
     ...{ accountId: part.billedAccountId, currency: part.currency, usageType: part.usageType },
     ...{ serviceId: service.id, contractId: line.contractId, isOfOneContract: true },
     ...{ contractServiceId: line.id, dimensionId: part.row?.attributeId ?? null },
-    description: descriptionOf(charge, names),
+    // Its amount is in minor units already, and so the part of this account.
+    ...{ description: descriptionOf(charge, names), share: null },
     ...{ volume: part.volume, rate: part.rate, amount: part.amount, tiers: part.tiers },
     unit: names.units.get(part.row?.attributeId ?? '') ?? null,
     proration: daysOfPart(charge),
@@ -141,7 +161,7 @@ const daysOfPart = ({ part: { isProrated, days }, due: { period } }: RecurringCh
     : null;
 
 const descriptionOf = ({ service, part }: RecurringCharged, { rows }: ChargeNames): string =>
-  rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name;
+  withShare(rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name, part.share);
 
 function datedInvoices(
   drafts: readonly InvoiceDraft[],
@@ -223,6 +243,7 @@ async function insertCharges(
       ...{ name: part.name, dimensionId: part.row?.attributeId ?? null },
       ...{ description: descriptionOf(charge, names), priceMethod: part.row?.method ?? null },
       ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+      sharedBy: part.share ? sharesKey(line.shares) : null,
       isProrated: part.isProrated ? 'true' : 'false',
       taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
       planId: StoredRatingPlan.idOf(part.plan),

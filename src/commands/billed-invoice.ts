@@ -26,6 +26,7 @@ export function invoiceRow(
   const total = amount.plus(taxAmount);
   return {
     ...{ id, accountId, contractId, invoiceType, currency, amount, taxAmount, executionId },
+    isReversed: invoice.isReversed ? 'true' : 'false',
     invoiceNo: invoice.invoiceNo,
     invoiceDate: invoice.invoiceDate,
     dueDate: invoice.dueDate,

@@ -15,6 +15,7 @@ import { setDimensionValues } from './line-dimensions.js';
 import { lockContract, type LineKey } from './lock-contract.js';
 import { namedInBody } from './named-in-body.js';
 import { requireSameId } from './same-id.js';
+import { requireAccountFits } from './size-limits.js';
 
 type AttachmentCreate = Static<typeof schema.AttachmentCreate>;
 type AttachmentUpdate = Static<typeof schema.AttachmentUpdate>;
@@ -106,8 +107,8 @@ export async function attachService(scope: Scope, body: AttachmentCreate): Promi
     const currency = await currencyOf(trx, tenantId, contract, serviceId);
     if (currency !== null) {
       await copyCatalogCard(trx, scope, { serviceId, contractServiceId: id, currency });
+      await requireAccountFits(trx, scope, contract.masterAccountId);
     }
-    await Account.raiseRatingVersion(trx, tenantId, [contract.masterAccountId]);
     return getAttachment(trx, tenantId, id);
   });
 }

@@ -10,14 +10,16 @@ import { RateCard } from '../models/rate-card.js';
 import { RateCardRow } from '../models/rate-card-row.js';
 import { Service } from '../models/service.js';
 import type * as schema from '../schemas/contract-service.js';
+import { withAccountIds } from './account-map.js';
 import { insertAttributes, requireDistinctNames } from './attribute.js';
 import { requireDateOrder } from './date-order.js';
 import { formerColumns, insertFormerAttributes, insertFormerCards } from './former-line.js';
+import { setKnownDimensionValues, type DimensionValues } from './line-dimensions.js';
 import { insertRateCards } from './rate-card.js';
+import { requireAccountFits } from './size-limits.js';
 
 /*
- * The lines of a contract. Whoever calls these holds the contract until the transaction ends, and
- * raises the rating version of its master account.
+ * The lines of a contract. Whoever calls these holds the contract until the transaction ends.
  */
 
 /** What a request gives of a line; family B has one field more than document 1. */
@@ -123,6 +125,20 @@ function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine
   ]);
 }
 
+/** What a request gives of a line, accounts that bear its charges by their ids. */
+export async function withSharesById(
+  scope: Scope,
+  input: LineInput,
+  at: string,
+): Promise<LineInput> {
+  const { accountMap } = input;
+  if (!accountMap) return input;
+  return {
+    ...input,
+    accountMap: await withAccountIds(scope, accountMap, at),
+  };
+}
+
 /**
  * Adds lines with their attributes and exception cards; a line that names no attributes gets copies
  * of its service's, one without cards has the list price (document 1, section 4.2, rule 2). Returns
@@ -136,7 +152,14 @@ export async function insertLines(
 ): Promise<string[]> {
   if (lines.length === 0) return [];
   for (const line of lines) checkLine(contract, line);
-  const inserted = lines.map((line) => ({ ...line, id: newId() }));
+  const inserted: (NewLine & { readonly id: string })[] = [];
+  for (const line of lines) {
+    inserted.push({
+      ...line,
+      input: await withSharesById(scope, line.input, line.at),
+      id: newId(),
+    });
+  }
   await ContractService.query(trx)
     .forTenant(scope.tenantId)
     .insert(
@@ -155,6 +178,7 @@ export async function insertLines(
     await ContractService.copyCatalogAttributes(trx, scope.tenantId, ids);
   }
   for (const line of inserted) await insertParts(trx, scope, line);
+  await requireAccountFits(trx, scope, contract.masterAccountId);
   return inserted.map(({ id }) => id);
 }
 
@@ -162,7 +186,7 @@ export async function insertLines(
 async function insertParts(
   trx: Knex.Transaction,
   scope: Scope,
-  { id, input, former, at }: NewLine & { readonly id: string },
+  { id, serviceId, input, former, at }: NewLine & { readonly id: string },
 ): Promise<void> {
   const owner = { contractServiceId: id };
   const { priceableAttributes: attributes, rateCards: cards } = input;
@@ -170,6 +194,17 @@ async function insertParts(
   else await insertAttributes(trx, scope, owner, 'PRICEABLE', attributes ?? []);
   if (former && cards === undefined) await insertFormerCards(trx, scope, id, former, at);
   else await insertRateCards(trx, scope, owner, cards ?? [], { field: `${at}rateCards` });
+  await setKnownDimensionValues(
+    trx,
+    scope.tenantId,
+    { id, serviceId },
+    {
+      values: input.dimensionValues,
+      attributes,
+      former: former?.dimensionValues as DimensionValues | null | undefined,
+      at,
+    },
+  );
 }
 
 /** Deletes lines with their attributes and exception cards: four statements, however many. */

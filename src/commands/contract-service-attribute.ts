@@ -7,7 +7,7 @@ import {
   type AttributeChange,
   type AttributeInput,
 } from './attribute.js';
-import { changeLine } from './contract-service.js';
+import { changeLine, shrinkLine } from './contract-service.js';
 import type { LineKey } from './lock-contract.js';
 
 /** Adds a priceable attribute to a line. 404: there is no such line. 409: the name is taken. */
@@ -40,7 +40,7 @@ export async function deleteContractServiceAttribute(
   key: LineKey,
   id: string,
 ): Promise<void> {
-  await changeLine(scope, key, (trx, { line }) =>
+  await shrinkLine(scope, key, (trx, { line }) =>
     deleteAttribute(trx, scope, { contractServiceId: line.id }, id, 'PRICEABLE'),
   );
 }

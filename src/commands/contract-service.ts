@@ -2,9 +2,8 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { Account } from '../models/account.js';
-import type { Contract } from '../models/contract.js';
 import { ContractService } from '../models/contract-service.js';
+import { warnOfCards } from '../queries/card-warnings.js';
 import {
   getLine,
   getLineHeader,
@@ -19,41 +18,54 @@ import {
   lineColumns,
   lockServicesOf,
   requireLineDates,
+  withSharesById,
   type LineInput,
 } from './contract-lines.js';
+import { setKnownDimensionValues, type DimensionValues } from './line-dimensions.js';
 import { lockContract, lockLine, type LineKey, type LockedLine } from './lock-contract.js';
 import { deleteRateCards, replaceRateCards } from './rate-card.js';
 import { requireSameId } from './same-id.js';
+import { requireAccountFits } from './size-limits.js';
 
 type LineCreate = Static<typeof schema.ContractServiceCreate>;
 type LineUpdate = Static<typeof schema.ContractServiceUpdate>;
 type LineEnd = Static<typeof schema.ContractServiceEnd>;
 
-/** Tells rating that a line of this contract, or a part of one, has changed. */
-async function raiseRatingVersion(
-  trx: Knex.Transaction,
-  scope: Scope,
-  contract: Contract,
-): Promise<void> {
-  await Account.raiseRatingVersion(trx, scope.tenantId, [contract.masterAccountId]);
-}
+type LineChange<T> = (trx: Knex.Transaction, locked: LockedLine) => Promise<T>;
 
 /**
- * Changes something of a line in one transaction that holds the line and tells rating. 404: there
- * is no such line; a line that the body names is found by a `lock` of its own.
+ * Changes something of a line in one transaction that holds the line. 404: there is no such line; a
+ * line that the body names is found by a `lock` of its own. 409: its account would have too much.
  */
 export async function changeLine<T>(
   scope: Scope,
   key: LineKey,
-  change: (trx: Knex.Transaction, locked: LockedLine) => Promise<T>,
+  change: LineChange<T>,
   lock: typeof lockLine = lockLine,
 ): Promise<T> {
   return scope.db.transaction(async (trx) => {
     const locked = await lock(trx, scope, key);
-    const result = await change(trx, locked);
-    await raiseRatingVersion(trx, scope, locked.contract);
-    return result;
+    const changed = await change(trx, locked);
+    await requireAccountFits(trx, scope, locked.contract.masterAccountId);
+    return changed;
   });
+}
+
+/** The same for what takes something away, which an account that has too much may do, too. */
+export async function shrinkLine<T>(scope: Scope, key: LineKey, change: LineChange<T>): Promise<T> {
+  return scope.db.transaction(async (trx) => change(trx, await lockLine(trx, scope, key)));
+}
+
+/** A line whose cards were written, with what is to be known of them. */
+async function withWarnings(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  line: ContractServiceDto,
+  written: Pick<LineUpdate, 'rateCards'>,
+): Promise<ContractServiceDto> {
+  if (written.rateCards === undefined) return line;
+  const owner = { contractServiceId: line.id };
+  return { ...line, rateCards: await warnOfCards(trx, tenantId, owner, line.rateCards) };
 }
 
 /**
@@ -71,8 +83,7 @@ export async function createContractService(
     const lines = [{ serviceId, input, at: '' }];
     await lockServicesOf(trx, scope, lines);
     const [id = ''] = await insertLines(trx, scope, contract, lines);
-    await raiseRatingVersion(trx, scope, contract);
-    return getLine(trx, scope.tenantId, id);
+    return withWarnings(trx, scope, await getLine(trx, scope.tenantId, id), input);
   });
 }
 
@@ -97,7 +108,7 @@ export async function patchLine(
   await line
     .$query(trx)
     .forTenant(scope.tenantId)
-    .patch({ ...lineColumns(input), updatedAt: scope.now() });
+    .patch({ ...lineColumns(await withSharesById(scope, input, '')), updatedAt: scope.now() });
 }
 
 /** Replaces the attributes and exception cards that a PUT holds, cards first where it has both. */
@@ -135,9 +146,13 @@ export async function updateContractService(
     const { line } = locked;
     requireSameId('contractId', input.contractId, line.contractId);
     requireSameService(input.serviceId, line);
+    const former = line.dimensionValues as DimensionValues | null;
     await patchLine(trx, scope, locked, input);
     await replaceParts(trx, scope, line, input);
-    return getLine(trx, scope.tenantId, line.id);
+    const { dimensionValues: values, priceableAttributes: attributes } = input;
+    const dimensions = { values, attributes, former, at: '' };
+    await setKnownDimensionValues(trx, scope.tenantId, line, dimensions);
+    return withWarnings(trx, scope, await getLine(trx, scope.tenantId, line.id), input);
   });
 }
 
@@ -150,7 +165,7 @@ export async function endContractService(
   key: LineKey,
   { terminationDate, terminationMessage = null }: LineEnd,
 ): Promise<ContractServiceHeaderDto> {
-  return changeLine(scope, key, async (trx, { contract, line }) => {
+  return shrinkLine(scope, key, async (trx, { contract, line }) => {
     requireLineDates(contract, { terminationDate }, line, '');
     await line
       .$query(trx)
@@ -169,10 +184,14 @@ export async function endContractServiceByInstance(
   serviceInstanceId: string,
   input: LineEnd,
 ): Promise<ContractServiceHeaderDto> {
+  // A tenant may have given one id to many: those that run are found first, and two of them are enough.
   const lines = await ContractService.query(scope.db.read)
     .forTenant(scope.tenantId)
     .existing()
-    .where({ serviceInstanceId });
+    .where({ serviceInstanceId })
+    .select('id', 'terminationDate')
+    .orderByRaw('termination_date nulls first')
+    .limit(2);
   const running = lines.filter((line) => line.terminationDate === null);
   const [line, ...others] = running.length > 0 ? running : lines;
   if (!line) {
@@ -180,7 +199,7 @@ export async function endContractServiceByInstance(
   }
   if (others.length > 0) {
     throw problem.conflict(
-      `${others.length + 1} contract services have the instance id '${serviceInstanceId}'; end one by its own id.`,
+      `Several contract services have the instance id '${serviceInstanceId}'; end one by its own id.`,
     );
   }
   return endContractService(scope, { contractServiceId: line.id }, input);
@@ -188,5 +207,5 @@ export async function endContractServiceByInstance(
 
 /** Deletes a line with its attributes and exception cards. 404: there is no such line. */
 export async function deleteContractService(scope: Scope, key: LineKey): Promise<void> {
-  await changeLine(scope, key, (trx, { line }) => deleteLine(trx, scope, line.id));
+  await shrinkLine(scope, key, (trx, { line }) => deleteLine(trx, scope, line.id));
 }

@@ -6,6 +6,7 @@ import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 import { Contract } from '../models/contract.js';
 import { ContractService } from '../models/contract-service.js';
+import { findLineWarnings } from '../queries/card-warnings.js';
 import { getContract, type ContractDto } from '../queries/contract.js';
 import type * as schema from '../schemas/contract.js';
 import type * as lineSchema from '../schemas/contract-service.js';
@@ -14,6 +15,7 @@ import { requireDateOrder } from './date-order.js';
 import { withFormerLines, type ReplacingLine } from './former-line.js';
 import { lockContract } from './lock-contract.js';
 import { requireSameId } from './same-id.js';
+import { requireAccountFits } from './size-limits.js';
 
 type ContractCreate = Static<typeof schema.ContractCreate>;
 type ContractUpdate = Static<typeof schema.ContractUpdate>;
@@ -109,6 +111,19 @@ async function insertContract(
   }
 }
 
+/** The contract with what is to be known of prices that were written with it. */
+async function readWritten(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  id: string,
+  { services }: Pick<ContractUpdate, 'services'>,
+): Promise<ContractDto> {
+  const contract = await getContract(trx, tenantId, id);
+  if (services === undefined) return contract;
+  const warnings = await findLineWarnings(trx, tenantId, contract.services);
+  return warnings.length === 0 ? contract : { ...contract, warnings };
+}
+
 /**
  * Creates a contract with its lines (document 1, section 4.2). 400: the account or a service does
  * not exist, dates contradict each other, a nested part is not valid. 409: the number is taken.
@@ -127,8 +142,7 @@ export async function createContract(scope: Scope, input: ContractCreate): Promi
     const columns = { ...contractColumns(input), masterAccountId: account.id };
     const contract = await insertContract(trx, scope, columns, input.number ?? null);
     await insertLines(trx, scope, contract, lines);
-    await Account.raiseRatingVersion(trx, scope.tenantId, [account.id]);
-    return getContract(trx, scope.tenantId, contract.id);
+    return readWritten(trx, scope, contract.id, input);
   });
 }
 
@@ -176,9 +190,10 @@ export async function updateContract(
       const kept = await withFormerLines(trx, scope.tenantId, contract.id, lines);
       await deleteLinesOf(trx, scope, contract.id);
       await insertLines(trx, scope, contract, kept);
+    } else if (masterAccountId !== oldAccountId) {
+      await requireAccountFits(trx, scope, masterAccountId);
     }
-    await Account.raiseRatingVersion(trx, scope.tenantId, [oldAccountId, masterAccountId]);
-    return getContract(trx, scope.tenantId, contract.id);
+    return readWritten(trx, scope, contract.id, input);
   });
 }
 
@@ -194,6 +209,5 @@ export async function deleteContract(scope: Scope, id: string): Promise<void> {
       throw problem.conflict(`The contract '${contract.number}' still has services.`);
     }
     await contract.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
-    await Account.raiseRatingVersion(trx, scope.tenantId, [contract.masterAccountId]);
   });
 }

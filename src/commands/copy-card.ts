@@ -51,8 +51,8 @@ export async function copyCard(
 
 /**
  * Copies the current list prices of a service onto a line, as a new version of its exception card if
- * it has one; undefined where the service has no such prices. The caller holds line and service, and
- * raises the rating version of the account. 400: the line has no attribute that a row prices.
+ * it has one; undefined where the service has no such prices. The caller holds line and service.
+ * 400: the line has no attribute that a row prices.
  */
 export async function copyCatalogCard(
   trx: Knex.Transaction,

@@ -1,7 +1,7 @@
 import type { Scope } from '../kernel/scope.js';
 import type { RateCardDto } from '../queries/rate-card.js';
 import type { RateCardWrite } from '../schemas/rate-card.js';
-import { changeLine } from './contract-service.js';
+import { changeLine, shrinkLine } from './contract-service.js';
 import type { LineKey } from './lock-contract.js';
 import { deleteRateCard, insertRateCard, putRateCard } from './rate-card.js';
 
@@ -35,7 +35,7 @@ export async function deleteExceptionCard(
   key: LineKey,
   currency: string,
 ): Promise<void> {
-  await changeLine(scope, key, (trx, { line }) =>
+  await shrinkLine(scope, key, (trx, { line }) =>
     deleteRateCard(trx, scope, { contractServiceId: line.id }, currency),
   );
 }

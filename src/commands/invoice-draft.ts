@@ -1,8 +1,9 @@
 import type { ChargedTier } from '../kernel/charged-tier.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
-import type { Decimal } from '../kernel/money.js';
-import { roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
+import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
+import { partOf, type Share } from '../kernel/share.js';
 import { addDays } from '../kernel/date.js';
+import { eachInTurns } from '../kernel/turns.js';
 import type { Proration } from '../rating/index.js';
 import { referenceData } from '../kernel/reference-data.js';
 
@@ -28,6 +29,8 @@ export interface DraftCharge {
   readonly proration: Proration | null;
   readonly tiers: readonly ChargedTier[];
   readonly amount: Decimal;
+  /** Where several accounts share it: the part that this is, and the exact amount of all. */
+  readonly share: (Share & { readonly amount: Decimal }) | null;
   readonly taxCode: string | null;
   readonly chargeType: string;
   readonly priceMethod: string | null;
@@ -50,6 +53,8 @@ export interface InvoiceDraft {
   readonly accountId: string;
   readonly contractId: string | null;
   readonly invoiceType: 'Invoice' | 'Credit Note';
+  /** Whether its amounts have the opposite sign of the charges of which it is made. */
+  readonly isReversed: boolean;
   readonly currency: string;
   readonly items: readonly DraftItem[];
   readonly amount: Decimal;
@@ -58,26 +63,29 @@ export interface InvoiceDraft {
 }
 
 /**
- * The invoices of charges: one for each account, currency and usage type. Each item is rounded once,
+ * The invoices of charges: one for each account, currency and usage type; a credit note where they are
+ * payouts, or come to less than zero (docs/decisions/0271). Each item is rounded once,
  * half away from zero; its tax is that of the rounded amount, rounded once too, and none for the accounts
  * that are exempt.
  */
-export function draftInvoices(
+export async function draftInvoices(
   charges: readonly DraftCharge[],
   taxRates: ReadonlyMap<string, Decimal>,
   exemptAccounts: ReadonlySet<string>,
-): InvoiceDraft[] {
+): Promise<InvoiceDraft[]> {
   const byInvoice = new Map<string, DraftCharge[]>();
   for (const charge of charges) {
     const known = byInvoice.get(charge.invoiceId);
     if (known) known.push(charge);
     else byInvoice.set(charge.invoiceId, [charge]);
   }
-  return [...byInvoice.values()].flatMap((ofInvoice) => {
+  const drafts: InvoiceDraft[] = [];
+  await eachInTurns([...byInvoice.values()], (ofInvoice) => {
     const [first] = ofInvoice;
-    if (!first) return [];
-    return [draftInvoice(first, ofInvoice, taxRates, exemptAccounts.has(first.accountId))];
+    if (!first) return;
+    drafts.push(draftInvoice(first, ofInvoice, taxRates, exemptAccounts.has(first.accountId)));
   });
+  return drafts;
 }
 
 function draftInvoice(
@@ -87,8 +95,12 @@ function draftInvoice(
   isTaxExempt: boolean,
 ): InvoiceDraft {
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
-  const items = charges.map((charge): DraftItem => {
-    const rounded = roundToMinorUnit(charge.amount, digits);
+  const drafted = charges.map((charge): DraftItem => {
+    const { share } = charge;
+    // The parts of all accounts add up to what one of them would pay.
+    const rounded = share
+      ? partOf(share.amount, share, digits)
+      : roundToMinorUnit(charge.amount, digits);
     const isTaxed = charge.taxCode !== null && !isTaxExempt;
     const taxRate = isTaxed ? (taxRates.get(charge.taxCode) ?? null) : null;
     const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
@@ -97,13 +109,33 @@ function draftInvoice(
   const isOfOne = charges.every(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
   );
+  const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
+  // Nobody can pay less than nothing: what is charged below zero is credited, and the reverse.
+  const isReversed = total.isNegative() && !total.isZero();
+  const items = isReversed ? drafted.map(reverseItem) : drafted;
   return {
-    ...{ id: invoiceId, accountId, currency, items },
+    ...{ id: invoiceId, accountId, currency, items, isReversed },
     contractId: isOfOne ? contractId : null,
-    invoiceType: usageType === 'Payout' ? 'Credit Note' : 'Invoice',
+    invoiceType: (usageType === 'Payout') === isReversed ? 'Invoice' : 'Credit Note',
     amount: sum(items.map(({ rounded }) => rounded)),
     taxAmount: sum(items.map(({ tax }) => tax)),
     transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
+  };
+}
+
+/** An item with the opposite sign; what it counts stays. */
+function reverseItem(item: DraftItem): DraftItem {
+  const { amount, rounded, tax, rate, tiers } = item;
+  const negative = (text: string): string => decimalText(new Decimal(text).negated());
+  return {
+    ...item,
+    ...{ amount: amount.negated(), rounded: rounded.negated(), tax: tax.negated() },
+    rate: rate?.negated() ?? null,
+    tiers: tiers.map((tier) => ({
+      ...tier,
+      unitRate: negative(tier.unitRate),
+      amount: negative(tier.amount),
+    })),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 import { within, type Scope } from '../kernel/scope.js';
-import { PaymentApplication, type Application } from '../models/payment-application.js';
+import { PaymentApplication, type PaymentOfInvoice } from '../models/payment-application.js';
 import { readInvoices } from '../queries/invoice.js';
-import { readAppliedPayment } from '../queries/payment-application.js';
+import { readAppliedPayments } from '../queries/payment-application.js';
 import { recordWebhookEvents } from './webhook-event.js';
 
 /** Tells webhooks that invoices, which the caller holds, are void or overdue, as they are then. */
@@ -19,26 +19,26 @@ export async function recordInvoiceEvents(
 }
 
 /**
- * Applies a payment to invoices, both of which the caller holds, and tells webhooks of it: of the
+ * Applies payments to invoices, both of which the caller holds, and tells webhooks of it: of each
  * payment with all that it pays, and of each invoice of which nothing is open any more.
  */
 export async function applyToInvoices(
   scope: Scope,
   trx: Knex.Transaction,
-  paymentId: string,
-  applications: readonly Application[],
+  applications: readonly PaymentOfInvoice[],
 ): Promise<void> {
   if (applications.length === 0) return;
   const { tenantId } = scope;
-  await PaymentApplication.add(trx, tenantId, paymentId, applications);
+  await PaymentApplication.add(trx, tenantId, applications);
   const kinds = ['payment.applied', 'invoice.paid'] as const;
   await recordWebhookEvents(trx, tenantId, kinds, async (isWanted) => {
     const [applied, paid] = kinds;
-    const payments = isWanted(applied) ? [await readAppliedPayment(trx, tenantId, paymentId)] : [];
-    const ids = isWanted(paid) ? applications.map(({ invoiceId }) => invoiceId) : [];
-    const invoices = await readInvoices(within(scope, trx), ids);
+    const paymentIds = [...new Set(applications.map(({ paymentId }) => paymentId))];
+    const payments = isWanted(applied) ? await readAppliedPayments(trx, tenantId, paymentIds) : [];
+    const invoiceIds = [...new Set(applications.map(({ invoiceId }) => invoiceId))];
+    const invoices = isWanted(paid) ? await readInvoices(within(scope, trx), invoiceIds) : [];
     return [
-      ...payments.map((data) => ({ event: applied, recordId: paymentId, data })),
+      ...payments.map((data) => ({ event: applied, recordId: data.id, data })),
       ...invoices
         .filter(({ balance }) => balance.isZero())
         .map((data) => ({ event: paid, recordId: data.id, data })),

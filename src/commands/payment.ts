@@ -1,13 +1,14 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../kernel/money.js';
+import { problem } from '../kernel/problem.js';
 import { within, type Scope } from '../kernel/scope.js';
 import { Payment } from '../models/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
 import type * as schema from '../schemas/payment.js';
 import { holdAccount } from './hold-account.js';
 import type { Drafted } from './save-by-flow.js';
-import { releasePayment, settlePayment } from './settle-payment.js';
+import { noWalletPayments, releasePayment, settlePayment } from './settle-payment.js';
 import { recordWebhookEvent } from './webhook-event.js';
 
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
@@ -48,6 +49,7 @@ const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
 export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {
   const { amount: given, ...fields } = input;
   const amount = (given ?? ZERO).toFixed();
+  requireNoWallet(input);
   return scope.db.transaction(async (trx) => {
     await holdAccount(trx, scope, input.accountId);
     const payment = await Payment.query(trx)
@@ -56,6 +58,18 @@ export async function createPayment(scope: Scope, input: PaymentCreate): Promise
       .returning('*');
     return presentPayment(payment);
   });
+}
+
+/**
+ * 400: the payment is one by wallet. One that was saved by an earlier release may be changed, but not
+ * completed any more (docs/decisions/0240).
+ */
+function requireNoWallet(input: PaymentUpdate, saved?: Payment): void {
+  if ((input.paymentMethod ?? saved?.paymentMethod) !== 'Wallet') return;
+  const isSaved = saved?.paymentMethod === 'Wallet';
+  const status = input.paymentStatus ?? saved?.paymentStatus;
+  if (isSaved && (status !== 'Completed' || saved.paymentStatus === 'Completed')) return;
+  throw problem.validation(noWalletPayments, { field: 'paymentMethod', value: 'Wallet' });
 }
 
 async function lockPayment(trx: Knex.Transaction, scope: Scope, id: string): Promise<Payment> {
@@ -92,6 +106,7 @@ export async function updatePayment(
   const { amount, ...fields } = input;
   return scope.db.transaction(async (trx) => {
     const payment = await lockPayment(trx, scope, id);
+    requireNoWallet(input, payment);
     if (input.accountId !== undefined) await holdAccount(trx, scope, input.accountId);
     const changed = await payment
       .$query(trx)

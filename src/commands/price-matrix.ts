@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { Service } from '../models/service.js';
+import type { Service } from '../models/service.js';
 import {
   presentExceptionMatrix,
   presentPriceMatrix,
@@ -39,7 +39,6 @@ async function changeService(
     const service = await namedInBody('serviceId', serviceId, () =>
       lockService(trx, scope, serviceId),
     );
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     return presentPriceMatrix(service.id, await change(trx, service));
   });
 }

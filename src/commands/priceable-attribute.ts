@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import type { Scope } from '../kernel/scope.js';
 import { Attribute } from '../models/attribute.js';
-import { Service } from '../models/service.js';
 import { loadAttributes, presentAttribute, type AttributeDto } from '../queries/attribute.js';
 import type * as schema from '../schemas/attribute.js';
 import { createAttribute, deleteAttribute, updateAttribute } from './attribute.js';
@@ -39,7 +38,6 @@ export async function createPriceableAttribute(
 ): Promise<AttributeDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     await releaseTransactionNames(trx, scope, service.id, [input.name]);
     return presentAttribute(await createAttribute(trx, scope, { serviceId: service.id }, input));
   });
@@ -54,7 +52,6 @@ export async function updatePriceableAttribute(
 ): Promise<AttributeDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const owner = { serviceId: service.id };
     const before = await loadAttributes(trx, scope.tenantId, owner);
     const attribute = before.find((candidate) => candidate.id === id);
@@ -75,7 +72,6 @@ export async function deletePriceableAttribute(
 ): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const owner = { serviceId: service.id };
     const before = await loadAttributes(trx, scope.tenantId, owner);
     await deleteAttribute(trx, scope, owner, id, 'PRICEABLE');

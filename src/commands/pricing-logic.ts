@@ -4,7 +4,6 @@ import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Attribute } from '../models/attribute.js';
 import { PricingLogic } from '../models/pricing-logic.js';
-import { Service } from '../models/service.js';
 import { loadAttributes } from '../queries/attribute.js';
 import {
   findPricingLogic,
@@ -17,6 +16,7 @@ import type { LogicProblem } from '../rating/index.js';
 import type * as schema from '../schemas/pricing-logic.js';
 import { insertAttributes } from './attribute.js';
 import { lockService } from './lock-service.js';
+import { requireServiceFits } from './size-limits.js';
 
 type LogicInput = Static<typeof schema.PricingLogicWrite>;
 type LogicChange = Static<typeof schema.PricingLogicUpdate>;
@@ -104,7 +104,7 @@ export async function insertPricingLogic(
     const at = field === undefined ? '' : `${field}[${index}].`;
     await requireValid(known, logic, fields ?? fieldsAt(at));
   }
-  return PricingLogic.query(trx)
+  const inserted = await PricingLogic.query(trx)
     .forTenant(scope.tenantId)
     .insert(
       logics.map((logic, index) => ({
@@ -113,6 +113,8 @@ export async function insertPricingLogic(
         seqNo: after + index + 1,
       })),
     );
+  await requireServiceFits(trx, scope, { serviceId });
+  return inserted;
 }
 
 /** Deletes all pricing logic of a service; the caller holds the service. */
@@ -166,7 +168,6 @@ export async function createPricingLogic(
 ): Promise<PricingLogicDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const existing = await pricingLogicOf(trx, scope.tenantId, service.id);
     const after = existing.at(-1)?.seqNo ?? 0;
     const [created] = await insertPricingLogic(trx, scope, service.id, [input], { after });
@@ -196,6 +197,7 @@ export async function changePricingLogic(
     .$query(trx)
     .forTenant(scope.tenantId)
     .patch({ ...columns, updatedAt: scope.now() });
+  await requireServiceFits(trx, scope, { serviceId });
   await ensureTransactionDimensions(trx, scope, serviceId, [logic.transactionDimension]);
   await requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);
   return logic;
@@ -210,7 +212,6 @@ export async function updatePricingLogic(
 ): Promise<PricingLogicDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     return presentPricingLogic(await changePricingLogic(trx, scope, service.id, id, input));
   });
 }
@@ -234,7 +235,6 @@ export async function deletePricingLogic(
 ): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     await removePricingLogic(trx, scope, service.id, id);
   });
 }

@@ -6,21 +6,23 @@ import type { Scope } from '../kernel/scope.js';
 import type { CatalogOwner } from '../models/attribute.js';
 import { RateCard } from '../models/rate-card.js';
 import { RateCardRow } from '../models/rate-card-row.js';
-import { Service } from '../models/service.js';
+import type { Service } from '../models/service.js';
 import {
   currencyOfPath,
   getRateCard,
   missingRateCard,
   type RateCardDto,
 } from '../queries/rate-card.js';
+import { warnOfCards } from '../queries/card-warnings.js';
 import type { RateCardWrite } from '../schemas/rate-card.js';
 import { lockService } from './lock-service.js';
 import { resolveRateCards, type RateCardOptions, type ResolvedCard } from './rate-card-rows.js';
+import { requireServiceFits } from './size-limits.js';
 
 /*
  * The rate cards of a service or of a contract line. Whoever calls the functions that take an owner
  * holds the owner's row until the transaction ends, so that versions have no gaps and one is
- * current, and raises the rating version of what owns the cards.
+ * current.
  */
 
 export interface PutOptions extends RateCardOptions {
@@ -166,6 +168,7 @@ async function putResolved(
     const followed = cards.flatMap(({ currency }) => current.get(currency) ?? []);
     await supersede(trx, scope, followed);
     await insertVersions(trx, scope, owner, cards, current);
+    await requireServiceFits(trx, scope, owner);
     return;
   }
   const kept = cards.flatMap((card) => {
@@ -175,6 +178,7 @@ async function putResolved(
   await replaceRows(trx, scope, kept);
   const fresh = cards.filter(({ currency }) => !current.has(currency));
   await insertVersions(trx, scope, owner, fresh, new Map());
+  await requireServiceFits(trx, scope, owner);
 }
 
 /**
@@ -198,6 +202,19 @@ export async function insertRateCards(
     });
   }
   await insertVersions(trx, scope, owner, resolved, new Map());
+  await requireServiceFits(trx, scope, owner);
+}
+
+/** The current card with what its owner should know of it. */
+async function readWritten(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<RateCardDto> {
+  const card = await getRateCard(trx, tenantId, owner, currency);
+  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card]);
+  return warned;
 }
 
 /** Adds one card at version 1; see `insertRateCards`. */
@@ -209,7 +226,7 @@ export async function insertRateCard(
   options: RateCardOptions = {},
 ): Promise<RateCardDto> {
   await insertRateCards(trx, scope, owner, [card], options);
-  return getRateCard(trx, scope.tenantId, owner, card.currency);
+  return readWritten(trx, scope, owner, card.currency);
 }
 
 /**
@@ -236,7 +253,7 @@ export async function putRateCard(
   checkFromDates([card], current, options.field);
   const resolved = await resolveRateCards(trx, scope, owner, [card], options);
   await putResolved(trx, scope, owner, resolved, current, makesVersion);
-  return getRateCard(trx, scope.tenantId, owner, code);
+  return readWritten(trx, scope, owner, code);
 }
 
 /** Makes a version of a card whose rows are resolved: the first, or the one after the current. */
@@ -248,7 +265,7 @@ export async function putResolvedCard(
 ): Promise<RateCardDto> {
   const current = await currentVersions(trx, scope, owner, [card.currency]);
   await putResolved(trx, scope, owner, [card], current, true);
-  return getRateCard(trx, scope.tenantId, owner, card.currency);
+  return readWritten(trx, scope, owner, card.currency);
 }
 
 /**
@@ -318,7 +335,6 @@ export async function createServiceRateCard(
 ): Promise<RateCardDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     return insertRateCard(trx, scope, { serviceId: service.id }, card);
   });
 }
@@ -332,7 +348,6 @@ export async function putServiceRateCard(
 ): Promise<RateCardDto> {
   return scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const owner = { serviceId: service.id };
     const options = { makesVersion: makesVersion(service) };
     return putRateCard(trx, scope, owner, currency, card, options);
@@ -347,7 +362,6 @@ export async function deleteServiceRateCard(
 ): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const service = await lockService(trx, scope, serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     await deleteRateCard(trx, scope, { serviceId: service.id }, currency);
   });
 }

@@ -3,7 +3,6 @@ import type { Static } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { PricingLogic } from '../models/pricing-logic.js';
-import { Service } from '../models/service.js';
 import { presentComputation, type RateComputationDto } from '../queries/rate-computation.js';
 import type * as schema from '../schemas/rate-computation.js';
 import { lockService } from './lock-service.js';
@@ -44,7 +43,6 @@ export async function createComputation(
     const service = await namedInBody('serviceId', serviceId, () =>
       lockService(trx, scope, serviceId),
     );
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     const logic = { name, ...logicOf(expressionList) };
     const options = { after: seqNo - 1, fields };
     const [created] = await insertPricingLogic(trx, scope, service.id, [logic], options);
@@ -63,7 +61,6 @@ async function changeComputation<T>(
     const logic = await PricingLogic.query(trx).forTenant(scope.tenantId).existing().findById(id);
     if (!logic) throw problem.notFound(`There is no rate computation '${id}'.`);
     const service = await lockService(trx, scope, logic.serviceId);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
     return change(trx, service.id);
   });
 }

@@ -9,6 +9,7 @@ import {
   type DueCharge,
 } from '../kernel/billing-calendar.js';
 import { dayAfter } from '../kernel/date.js';
+import { sharesKey } from '../kernel/share.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import { RecurringCharge, type ChargedPeriod } from '../models/recurring-charge.js';
 import {
@@ -22,6 +23,7 @@ import {
   hasRecurring,
   priceRecurring,
   type RecurringPart,
+  type RecurringResult,
   type RecurringType,
 } from '../rating/index.js';
 
@@ -96,9 +98,10 @@ export async function findRecurringCharges(
   }
   const charges: RecurringCharged[] = [];
   const problems: BillingProblem[] = [];
+  const priced: Priced = new Map();
   for (const candidate of candidates) {
     const open = openPart(candidate, byLineage.get(candidate.line.lineageId) ?? []);
-    if (open) price(candidate, open, { charges, problems });
+    if (open) price(candidate, open, { charges, problems, priced });
   }
   const cutoffs = lines.flatMap((line) => {
     const service = services.get(line.serviceId);
@@ -122,7 +125,7 @@ export const earliestPeriod = (
     .map(({ due }) => due.period.first)
     .sort()[0];
 
-/** What a line charges the accounts at hand: its own, and those that rows of its cards bill. */
+/** What a line charges the accounts at hand: its own, those that share it, those that rows bill. */
 function candidatesOf(
   line: BillingLine,
   service: BilledService,
@@ -130,7 +133,9 @@ function candidatesOf(
 ): Candidate[] {
   const cards = [...line.cards, ...service.cards];
   const billed = cards.flatMap(({ rows }) => rows.map(({ billingAccountId }) => billingAccountId));
-  const accountIds = new Set([line.account.id, ...billed.filter((id) => id !== null)]);
+  const shares = (line.shares ?? []).map(({ accountId }) => accountId);
+  const others = billed.filter((id) => id !== null);
+  const accountIds = new Set([line.account.id, ...shares, ...others]);
   const [terms, days] = [termsOf(line, service), daysOf(line)];
   const found: Candidate[] = [];
   for (const accountId of accountIds) {
@@ -153,12 +158,30 @@ interface OpenPart {
   readonly isPart: boolean;
 }
 
+/**
+ * Whether a period is charged as far as an account is concerned: to itself, or, of what it bears of the
+ * line now, to whoever bore it before its shares, or the account of its contract, were changed.
+ */
+function isPaidFor({ line, accountId }: Pick<Candidate, 'line' | 'accountId'>) {
+  const shares = line.shares ?? [];
+  const bears =
+    shares.length === 0
+      ? accountId === line.account.id
+      : shares.some((share) => share.accountId === accountId);
+  const present = sharesKey(shares);
+  return (one: ChargedPeriod): boolean =>
+    one.accountId === accountId ||
+    (bears &&
+      (one.sharedBy === null ? one.accountId === one.masterAccountId : one.sharedBy !== present));
+}
+
 /** What of a due period is not charged yet; null when nothing is. */
 function openPart(
-  { type, isOnce, due, accountId }: Candidate,
+  { type, isOnce, due, ...candidate }: Candidate,
   charged: readonly ChargedPeriod[],
 ): OpenPart | null {
-  const own = charged.filter((one) => one.chargeType === type && one.accountId === accountId);
+  const isPaid = isPaidFor(candidate);
+  const own = charged.filter((one) => one.chargeType === type && isPaid(one));
   if (isOnce) return own.length > 0 ? null : { billed: due.billed, isPart: false };
   const { period, billed } = due;
   const overlapping = own.filter(
@@ -179,14 +202,25 @@ function openPart(
   return first <= billed.last ? { billed: { first, last: billed.last }, isPart: true } : null;
 }
 
+/** Prices of lines that accounts share, by line, charge and days. */
+type Priced = Map<string, RecurringResult>;
+
 function price(
   { line, service, type, due, accountId }: Candidate,
   { billed, isPart }: OpenPart,
-  into: { readonly charges: RecurringCharged[]; readonly problems: BillingProblem[] },
+  into: {
+    readonly charges: RecurringCharged[];
+    readonly problems: BillingProblem[];
+    readonly priced: Priced;
+  },
 ): void {
   const { period } = due;
   const { account } = line;
-  const priced = priceRecurring({ type, account, service, line, period, billed, isPart });
+  // One price serves all who share it.
+  const key = JSON.stringify([line.id, type, period, billed, isPart]);
+  const request = { type, account, service, line, period, billed, isPart };
+  const priced = into.priced.get(key) ?? priceRecurring(request);
+  if (line.shares && line.shares.length > 0) into.priced.set(key, priced);
   if (!priced.ok) {
     // Told once, with the account of the line.
     if (accountId !== account.id) return;

@@ -5,6 +5,7 @@ import type { Scope } from '../kernel/scope.js';
 import { ContractService } from '../models/contract-service.js';
 import { Service } from '../models/service.js';
 import { loadAttributes } from '../queries/attribute.js';
+import { warnOfCards } from '../queries/card-warnings.js';
 import { getService, type ServiceDto } from '../queries/service.js';
 import type * as schema from '../schemas/service.js';
 import {
@@ -47,6 +48,18 @@ function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceUp
   ]);
 }
 
+/** A service whose cards were written, with what is to be known of them. */
+async function withWarnings(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  service: ServiceDto,
+  written: ServiceUpdate,
+): Promise<ServiceDto> {
+  if (written.rateCards === undefined) return service;
+  const owner = { serviceId: service.id };
+  return { ...service, rateCards: await warnOfCards(trx, tenantId, owner, service.rateCards) };
+}
+
 /**
  * Creates a service with its attributes, rate cards and pricing logic, in this order (document 1,
  * section 4.1). 400: a nested part is not valid. 409: the name is taken.
@@ -63,7 +76,7 @@ export async function createService(scope: Scope, input: ServiceCreate): Promise
     await insertAttributes(trx, scope, owner, 'INPUT', inputAttributes ?? []);
     await insertRateCards(trx, scope, owner, rateCards ?? [], { field: 'rateCards' });
     await insertPricingLogic(trx, scope, id, pricingLogic ?? [], { field: 'pricingLogic' });
-    return getService(trx, scope.tenantId, id);
+    return withWarnings(trx, scope, await getService(trx, scope.tenantId, id), input);
   });
 }
 
@@ -107,14 +120,10 @@ export async function updateService(
     const { priceableAttributes, inputAttributes, rateCards, pricingLogic } = input;
     const columns = { ...serviceColumns(input), updatedAt: scope.now() };
     await service.$query(trx).forTenant(scope.tenantId).patch(columns);
-    await Service.raiseRatingVersion(trx, scope.tenantId, [serviceId]);
     const before = await loadAttributes(trx, scope.tenantId, owner);
     const replacesBoth = priceableAttributes !== undefined && rateCards !== undefined;
     if (replacesBoth) await deleteRateCards(trx, scope, owner);
     const replaced = await putAttributes(trx, scope, serviceId, input);
-    if (replaced.size > 0) {
-      await Service.raiseAccountsOfExceptionCards(trx, scope.tenantId, serviceId);
-    }
     if (rateCards !== undefined) {
       await replaceRateCards(trx, scope, owner, rateCards ?? [], {
         ...{ field: 'rateCards', replaced },
@@ -129,7 +138,7 @@ export async function updateService(
     } else if (priceableAttributes !== undefined || inputAttributes !== undefined) {
       await protectPricingLogic(trx, scope, serviceId, before);
     }
-    return getService(trx, scope.tenantId, serviceId);
+    return withWarnings(trx, scope, await getService(trx, scope.tenantId, serviceId), input);
   });
 }
 
@@ -150,6 +159,5 @@ export async function deleteService(scope: Scope, id: string): Promise<void> {
     await deleteRateCards(trx, scope, owner);
     await deleteAttributes(trx, scope, owner);
     await service.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
-    await Service.raiseRatingVersion(trx, scope.tenantId, [service.id]);
   });
 }

@@ -3,7 +3,11 @@ import { Decimal, ZERO } from '../kernel/money.js';
 import { problem } from '../kernel/problem.js';
 import { within, type Scope } from '../kernel/scope.js';
 import { Invoice } from '../models/invoice.js';
-import { PaymentApplication, type Application } from '../models/payment-application.js';
+import {
+  PaymentApplication,
+  type Application,
+  type PaymentOfInvoice,
+} from '../models/payment-application.js';
 import { Payment } from '../models/payment.js';
 import { missingPayment, readPayment, type PaymentDto } from '../queries/payment.js';
 import { readAppliedPayment, type AppliedPaymentDto } from '../queries/payment-application.js';
@@ -14,9 +18,21 @@ import { applyToInvoices } from './invoice-event.js';
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
   paymentStatus === 'Completed' && approvalStatus === 'Approved';
 
+/**
+ * Whether what is left of a payment can pay invoices: one by wallet, saved by an earlier release,
+ * keeps what it paid and pays nothing more, since no wallet gives the money (docs/decisions/0240).
+ */
+export const hasMoney = (payment: Payment): boolean =>
+  isSettling(payment) && payment.paymentMethod !== 'Wallet';
+
 /** What came in pays invoices, what went out pays credit notes. */
-const invoiceTypeOf = ({ paymentType }: Payment): string =>
+export const invoiceTypeOf = ({ paymentType }: Payment): string =>
   paymentType === 'Pay Out' ? 'Credit Note' : 'Invoice';
+
+/** Why no payment can be made by wallet. */
+export const noWalletPayments =
+  'Payments by wallet are not possible yet: nothing would be taken from the wallet. Save the ' +
+  'payment with the method by which the money came, for example Bank Transfer.';
 
 /** The open invoices that a payment may pay, the oldest due first, held until the transaction ends. */
 function openInvoices(trx: Knex.Transaction, tenantId: string, payment: Payment) {
@@ -54,9 +70,9 @@ export async function settlePayment(
     const payment = await lock(trx, tenantId, id);
     await takeBack(trx, tenantId, payment);
     const { balance: left } = await readPayment(trx, tenantId, id);
-    if (isSettling(payment) && !left.isZero()) {
+    if (hasMoney(payment) && !left.isZero()) {
       const open = await openInvoices(trx, tenantId, payment);
-      await applyToInvoices(scope, trx, id, divide(left, open));
+      await applyToInvoices(scope, trx, ofPayment(id, divide(left, open)));
     }
     const { balance, balanceStatus } = await readPayment(trx, tenantId, id);
     return { balance, balanceStatus };
@@ -100,15 +116,20 @@ export async function applyPayment(
     if (!isSettling(payment)) {
       throw problem.conflict('Only payments that are completed and approved can be applied.');
     }
+    if (!hasMoney(payment)) throw problem.conflict(noWalletPayments);
     if (invoices === undefined) await settlePayment(within(scope, trx), id);
     else {
       await requireInvoices(trx, tenantId, invoices);
       const open = await openInvoices(trx, tenantId, payment);
-      await applyToInvoices(scope, trx, id, named(new Decimal(payment.balance), open, invoices));
+      const applications = named(new Decimal(payment.balance), open, invoices);
+      await applyToInvoices(scope, trx, ofPayment(id, applications));
     }
     return readAppliedPayment(trx, tenantId, id);
   });
 }
+
+const ofPayment = (paymentId: string, applications: readonly Application[]): PaymentOfInvoice[] =>
+  applications.map((application) => ({ paymentId, ...application }));
 
 /** So much for one invoice after the other, until nothing is left. */
 function divide(amount: Decimal, open: readonly Invoice[]): Application[] {
@@ -148,7 +169,10 @@ function named(balance: Decimal, open: readonly Invoice[], invoices: NamedInvoic
     const field = `invoices[${index}]`;
     const invoice = open.find(({ id }) => id === invoiceId);
     if (!invoice) {
-      throw problem.conflict(`The payment cannot pay the invoice '${invoiceId}'.`, { field });
+      throw problem.conflict(
+        `The payment cannot pay the invoice '${invoiceId}': it pays open ones of its account and currency, and of its kind: Pay In invoices, Pay Out credit notes.`,
+        { field },
+      );
     }
     const before = applications.get(invoiceId)?.amount ?? ZERO;
     const rest = new Decimal(invoice.balance).minus(before);

@@ -6,6 +6,7 @@ import type { Scope } from '../kernel/scope.js';
 import { TaxRate } from '../models/tax-rate.js';
 import { presentTaxRate, type TaxRateDto } from '../queries/tax-rate.js';
 import type * as schema from '../schemas/tax-rate.js';
+import { requireTaxRatesFit } from './size-limits.js';
 
 const rateMax = 1000;
 
@@ -15,17 +16,20 @@ function rateText(rate: Decimal): string {
   throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
 }
 
-/** Sets how charges of a tax code are taxed. 409: there is a rate of this code. */
+/** Sets how charges of a tax code are taxed. 409: there is a rate of this code, or too many. */
 export async function createTaxRate(
   scope: Scope,
   { rate, code, name }: Static<typeof schema.TaxRateCreate>,
 ): Promise<TaxRateDto> {
   const columns = { code, name: name ?? null, rate: rateText(rate) };
-  return scope.db.transaction(async (trx) =>
-    presentTaxRate(
-      await TaxRate.query(trx).forTenant(scope.tenantId).insert(columns).returning('*'),
-    ),
-  );
+  return scope.db.transaction(async (trx) => {
+    const created = await TaxRate.query(trx)
+      .forTenant(scope.tenantId)
+      .insert(columns)
+      .returning('*');
+    await requireTaxRatesFit(trx, scope);
+    return presentTaxRate(created);
+  });
 }
 
 async function lock(trx: Knex.Transaction, scope: Scope, id: string): Promise<TaxRate> {

@@ -190,6 +190,10 @@ export class UsageBatch {
         usageType: transaction.usageType,
         chargeType: transaction.chargeType,
         planId: StoredRatingPlan.idOf(plan),
+        shareFrom: transaction.share?.from ?? null,
+        shareTo: transaction.share?.to ?? null,
+        shareOf: transaction.share?.of ?? null,
+        sharedAmount: transaction.share?.amount ?? null,
       });
       this.#addDimensions(transactionId, event.date, transaction);
     });
@@ -214,6 +218,8 @@ export class UsageBatch {
         billEndDate: date,
         counterId: counter ? counterIdOf(counter.keyText) : null,
         counterBefore: counter ? counter.before : null,
+        sharedVolume: dimension.whole?.volume ?? null,
+        sharedAmount: dimension.whole?.calcAmount ?? null,
       });
     });
   }

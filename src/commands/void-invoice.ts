@@ -1,17 +1,21 @@
+import type { Knex } from 'knex';
 import type { Scope } from '../kernel/scope.js';
 import { problem } from '../kernel/problem.js';
 import { Account } from '../models/account.js';
 import { InvoiceItem } from '../models/invoice-item.js';
 import { Invoice } from '../models/invoice.js';
 import { RecurringCharge } from '../models/recurring-charge.js';
+import { Payment } from '../models/payment.js';
 import { PaymentApplication } from '../models/payment-application.js';
 import { getInvoice, missingInvoice } from '../queries/invoice.js';
 import { releaseUsage } from '../queries/unbilled-usage.js';
+import { applyFreedPayments } from './freed-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 
 /**
  * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
- * and what it charged is billed by the next run; payments that were applied to it are free again.
+ * and what it charged is billed by the next run; payments that were applied to it pay what else is
+ * open, and what is left of them the invoices of that run.
  * 404: there is none. 409: it is void already.
  */
 export async function voidInvoice(scope: Scope, id: string, reason: string | null) {
@@ -21,6 +25,8 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     if (!found) throw missingInvoice(id);
     // The account first, as a billing run does: until the commit nobody bills what is released.
     await Account.query(trx).forTenant(tenantId).findById(found.accountId).forNoKeyUpdate();
+    // Payments before invoices, as whoever applies them does.
+    await lockPaymentsOf(trx, tenantId, id);
     const invoice = await Invoice.query(trx).forTenant(tenantId).findById(id).forNoKeyUpdate();
     if (!invoice) throw missingInvoice(id);
     if (invoice.invoiceStatus === 'Void') {
@@ -45,6 +51,21 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .patch({ voidedAt });
     await releaseUsage(trx, tenantId, id);
     await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
+    await applyFreedPayments(scope, trx, [found.accountId]);
   });
   return getInvoice(scope, id);
+}
+
+/** Holds the payments of an invoice until the transaction ends. */
+async function lockPaymentsOf(trx: Knex.Transaction, tenantId: string, id: string): Promise<void> {
+  const paying = PaymentApplication.query(trx)
+    .forTenant(tenantId)
+    .where({ invoiceId: id })
+    .select('paymentId');
+  await Payment.query(trx)
+    .forTenant(tenantId)
+    .whereIn('id', paying)
+    .orderBy('id')
+    .select('id')
+    .forUpdate();
 }

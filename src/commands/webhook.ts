@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { testEvent } from '../kernel/webhook.js';
+import { testEvent, type DeliveryStatus } from '../kernel/webhook.js';
 import { newRound, WebhookDelivery } from '../models/webhook-delivery.js';
 import { WebhookOutbox } from '../models/webhook-event.js';
 import { Webhook, WebhookFailure, WebhookSecret } from '../models/webhook.js';
@@ -176,7 +176,13 @@ export async function deleteWebhook(scope: Scope, id: string): Promise<void> {
   });
 }
 
-/** Gives a webhook a new secret; the former is valid for a while. 404: there is no such webhook. */
+/** Secrets of a webhook that are valid at the same time: each delivery is signed with all of them. */
+const secretsMax = 10;
+
+/**
+ * Gives a webhook a new secret; the former is valid for a while. 404: there is no such webhook. 409: too
+ * many are valid.
+ */
 export async function rotateWebhookSecret(
   scope: Scope,
   id: string,
@@ -193,6 +199,12 @@ export async function rotateWebhookSecret(
     const secrets = () => WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id });
     await secrets().where('expiresAt', '<=', scope.now()).delete();
     await secrets().whereNull('expiresAt').patch({ expiresAt });
+    if ((await secrets().resultSize()) >= secretsMax) {
+      throw problem.conflict(
+        `${secretsMax} secrets of the webhook are still valid: PUT a secret, which ends them, or wait.`,
+        { field: 'overlapSeconds' },
+      );
+    }
     await putSecret(trx, scope, id, seal(next));
     return { secret: next, formerValidUntil: expiresAt.toISOString() };
   });
@@ -256,14 +268,12 @@ export async function recoverWebhook(
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
     await lockActive(trx, scope, webhookId);
-    const statuses = includeDelivered === true ? ['failed', 'delivered'] : ['failed'];
-    const deliveries = await WebhookDelivery.query(trx)
-      .forTenant(tenantId)
-      .where({ webhookId })
-      .whereIn('status', statuses)
-      // A year that the database does not know means its first one.
-      .where('createdAt', '>=', readDateOrInstant(since)?.from ?? since)
-      .patch({ ...newRound, round: trx.raw('round + 1') });
-    return { deliveries };
+    const statuses: DeliveryStatus[] =
+      includeDelivered === true ? ['failed', 'delivered'] : ['failed'];
+    // A year that the database does not know means its first one.
+    const from = readDateOrInstant(since)?.from ?? since;
+    return {
+      deliveries: await WebhookDelivery.recover(trx, tenantId, webhookId, statuses, from),
+    };
   });
 }

@@ -96,11 +96,11 @@ export const isChargedOnce = ({ chargeFrequency }: LineTerms): boolean =>
 export function dueOnce(line: LineDays, window: Days): DueCharge | null {
   const first = line.first ?? window.last;
   if (first > window.last || (line.last !== null && line.last < first)) return null;
-  return { period: once, billed: { first, last: first } };
+  return { period: oncePeriod, billed: { first, last: first } };
 }
 
 /** The period of every one-time charge: a line has one, whenever it begins. */
-const once: Days = { first: '0001-01-01', last: '0001-01-01' };
+export const oncePeriod: Days = { first: '0001-01-01', last: '0001-01-01' };
 
 function isDue(
   { isInAdvance }: LineTerms,

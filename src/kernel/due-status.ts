@@ -8,8 +8,12 @@ interface Due {
   readonly dueDate: string | null;
 }
 
-/** Overdue is what is open on the day after its due date; nothing is open of a paid or void invoice. */
+/**
+ * Overdue is what is open on the day after its due date; nothing is open of a paid or void invoice, and
+ * nobody owes what is below zero.
+ */
 export function dueStatusOf({ balance, dueDate }: Due, today: string): DueStatus {
-  if (Number(balance.toString()) === 0) return 'Settled';
-  return dueDate !== null && dueDate < today ? 'Overdue' : 'Not Due';
+  const open = Number(balance.toString());
+  if (open === 0) return 'Settled';
+  return open > 0 && dueDate !== null && dueDate < today ? 'Overdue' : 'Not Due';
 }

@@ -246,17 +246,20 @@ function weigh(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / 64;
   if (typeof value !== 'object' || value === null) return 1;
   if (isWhole(value)) return value instanceof JsonText ? 1 + value.text.length / 64 : 1;
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  // Without a list of its members: most answers are small, and each is weighed.
+  const members = value as Readonly<Record<string, unknown>>;
   let weight = 1;
-  for (let index = 0; index < members.length && weight <= most; index += 1) {
-    const member = members[index];
-    weight +=
-      typeof member === 'object' && member !== null
-        ? weigh(member, most - weight)
-        : 1 + (typeof member === 'string' ? member.length / 64 : 0);
+  for (const name in members) {
+    weight += weighMember(members[name], most - weight);
+    if (weight > most) break;
   }
   return weight;
 }
+
+const weighMember = (member: unknown, most: number): number =>
+  typeof member === 'object' && member !== null
+    ? weigh(member, most)
+    : 1 + (typeof member === 'string' ? member.length / 64 : 0);
 
 class PortionWriter {
   readonly pieces: string[] = [];
@@ -322,9 +325,12 @@ function guess(value: unknown): number {
     const sample = [value[0], value[value.length >> 1], value.at(-1)];
     return (guess(sample) * value.length) / sample.length;
   }
+  const members = value as Readonly<Record<string, unknown>>;
   let weight = 1;
-  for (const member of Object.values(value)) {
-    weight += typeof member === 'object' && member !== null ? guess(member) : weigh(member, 1);
+  for (const name in members) {
+    const member = members[name];
+    weight +=
+      typeof member === 'object' && member !== null ? guess(member) : weighMember(member, 1);
     if (weight > weightMax) break;
   }
   return weight;
@@ -333,13 +339,17 @@ function guess(value: unknown): number {
 /**
  * Writes JSON as `stringifyJson` does, much of it in portions. `isUneven`: its lists hold what callers
  * have made, of which one item may weigh as much as all others.
+ * A promise only where there is much.
  */
-export async function stringifyJsonInPortions(
+export function stringifyJsonInPortions(
   value: unknown,
   { isUneven = false } = {},
-): Promise<string> {
+): string | Promise<string> {
   const weight = isUneven ? weigh(value, weightMax) : guess(value);
-  if (weight <= weightMax) return stringifyJson(value);
+  return weight <= weightMax ? stringifyJson(value) : writeInPortions(value);
+}
+
+async function writeInPortions(value: unknown): Promise<string> {
   const writer = new PortionWriter();
   await writer.write(value);
   return writer.pieces.join('');

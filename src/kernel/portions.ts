@@ -1,17 +1,7 @@
-/** How long a computation keeps the process to itself before others have their turn. */
-const portionMs = 5;
+import { nextPortion, portionMs } from './turns.js';
+
 /** What takes more portions than these also leaves others half of the time. */
 const quickPortions = 40;
-
-/** Computations that wait for their next portion; one goes on in each turn of the event loop. */
-const waiting: (() => void)[] = [];
-let isScheduled = false;
-
-function goOn(): void {
-  waiting.shift()?.();
-  isScheduled = waiting.length > 0;
-  if (isScheduled) setImmediate(goOn);
-}
 
 /**
  * Divides a long computation into portions, between which the process answers others: however many
@@ -31,11 +21,7 @@ export class Portions {
     if (this.#count > quickPortions) {
       await new Promise<void>((resolve) => void setTimeout(resolve, portionMs));
     }
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-      if (!isScheduled) setImmediate(goOn);
-      isScheduled = true;
-    });
+    await nextPortion();
     this.#endsAt = performance.now() + portionMs;
   }
 }

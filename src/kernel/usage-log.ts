@@ -28,6 +28,16 @@ export interface PartitionOffset {
   readonly offset: number;
 }
 
+/** Bytes of messages that a page of the newest records may have; it has at least one. */
+export const newestBytesMax = 8 * 1024 * 1024;
+
+/** A page of records, newest first. */
+export interface NewestRecords {
+  readonly records: readonly (UsageRecord & { readonly partition: number })[];
+  /** Whether it ended before its limit, because its messages are long. */
+  readonly isCut: boolean;
+}
+
 /** What queries read of the log: of one tenant, never of another. */
 export interface UsageLogReader {
   /** Where each partition ends; partitions that hold nothing may be missing. */
@@ -35,14 +45,14 @@ export interface UsageLogReader {
   /** One record, if the log has it. */
   readOne(tenantId: string, partition: number, offset: number): Promise<UsageRecord | undefined>;
   /**
-   * The records from the given offset of each partition on, newest first. `containing` leaves only
-   * messages that hold this text.
+   * The records from the given offset of each partition on, newest first: a page that ends early where
+   * it would hold more than `newestBytesMax`. `containing` leaves only messages that hold this text.
    */
   readNewest(
     tenantId: string,
     from: readonly PartitionOffset[],
     page: { readonly limit: number; readonly offset: number; readonly containing?: string },
-  ): Promise<(UsageRecord & { readonly partition: number })[]>;
+  ): Promise<NewestRecords>;
 }
 
 /** An id has 12 bits for the partition, 48 for the offset, and 14 to tell charges of one event apart. */

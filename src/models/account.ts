@@ -1,5 +1,4 @@
-import { Model, raw } from 'objection';
-import type { Knex } from 'knex';
+import { Model } from 'objection';
 import { Address } from './address.js';
 import { ApprovableRecord } from './tenant-model.js';
 
@@ -33,21 +32,7 @@ export class Account extends ApprovableRecord {
   declare approvedAt: Date | null;
   declare contactInfoList: object[];
   declare accountPaymentProfileList: object[];
+  /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
   declare ratingVersion: string;
   declare addresses?: Address[];
-
-  /**
-   * Tells rating that something of these accounts changed: a caller of this holds the rows until
-   * its transaction ends, so that a version never names two states.
-   */
-  static async raiseRatingVersion(
-    trx: Knex.Transaction,
-    tenantId: string,
-    ids: readonly string[],
-  ): Promise<void> {
-    await Account.query(trx)
-      .forTenant(tenantId)
-      .whereIn('id', [...ids])
-      .patch({ ratingVersion: raw('rating_version + 1') });
-  }
 }

@@ -75,6 +75,23 @@ export class ContractService extends BillingRecord {
     );
   }
 
+  /** Sets the texts of these attributes of a line, null takes one away; others are left alone. */
+  static async addDimensionTexts(
+    trx: Knex.Transaction,
+    tenantId: string,
+    id: string,
+    texts: Readonly<Record<string, string | null>>,
+  ): Promise<void> {
+    await trx.raw(
+      `update attribute
+       set dimension_val_text = ?::jsonb ->> attribute.name, updated_at = now()
+       where tenant_id = ? and contract_service_id = ? and deleted_at is null
+         and name in (select jsonb_object_keys(?::jsonb))
+         and dimension_val_text is distinct from ?::jsonb ->> attribute.name`,
+      [JSON.stringify(texts), tenantId, id, JSON.stringify(texts), JSON.stringify(texts)],
+    );
+  }
+
   /**
    * Gives lines copies of the attributes of their services, of all kinds (document 1, section 4.2,
    * rule 2), in one statement however many lines there are.

@@ -76,7 +76,8 @@ export class Execution extends TenantModel {
 
   /**
    * Records that a flow runs, and holds its row until the transaction ends: the steps of a flow come
-   * one after the other, and a repeated one finds what the first left.
+   * one after the other, and a repeated one finds what the first left. Of an execution that is
+   * completed only the last can be repeated: its result is the answer, as it was written.
    */
   static async begin(
     trx: Knex,
@@ -89,10 +90,12 @@ export class Execution extends TenantModel {
          input, started_at)
        values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now())
        on conflict (tenant_id, id) do update set run_id = excluded.run_id
-       returning status, (steps -> ?)::text as result`,
+       returning status, case when steps -> ? is not null then
+         case when status = 'completed' then coalesce(answer::text, (steps -> ?)::text)
+           else (steps -> ?)::text end end as result`,
       [
         ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
-        ...[run.actor, run.requestId, stringifyJson(run.input), step],
+        ...[run.actor, run.requestId, stringifyJson(run.input), step, step, step],
       ],
     );
     const [row] = rows;
@@ -128,11 +131,11 @@ export class Execution extends TenantModel {
     await trx.raw(
       isLast
         ? `update execution set status = 'completed', completed_at = now(), output = ?::jsonb,
-             steps = jsonb_set(steps, array[?], ?::jsonb)
+             answer = ?::json, steps = jsonb_set(steps, array[?], ?::jsonb)
            where tenant_id = ? and id = ?`
         : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)
            where tenant_id = ? and id = ?`,
-      [...(isLast ? [text] : []), step, text, run.tenantId, run.executionId],
+      [...(isLast ? [text, text] : []), step, text, run.tenantId, run.executionId],
     );
   }
 
@@ -147,21 +150,21 @@ export class Execution extends TenantModel {
       readonly error: FlowFailure | null;
     },
   ): Promise<boolean> {
+    const output = ended.output === undefined ? null : stringifyJson(ended.output);
+    const error = ended.error === null ? null : stringifyJson(ended.error);
     const { rows } = await trx.raw<{ rows: object[] }>(
       `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
-         input, output, error, started_at, completed_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
+         input, output, error, answer, started_at, completed_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
        on conflict (tenant_id, id) do update set status = excluded.status,
-         output = excluded.output, error = excluded.error, completed_at = excluded.completed_at
+         output = excluded.output, error = excluded.error, answer = excluded.answer,
+         completed_at = excluded.completed_at
        where execution.status = 'running'
        returning id`,
       [
         ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
         ...[run.actor, run.requestId, ended.status, stringifyJson(run.input)],
-        ...[
-          ended.output === undefined ? null : stringifyJson(ended.output),
-          ended.error === null ? null : stringifyJson(ended.error),
-        ],
+        ...[output, error, error ?? output],
       ],
     );
     return rows.length > 0;

@@ -14,6 +14,7 @@ export interface InvoiceRow {
   readonly contractId: string | null;
   readonly invoiceStatus: string;
   readonly invoiceType: string;
+  readonly isReversed: 'true' | 'false';
   readonly currency: string;
   readonly amount: Decimal;
   readonly taxAmount: Decimal;
@@ -63,6 +64,7 @@ const invoices = new BulkTable<InvoiceRow>('invoice', {
   contractId: 'uuid',
   invoiceStatus: 'text',
   invoiceType: 'text',
+  isReversed: 'boolean',
   currency: 'text',
   amount: 'numeric',
   taxAmount: 'numeric',

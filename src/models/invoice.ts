@@ -23,6 +23,8 @@ export class Invoice extends TenantModel {
   declare contractId: string | null;
   declare invoiceStatus: string;
   declare invoiceType: string;
+  /** Whether its amounts have the opposite sign of the charges of which it is made. */
+  declare isReversed: boolean;
   /** ISO code. */
   declare currency: string;
   /** Amounts are decimal text. */

@@ -10,10 +10,17 @@ export interface Application {
   readonly amount: Decimal;
 }
 
-const table = new BulkTable<Application & { readonly id: string; readonly paymentId: string }>(
-  'payment_application',
-  { id: 'uuid', paymentId: 'uuid', invoiceId: 'uuid', amount: 'numeric' },
-);
+const table = new BulkTable<PaymentOfInvoice & { readonly id: string }>('payment_application', {
+  id: 'uuid',
+  paymentId: 'uuid',
+  invoiceId: 'uuid',
+  amount: 'numeric',
+});
+
+/** An application and which payment it is of. */
+export interface PaymentOfInvoice extends Application {
+  readonly paymentId: string;
+}
 
 /** What of a payment is applied to an invoice. */
 export class PaymentApplication extends TenantModel {
@@ -25,14 +32,13 @@ export class PaymentApplication extends TenantModel {
   declare amount: string;
   declare createdAt: Date;
 
-  /** Applies a payment to invoices, which the caller holds; balances of both follow. */
+  /** Applies payments to invoices, both of which the caller holds; balances of both follow. */
   static async add(
     trx: Knex.Transaction,
     tenantId: string,
-    paymentId: string,
-    applications: readonly Application[],
+    applications: readonly PaymentOfInvoice[],
   ): Promise<void> {
-    const rows = applications.map((application) => ({ id: newId(), paymentId, ...application }));
+    const rows = applications.map((application) => ({ id: newId(), ...application }));
     const more =
       'on conflict (tenant_id, payment_id, invoice_id) do update ' +
       'set amount = payment_application.amount + excluded.amount';
@@ -42,7 +48,11 @@ export class PaymentApplication extends TenantModel {
       tenantId,
       applications.map(({ invoiceId }) => invoiceId),
     );
-    await followPayments(trx, tenantId, [paymentId]);
+    await followPayments(
+      trx,
+      tenantId,
+      applications.map(({ paymentId }) => paymentId),
+    );
   }
 
   /** Takes so much of a payment back from each of these invoices. */
@@ -70,17 +80,42 @@ export class PaymentApplication extends TenantModel {
     await followPayments(trx, tenantId, [paymentId]);
   }
 
-  /** Gives back to payments what was applied to an invoice that is voided. */
+  /** Gives back to payments what was applied to an invoice that is voided: it is theirs to apply. */
   static async release(trx: Knex.Transaction, tenantId: string, invoiceId: string): Promise<void> {
-    const { rows } = await trx.raw<{ rows: { paymentId: string }[] }>(
+    const { rows } = await trx.raw<{ rows: { paymentId: string; amount: string }[] }>(
       `delete from payment_application where tenant_id = ? and invoice_id = ?
-       returning payment_id as "paymentId"`,
+       returning payment_id as "paymentId", amount`,
       [tenantId, invoiceId],
     );
-    await followPayments(
-      trx,
-      tenantId,
-      rows.map(({ paymentId }) => paymentId),
+    if (rows.length === 0) return;
+    const ids = rows.map(({ paymentId }) => paymentId);
+    await followPayments(trx, tenantId, ids);
+    await trx.raw(
+      `update payment set freed = freed + given.amount
+       from unnest(?::uuid[], ?::numeric[]) as given (id, amount)
+       where payment.tenant_id = ? and payment.id = given.id`,
+      [ids, rows.map(({ amount }) => amount), tenantId] as unknown as string[],
+    );
+  }
+
+  /** What was set free is applied. */
+  static async use(
+    trx: Knex.Transaction,
+    tenantId: string,
+    applications: readonly PaymentOfInvoice[],
+  ): Promise<void> {
+    await trx.raw(
+      `update payment set freed = greatest(0, freed - given.amount)
+       from (
+         select id, sum(amount) as amount from unnest(?::uuid[], ?::numeric[]) as one (id, amount)
+         group by id
+       ) as given
+       where payment.tenant_id = ? and payment.id = given.id`,
+      [
+        applications.map(({ paymentId }) => paymentId),
+        applications.map(({ amount }) => amount.toFixed()),
+        tenantId,
+      ] as unknown as string[],
     );
   }
 }
@@ -94,7 +129,8 @@ async function followPayments(
   await trx.raw(
     `update payment set balance = left_over.balance, updated_at = now(),
        balance_status = case when left_over.balance = amount then 'Unapplied'
-         when left_over.balance = 0 then 'Applied' else 'Partially Applied' end
+         when left_over.balance = 0 then 'Applied' else 'Partially Applied' end,
+       freed = least(freed, left_over.balance)
      from (
        select payment.id, payment.amount - coalesce(sum(one.amount), 0) as balance
        from payment left join payment_application as one

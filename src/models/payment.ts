@@ -11,6 +11,8 @@ export class Payment extends ApprovableRecord {
   declare amount: string;
   /** What of the amount is not applied to invoices; decimal text. */
   declare balance: string;
+  /** What of it voids set free: it pays what is open or billed next (docs/decisions/0240). */
+  declare freed: string;
   declare paymentReference: string;
   declare paymentMethod: string;
   declare paymentType: string;

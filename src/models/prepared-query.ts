@@ -68,13 +68,19 @@ function compile<M extends TenantModel>(
   return { text: sql, parameters };
 }
 
+function areNamed(fields: Result['fields'], names: readonly string[]): boolean {
+  if (fields.length !== names.length) return false;
+  for (let at = 0; at < names.length; at += 1) if (fields[at]?.name !== names[at]) return false;
+  return true;
+}
+
 async function run(db: Knex, text: string, values: unknown[]): Promise<Result> {
   const source = db.client as ConnectionSource;
   const connection = await source.acquireConnection();
   try {
     return await connection.query({ text, values, rowMode: 'array' });
   } finally {
-    await source.releaseConnection(connection);
+    void source.releaseConnection(connection);
   }
 }
 
@@ -90,6 +96,7 @@ export function prepareQuery<M extends TenantModel, const K extends Kinds>(
   build: (query: TenantQueryBuilder<M>, values: Values<K>) => TenantQueryBuilder<M, unknown>,
 ): PreparedQuery<M, K> {
   let plan: Plan | undefined;
+  let names: readonly string[] = [];
   let columns: readonly string[] = [];
   return async (db, tenantId, values) => {
     if (tenantId === '') throw new Error('A query was given an empty tenant id.');
@@ -98,8 +105,12 @@ export function prepareQuery<M extends TenantModel, const K extends Kinds>(
     );
     const parameters = plan.parameters.map((parameter) => parameter(tenantId, values));
     const { fields, rows } = await run(db, plan.text, parameters);
-    // A migration of a newer release may add columns while this process runs.
-    if (columns.length !== fields.length) columns = fields.map(({ name }) => camelCase(name));
+    // A migration of a newer release may add, drop or rename columns while this process runs: an
+    // answer says itself which it holds, and in which order.
+    if (!areNamed(fields, names)) {
+      names = fields.map(({ name }) => name);
+      columns = names.map(camelCase);
+    }
     return rows.map((row) => {
       const record = new model();
       columns.forEach((column, index) => {

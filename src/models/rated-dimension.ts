@@ -20,6 +20,9 @@ export interface RatedDimensionRow {
   readonly billEndDate: string;
   readonly counterId: string | null;
   readonly counterBefore: Decimal | null;
+  /** What several accounts share, where the row is the part of one of them. */
+  readonly sharedVolume: Decimal | null;
+  readonly sharedAmount: Decimal | null;
 }
 
 const table = new BulkTable<RatedDimensionRow>('rated_dimension', {
@@ -38,6 +41,8 @@ const table = new BulkTable<RatedDimensionRow>('rated_dimension', {
   billEndDate: 'date',
   counterId: 'uuid',
   counterBefore: 'numeric',
+  sharedVolume: 'numeric',
+  sharedAmount: 'numeric',
 });
 
 /** One priced row of a rated transaction. */

@@ -23,6 +23,11 @@ export interface RatedTransactionRow {
   readonly usageType: string;
   readonly chargeType: string;
   readonly planId: string;
+  /** Which part this is of what accounts share, and the amount of all (kernel/share.ts). */
+  readonly shareFrom: Decimal | null;
+  readonly shareTo: Decimal | null;
+  readonly shareOf: Decimal | null;
+  readonly sharedAmount: Decimal | null;
 }
 
 const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
@@ -42,6 +47,10 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   usageType: 'text',
   chargeType: 'text',
   planId: 'uuid',
+  shareFrom: 'numeric',
+  shareTo: 'numeric',
+  shareOf: 'numeric',
+  sharedAmount: 'numeric',
 });
 
 /** Most events have one charge; the ids of so many are asked for at once. */
@@ -81,6 +90,8 @@ export class RatedTransaction extends TenantModel {
   /** Whether it is on an invoice; no column: `findBilled` sets it. */
   billed = false;
   declare planId: string;
+  /** Set where several accounts share the charge: decimal text. */
+  declare shareOf: string | null;
   declare ratedAt: Date;
   declare dimensions?: RatedDimension[];
 

@@ -55,7 +55,7 @@ export class GenericRecord extends TenantModel {
         ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],
         raw('record.data::text as data'),
       ),
-    // Of data that may be long only what it weighs as it is stored: see `queries/record-page.ts`.
+    // Of data that may be long only what it weighs as it is stored: see `queries/page-bytes.ts`.
     light: (query) =>
       void query.select(
         ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],

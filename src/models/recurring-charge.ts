@@ -26,6 +26,8 @@ export interface RecurringChargeRow {
   readonly volume: Decimal;
   readonly rate: Decimal | null;
   readonly amount: Decimal;
+  /** Names who shares it; null where the account bears all. */
+  readonly sharedBy: string | null;
   readonly isProrated: 'true' | 'false';
   readonly taxCode: string | null;
   readonly planId: string;
@@ -58,6 +60,7 @@ const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
   volume: 'numeric',
   rate: 'numeric',
   amount: 'numeric',
+  sharedBy: 'uuid',
   isProrated: 'boolean',
   taxCode: 'text',
   planId: 'uuid',
@@ -71,6 +74,8 @@ export interface ChargedPeriod {
   readonly lineageId: string;
   readonly chargeType: string;
   readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly sharedBy: string | null;
   readonly periodStart: string;
   readonly periodEnd: string;
   /** The last day that was charged. */
@@ -104,6 +109,7 @@ export class RecurringCharge extends TenantModel {
   declare volume: string;
   declare rate: string | null;
   declare amount: string;
+  declare sharedBy: string | null;
   declare isProrated: boolean;
   declare planId: string;
   declare dimensions: Readonly<Record<string, string>>;
@@ -129,12 +135,13 @@ export class RecurringCharge extends TenantModel {
     if (lineageIds.length === 0) return [];
     const { rows } = await db.raw<{ rows: ChargedPeriod[] }>(
       `select lineage_id as "lineageId", charge_type as "chargeType",
-         account_id as "accountId", period_start as "periodStart", period_end as "periodEnd",
+         account_id as "accountId", master_account_id as "masterAccountId",
+         shared_by as "sharedBy", period_start as "periodStart", period_end as "periodEnd",
          max(bill_end_date) as "billedUntil"
        from recurring_charge
        where tenant_id = ? and lineage_id = any(?::uuid[]) and voided_at is null
          and (period_end >= ?::date or period_end = '0001-01-01')
-       group by 1, 2, 3, 4, 5`,
+       group by 1, 2, 3, 4, 5, 6, 7`,
       [tenantId, [...lineageIds], since] as unknown as string[],
     );
     return rows;

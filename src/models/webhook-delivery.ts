@@ -3,6 +3,9 @@ import { Model } from 'objection';
 import type { DeliveryStatus } from '../kernel/webhook.js';
 import { TenantModel } from './tenant-model.js';
 
+/** A delivery that is asked for again and again keeps the attempts of its last rounds. */
+const roundsKept = 10;
+
 /** One try to deliver, and what was answered. */
 export class WebhookAttempt extends TenantModel {
   static override tableName = 'webhook_attempt';
@@ -34,6 +37,12 @@ export class WebhookAttempt extends TenantModel {
         ...[attempt.statusCode, attempt.error, attempt.answer],
       ] as string[],
     );
+    if (round <= roundsKept || number > 1) return;
+    await WebhookAttempt.query(trx)
+      .forTenant(tenantId)
+      .where({ deliveryId })
+      .where('round', '<=', round - roundsKept)
+      .delete();
   }
 }
 
@@ -72,6 +81,19 @@ export interface OpenDeliveries {
   readonly status: DeliveryStatus;
   readonly count: number;
 }
+
+/**
+ * Deliveries of a tenant that wait for their first attempt. What comes beyond is given up at once, and can
+ * be sent once more (docs/decisions/0264).
+ */
+export const waitingMax = 100_000;
+
+/** SQL for how many more deliveries of a tenant, its one binding, may wait. */
+export const waitingRoom = `(
+  select ${waitingMax} - count(*) from (
+    select from webhook_delivery where tenant_id = ? and status = 'pending' limit ${waitingMax}
+  ) as pending
+)`;
 
 /** How long after its time a retry is missed: then its workflow may be lost. */
 const graceMs = 120_000;
@@ -226,6 +248,29 @@ export class WebhookDelivery extends TenantModel {
     await this.$query(trx)
       .forTenant(this.tenantId)
       .patch({ status: 'retrying', ...{ nextAttemptAt, watchAt, attempts } });
+  }
+
+  /** Sends once more, the oldest first, what ended so since a time: as many as may wait. */
+  static async recover(
+    trx: Knex,
+    tenantId: string,
+    webhookId: string,
+    statuses: readonly DeliveryStatus[],
+    since: string,
+  ): Promise<number> {
+    const { rows } = await trx.raw<Rows<{ id: string }>>(
+      `update webhook_delivery as delivery set status = 'pending', round = round + 1, attempts = 0,
+         watch_at = null, next_attempt_at = null, ended_at = null, reason = null
+       where tenant_id = ? and id in (
+         select id from webhook_delivery
+         where tenant_id = ? and webhook_id = ?::uuid and status = any(?::text[])
+           and created_at >= ?::timestamptz
+         order by seq limit ${waitingRoom}
+       )
+       returning id`,
+      [tenantId, tenantId, webhookId, [...statuses], since, tenantId] as unknown as string[],
+    );
+    return rows.length;
   }
 
   /** Deletes the deliveries to a webhook. */

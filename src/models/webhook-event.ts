@@ -3,6 +3,7 @@ import { newId } from '../kernel/id.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
 import type { WebhookEvent } from '../kernel/webhook.js';
 import type { RecordType } from './record-type.js';
+import { waitingMax, waitingRoom } from './webhook-delivery.js';
 
 /** An event of which webhooks are to be told. */
 export interface OutboxEvent {
@@ -20,7 +21,15 @@ interface Input {
   readonly bindings: Bindings;
 }
 
-/** Writes events for which there is an active webhook, and a delivery for each such webhook. */
+/** Why a delivery was not made to wait, and what can be done. */
+const noRoom =
+  `More than ${waitingMax} deliveries were waiting: make room, then send it once more ` +
+  '(POST /v1/webhooks/{webhookId}/recover).';
+
+/**
+ * Writes events for which there is an active webhook, and a delivery for each such webhook. Where as many
+ * wait as may, they are given up at once: nothing that a tenant does waits for its receivers.
+ */
 async function store(
   trx: Knex,
   tenantId: string,
@@ -40,10 +49,17 @@ async function store(
        from input where id in (select id from wanted)
      )
      insert into webhook_delivery
-       (tenant_id, id, webhook_id, event_id, event, record_id, created_at)
-     select ?::text, gen_random_uuid(), webhook_id, id, event, record_id, ?::timestamptz
-     from wanted order by position`,
-    [...input.bindings, tenantId, ...webhooks.bindings, tenantId, at, tenantId, at] as string[],
+       (tenant_id, id, webhook_id, event_id, event, record_id, created_at, status, reason, ended_at)
+     select ?::text, gen_random_uuid(), webhook_id, id, event, record_id, ?::timestamptz,
+       case when fits then 'pending' else 'failed' end, case when not fits then ?::text end,
+       case when not fits then ?::timestamptz end
+     from (
+       select *, row_number() over (order by position) <= ${waitingRoom} as fits from wanted
+     ) as placed order by position`,
+    [
+      ...[...input.bindings, tenantId, ...webhooks.bindings, tenantId, at],
+      ...[tenantId, at, noRoom, at, tenantId],
+    ] as string[],
   );
 }
 

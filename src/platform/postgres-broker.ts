@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral, joinJson, splitJsonSql } from '../kernel/postgres-array.js';
 import {
+  newestBytesMax,
   usageTopic,
   type UsageLogReader,
   type UsageRecord,
@@ -177,6 +178,12 @@ async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
   }));
 }
 
+const newestFirst: { column: string; order: 'desc' }[] = [
+  { column: 'receivedAt', order: 'desc' },
+  { column: 'partition', order: 'desc' },
+  { column: 'offset', order: 'desc' },
+];
+
 function logReader(db: Knex): UsageLogReader {
   return {
     async ends(tenantId) {
@@ -192,9 +199,9 @@ function logReader(db: Knex): UsageLogReader {
       return row && recordOf(row);
     },
     async readNewest(tenantId, from, { limit, offset, containing }) {
-      if (from.length === 0) return [];
+      if (from.length === 0) return { records: [], isCut: false };
       const query = db('brokerRecord')
-        .select<(RecordRow & { partition: number })[]>(...recordColumns, 'partition')
+        .select('partition', 'offset', 'receivedAt', db.raw('octet_length(message) as bytes'))
         .where({ tenantId })
         .where((group) => {
           for (const each of from) {
@@ -204,15 +211,30 @@ function logReader(db: Knex): UsageLogReader {
           }
         });
       if (containing !== undefined) void query.whereRaw('strpos(message, ?) > 0', [containing]);
-      const rows = await query
-        .orderBy([
-          { column: 'receivedAt', order: 'desc' },
-          { column: 'partition', order: 'desc' },
-          { column: 'offset', order: 'desc' },
-        ])
-        .limit(limit)
-        .offset(offset);
-      return rows.map(recordOf);
+      const page = query.orderBy(newestFirst).limit(limit).offset(offset);
+      // The messages that fit are read; of the others only how long they are.
+      const { rows } = await db.raw<{
+        rows: (RecordRow & { partition: number; isCut: boolean })[];
+      }>(
+        `with page as materialized (?),
+         place as (
+           select *, row_number() over newest as number, sum(bytes) over newest as total from page
+           window newest as (order by received_at desc, partition desc, "offset" desc)
+         )
+         select record."offset", record.key, record.org_id as "orgId", record.message,
+           record.received_at as "receivedAt", record.partition,
+           exists (select from place where number > 1 and total > ?) as "isCut"
+         from place join broker_record as record
+           on record.tenant_id = ? and record.partition = place.partition
+           and record."offset" = place."offset"
+         where place.number = 1 or place.total <= ?
+         order by place.number`,
+        [page, newestBytesMax, tenantId, newestBytesMax] as unknown as string[],
+      );
+      return {
+        records: rows.map(({ isCut: _isCut, ...row }) => recordOf(row)),
+        isCut: rows[0]?.isCut ?? false,
+      };
     },
   };
 }

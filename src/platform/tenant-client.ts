@@ -76,6 +76,8 @@ class AbandonedError extends Error {
   }
 }
 
+const done = Promise.resolve();
+
 const cancelDelayMinMs = 50;
 const cancelDelayMaxMs = 1_000;
 
@@ -122,8 +124,9 @@ interface TenantClientOptions {
  * (docs/decisions/0001-tenant-at-checkout.md). Before it takes one, it waits for its tenant's turn.
  */
 export function tenantClient({ tenantId, work, limits, shares }: TenantClientOptions) {
+  const isPrepared = (connection: PooledConnection): boolean =>
+    connection.tenantId === tenantId && connection.work === work;
   const prepare = async (connection: PooledConnection): Promise<void> => {
-    if (connection.tenantId === tenantId && connection.work === work) return;
     const settings: [string, string][] = [['app.tenant_id', tenantId]];
     if (connection.work !== work) settings.push(...sessionSettings(limits, connection.version));
     const calls = settings.map(([name, value]) => setConfig(name, value, false));
@@ -161,7 +164,7 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
       }
       connection.isShared = isShared;
       try {
-        await prepare(connection);
+        if (!isPrepared(connection)) await prepare(connection);
         caller?.connections.add(connection);
         // Between the look above and this one it may have left.
         if ((caller as { isGone: boolean } | undefined)?.isGone === true)
@@ -173,9 +176,16 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
       }
     }
 
-    override async releaseConnection(connection: PooledConnection): Promise<void> {
+    override releaseConnection(connection: PooledConnection): Promise<void> {
       this.caller?.connections.delete(connection);
-      if (connection.canceling !== undefined) await connection.canceling;
+      const { canceling } = connection;
+      if (canceling !== undefined) return canceling.then(() => this.giveBack(connection));
+      this.giveBack(connection);
+      return done;
+    }
+
+    /** Not private by `#`: what `forCaller` makes inherits from a client, and is none. */
+    giveBack(connection: PooledConnection): void {
       const { isShared } = connection;
       connection.isShared = false;
       void super.releaseConnection(connection);

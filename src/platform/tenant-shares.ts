@@ -100,6 +100,12 @@ export class TenantShares {
     });
   }
 
+  /** Whether requests of other tenants are answered late, as the event loop was late lately. */
+  isLateForOthersThan(tenantId: string): boolean {
+    const { size } = this.#tenants;
+    return this.#ease < 1 && size > (this.#tenants.has(tenantId) ? 1 : 0);
+  }
+
   #refusal(): Error {
     this.#metrics.refusals.inc({ reason: 'share' });
     const retryAfterSeconds = 1;

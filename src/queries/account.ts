@@ -69,6 +69,11 @@ export const missingAccount = (key: string) => problem.notFound(`There is no acc
 const accountList = prepareList(Account, {
   orderBy: ['name', 'id'],
   searched: ['name', 'number', 'externalId'],
+  // Contacts and payment profiles may be long, and are not shown.
+  columns: [
+    ...['id', 'name', 'number', 'externalId', 'billingDay', 'isMaster', 'netTerm'],
+    ...['defaultCurrency', 'status', 'approvalStatus', 'gst', 'pan', 'cin', 'profile'],
+  ],
 });
 
 /** One page of accounts by name; `q` is part of the name, number or external id. */

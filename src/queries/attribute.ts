@@ -7,7 +7,9 @@ import type { AttributeKind } from '../rating/index.js';
 import type * as schema from '../schemas/attribute.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
-import { listPage } from './listing.js';
+import { weighFacts } from './facts-weight.js';
+import { listHeavyPage } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 import { requireService } from './require-service.js';
 
 export type AttributeDto = Static<typeof schema.Attribute>;
@@ -56,7 +58,10 @@ export async function listAttributes<T>(
   present: (attribute: Attribute) => T,
   kind?: AttributeKind,
 ): Promise<Listed<T>> {
-  return listPage(attributesOf(db, tenantId, owner, kind), page, present);
+  return listHeavyPage(attributesOf(db, tenantId, owner, kind), page, present, {
+    sql: storedWeight('dim_values'),
+    bytesOf: weighFacts,
+  });
 }
 
 /** An attribute by owner and id. 404: the owner has none, or none of this kind. */

@@ -1,11 +1,14 @@
 import type { Static } from 'typebox';
 import { parseJson } from '../kernel/json.js';
 import type { Scope } from '../kernel/scope.js';
+import { mapInTurns } from '../kernel/turns.js';
 import { AuditEntry } from '../models/audit-entry.js';
 import type { TenantQueryBuilder } from '../models/tenant-model.js';
 import type * as schema from '../schemas/audit.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
+import { readHeavyPage, type RowWeight } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 import { readTimeRange } from './time-range.js';
 
 type AuditEntryDto = Static<typeof schema.AuditEntry>;
@@ -71,6 +74,14 @@ function filterEntries(
   return query;
 }
 
+const entryWeight: RowWeight<AuditEntry> = {
+  sql: storedWeight('before', 'after'),
+  bytesOf: (entry) => {
+    const { beforeText, afterText } = entry as ReadEntry;
+    return (beforeText?.length ?? 0) + (afterText?.length ?? 0);
+  },
+};
+
 /**
  * The changes that a filter chooses, newest first (issue 4, deliver 4). 400: `from` or `to` is no
  * time, or they are the wrong way round.
@@ -78,12 +89,12 @@ function filterEntries(
 export async function listAudit(
   { db, tenantId }: Scope,
   filter: AuditFilter,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
 ): Promise<Listed<AuditEntryDto>> {
   const query = filterEntries(AuditEntry.query(db.read).forTenant(tenantId), filter);
   const total = await query.clone().resultSize();
-  if (offset >= total) return { items: [], total };
-  const entries = (await query
+  if (page.offset >= total) return { items: [], total };
+  const entries = query
     .select('id', 'at', 'actor', 'requestId', 'callerRequestId')
     .select('entity', 'entityId', 'entityKey', 'action')
     .select(
@@ -94,8 +105,7 @@ export async function listAudit(
     .orderBy([
       { column: 'at', order: 'desc' },
       { column: 'id', order: 'desc' },
-    ])
-    .limit(limit)
-    .offset(offset)) as ReadEntry[];
-  return { items: entries.map(presentEntry), total };
+    ]);
+  const { rows, isCut } = await readHeavyPage(entries, page, entryWeight);
+  return { items: await mapInTurns(rows as readonly ReadEntry[], presentEntry), total, isCut };
 }

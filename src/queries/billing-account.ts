@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { LineDays, LineTerms } from '../kernel/billing-calendar.js';
 import type { AccountFacts, RecurringLine } from '../rating/index.js';
-import { attributesOf, cardsOf, type BilledService } from './rating-context.js';
+import { attributesOf, cardsOf, sharesOf, type BilledService } from './rating-context.js';
 
 /** An account as a billing run sees it. */
 export interface BillingAccount {
@@ -60,8 +60,8 @@ export async function loadBillingAccounts(
 }
 
 /**
- * The lines that may charge these accounts: those of their contracts, and those whose cards have a
- * row that bills one of them.
+ * The lines that may charge these accounts: those of their contracts, those of which they bear a
+ * share, and those whose cards have a row that bills one of them.
  */
 export async function loadBillingLines(
   db: Knex,
@@ -81,6 +81,8 @@ export async function loadBillingLines(
          on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
        where contract.tenant_id = ? and contract.master_account_id = any(?::uuid[])
          and contract.deleted_at is null and line.deleted_at is null
+       union select contract_service_id from account_share as share
+       where share.tenant_id = ? and share.account_id = any(?::uuid[])
        union select contract_service_id from billing_card where contract_service_id is not null
        union select line.id from billing_card join contract_service as line
          on line.tenant_id = ? and line.service_id = billing_card.service_id
@@ -97,7 +99,7 @@ export async function loadBillingLines(
        'contractCurrency', contract.currency, 'serviceId', line.service_id,
        'serviceInstanceId', line.service_instance_id,
        'startDate', coalesce(line.start_date, contract.start_date),
-       'endDate', coalesce(line.end_date, contract.end_date),
+       'endDate', least(line.end_date, contract.end_date),
        'terminationDate', line.termination_date,
        'chargeFrequency', line.charge_frequency, 'billingFrequency', line.billing_frequency,
        'subscriptionChargeType', line.subscription_charge_type,
@@ -106,7 +108,8 @@ export async function loadBillingLines(
          'isActive', account.status = 'Active', 'defaultCurrency', account.default_currency
        ),
        'attributes', ${attributesOf('line', 'contract_service_id')},
-       'cards', ${cardsOf('line', 'contract_service_id')}
+       'cards', ${cardsOf('line', 'contract_service_id')},
+       'shares', ${sharesOf('line')}
      ) as "line"
      from chosen
      join contract_service as line on line.tenant_id = ? and line.id = chosen.id
@@ -114,7 +117,7 @@ export async function loadBillingLines(
      join account on account.tenant_id = line.tenant_id and account.id = contract.master_account_id
      where line.deleted_at is null and contract.deleted_at is null and account.deleted_at is null
      order by contract.number, line.id`,
-    [tenantId, ids, tenantId, ids, tenantId, tenantId] as unknown as string[],
+    [tenantId, ids, tenantId, ids, tenantId, ids, tenantId, tenantId] as unknown as string[],
   );
   return rows.map(({ line }) => line);
 }

@@ -10,7 +10,7 @@ import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
 
-/** Accounts that may have something to bill: usage, contract lines, or rows that bill them. */
+/** Accounts that may have something to bill: usage, contract lines, shares of lines, or rows that bill them. */
 const candidatesSql = `
   from account
   where account.tenant_id = :tenantId and account.deleted_at is null
@@ -32,6 +32,9 @@ const candidatesSql = `
           on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
         where contract.tenant_id = account.tenant_id and contract.master_account_id = account.id
           and contract.deleted_at is null and line.deleted_at is null
+      ) or exists (
+        select from account_share as share
+        where share.tenant_id = account.tenant_id and share.account_id = account.id
       ) or exists (
         select from rate_card_row as row
         where row.tenant_id = account.tenant_id and row.billing_account_id = account.id

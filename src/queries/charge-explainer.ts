@@ -14,7 +14,7 @@ import {
   type PlanLine,
   type RatingPlan,
 } from '../rating/index.js';
-import { recomputeWith } from './usage-explanation.js';
+import { isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
 
 /** A rated transaction that is to be explained. */
@@ -101,8 +101,7 @@ async function openExplainer(
       const line = lines.get(own.contractServiceId ?? '') ?? null;
       const again = recomputeWith(plan, message.read.event, ofEvent, line);
       const found = again?.explanations.find(
-        ({ usageType, billedAccountId }) =>
-          usageType === own.usageType && billedAccountId === own.accountId,
+        isChargeOf(own.accountId, own.usageType, own.shareOf !== null),
       );
       return found ?? null;
     },
@@ -125,8 +124,7 @@ function explainCharge(
   const explained = explain(prepared, new Map());
   if (!explained.ok) return null;
   const found = explained.explanations.find(
-    ({ usageType, billedAccountId }) =>
-      usageType === charge.usageType && billedAccountId === charge.accountId,
+    isChargeOf(charge.accountId, charge.usageType, charge.sharedBy !== null),
   );
   return found ? explainRecurringCharge(found, charge) : null;
 }

@@ -53,20 +53,48 @@ export function presentLine(line: ContractService): ContractServiceDto {
 export const missingLine = (id: string): Problem =>
   problem.notFound(`There is no contract service '${id}'.`);
 
-/** Lines that exist, each with whether it has a current exception card, oldest first. */
-export function linesOf(db: Knex, tenantId: string) {
-  const card = RateCard.query(db)
+const currentCardOf = (db: Knex, tenantId: string) =>
+  RateCard.query(db)
     .forTenant(tenantId)
     .existing()
     .where({ isCurrent: true })
     .where('rate_card.contractServiceId', ref('contract_service.id'))
     .select('rate_card.id');
+
+/** Lines that exist, each with whether it has a current exception card, oldest first. */
+export function linesOf(db: Knex, tenantId: string) {
   return ContractService.query(db)
     .forTenant(tenantId)
     .existing()
-    .select('contract_service.*', raw('exists ?', card).as('exceptionPricing'))
+    .select(
+      'contract_service.*',
+      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
+    )
     .orderBy('contract_service.id');
 }
+
+/** The same without their collections, which may be long. */
+const lineHeadersOf = (db: Knex, tenantId: string, contractId: string) =>
+  linesOf(db, tenantId)
+    .where({ contractId })
+    .clearSelect()
+    .select(
+      ...lineHeaderColumns,
+      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
+    );
+
+const lineHeaderColumns = [
+  'id',
+  'contractId',
+  'serviceId',
+  'serviceInstanceId',
+  'startDate',
+  'endDate',
+  'terminationDate',
+  'terminationMessage',
+  'chargeFrequency',
+  'billingFrequency',
+].map((column) => `contract_service.${column}`);
 
 /** All lines of a contract in short, oldest first. */
 export async function loadLineSummaries(
@@ -74,7 +102,7 @@ export async function loadLineSummaries(
   tenantId: string,
   contractId: string,
 ): Promise<ContractServiceSummaryDto[]> {
-  const lines = await linesOf(db, tenantId).where({ contractId });
+  const lines = await lineHeadersOf(db, tenantId, contractId);
   return lines.map(presentLineSummary);
 }
 
@@ -135,5 +163,5 @@ export async function listContractServices(
   page: PageRequest,
 ): Promise<Listed<ContractServiceHeaderDto>> {
   await requireContract(db.read, tenantId, contractId);
-  return listPage(linesOf(db.read, tenantId).where({ contractId }), page, presentLineHeader);
+  return listPage(lineHeadersOf(db.read, tenantId, contractId), page, presentLineHeader);
 }

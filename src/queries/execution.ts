@@ -6,7 +6,8 @@ import type { Scope } from '../kernel/scope.js';
 import { Execution } from '../models/execution.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
-import { listPage } from './listing.js';
+import { listHeavyPage, type RowWeight } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 
 interface EndRow {
   readonly status: string;
@@ -15,13 +16,19 @@ interface EndRow {
   readonly error: string | null;
 }
 
+/** JSON as it was written; with its keys sorted where an earlier release wrote it. */
+const outputText = `case when output is not null then
+  coalesce(case when error is null then answer::text end, output::text) end`;
+const errorText = 'case when error is not null then coalesce(answer::text, error::text) end';
+
 /** How an execution ended; `undefined` while it runs, or when nothing is known of it. */
 export async function findFlowOutcome(
   { db, tenantId }: Scope,
   executionId: string,
 ): Promise<FlowOutcome | undefined> {
   const { rows } = await db.read.raw<{ rows: EndRow[] }>(
-    `select status, output::text, error::text from execution where tenant_id = ? and id = ?`,
+    `select status, ${outputText} as output, ${errorText} as error
+     from execution where tenant_id = ? and id = ?`,
     [tenantId, executionId],
   );
   const [row] = rows;
@@ -91,10 +98,18 @@ function executionsOf({ db, tenantId }: Scope, workflow: string) {
     .select('id', 'workflowId', 'runId', 'status', 'actor', 'startedAt', 'completedAt')
     .select(
       raw('input::text as "input_text"'),
-      raw('output::text as "output_text"'),
-      raw('error::text as "error_text"'),
+      raw(`${outputText} as "output_text"`),
+      raw(`${errorText} as "error_text"`),
     );
 }
+
+const executionWeight: RowWeight<Execution> = {
+  sql: storedWeight('input', 'output', 'error', 'answer'),
+  bytesOf: (row) => {
+    const { inputText, outputText, errorText } = row as ExecutionTexts;
+    return [inputText, outputText, errorText].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  },
+};
 
 /** One page of the executions of a workflow, the latest first. */
 export async function listExecutions(
@@ -108,7 +123,7 @@ export async function listExecutions(
     { column: 'id', order: 'desc' },
   ]);
   if (status !== undefined) void query.where({ status });
-  return listPage(query, page, presentExecution);
+  return listHeavyPage(query, page, presentExecution, executionWeight);
 }
 
 /** An execution of a workflow. 404: there is none. */

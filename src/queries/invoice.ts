@@ -15,12 +15,13 @@ import { prepareQuery } from '../models/prepared-query.js';
 import { prorationFrom, type Proration } from '../rating/index.js';
 import type { Listed, StoredFile } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
+import type * as itemSchema from '../schemas/invoice-item.js';
 import type * as schema from '../schemas/invoice.js';
 import { prepareList } from './listing.js';
 
 type InvoiceDto = Static<typeof schema.Invoice>;
 type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;
-type InvoiceItemDto = Static<typeof schema.InvoiceItem>;
+type InvoiceItemDto = Static<typeof itemSchema.InvoiceItem>;
 
 /** Names by the id of their account, also of those that were deleted since. */
 type AccountNames = ReadonlyMap<string, string>;

@@ -1,5 +1,7 @@
+import { raw } from 'objection';
 import { arrayLiteral } from '../kernel/postgres-array.js';
 import type { Scope } from '../kernel/scope.js';
+import { mapInTurns } from '../kernel/turns.js';
 import { prepareQuery, type QueryableModel } from '../models/prepared-query.js';
 import { isCounted, prepareRowCount } from '../models/row-count.js';
 import {
@@ -9,6 +11,7 @@ import {
 } from '../models/tenant-model.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { Listed } from '../schemas/operation.js';
+import { fillPage, type Filled, type Place } from './page-bytes.js';
 
 /** The number of all rows, where a page of them tells it: one that is not full is the last. */
 export function totalByPage({ limit, offset }: PageRequest, found: number): number | undefined {
@@ -28,6 +31,65 @@ export async function listPage<M extends TenantModel, T>(
 
 /** From here on a page first finds its ids: reading the rows before it would cost more. */
 export const deepOffset = 1_000;
+
+/** What rows of a list may weigh. */
+export interface RowWeight<M> {
+  /** SQL for the most bytes that a row may have, found without reading what is long. */
+  readonly sql: string;
+  /** The bytes that a row has. */
+  readonly bytesOf: (row: M) => number;
+}
+
+/** The ids of a page with what their rows weigh; a deep one finds its ids in the index alone. */
+async function findPlaces<M extends TenantModel>(
+  query: TenantQueryBuilder<M>,
+  { limit, offset }: PageRequest,
+  weight: string,
+): Promise<readonly Place[]> {
+  const bare = query.clone().clearSelect().clearWithGraph();
+  const id = `${bare.tableRefFor(bare.modelClass())}.id`;
+  const weighed = bare.clone().select(id, raw(weight).as('weight'));
+  if (offset < deepOffset) {
+    return await weighed.limit(limit).offset(offset);
+  }
+  const found = await bare.select(id).limit(limit).offset(offset);
+  const ids = found.map((row) => row.id);
+  return await weighed.whereIn(id, ids);
+}
+
+/** A page of a query whose rows may be long: it ends early where it would be too large. */
+export async function readHeavyPage<M extends TenantModel>(
+  query: TenantQueryBuilder<M>,
+  page: PageRequest,
+  { sql, bytesOf }: RowWeight<M>,
+): Promise<Filled<M> & { readonly found: number }> {
+  const places = await findPlaces(query, page, sql);
+  const id = `${query.tableRefFor(query.modelClass())}.id`;
+  const filled = await fillPage(
+    places,
+    async (portion) =>
+      query.clone().whereIn(
+        id,
+        portion.map((place) => place.id),
+      ),
+    bytesOf,
+  );
+  return { ...filled, found: places.length };
+}
+
+/** The same as `listPage` of rows that may be long. */
+export async function listHeavyPage<M extends TenantModel, T>(
+  query: TenantQueryBuilder<M>,
+  page: PageRequest,
+  present: (model: M) => T,
+  weight: RowWeight<M>,
+): Promise<Listed<T>> {
+  const { rows, isCut, found } = await readHeavyPage(query, page, weight);
+  const total =
+    totalByPage(page, found) ??
+    (await query.clone().clearOrder().clearSelect().clearWithGraph().resultSize());
+  return { items: await mapInTurns(rows, present), total, isCut };
+}
 
 /** A page of a query whose order an index holds together with the ids. */
 export async function readPage<M extends TenantModel>(
@@ -113,6 +175,8 @@ interface Filter {
 interface ListRules<F extends string> {
   readonly orderBy: readonly Order[];
   readonly searched: readonly string[];
+  /** What is read of a row, where not all of it. */
+  readonly columns?: readonly string[];
   readonly filters?: Readonly<Record<F, Filter>>;
 }
 
@@ -129,7 +193,7 @@ export type ResourceList<M, F extends string = never> = (
 /** The count and the page of a list for the search and filters of these names. */
 function prepareFor<M extends TenantModel, F extends string>(
   model: QueryableModel<M>,
-  { orderBy, searched, filters }: ListRules<F>,
+  { orderBy, searched, filters, columns = ['*'] }: ListRules<F>,
   names: readonly string[],
 ) {
   const order = orderBy.map((one) => (typeof one === 'string' ? { column: one } : one));
@@ -162,12 +226,19 @@ function prepareFor<M extends TenantModel, F extends string>(
         chosen(query.select('id'), given).orderBy(order).limit(given.limit).offset(given.offset),
     ),
     byIds: prepareQuery(model, { ids: 'text' as const }, (query, { ids }) =>
-      query.whereRaw('id = any(?::uuid[])', [ids]).orderBy(order),
+      query
+        .select(...columns)
+        .whereRaw('id = any(?::uuid[])', [ids])
+        .orderBy(order),
     ),
     page: prepareQuery(
       model,
       { ...values, limit: 'number' as const, offset: 'number' as const },
-      (query, given) => chosen(query, given).orderBy(order).limit(given.limit).offset(given.offset),
+      (query, given) =>
+        chosen(query.select(...columns), given)
+          .orderBy(order)
+          .limit(given.limit)
+          .offset(given.offset),
     ),
   };
 }

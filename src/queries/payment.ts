@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../kernel/money.js';
+import { arrayLiteral } from '../kernel/postgres-array.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Payment } from '../models/payment.js';
@@ -59,6 +60,20 @@ export async function listPayments(
 const paymentById = prepareQuery(Payment, { id: 'text' }, (query, { id }) =>
   query.existing().findById(id),
 );
+
+const paymentsByIds = prepareQuery(Payment, { ids: 'text' }, (query, { ids }) =>
+  query.existing().whereRaw('id = any(?::uuid[])', [ids]).orderBy('id'),
+);
+
+/** Those of the payments that there are. */
+export async function readPayments(
+  db: Knex,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<PaymentDto[]> {
+  const payments = await paymentsByIds(db, tenantId, { ids: arrayLiteral(ids) });
+  return payments.map(presentPayment);
+}
 
 /** A payment by id. 404: there is none. */
 export async function getPayment(scope: Scope, id: string): Promise<PaymentDto> {

@@ -170,12 +170,14 @@ async function loadUsage(
        select usage.invoice_id as "invoiceId", t.transaction_date as "date", item.position,
          coalesce(item.description, item.service_name, '') as "description", item.unit,
          trim_scale(sum(coalesce(d.volume, t.quantity)))::text as "volume",
-         trim_scale(sum(coalesce(d.calc_amount, t.amount)))::text as "amount",
+         trim_scale(sum(coalesce(d.calc_amount, t.amount)
+           * case when invoice.is_reversed then -1 else 1 end))::text as "amount",
          row_number() over (partition by usage.invoice_id order by t.transaction_date, item.position)
            as number
        from invoice_usage as usage
        cross join unnest(usage.transaction_ids) as known (id)
        join rated_transaction as t on t.tenant_id = usage.tenant_id and t.id = known.id
+       join invoice on invoice.tenant_id = usage.tenant_id and invoice.id = usage.invoice_id
        join invoice_item as item on item.tenant_id = usage.tenant_id
          and item.id = usage.invoice_item_id
        left join rated_dimension as d on d.tenant_id = usage.tenant_id

@@ -6,7 +6,8 @@ import { PricingLogic } from '../models/pricing-logic.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/pricing-logic.js';
-import { listPage } from './listing.js';
+import { listHeavyPage } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 import { requireService } from './require-service.js';
 
 export type PricingLogicDto = Static<typeof schema.PricingLogic>;
@@ -35,7 +36,10 @@ export async function listPricingLogic(
   page: PageRequest,
 ): Promise<Listed<PricingLogicDto>> {
   await requireService(db.read, tenantId, serviceId);
-  return listPage(pricingLogicOf(db.read, tenantId, serviceId), page, presentPricingLogic);
+  return listHeavyPage(pricingLogicOf(db.read, tenantId, serviceId), page, presentPricingLogic, {
+    sql: storedWeight('steps'),
+    bytesOf: ({ steps }) => JSON.stringify(steps).length,
+  });
 }
 
 /** A pricing logic by service and id. 404: there is none. */

@@ -10,7 +10,9 @@ import { findPriceMethod, readStoredRates } from '../rating/index.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/rate-card.js';
-import { listPage } from './listing.js';
+import { weighFacts } from './facts-weight.js';
+import { listHeavyPage, type RowWeight } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 import { requireService } from './require-service.js';
 
 export type RateCardDto = Static<typeof schema.RateCard>;
@@ -65,6 +67,20 @@ function currentCards(db: Knex, tenantId: string, owner: CatalogOwner) {
     .withGraphFetched('rows');
 }
 
+/** A row as it is answered, beside its rates and conditions. */
+const rowBytes = 600;
+
+const cardWeight: RowWeight<RateCard> = {
+  sql: `coalesce((
+      select sum(${rowBytes} + ${storedWeight('line.rates', 'line.attribute_values', 'line.label')}
+        + ${storedWeight('line.description', 'line.dynamic_description')})
+      from rate_card_row as line
+      where line.tenant_id = rate_card.tenant_id and line.rate_card_id = rate_card.id
+        and line.deleted_at is null
+    ), 0)`,
+  bytesOf: weighFacts,
+};
+
 /** One page of the current cards, one for each currency. */
 export async function listCurrentRateCards(
   db: Knex,
@@ -72,7 +88,7 @@ export async function listCurrentRateCards(
   owner: CatalogOwner,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  return listPage(currentCards(db, tenantId, owner), page, presentRateCard);
+  return listHeavyPage(currentCards(db, tenantId, owner), page, presentRateCard, cardWeight);
 }
 
 /** The current card of a currency (its code), with its rows. */
@@ -111,7 +127,7 @@ export async function listRateCardVersions(
     .where({ ...owner, currency: currencyOfPath(currency) })
     .orderBy('versionNo', 'desc')
     .withGraphFetched('rows');
-  const listed = await listPage(versions, page, presentRateCard);
+  const listed = await listHeavyPage(versions, page, presentRateCard, cardWeight);
   if (listed.total === 0) throw missingRateCard(currency);
   return listed;
 }

@@ -69,6 +69,16 @@ export const cardsOf = (owner: string, column: string): string => `
       and card.deleted_at is null
   ), '[]')`;
 
+/** Who bears the charges of a line, as JSON. */
+export const sharesOf = (line: string): string => `
+  coalesce((
+    select json_agg(json_build_object(
+      'accountId', share.account_id, 'weight', share.weight::text
+    ) order by share.account_id)
+    from account_share as share
+    where share.tenant_id = ${line}.tenant_id and share.contract_service_id = ${line}.id
+  ), '[]')`;
+
 /** One statement each, so that version and facts are of one moment. */
 const servicesSql = `
   select service.rating_version as "version", json_build_object(
@@ -111,10 +121,11 @@ const accountsSql = `
         'contractCurrency', contract.currency, 'serviceId', line.service_id,
         'serviceInstanceId', line.service_instance_id,
         'startDate', coalesce(line.start_date, contract.start_date),
-        'endDate', coalesce(line.end_date, contract.end_date),
+        'endDate', least(line.end_date, contract.end_date),
         'terminationDate', line.termination_date,
         'attributes', ${attributesOf('line', 'contract_service_id')},
-        'cards', ${cardsOf('line', 'contract_service_id')}
+        'cards', ${cardsOf('line', 'contract_service_id')},
+        'shares', ${sharesOf('line')}
       ))
       from contract join contract_service as line
         on line.tenant_id = contract.tenant_id and line.contract_id = contract.id

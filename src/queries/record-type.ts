@@ -7,7 +7,8 @@ import { RecordType } from '../models/record-type.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/record-type.js';
-import { listPage } from './listing.js';
+import { listHeavyPage } from './listing.js';
+import { storedWeight } from './page-bytes.js';
 
 export type RecordTypeDto = Static<typeof schema.RecordType>;
 
@@ -58,5 +59,8 @@ export async function listRecordTypes(
     .forTenant(scope.tenantId)
     .modify('whole')
     .orderBy('name');
-  return listPage(types, page, presentRecordType);
+  return listHeavyPage(types, page, presentRecordType, {
+    sql: storedWeight('fields', 'description'),
+    bytesOf: ({ fields, description }) => (fields?.length ?? 0) + (description?.length ?? 0),
+  });
 }

@@ -12,9 +12,9 @@ import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { StoredRecord } from '../schemas/record.js';
 import { recordFilters } from './record-filter.js';
-import { fillPage } from './record-page.js';
 import { recordProjection } from './record-projection.js';
 import { deepOffset, totalByPage } from './listing.js';
+import { fillPage } from './page-bytes.js';
 import { recordSort, type RecordSort } from './record-sort.js';
 import { requireRecordType } from './record-type.js';
 
@@ -114,6 +114,27 @@ async function keyedPage(
   return [...first, ...rest];
 }
 
+/** Records with their data; what is long was not read with the rest (see `light`). */
+async function readData(
+  db: Knex,
+  tenantId: string,
+  rows: readonly GenericRecord[],
+): Promise<readonly GenericRecord[]> {
+  const heavy = rows.filter(({ data }) => (data as string | null) === null);
+  if (heavy.length === 0) return rows;
+  const ids = heavy.map(({ id }) => id);
+  const read = await GenericRecord.query(db)
+    .forTenant(tenantId)
+    .whereIn('record.id', ids)
+    .modify('whole');
+  const texts = new Map(read.map(({ id, data }) => [id, data]));
+  for (const row of heavy) {
+    // Deleted meanwhile: nothing of it is left to show.
+    row.data = texts.get(row.id) ?? '{}';
+  }
+  return rows;
+}
+
 /**
  * One page of the records of a type (document 2, section 4.3). 400: a filter, sort or field that
  * the type does not know. 404: there is no such type.
@@ -138,7 +159,11 @@ export async function listRecords(
     (conditions.length === 0
       ? await GenericRecord.countAll(read, type)
       : await make().resultSize());
-  const page = await fillPage(read, type.tenantId, rows);
+  const page = await fillPage(
+    rows,
+    (portion) => readData(read, type.tenantId, portion),
+    ({ data }) => data.length,
+  );
   const items = await mapInTurns(page.rows, (row) => {
     const record = presentRecord(row);
     return { ...record, data: project(record.data) };

@@ -29,6 +29,11 @@ export interface UsageGroup {
   readonly hasOther: boolean;
   /** What each tier has charged; null of other prices. */
   readonly tiers: readonly ChargedTier[] | null;
+  /** Where accounts share it: which part this is (kernel/share.ts), and the exact amount of all. */
+  readonly shareFrom: string | null;
+  readonly shareTo: string | null;
+  readonly shareOf: string | null;
+  readonly sharedAmount: string | null;
   /** Transactions with a part in it; one that has several parts is counted with its first. */
   readonly transactions: number;
 }
@@ -76,15 +81,15 @@ const queuedSql = (isClaimed: boolean): string => `
  * the union, behind which it would no longer know that ids are unique, and hash all of them instead
  * of the transactions of this batch.
  */
-const unbilledSql = (isMixed: boolean, hasCutoffs: boolean): string => `
+const unbilledSql = ({ isMixed, hasShares }: BilledSince, hasCutoffs: boolean): string => `
   unbilled as (
-    select ${unbilledColumns} from rated_transaction as t
+    select ${unbilledColumns(hasShares)} from rated_transaction as t
     ${isMixed ? openJoin : ''} ${hasCutoffs ? cutoffJoin : ''} ${dimensionJoin}
     where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
       and t.transaction_date > :since::date and t.transaction_date <= :until::date
       ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
     union all
-    select ${unbilledColumns}
+    select ${unbilledColumns(hasShares)}
     from queued join billing on billing.account_id = queued.account_id
     join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
     ${dimensionJoin}
@@ -96,10 +101,16 @@ const openJoin = `join billing on billing.account_id = t.account_id
 const cutoffJoin = 'left join cutoff on cutoff.line_id = t.contract_service_id';
 const dimensionJoin = `left join rated_dimension as d
       on d.tenant_id = :tenantId and d.transaction_id = t.id`;
-const unbilledColumns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
+const unbilledColumns = (
+  hasShares: boolean,
+) => `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
       t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
       d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
-      d.volume, d.calc_amount, d.counter_before`;
+      d.volume, d.calc_amount, d.counter_before${hasShares ? `, ${sharedColumns}` : ''}`;
+
+/** Read only where a tenant has shares of accounts, since every transaction is summed by them. */
+const sharedColumns = `t.share_from, t.share_to, t.share_of, t.shared_amount as shared_whole,
+      d.shared_volume, d.shared_amount`;
 
 /**
  * Transactions with their dimensions, summed by what tells items apart, and then as items: by
@@ -107,9 +118,9 @@ const unbilledColumns = `t.id, t.account_id, t.currency, t.usage_type, t.service
  * the first row that it priced says how it is taxed. The first sum is over all rows, so it has no
  * joins but that.
  */
-const itemsSql = `
+const itemsSql = (hasShares: boolean): string => `
   part as (
-    select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
+    select ${hasShares ? 'share_from, share_to, share_of,' : ''} account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
       rate_card_row_id, dimension_id, dimension_name, price_method_type,
       -- Tiers have no one rate: each event has an average of its own.
       case when price_method_type <> 'TIERED' then unbilled.rate end as rate,
@@ -120,9 +131,11 @@ const itemsSql = `
       array_agg(id) as ids,
       -- Where each event began on the tiers, and how far it went.
       array_agg(coalesce(counter_before, 0)) filter (where price_method_type = 'TIERED') as befores,
-      array_agg(unbilled.volume) filter (where price_method_type = 'TIERED') as volumes
+      array_agg(${hasShares ? 'coalesce(shared_volume, unbilled.volume)' : 'unbilled.volume'})
+        filter (where price_method_type = 'TIERED') as volumes
+      ${hasShares ? ', sum(shared_whole) as shared_whole, sum(shared_amount) as shared_amount' : ''}
     from unbilled
-    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 ${hasShares ? ', 14, 15, 16' : ''}
   ), of_invoice as (
     select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,
       part.contract_service_id, part.ids, part.first_date, part.last_date,
@@ -135,6 +148,13 @@ const itemsSql = `
       case when plan.has_rows then part.amount else part.whole_amount end as amount,
       case when plan.has_rows then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
+      ${
+        hasShares
+          ? `part.share_from, part.share_to, part.share_of,
+      case when plan.has_rows then part.shared_amount else part.shared_whole end as shared_amount,`
+          : `null::numeric as share_from, null::numeric as share_to, null::numeric as share_of,
+      null::numeric as shared_amount,`
+      }
       card_row.tax_code, case when plan.has_rows then card_row.label end as label,
       seeded_uuid(:seed::uuid, part.account_id || part.currency || part.usage_type)
         as invoice_id
@@ -144,10 +164,18 @@ const itemsSql = `
     left join rate_card_row as card_row
       on card_row.tenant_id = :tenantId and card_row.id = part.rate_card_row_id
   ), of_item as materialized (
+    -- What is shared is an item of its own for each line, so that the cents of all parts add up.
     select *, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
-      price_method, rate, tax_code)) as item_id
+      price_method, rate, tax_code,
+      case when share_of is not null
+        then concat_ws('/', contract_service_id, share_from, share_to, share_of) end)) as item_id
     from of_invoice
   )`;
+
+/** What a share bears of a sum over what all bear. */
+const ofPart = (whole: string): string =>
+  `case when share_of is null then ${whole}
+        else round(${whole} * (share_to - share_from) / share_of, 10) end`;
 
 /** What each tier has charged of each item: graduated prices alone (rating/price-methods/tiered.ts). */
 const tiersSql = `
@@ -169,14 +197,14 @@ const tiersSql = `
     ) as tier
   ), tier_part as (
     select of_item.item_id, tier_num, lower, upper, unit_rate, is_flat,
-      sum(least(before + used.volume, upper) - greatest(before, lower)) as volume,
-      sum(case when not is_flat
+      ${ofPart('sum(least(before + used.volume, upper) - greatest(before, lower))')} as volume,
+      ${ofPart(`sum(case when not is_flat
           then unit_rate * (least(before + used.volume, upper) - greatest(before, lower))
-        when before <= lower then unit_rate else 0 end) as amount
+        when before <= lower then unit_rate else 0 end)`)} as amount
     from of_item cross join lateral unnest(of_item.befores, of_item.volumes) as used (before, volume)
     join tier on tier.row_id = of_item.row_id
       and least(before + used.volume, upper) > greatest(before, lower)
-    group by 1, 2, 3, 4, 5, 6
+    group by 1, 2, 3, 4, 5, 6, share_from, share_to, share_of
   ), tiers_of_item as (
     select item_id, jsonb_agg(jsonb_build_object(
       'tierNum', tier_num, 'from', trim_scale(lower)::text, 'to', trim_scale(upper)::text,
@@ -238,9 +266,11 @@ const groupsSql = `
     case when min(contract_service_id::text) = max(contract_service_id::text)
       and count(contract_service_id) = count(*) then min(contract_service_id::text) end
       as "contractServiceId",
-    count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions"
+    count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions",
+    share_from as "shareFrom", share_to as "shareTo", share_of as "shareOf",
+    sum(shared_amount) as "sharedAmount"
   from of_item
-  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, share_from, share_to, share_of
   ) as grouped left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
   order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
 
@@ -256,13 +286,14 @@ export async function takeUnbilledUsage(
 ): Promise<UsageGroup[]> {
   // A batch is sorted and hashed in memory; the setting ends with the transaction.
   await db.raw(`select set_config('work_mem', '64MB', true)`);
-  const { since, isMixed } = await billedSince(db, tenantId, accountIds);
+  const billed = await billedSince(db, tenantId, accountIds);
+  const { since } = billed;
   const hasCutoffs = cutoffs.length > 0;
   const read = [
     accountsSql,
     queuedSql(isClaimed),
-    unbilledSql(isMixed, hasCutoffs),
-    itemsSql,
+    unbilledSql(billed, hasCutoffs),
+    itemsSql(billed.hasShares),
     tiersSql,
   ];
   const written = [movedSql, storedSql, ...(hasCutoffs ? [waitingSql] : [])];
@@ -277,22 +308,38 @@ export async function takeUnbilledUsage(
   return rows;
 }
 
-/** The earliest day up to which one of these accounts is billed, and whether others are further. */
+interface BilledSince {
+  readonly since: string;
+  /** Whether other accounts are billed further. */
+  readonly isMixed: boolean;
+  /** Whether anything of the tenant was ever shared by accounts. */
+  readonly hasShares: boolean;
+}
+
+/** The earliest day up to which one of these accounts is billed, and what else there is to look at. */
 async function billedSince(
   db: Knex,
   tenantId: string,
   accountIds: readonly string[],
-): Promise<{ readonly since: string; readonly isMixed: boolean }> {
-  const { rows } = await db.raw<{ rows: { since: string | null; isMixed: boolean | null }[] }>(
-    `select min(billed_until)::text as "since", min(billed_until) < max(billed_until) as "isMixed"
+): Promise<BilledSince> {
+  type Row = { readonly [N in keyof BilledSince]: BilledSince[N] | null };
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `select min(billed_until)::text as "since", min(billed_until) < max(billed_until) as "isMixed",
+       exists (
+         select from rating_plan where tenant_id = ? and plan -> 'shares' is not null
+       ) as "hasShares"
      from (
        select coalesce(known.billed_until, '-infinity') as billed_until
        from unnest(?::uuid[]) as given (account_id) left join billed_usage as known
          on known.tenant_id = ? and known.account_id = given.account_id
      ) as account`,
-    [[...accountIds], tenantId] as unknown as string[],
+    [tenantId, [...accountIds], tenantId] as unknown as string[],
   );
-  return { since: rows[0]?.since ?? '-infinity', isMixed: rows[0]?.isMixed ?? false };
+  const { since, isMixed, hasShares } = rows[0] ?? {};
+  return {
+    since: since ?? '-infinity',
+    ...{ isMixed: isMixed ?? false, hasShares: hasShares ?? false },
+  };
 }
 
 /**

@@ -14,7 +14,7 @@ import { RatedTransaction } from '../models/rated-transaction.js';
 import { StoredRatingPlan } from '../models/rating-plan.js';
 import { UsageEvent } from '../models/usage-event.js';
 import * as rating from '../rating/index.js';
-import { findLines, recomputeWith } from './usage-explanation.js';
+import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
 
 /** Which charges come next. */
@@ -128,8 +128,7 @@ function compareEvent(
   const missing = new Set(again.transactions);
   const differences = stored.flatMap((charge) => {
     const computed = again.transactions.find(
-      ({ usageType, billedAccountId }) =>
-        usageType === charge.usageType && billedAccountId === charge.accountId,
+      isChargeOf(charge.accountId, charge.usageType, charge.shareOf !== null),
     );
     if (!computed) return [differenceOf(charge, 'amount', charge.amount, null)];
     missing.delete(computed);
@@ -196,7 +195,8 @@ const countersSql = `
       period_start is null or (period_start <= :periodEnd::date and period_end >= :periodStart::date)
     )
   ), moved as (
-    select dimension.counter_id, max(dimension.volume) as volume
+    select dimension.counter_id,
+      max(coalesce(dimension.shared_volume, dimension.volume)) as volume
     from rated_transaction as charge join rated_dimension as dimension
       on dimension.tenant_id = charge.tenant_id and dimension.transaction_id = charge.id
     where charge.tenant_id = :tenantId and dimension.counter_id is not null

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { isUuid } from '../kernel/id.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
+import { mapInTurns } from '../kernel/turns.js';
 import {
   placeOfUsageEvent,
   usageEventId,
@@ -16,7 +17,8 @@ import { UsageEvent } from '../models/usage-event.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type * as schema from '../schemas/usage-event.js';
-import { readPage } from './listing.js';
+import { readHeavyPage, type RowWeight } from './listing.js';
+import type { Filled } from './page-bytes.js';
 import {
   daysOfTimes,
   daysTouched,
@@ -89,7 +91,7 @@ async function findPendingByExternalId(
   from: readonly PartitionOffset[],
   externalId: string,
 ): Promise<LoggedRecord[]> {
-  const records = await log.readNewest(scope.tenantId, from, {
+  const { records } = await log.readNewest(scope.tenantId, from, {
     ...{ limit: pendingMatchesMax, offset: 0 },
     containing: JSON.stringify(externalId),
   });
@@ -113,8 +115,8 @@ async function listPending(
     return { items, total: found.length };
   }
   if (page.offset >= count) return { items: [], total: count };
-  const records = await log.readNewest(scope.tenantId, from, page);
-  return { items: records.map(present), total: count };
+  const { records, isCut } = await log.readNewest(scope.tenantId, from, page);
+  return { items: await mapInTurns(records, present), total: count, isCut };
 }
 
 type StoredStatus = Exclude<Status, 'pending'>;
@@ -164,13 +166,19 @@ async function countStored(
   return tallies.reduce((total, tally) => total + countOf(tally), 0);
 }
 
+/** The list shows what a message says of its event: messages are read whole. */
+const eventWeight: RowWeight<UsageEvent> = {
+  sql: 'octet_length(message)',
+  bytesOf: ({ message }) => message.length,
+};
+
 /** The page, newest first. Of times only the ids that their days have are looked at. */
 async function readStored(
   scope: Scope,
   status: StoredStatus | undefined,
   filter: UsageEventFilter,
   page: PageRequest,
-): Promise<UsageEvent[]> {
+): Promise<Filled<UsageEvent>> {
   const { from, to } = filter;
   const query = chooseStored(scope, status, filter).orderBy('id', 'desc');
   if (from !== undefined || to !== undefined) {
@@ -179,7 +187,7 @@ async function readStored(
     const ids = await UsageDay.idRange(scope.db.read, scope.tenantId, kinds, days);
     if (ids) void query.where('id', '>=', ids.first).where('id', '<=', ids.last);
   }
-  return readPage(query, page);
+  return readHeavyPage(query, page, eventWeight);
 }
 
 /** Newest first; those that wait to be rated come before those that were. */
@@ -196,12 +204,14 @@ export async function listUsageEvents(
   if (status === 'pending') return pending;
   const total = pending.total + (await countStored(scope, status, filter));
   const missing = limit - pending.items.length;
-  if (missing === 0 || offset + pending.items.length >= total) return { ...pending, total };
-  const events = await readStored(scope, status, filter, {
+  const isWhole = missing === 0 || offset + pending.items.length >= total;
+  if (isWhole || pending.isCut === true) return { ...pending, total };
+  const { rows, isCut } = await readStored(scope, status, filter, {
     limit: missing,
     offset: Math.max(offset - pending.total, 0),
   });
-  return { items: [...pending.items, ...events.map((event) => presentUsageSummary(event))], total };
+  const stored = await mapInTurns(rows, (event) => presentUsageSummary(event));
+  return { items: [...pending.items, ...stored], total, isCut };
 }
 
 /** A stored event by our id, else the original of an external id. */

@@ -42,8 +42,7 @@ export async function explainCharges(
   const explained = await recompute(db.read, tenantId, transactions, message);
   return transactions.map((transaction) => {
     const index = explained?.transactions.findIndex(
-      ({ usageType, billedAccountId }) =>
-        usageType === transaction.usageType && billedAccountId === transaction.accountId,
+      isChargeOf(transaction.accountId, transaction.usageType, transaction.shareOf !== null),
     );
     const again = index === undefined ? undefined : explained?.transactions[index];
     return {
@@ -53,6 +52,21 @@ export async function explainCharges(
     };
   });
 }
+
+/**
+ * Which of the charges that are computed again is meant: an event has one of each account and usage
+ * type, and where accounts share it another of what they share.
+ */
+export const isChargeOf =
+  (accountId: string, usageType: string, isShared: boolean) =>
+  (charge: {
+    readonly billedAccountId: string;
+    readonly usageType: string;
+    readonly share?: object;
+  }): boolean =>
+    charge.billedAccountId === accountId &&
+    charge.usageType === usageType &&
+    (charge.share !== undefined) === isShared;
 
 function isSame(
   stored: RatedTransaction,

@@ -8,7 +8,7 @@ import { Webhook } from '../models/webhook.js';
 import type { Listed } from '../schemas/operation.js';
 import type { PageRequest } from '../schemas/paging.js';
 import type { WebhookDeliveryDto, WebhookDto } from '../schemas/webhook.js';
-import { listPage } from './listing.js';
+import { listHeavyPage, listPage, type RowWeight } from './listing.js';
 
 export const missingWebhook = (id: string) => problem.notFound(`There is no webhook '${id}'.`);
 export const missingDelivery = (id: string) => problem.notFound(`There is no delivery '${id}'.`);
@@ -78,6 +78,23 @@ function presentDelivery(delivery: WebhookDelivery): WebhookDeliveryDto {
   };
 }
 
+/** An attempt as it is answered, beside the answer that it got. */
+const attemptBytes = 200;
+
+const deliveryWeight: RowWeight<WebhookDelivery> = {
+  sql: `coalesce((
+      select sum(${attemptBytes} + coalesce(octet_length(answer), 0) + coalesce(octet_length(error), 0))
+      from webhook_attempt as attempt
+      where attempt.tenant_id = webhook_delivery.tenant_id
+        and attempt.delivery_id = webhook_delivery.id
+    ), 0)`,
+  bytesOf: ({ tries = [] }) =>
+    tries.reduce(
+      (sum, { answer, error }) => sum + attemptBytes + (answer?.length ?? 0) + (error?.length ?? 0),
+      0,
+    ),
+};
+
 interface DeliveryFilter {
   readonly status?: DeliveryStatus;
   readonly event?: string;
@@ -99,7 +116,7 @@ export async function listWebhookDeliveries(
     .withGraphFetched('tries');
   if (status !== undefined) void query.where({ status });
   if (event !== undefined) void query.where({ event });
-  return listPage(query, page, presentDelivery);
+  return listHeavyPage(query, page, presentDelivery, deliveryWeight);
 }
 
 /** A delivery with its attempts, inside a transaction. 404: there is none. */

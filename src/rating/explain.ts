@@ -1,4 +1,5 @@
 import { Decimal, decimalText } from '../kernel/money.js';
+import { shareText, type Share } from '../kernel/share.js';
 import type { LogicRun, Pricing } from './compute.js';
 import type { Prepared, QuantitySource } from './prepare.js';
 import { rateWithOrigin, type TransactionWithOrigin } from './rate.js';
@@ -23,12 +24,24 @@ export interface Explanation {
   readonly card: ExplainedCard;
   readonly usageType: UsageType;
   readonly billedAccountId: string;
+  /** Where several accounts bear it: rows, steps and parts are of the whole, the total of this one. */
+  readonly share?: ExplainedShare;
   readonly rows: readonly ExplainedRow[];
   /** Every formula step in the order in which it ran; empty without pricing logic. */
   readonly steps: readonly ExplainedStep[];
   readonly total: ExplainedTotal;
   /** Rows and steps that are missing above, because an explanation has at most 1 MiB. */
   readonly leftOut?: number;
+}
+
+/** What an account bears of a whole: `part` is "1 of 3". */
+export interface ExplainedShare {
+  readonly part: string;
+  /** Where the part begins and ends: amounts are rounded at both, so that all parts add up. */
+  readonly from: string;
+  readonly to: string;
+  readonly of: string;
+  readonly whole: string;
 }
 
 /** The version of the card that was in force. */
@@ -159,7 +172,8 @@ const weighStep = ({ formula, value, label, logic, name }: ExplainedStep): numbe
 function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: Room): Explanation {
   const { event, plan, owner } = prepared;
   const { id, source, versionNo, fromDate } = plan.card;
-  const { pricings, runs } = origin;
+  const { pricings, runs, transaction } = origin;
+  const { share } = transaction;
   const rows = fitting(pricings, room, 'rows', weighPricing).map(explainRow);
   const allSteps = runs.flatMap(explainSteps);
   const steps = fitting(allSteps, room, 'steps', weighStep);
@@ -172,8 +186,9 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
       ...{ id, source, currency: plan.currency, versionNo, fromDate },
       ...(event.date < fromDate ? { note: noteOfOlder(event.date, fromDate) } : {}),
     },
-    usageType: origin.transaction.usageType,
-    billedAccountId: origin.transaction.billedAccountId,
+    usageType: transaction.usageType,
+    billedAccountId: transaction.billedAccountId,
+    ...(share ? { share: explainShare(share, share.amount) } : {}),
     rows,
     steps,
     total: explainTotal(origin),
@@ -183,6 +198,13 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
 
 const noteOfOlder = (date: string, fromDate: string): string =>
   `There was no version before ${fromDate}: the first one prices the usage of ${date}.`;
+
+/** A share of an amount. */
+export const explainShare = (share: Share, whole: Decimal): ExplainedShare => ({
+  part: shareText(share),
+  ...{ from: decimalText(share.from), to: decimalText(share.to), of: decimalText(share.of) },
+  whole: decimalText(whole),
+});
 
 function explainLine(line: PlanLine | null): ExplainedLine | null {
   if (!line) return null;

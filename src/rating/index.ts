@@ -23,6 +23,7 @@ export {
   recurringEvent,
   type RecurringLine,
   type RecurringPart,
+  type RecurringResult,
   type RecurringService,
   type RecurringType,
 } from './recurring.js';

@@ -116,19 +116,37 @@ export function prepareFromPlan(
   });
 }
 
-function checkDimensions({ attributes, cardNames, plan }: CompiledPlan, event: UsageEvent): void {
+function checkDimensions(compiled: CompiledPlan, event: UsageEvent): void {
+  const { attributes, cardNames } = compiled;
   for (const [name, text] of event.dimensions) {
     const attribute = attributes.get(name);
     if (!attribute && !cardNames.has(name)) {
-      throw new Rejection(
-        'UNKNOWN_DIMENSION',
-        `Dimension '${name}' is no attribute of service '${plan.service.name}' or of the contract ` +
-          'line, and the rate card does not use it',
-      );
+      throw new Rejection('UNKNOWN_DIMENSION', unknownDimension(compiled, name));
     }
     if (attribute) checkDimension(attribute, text);
   }
 }
+
+const namesShown = 20;
+
+/** What is wrong with a dimension, what is known, and what to do. */
+function unknownDimension({ attributes, cardNames, plan }: CompiledPlan, name: string): string {
+  const { card, currency, service } = plan;
+  const known = [...new Set([...attributes.keys(), ...cardNames])];
+  const shown = known.slice(0, namesShown).join(', ') + (known.length > namesShown ? ', …' : '');
+  const source =
+    card.source === 'exception'
+      ? `the contract line's own rate card in ${currency} (the catalog's does not count where there is one)`
+      : `the rate card in ${currency}`;
+  return (
+    `Dimension '${name}' is no attribute of service '${service.name}' or of the contract line, and ` +
+    `no condition of ${source}. Known: ${shown}. Leave it out or correct its name, or add it as an ` +
+    'input attribute of the service; then rate the event again.'
+  );
+}
+
+/** A value in a message: enough of it to be found. */
+const shownValue = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
 
 function checkDimension({ name, kind, dataType }: PlanAttribute, text: string): void {
   if (dataType !== 'Number' && kind !== 'PRICEABLE') return;
@@ -137,11 +155,14 @@ function checkDimension({ name, kind, dataType }: PlanAttribute, text: string): 
     if (dataType !== 'Number') return;
     throw new Rejection(
       'INVALID_DIMENSION',
-      `Dimension '${name}' must be a decimal number of at most 38 digits`,
+      `Dimension '${name}' must be a decimal number of at most 38 digits, not '${shownValue(text)}'`,
     );
   }
   if (kind === 'PRICEABLE' && number.lessThan(ZERO)) {
-    throw new Rejection('INVALID_DIMENSION', `Dimension '${name}' must not be negative`);
+    throw new Rejection(
+      'INVALID_DIMENSION',
+      `Dimension '${name}' must not be negative: ${shownValue(text)}`,
+    );
   }
 }
 

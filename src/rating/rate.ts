@@ -8,6 +8,7 @@ import {
   type Decimal,
 } from '../kernel/money.js';
 import { compute, type LogicRun, type Pricing } from './compute.js';
+import { shareOrigins } from './share-charges.js';
 import type { Prepared } from './prepare.js';
 import { orRejected, Rejection } from './rejection.js';
 import type {
@@ -26,6 +27,8 @@ export interface TransactionWithOrigin {
   readonly pricings: readonly Pricing[];
   /** Empty when the rows are simply summed. */
   readonly runs: readonly LogicRun[];
+  /** Whether it is charged to the event's own account, so that shares of the line divide it. */
+  readonly isShared: boolean;
 }
 
 /** Points 9 to 12: the price of a prepared event with the counters as they now stand. */
@@ -39,10 +42,11 @@ export function rateWithOrigin(
   counters: CounterReader,
 ): { rated: Rated; origins: readonly TransactionWithOrigin[] } {
   const computation = compute(prepared, counters);
-  const origins =
+  const whole =
     computation.kind === 'rows'
       ? sumRows(prepared, computation.pricings)
       : sumLogics(prepared, computation.runs);
+  const origins = prepared.plan.shares ? shareOrigins(whole, prepared.plan.shares) : whole;
   const transactions = origins.map(({ transaction }) => transaction);
   const rated: Rated = { ok: true, transactions, counterChanges: computation.counterChanges };
   return { rated, origins };
@@ -52,7 +56,7 @@ export function rateWithOrigin(
 function sumRows(prepared: Prepared, pricings: readonly Pricing[]): TransactionWithOrigin[] {
   const groups = new Map<string, Pricing[]>();
   for (const pricing of pricings) {
-    const group = `${pricing.row.usageType}/${billedAccountOf(pricing, prepared)}`;
+    const group = `${pricing.row.usageType}/${groupOf(pricing, prepared)}`;
     const known = groups.get(group);
     if (known) known.push(pricing);
     else groups.set(group, [pricing]);
@@ -72,9 +76,14 @@ function sumRows(prepared: Prepared, pricings: readonly Pricing[]): TransactionW
       amount: sum(amounts),
       dimensions,
     });
-    return { transaction, pricings: group, runs: [] };
+    const isShared = !first?.row.facts.billingAccountId;
+    return { transaction, pricings: group, runs: [], isShared };
   });
 }
+
+/** The account that is billed; what accounts share is apart from what a row bills one of them. */
+const groupOf = ({ row }: Pricing, { plan, owner }: Prepared): string =>
+  row.facts.billingAccountId ?? (plan.shares ? 'shared' : owner.accountId);
 
 /** One transaction per usage type of the logics, billed to the event's own account. */
 function sumLogics(prepared: Prepared, runs: readonly LogicRun[]): TransactionWithOrigin[] {
@@ -91,7 +100,12 @@ function sumLogics(prepared: Prepared, runs: readonly LogicRun[]): TransactionWi
       amount: roundAmount(total),
       dimensions: ofType.flatMap((run) => mergeRows(run.pricings, usageType)),
     });
-    return { transaction, pricings: ofType.flatMap(({ pricings }) => pricings), runs: ofType };
+    return {
+      transaction,
+      pricings: ofType.flatMap(({ pricings }) => pricings),
+      runs: ofType,
+      isShared: true,
+    };
   });
 }
 

@@ -42,7 +42,9 @@ export function planFor(
     card,
     (): PlansByDifference => new Map(),
   );
-  const key = difference === null ? charge : `${charge}${difference.key}`;
+  const shares = line?.shares ?? [];
+  const ofShares = shares.length === 0 ? '' : JSON.stringify(shares);
+  const key = `${charge}${difference?.key ?? ''}${ofShares}`;
   const plansMax = Math.max(plansMin, rowsOfPlansMax / (1 + card.rows.length));
   if (plans.size >= plansMax && !plans.has(key)) forgetFirst(plans);
   return getOrMake(plans, key, () => ({
@@ -58,6 +60,7 @@ export function planFor(
       rows: card.rows,
     },
     logics: service.logics,
+    ...(shares.length === 0 ? {} : { shares }),
   }));
 }
 

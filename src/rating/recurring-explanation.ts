@@ -1,5 +1,5 @@
 import { daysFrom } from '../kernel/date.js';
-import { Decimal, decimalText } from '../kernel/money.js';
+import { Decimal, decimalText, roundAmount } from '../kernel/money.js';
 import type { ExplainedRow, ExplainedStep, Explanation } from './explain.js';
 
 /** What a recurring charge keeps of its days and of what it prices. */
@@ -54,10 +54,13 @@ export function explainRecurringCharge(whole: Explanation, charge: ChargedDays):
     : rows.map(({ row, amount }) => ({ name: row.label, amount }));
   const proration = prorationOf(charge);
   const price = parts.reduce((sum, { amount }) => sum.plus(amount), new Decimal(0));
+  const prorated = proration ? price.times(proration.days).div(proration.of) : price;
+  const amount = whole.share ? decimalText(roundAmount(prorated)) : charge.amount;
   return {
     ...whole,
+    ...(whole.share ? { share: { ...whole.share, whole: amount } } : {}),
     rows,
-    steps: proration ? [...steps, prorationStep(proration, price, charge)] : steps,
+    steps: proration ? [...steps, prorationStep(proration, price, amount)] : steps,
     total: {
       method: whole.total.method,
       parts,
@@ -70,7 +73,7 @@ export function explainRecurringCharge(whole: Explanation, charge: ChargedDays):
 const prorationStep = (
   { days, of, text }: Proration,
   price: Decimal,
-  { amount }: ChargedDays,
+  amount: string,
 ): ExplainedStep => ({
   logic: 'Proration',
   name: 'proration',

@@ -1,8 +1,9 @@
 import type { Days } from '../kernel/billing-calendar.js';
 import { dayBefore, daysFrom } from '../kernel/date.js';
 import type { ChargedTier } from '../kernel/charged-tier.js';
-import type { Decimal } from '../kernel/money.js';
-import { decimalText, ONE, roundAmount, ZERO } from '../kernel/money.js';
+import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../kernel/money.js';
+import { referenceData } from '../kernel/reference-data.js';
+import { exactPartOf, partOf, type Share } from '../kernel/share.js';
 import type { Pricing } from './compute.js';
 import { compilePlan, type CompiledPlan } from './compile-plan.js';
 import { prepareFromPlan } from './prepare.js';
@@ -78,6 +79,8 @@ export interface RecurringPart {
   readonly amount: Decimal;
   readonly days: Days;
   readonly isProrated: boolean;
+  /** Which part of it the account bears, where several do; its amount is in minor units then. */
+  readonly share: Share | null;
   readonly plan: RatingPlan;
   readonly dimensions: Readonly<Record<string, string>>;
 }
@@ -190,13 +193,37 @@ function priceDays(
   return origins
     .flatMap((origin) => partsOf(origin))
     .filter(({ names }) => days.first === billed.first || proration.isFor(names))
-    .map(({ names, price, amount, ...part }) => ({
-      ...part,
-      currency: plan.currency,
-      ...proration.of(names, price ?? amount, days),
-      plan,
-      dimensions: Object.fromEntries(dimensions),
-    }));
+    .map(({ names, price, ...part }) => {
+      const charged = proration.of(names, price, days);
+      const own =
+        part.share === null ? {} : shareOf(part, charged.amount, plan.currency, part.share);
+      return {
+        ...{ ...part, currency: plan.currency, ...charged, ...own, plan },
+        dimensions: Object.fromEntries(dimensions),
+      };
+    });
+}
+
+/**
+ * What one account bears. The amount is divided in minor units, as the item of each is rounded by
+ * itself: together they are the rounded whole.
+ */
+function shareOf(
+  { volume, tiers }: Pick<RecurringPart, 'volume' | 'tiers'>,
+  amount: Decimal,
+  currency: string,
+  share: Share,
+): Pick<RecurringPart, 'volume' | 'tiers' | 'amount'> {
+  const part = (text: string): string => decimalText(exactPartOf(new Decimal(text), share));
+  return {
+    volume: exactPartOf(volume, share),
+    tiers: tiers.map((tier) => ({
+      ...tier,
+      volume: part(tier.volume),
+      amount: part(tier.amount),
+    })),
+    amount: partOf(amount, share, referenceData.currency(currency)?.minorDigits ?? 2),
+  };
 }
 
 /** An event that says what a line has, for the engine that prices usage. */
@@ -234,35 +261,42 @@ function dimensionsOf(
 
 interface UnproratedPart extends Pick<
   RecurringPart,
-  'usageType' | 'billedAccountId' | 'name' | 'row' | 'taxRowId' | 'volume' | 'rate' | 'tiers'
+  | 'usageType'
+  | 'billedAccountId'
+  | 'name'
+  | 'row'
+  | 'taxRowId'
+  | 'volume'
+  | 'rate'
+  | 'tiers'
+  | 'share'
 > {
   /** The attributes that it prices. */
   readonly names: readonly string[];
-  readonly amount: Decimal;
-  /** Exact, where the amount is rounded to 10 places. */
-  readonly price?: Decimal;
+  /** Exact, of the whole period and for all who share it. */
+  readonly price: Decimal;
 }
 
 function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): UnproratedPart[] {
-  const { usageType, billedAccountId } = transaction;
+  const { usageType, billedAccountId, share = null } = transaction;
   if (runs.length > 0) {
     return runs.map(({ logic, output, pricings: own }) => {
       const [only, ...others] = own;
       return {
-        ...{ usageType, billedAccountId, name: logic.facts.name, row: null },
+        ...{ usageType, billedAccountId, share, name: logic.facts.name, row: null },
         names: logic.pricedNames,
         taxRowId: own[0]?.row.facts.id ?? null,
         volume: only && others.length === 0 ? only.quantity.value : ONE,
-        ...{ rate: null, tiers: [], amount: output },
+        ...{ rate: null, tiers: [], price: output },
       };
     });
   }
   return transaction.dimensions.map((dimension, index) => ({
-    ...{ usageType, billedAccountId, name: dimension.attributeName },
+    ...{ usageType, billedAccountId, share, name: dimension.attributeName },
     names: [dimension.attributeName],
     row: { id: dimension.rowId, attributeId: dimension.attributeId, method: dimension.priceMethod },
     taxRowId: dimension.rowId,
-    ...{ volume: dimension.volume, rate: dimension.rate, amount: dimension.calcAmount },
+    ...{ volume: dimension.whole?.volume ?? dimension.volume, rate: dimension.rate },
     tiers: tiersOf(pricings[index]),
     price: pricings[index]?.price.amount ?? ZERO,
   }));

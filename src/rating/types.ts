@@ -5,6 +5,7 @@
  * service, line or card must come as a new object (docs/decisions/0017).
  */
 import type { Decimal } from '../kernel/money.js';
+import type { AccountShare, Share } from '../kernel/share.js';
 import type { Frequency } from '../kernel/period.js';
 
 export const rejectionCodes = [
@@ -106,6 +107,8 @@ export interface LineFacts {
   readonly attributes: readonly AttributeFacts[];
   /** Exception cards: every version of every currency. */
   readonly cards: readonly CardFacts[];
+  /** Who bears its charges, where that is not its account alone. */
+  readonly shares?: readonly AccountShare[];
 }
 
 export interface CardFacts {
@@ -170,6 +173,8 @@ export interface RatingPlan {
   readonly attributes: readonly PlanAttribute[];
   readonly card: PlanCard;
   readonly logics: readonly LogicFacts[];
+  /** Who bears what is charged to the event's own account; left out where that account does. */
+  readonly shares?: readonly AccountShare[];
 }
 
 export interface PlanAttribute {
@@ -245,9 +250,14 @@ export interface RatedDimension {
   readonly priceMethod: string;
   readonly usageType: UsageType;
   readonly counter: CounterChange | null;
+  /** What several accounts share, where `volume` and `calcAmount` are the part of one of them. */
+  readonly whole?: { readonly volume: Decimal; readonly calcAmount: Decimal };
 }
 
-/** One per event, usage type and billed account (0-decisions.md section 2, point 12). */
+/**
+ * One per event, usage type and billed account (0-decisions.md section 2, point 12), and where the
+ * charges of a line are shared, one for each account that bears them.
+ */
 export interface RatedTransaction {
   readonly usageType: UsageType;
   readonly billedAccountId: string;
@@ -257,6 +267,8 @@ export interface RatedTransaction {
   readonly currency: string;
   readonly quantity: Decimal;
   readonly dimensions: readonly RatedDimension[];
+  /** Where several accounts share it: which part this is, and the amount of all. */
+  readonly share?: Share & { readonly amount: Decimal };
 }
 
 export interface Rated {

@@ -23,12 +23,14 @@ function readEvent(message: unknown): UsageEvent {
   if (!isObject(message)) throw invalid('message must be a JSON object');
   const externalTransactionId = readReference(message, 'externalTransactionId');
   const serviceId = readReference(message, 'serviceId').toLowerCase();
-  if (!uuid.test(serviceId)) throw invalid('serviceId must be a UUID');
-  const instant = readInstant(readText(message, 'eventTimestamp'));
+  if (!uuid.test(serviceId))
+    throw invalid(`serviceId must be a UUID, not '${serviceId.slice(0, 60)}'`);
+  const eventTimestamp = readText(message, 'eventTimestamp');
+  const instant = readInstant(eventTimestamp);
   if (!instant) {
     throw invalid(
       'eventTimestamp must be an ISO 8601 date-time that exists, such as 2024-01-31T23:59:59Z, ' +
-        'of the years 1900 to 9998',
+        `of the years 1900 to 9998, not '${eventTimestamp.slice(0, 60)}'`,
     );
   }
   return {

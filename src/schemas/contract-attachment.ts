@@ -4,8 +4,9 @@ import type { Decimal } from '../kernel/money.js';
 import { PicklistReference } from '../kernel/picklist-value.js';
 import { ContractService, ContractServiceHeader } from './contract-service.js';
 import { examples } from './examples.js';
-import { DateText, FreeObject, nullable, optional, updateBody, Uuid, writeBody } from './field.js';
+import { DateText, FreeObject, nullable, optional, updateBody, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
+import { RecordId } from './record-id.js';
 
 /** Shares by account: relative weights, which need not add up (docs/decisions/0081). */
 const AccountShares = (description: string): TUnsafe<Record<string, Decimal>> =>
@@ -19,8 +20,8 @@ const AccountShares = (description: string): TUnsafe<Record<string, Decimal>> =>
 
 export const AttachmentCreate = writeBody(
   {
-    parentId: Uuid('Contract that the service is attached to.'),
-    serviceId: Uuid('Service that is sold.'),
+    parentId: RecordId('contract', 'Contract that the service is attached to.'),
+    serviceId: RecordId('service', 'Service that is sold.'),
     startDate: DateText('First day, inclusive.'),
     endDate: DateText('Last day, inclusive.'),
     billAccountShares: optional(
@@ -88,7 +89,7 @@ export const contractAttachmentOperations = {
     body: AttachmentCreate,
     example: examples.attachment,
     success: reply.enveloped(Attachment, 201),
-    errors: [400],
+    errors: [400, 409],
   }),
   update: operation({
     id: 'updateAttachedService',
@@ -99,8 +100,9 @@ export const contractAttachmentOperations = {
     body: AttachmentUpdate,
     example: examples.attachmentUpdate,
     access: 'operator',
+    details: 'What is left out stays; dimensionValues, when present, replace all of them.',
     success: reply.enveloped(Attachment),
-    errors: [404],
+    errors: [404, 409],
   }),
   detach: operation({
     id: 'detachService',
@@ -109,6 +111,7 @@ export const contractAttachmentOperations = {
     tag,
     summary: 'Delete a service of a contract with its dimensions and prices',
     access: 'operator',
+    details: 'What was rated under it stays. To stop one, end it.',
     success: reply.empty(),
     errors: [404],
   }),
@@ -118,6 +121,7 @@ export const contractAttachmentOperations = {
     path: '/api/q2c-entity-services/CONTRACT/parent/{contractId}',
     tag,
     summary: 'List the services of a contract',
+    details: 'Each is a line of the contract, as of /contracts/{contractId}/services.',
     success: reply.envelopedList(AttachmentHeader),
     errors: [404],
   }),

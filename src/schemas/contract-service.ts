@@ -23,7 +23,7 @@ const terminationMessage = () => optional(FreeText('Why the line was ended.'));
 
 const LineFields = {
   contractId: optional(
-    Uuid('Contract of the line; may be left out, and must be that of the address.'),
+    RecordId('contract', 'Contract of the line; may be left out, and must be that of the address.'),
   ),
   serviceInstanceId: optional(Text('Your name of what is sold; usage events name it.')),
   startDate: optional(DateText("First day, inclusive; without it the contract's.")),
@@ -34,8 +34,18 @@ const LineFields = {
   billingFrequency: optional(
     Picklist('billingFrequency', { description: 'How often it is invoiced.' }),
   ),
-  dimensionValues: optional(FreeObject('Values of dimensions by name, as sent.')),
-  accountMap: optional(FreeObject('Shares of accounts, as sent.')),
+  dimensionValues: optional(
+    FreeObject(
+      'Values of dimensions by name: those of its attributes are their `dimensionValText`, such as ' +
+        'the number of seats; others are kept as they are sent.',
+    ),
+  ),
+  accountMap: optional(
+    FreeObject(
+      'Who bears the charges: weights above 0 by account, by its id, externalId or number, e.g. 60 ' +
+        'and 40. Kept without effect where a name is no account or a value no such number.',
+    ),
+  ),
   priceableAttributes: optional(
     Type.Array(LineAttributeWrite, {
       maxItems: 1000,
@@ -71,7 +81,7 @@ export const ContractLineWrite = writeBody(
 );
 
 export const ContractServiceCreate = writeBody(
-  { serviceId: Uuid('Service that is sold.'), ...LineFields },
+  { serviceId: RecordId('service', 'Service that is sold.'), ...LineFields },
   { description: 'A line to add to a contract.', ignore },
 );
 export const ContractServiceUpdate = updateBody(ContractServiceCreate);
@@ -147,6 +157,7 @@ const endOperations = {
     body: ContractServiceEnd,
     example: examples.contractServiceEnd,
     access: 'operator',
+    details: 'A line that was ended gets the new date and message.',
     success: reply.row(contractServiceRow),
     errors: [400, 404],
   }),
@@ -173,6 +184,7 @@ const endOperations = {
     body: ContractServiceEnd,
     example: examples.contractServiceEnd,
     access: 'operator',
+    details: 'The date is its last day. A line that was ended gets the new date and message.',
     success: reply.row(contractServiceRow),
     errors: [400, 404],
   }),
@@ -186,6 +198,7 @@ export const contractServiceOperations = {
     tag,
     summary: 'List the lines of a contract',
     query: Type.Object({ ...pageQuery, ...viewQuery }),
+    details: 'Without attributes and prices.',
     success: reply.page(ContractServiceHeader, contractServiceRow),
     errors: [400, 404],
   }),
@@ -196,6 +209,8 @@ export const contractServiceOperations = {
     tag,
     summary: 'Read a line with its attributes and exception prices',
     query: Type.Object(viewQuery),
+    details:
+      'With what it was sold with: values of dimensions, shares of accounts, exception cards.',
     success: reply.dto(ContractService, contractServiceDetailRow),
     errors: [400, 404],
   }),
@@ -206,6 +221,7 @@ export const contractServiceOperations = {
     tag,
     summary: 'Read a line, known by its id alone',
     query: Type.Object(viewQuery),
+    details: 'For whoever does not know the contract.',
     success: reply.dto(ContractService, contractServiceDetailRow),
     errors: [400, 404],
   }),
@@ -219,8 +235,9 @@ export const contractServiceOperations = {
     example: examples.contractService,
     access: 'operator',
     adminFields: ['rateCards', 'priceableAttributes'],
+    details: 'No prices are copied: without cards of its own the list price holds.',
     success: reply.created(ContractService),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
   update: operation({
     id: 'updateContractService',
@@ -232,6 +249,7 @@ export const contractServiceOperations = {
     example: examples.contractServiceUpdate,
     access: 'operator',
     adminFields: ['rateCards', 'priceableAttributes'],
+    details: 'The service of a line cannot change: end it, and add another.',
     success: reply.dto(ContractService),
     errors: [400, 404, 409],
   }),
@@ -245,6 +263,7 @@ export const contractServiceOperations = {
     example: examples.contractServiceUpdate,
     access: 'operator',
     adminFields: ['rateCards', 'priceableAttributes'],
+    details: 'For whoever does not know the contract; the service of a line cannot change.',
     success: reply.dto(ContractService),
     errors: [400, 404, 409],
   }),
@@ -255,6 +274,7 @@ export const contractServiceOperations = {
     tag,
     summary: 'Delete a line that should never have been; to stop one, end it',
     access: 'operator',
+    details: 'What was rated under it stays.',
     success: reply.empty(),
     errors: [404],
   }),

@@ -30,7 +30,7 @@ export const ContractCreate = writeBody(
     ),
     accountExtId: optional(Text('External id of the account that is billed.')),
     poNumber: optional(Text("Number of the customer's purchase order.")),
-    totalPrice: optional(DecimalValue({ description: 'Agreed total.' })),
+    totalPrice: optional(DecimalValue({ description: 'Agreed total. Kept, without effect.' })),
     description: optional(FreeText('What there is to say of it.')),
     services: optional(
       Type.Array(ContractLineWrite, { maxItems: 1000, description: 'Its lines.' }),
@@ -63,6 +63,11 @@ export const Contract = Type.Object(
   {
     ...ContractHeader,
     services: Type.Array(ContractServiceSummary, { description: 'Its lines.' }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'In the answer to a write: what will go wrong with its prices, if anything.',
+      }),
+    ),
   },
   { description: 'A contract.' },
 );
@@ -86,6 +91,7 @@ export const contractOperations = {
       ...searchQuery('the name or number'),
       accountId: Type.Optional(RecordId('account', 'The account that is billed.')),
     }),
+    details: 'By number, a page of rows; accountId shows those of one account.',
     success: reply.rowPage(contractRow),
     errors: [400],
   }),
@@ -96,6 +102,7 @@ export const contractOperations = {
     tag,
     summary: 'Read a contract with its lines in short',
     query: Type.Object(viewQuery),
+    details: 'Its lines are shown in short: read one by its id for attributes and prices.',
     success: reply.dto(Contract, contractDetailRow),
     errors: [400, 404],
   }),
@@ -109,6 +116,8 @@ export const contractOperations = {
     example: examples.contract,
     access: 'operator',
     adminFields: ['services.rateCards', 'services.priceableAttributes'],
+    details:
+      'Each line sells one service, from its start to its end, perhaps at prices of its own.',
     success: reply.created(Contract),
     errors: [400, 409],
   }),
@@ -122,6 +131,8 @@ export const contractOperations = {
     example: examples.contractUpdate,
     access: 'operator',
     adminFields: ['services.rateCards', 'services.priceableAttributes'],
+    details:
+      'A contract may be read, edited and sent back: a line with its id is the same line, nothing is charged twice, and tiers go on where they were.',
     success: reply.dto(Contract),
     errors: [400, 404, 409],
   }),
@@ -132,6 +143,7 @@ export const contractOperations = {
     tag,
     summary: 'Delete a contract that has no lines',
     access: 'operator',
+    details: '409 while it has lines.',
     success: reply.empty(),
     errors: [404, 409],
   }),

@@ -179,7 +179,7 @@ export const examples = {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   },
   webhookUpdate: { events: ['mdata.created', 'invoice.posted'], active: true },
-  recordSearch: { filter: ['status:in:open,late'], sort: 'status:desc', limit: 100 },
+  recordSearch: { filter: ['status:in:trial,active'], sort: 'status:desc', limit: 100 },
   recordBulk: { data: [{ status: 'trial', seats: 1 }, { status: 'active' }] },
   attachment: {
     parentId: ids.contract,

@@ -12,6 +12,8 @@ import * as flow from './flow.js';
 import { flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './ingestion.js';
 import * as invoice from './invoice.js';
+import * as invoiceExplanation from './invoice-explanation.js';
+import * as invoiceItem from './invoice-item.js';
 import * as oauth from './oauth.js';
 import * as payment from './payment.js';
 import * as paymentApplication from './payment-application.js';
@@ -27,6 +29,7 @@ import * as service from './service.js';
 import * as serviceLayout from './service-layout.js';
 import * as taxRate from './tax-rate.js';
 import * as usageEvent from './usage-event.js';
+import * as usageMessage from './usage-message.js';
 import * as wallet from './wallet.js';
 import * as webhook from './webhook.js';
 
@@ -87,10 +90,13 @@ export const modules: readonly object[] = [
   execution,
   wallet,
   invoice,
+  invoiceExplanation,
+  invoiceItem,
   oauth,
   credential,
   ingestion,
   usageEvent,
+  usageMessage,
   ratedTransaction,
   recordType,
   record,

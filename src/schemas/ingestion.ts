@@ -2,21 +2,21 @@ import { Type } from 'typebox';
 import { examples } from './examples.js';
 import { nullable } from './field.js';
 import { operation, reply } from './operation.js';
+import { UsageMessage } from './usage-message.js';
 
 /** Document 3, section 2: only what the gateway itself checks; the rest is checked while rating. */
 export const IngestionBody = Type.Object(
   {
+    message: Type.Unsafe<Readonly<Record<string, unknown>>>({
+      type: 'object',
+      description: 'The usage event.',
+      documented: UsageMessage,
+    }),
     key: Type.Optional(
       Type.Unknown({
         description: 'Record key; the external transaction id is recommended. Not text: its JSON.',
       }),
     ),
-    message: Type.Unsafe<Readonly<Record<string, unknown>>>({
-      type: 'object',
-      description:
-        'The usage event: externalTransactionId, serviceId, eventTimestamp, billingAccountRef and ' +
-        'dimensions, which are required, and quantity, serviceInstanceId and priceUnitLabel.',
-    }),
   },
   { description: 'A usage event for the broker.' },
 );
@@ -79,10 +79,13 @@ export const ingestionOperations = {
     family: 'ingestion',
     access: 'token',
     rateLimit: 'events',
-    body: Type.Array(Type.Unknown(), {
-      maxItems: 1000,
-      description: 'Ingestion bodies, as of POST /v1/ingest/usage.',
-    }),
+    body: Type.Array(
+      Type.Unsafe<unknown>({
+        description: 'A body as of POST /v1/ingest/usage.',
+        documented: IngestionBody,
+      }),
+      { maxItems: 1000, description: 'Ingestion bodies, as of POST /v1/ingest/usage.' },
+    ),
     example: [examples.usageEvent],
     success: reply.dto(Type.Array(IngestionBatchItem, { description: 'The results, in order.' })),
     errors: [400, 413, 502, 504],

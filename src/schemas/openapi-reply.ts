@@ -30,7 +30,10 @@ const envelope = (data: JsonSchema): JsonSchema =>
       requestId: described(text, 'Id of the request.'),
       success: { type: 'boolean', const: true, description: 'Always true here.' },
       status: described(integer, 'The HTTP status.'),
-      errors: { type: 'array', maxItems: 0, description: 'Always empty here.' },
+      errors: {
+        ...{ type: 'array', maxItems: 0, description: 'Always empty here.' },
+        items: { description: 'An error; there is none.' },
+      },
       data,
     },
     'The envelope around the data.',
@@ -85,7 +88,11 @@ const pageResponse = (item: JsonSchema): JsonSchema =>
     {
       content: { type: 'array', items: item, description: 'The items.' },
       page: described(integer, 'Page, counted from 0.'),
-      size: described(integer, 'Items a page.'),
+      size: described(
+        integer,
+        'Items a page; fewer than were asked for where the page would be larger than 8 MiB: then ' +
+          'page is counted in pages of this size.',
+      ),
       totalElements: described(integer, 'Items in all.'),
       totalPages: described(integer, 'Pages in all.'),
     },
@@ -144,8 +151,10 @@ function rowSchema(spec: RowSpec, translator: SchemaTranslator): JsonSchema {
   return { type: 'object', description: `A row of ${spec.type}.`, required, properties };
 }
 
-/** What a media type is answered with. */
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>;
+/** What a media type is answered with, and an example of it. */
+type Content = Readonly<
+  Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>
+>;
 
 const fileBody = { type: 'string', format: 'binary', description: 'The bytes of the file.' };
 
@@ -162,7 +171,7 @@ const rowSpecsOf = (operations: readonly Operation[]): RowSpec[] => [
 export function openApiReplies(
   operations: readonly Operation[],
   translator: SchemaTranslator,
-): (reply: Reply) => Content | undefined {
+): (reply: Reply, example?: unknown) => Content | undefined {
   const specs = rowSpecsOf(operations);
   const rowName = (spec: RowSpec): string => {
     const isOnly = specs.filter(({ type }) => type === spec.type).length === 1;
@@ -206,7 +215,7 @@ export function openApiReplies(
         return wrapped(reply.schema, 'List', (item) => offsetPage(item, translator));
     }
   };
-  return (reply) => {
+  return (reply, example) => {
     switch (reply.kind) {
       case 'empty':
       case 'redirect':
@@ -214,7 +223,12 @@ export function openApiReplies(
       case 'file':
         return { [reply.contentType]: { schema: fileBody } };
       default:
-        return { 'application/json': { schema: bodyOf(reply) } };
+        return {
+          'application/json': {
+            schema: bodyOf(reply),
+            ...(example === undefined ? {} : { example }),
+          },
+        };
     }
   };
 }

@@ -128,6 +128,9 @@ export class SchemaTranslator {
   }
 
   #inline(schema: object, owner?: string): JsonSchema {
+    // What is checked is looser than what makes sense: the document says what makes sense.
+    const { documented } = schema as { readonly documented?: object };
+    if (documented !== undefined) return this.translate(documented);
     const entries = Object.entries(schema).map(([name, value]) =>
       this.#keyword(name, value, schema as Record<string, unknown>, owner),
     );

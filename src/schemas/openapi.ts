@@ -9,6 +9,7 @@ import {
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
 import { errorSchemas } from './problem.js';
+import { tagsOf } from './tags.js';
 import { describeParam, recordOfParam, type KeyedRecord } from './record-id.js';
 
 /** What the document needs besides the declarations. */
@@ -17,6 +18,10 @@ export interface OpenApiFacts {
   readonly version: string;
   /** The names of a picklist's values; none when they are not loaded. */
   readonly picklist: (name: string) => readonly string[];
+  /** What operations answer, by their ids: see docs/decisions/0254. */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** An error body of a family with this status. */
+  readonly fault?: (family: ErrorFamily, status: ErrorStatus) => object;
 }
 
 const familyNames: Readonly<Record<ErrorFamily, string>> = {
@@ -87,7 +92,7 @@ function errorResponse(
   { family = 'billing', rateLimit }: Operation,
   status: ErrorStatus,
   responses: Record<string, object>,
-  translator: SchemaTranslator,
+  { translator, fault }: { readonly translator: SchemaTranslator } & Pick<OpenApiFacts, 'fault'>,
 ): object {
   const [name, description] = statusNames[status];
   // Whose token is not valid has no plan.
@@ -101,6 +106,7 @@ function errorResponse(
         schema: translator.define(`${familyNames[family]}Error`, () =>
           translator.translate(errorSchemas[family]),
         ),
+        ...(fault === undefined ? {} : { example: fault(family, status) }),
       },
     },
   };
@@ -161,10 +167,11 @@ const idempotencyKeyParameter = {
 };
 
 function successResponse(
-  { success, rateLimit }: Operation,
+  { id, success, rateLimit }: Operation,
   replies: ReturnType<typeof openApiReplies>,
+  { answers = {} }: OpenApiFacts,
 ): object {
-  const content = replies(success);
+  const content = replies(success, answers[id]);
   const description = {
     200: 'Done.',
     201: 'Created.',
@@ -193,9 +200,9 @@ function describe(operation: Operation): string {
         ? 'Needs no token.'
         : 'Needs a token, of whatever role.'
       : `Needs the role ${roles.join(' or ')}.`;
-  const { description, adminFields = [] } = operation;
+  const { description, details, adminFields = [] } = operation;
   const only = adminFields.map((field) => `Needs ADMIN with \`${field}\`.`);
-  return [description, needed, ...only].filter((text) => text !== undefined).join(' ');
+  return [description, details, needed, ...only].filter((text) => text !== undefined).join(' ');
 }
 
 const introduction = `Usage-based billing on durable execution: accounts, contracts, a catalog with
@@ -228,10 +235,10 @@ export function describeApi(
       ...(operation.isIdempotent === true ? [idempotencyKeyParameter] : []),
     ];
     const answers: Record<string, object> = {
-      [success.status]: successResponse(operation, replies),
+      [success.status]: successResponse(operation, replies, facts),
     };
     for (const status of errorStatuses(operation)) {
-      answers[status] ??= errorResponse(operation, status, responses, translator);
+      answers[status] ??= errorResponse(operation, status, responses, { translator, ...facts });
     }
     paths[operation.path] ??= {};
     Object.assign(paths[operation.path] ?? {}, {
@@ -257,7 +264,7 @@ export function describeApi(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: tagsOf(operations),
     paths,
     components: { schemas: translator.components, responses, headers, securitySchemes },
   };

@@ -153,7 +153,10 @@ export interface Operation {
   /** Heading in the documentation. */
   readonly tag: string;
   readonly summary: string;
+  /** What whoever calls it has to know: in the documentation and in the description of a tool. */
   readonly description?: string;
+  /** What else there is to say, in the documentation alone: models pay for each word of a tool. */
+  readonly details?: string;
   readonly family?: ErrorFamily;
   /** Left out: `reader` where it changes nothing, else `admin`. */
   readonly access?: Access;

@@ -65,6 +65,13 @@ export interface PageRequest {
   readonly offset: number;
 }
 
+/** The largest number of items up to this one with which pages can be counted on from here. */
+export function sizeFrom(offset: number, most: number): number {
+  let size = most;
+  while (offset % size !== 0) size -= 1;
+  return size;
+}
+
 export const pageRequest = (query: { page: number; size: number }): PageRequest => ({
   limit: query.size,
   offset: query.page * query.size,

@@ -107,7 +107,7 @@ export const RateCardWrite = writeBody(
       ),
     ),
   },
-  { description: 'The prices in one currency.' },
+  { description: 'The prices in one currency.', ignore: ['warnings'] },
 );
 export type RateCardWrite = Static<typeof RateCardWrite>;
 
@@ -145,6 +145,11 @@ export const RateCard = Type.Object(
     fromDate: DateText('First day of the version.'),
     toDate: Type.Optional(DateText('Last day of a superseded version.')),
     rows: Type.Array(RateCardRow, { description: 'Its rows.' }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'In the answer to a write: what will go wrong with these prices, if anything.',
+      }),
+    ),
   },
   { description: 'One version of the prices in one currency.' },
 );
@@ -161,6 +166,8 @@ export const rateCardOperations = {
     tag,
     summary: 'List the current rate cards of a service, one for each currency',
     query: Type.Object(pageQuery),
+    details:
+      'A currency without a card is one in which the service cannot be rated from the catalog.',
     success: reply.page(RateCard),
     errors: [400, 404],
   }),
@@ -170,6 +177,7 @@ export const rateCardOperations = {
     path: item,
     tag,
     summary: 'Read the current rate card of a currency',
+    details: 'With its rows in their order: of equally good ones the first prices.',
     success: reply.dto(RateCard),
     errors: [404],
   }),
@@ -180,6 +188,7 @@ export const rateCardOperations = {
     tag,
     summary: 'List the versions of a rate card, newest first',
     query: Type.Object(pageQuery),
+    details: 'Usage is priced by the version that was in force on its day.',
     success: reply.page(RateCard),
     errors: [400, 404],
   }),
@@ -191,6 +200,7 @@ export const rateCardOperations = {
     summary: 'Add a rate card to a service',
     body: RateCardWrite,
     example: examples.rateCard,
+    details: '409 when the currency has one already: replace it.',
     success: reply.created(RateCard),
     errors: [400, 404, 409],
   }),
@@ -202,8 +212,10 @@ export const rateCardOperations = {
     summary: 'Replace a rate card; on an approved service this makes a new version',
     body: RateCardWrite,
     example: examples.rateCard,
+    details:
+      'Of a service that is not approved the card is changed in place. The rows that are sent are all that it has.',
     success: reply.dto(RateCard),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
   delete: operation({
     id: 'deleteRateCard',
@@ -211,6 +223,8 @@ export const rateCardOperations = {
     path: item,
     tag,
     summary: 'Delete a rate card with all its versions',
+    details:
+      'What was rated stays; usage in this currency that comes later is rejected with NO_RATE_CARD.',
     success: reply.empty(),
     errors: [404],
   }),

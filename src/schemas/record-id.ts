@@ -35,3 +35,6 @@ export function recordOfParam(name: string): KeyedRecord | undefined {
 /** What the document says of a parameter of a path that names such a record. */
 export const describeParam = (record: KeyedRecord): string =>
   `Id of the ${record}, or its ${keyWords[record]}.`;
+
+/** The same in short, where the name of the parameter says of what it is the id. */
+export const describeKey = (record: KeyedRecord): string => `Id or ${keyWords[record]}.`;

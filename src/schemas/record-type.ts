@@ -130,6 +130,7 @@ export const recordTypeOperations = {
     rateLimit,
     summary: 'List record types by name',
     query: Type.Object(offsetQuery),
+    details: 'A page of them with their fields.',
     success: reply.offsetPage(RecordType),
     errors: [400],
   }),
@@ -143,6 +144,8 @@ export const recordTypeOperations = {
     summary: 'Create a record type',
     body: RecordTypeCreate,
     example: examples.recordType,
+    details:
+      'Without fields, records hold any object; with fields, what is sent is checked against them.',
     success: reply.created(RecordType),
     errors: [400, 409],
   }),
@@ -155,6 +158,7 @@ export const recordTypeOperations = {
     family,
     rateLimit,
     summary: 'Read a record type, by id or name',
+    details: 'With its fields.',
     success: reply.dto(RecordType),
     errors: [404],
   }),
@@ -187,6 +191,7 @@ export const recordTypeOperations = {
     query: Type.Object({
       force: Flag('Whether to delete its records too; without, a type that has records stays.'),
     }),
+    details: '409 while it has records, unless force is true.',
     success: reply.dto(RecordDeletion),
     errors: [400, 404, 409],
   }),

@@ -27,6 +27,8 @@ export const serviceLayoutOperations = {
     body: ServiceLayout,
     keepsBodyText: true,
     example: examples.serviceLayout,
+    details:
+      'A screen that asks for values of dimensions is built by it; billing does not look at it.',
     success: reply.enveloped(ServiceLayout),
     errors: [404],
   }),

@@ -108,6 +108,7 @@ export const serviceOperations = {
     tag,
     summary: 'List services',
     query: Type.Object({ ...pageQuery, ...searchQuery('the name, code or label') }),
+    details: 'By name, a page of rows without attributes and prices.',
     success: reply.rowPage(serviceRow),
     errors: [400],
   }),
@@ -118,6 +119,8 @@ export const serviceOperations = {
     tag,
     summary: 'Read a service with its attributes, current rate cards and pricing logic',
     query: Type.Object(viewQuery),
+    details:
+      'With all that rating uses: what is counted, the current card of each currency, the formulas.',
     success: reply.dto(Service, serviceDetailRow),
     errors: [400, 404],
   }),
@@ -129,6 +132,8 @@ export const serviceOperations = {
     summary: 'Create a service with its attributes, rate cards and pricing logic',
     body: ServiceCreate,
     example: examples.service,
+    details:
+      'All in one body: what can be counted, what it costs, and formulas over these prices. Or add them one by one later.',
     success: reply.created(Service),
     errors: [400, 409],
   }),
@@ -140,6 +145,8 @@ export const serviceOperations = {
     summary: 'Change a service; a collection that is present replaces the whole of it',
     body: ServiceUpdate,
     example: examples.serviceUpdate,
+    details:
+      'What is left out stays. A card that is sent for an approved service becomes a new version, so that late usage keeps the prices of its day.',
     success: reply.dto(Service),
     errors: [400, 404, 409],
   }),
@@ -149,6 +156,7 @@ export const serviceOperations = {
     path: external('/services/{serviceId}'),
     tag,
     summary: 'Delete a service with its pricing logic, rate cards and attributes',
+    details: '409 while lines of contracts sell it: set serviceStatus to Inactive instead.',
     success: reply.empty(),
     errors: [404, 409],
   }),

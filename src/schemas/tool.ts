@@ -1,8 +1,10 @@
+import type { TSchema } from 'typebox';
 import { referenceData } from '../kernel/reference-data.js';
 import { operations, type Operations } from './index.js';
 import { isReadOnly, type Operation } from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
-import { describeParam, recordOfParam } from './record-id.js';
+import { SimulatedUsage } from './usage-message.js';
+import { describeKey, recordOfParam } from './record-id.js';
 
 /** An operation that MCP clients may call, and where its handler is. */
 export interface Tool {
@@ -27,27 +29,73 @@ const toolsOf = (resource: keyof Operations): Tool[] =>
 const isReading = ({ operation }: Tool): boolean =>
   isReadOnly(operation) && operation.success.kind !== 'file' && operation.id !== 'getUsageOutcomes';
 
+const readTools = readResources.flatMap((resource) => toolsOf(resource).filter(isReading));
+const runTools = toolsOf('flow');
+
 /** Every tool: what these resources can be asked, and every flow (docs/decisions/0098). */
-export const tools: readonly Tool[] = [
-  ...readResources.flatMap((resource) => toolsOf(resource).filter(isReading)),
-  ...toolsOf('flow'),
-];
+export const tools: readonly Tool[] = [...readTools, ...runTools];
+
+/** Tools by the name under which `/mcp?tools=` chooses them. */
+const toolSets = {
+  read: readTools,
+  run: runTools,
+  all: tools,
+} as const;
+
+export const toolSetNames = Object.keys(toolSets);
+
+/** The tools of these sets, each once; undefined: one of the names is none. */
+export function toolsOfSets(names: readonly string[]): readonly Tool[] | undefined {
+  const chosen = names.map((name) =>
+    Object.hasOwn(toolSets, name) ? toolSets[name as keyof typeof toolSets] : undefined,
+  );
+  if (chosen.includes(undefined)) return undefined;
+  const listed = new Set(chosen.flatMap((set) => set ?? []));
+  return tools.filter((tool) => listed.has(tool));
+}
+
+/** What is listed where the address chooses nothing. */
+export const defaultTools: readonly Tool[] = toolSets.read;
 
 const toolByName = new Map(tools.map((tool) => [tool.operation.id, tool]));
 
 export const findTool = (name: string): Tool | undefined => toolByName.get(name);
 
+/** Tokens that an answer has where a call says nothing else, and the most that it may ask for. */
+export const answerTokens = { default: 4_000, minimum: 200, maximum: 200_000 } as const;
+
+/** What a call means that leaves an argument out, where HTTP means another thing. */
+export const toolDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  explainInvoice: { summaryOnly: true },
+};
+
+/** An array alone: a model that has one form to choose from chooses none wrong. */
+const toolBodies: Readonly<Record<string, TSchema>> = { simulateUsage: SimulatedUsage };
+
 /** The parameters in the path of an operation. */
 export const pathNames = ({ path }: Operation): string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 
+/** The parameters of the query that a tool has: answers are never rows with an envelope. */
+export const queryNames = ({ query }: Operation): string[] =>
+  Object.keys(query?.properties ?? {}).filter((name) => name !== 'view');
+
+/** The name says what it is the id of. */
 function pathSchema(name: string, { textParams = [] }: Operation): JsonSchema {
   const record = textParams.includes(name) ? undefined : recordOfParam(name);
-  if (record) return { type: 'string', minLength: 1, description: describeParam(record) };
-  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  if (record) return { type: 'string', description: describeKey(record) };
   return name.endsWith('Id') && !textParams.includes(name)
-    ? { type: 'string', format: 'uuid', description: `Id of the ${words.slice(0, -3)}.` }
-    : { type: 'string', minLength: 1, description: `The ${words}.` };
+    ? { type: 'string', format: 'uuid' }
+    : { type: 'string' };
+}
+
+/** What every list has, explained once by the instructions of the server. */
+const paging = new Set(['page', 'size', 'limit', 'offset']);
+
+/** A parameter in as few words as say it. */
+function shortened(name: string, schema: JsonSchema): JsonSchema {
+  if (!paging.has(name)) return schema;
+  return { type: 'integer', ...('default' in schema ? { default: schema['default'] } : {}) };
 }
 
 const idempotencyKey: JsonSchema = {
@@ -67,19 +115,29 @@ function inputSchema(operation: Operation): JsonSchema {
         readonly required?: readonly string[];
       })
     : { properties: {} };
+  const body = toolBodies[operation.id] ?? operation.body;
+  const defaults = toolDefaults[operation.id] ?? {};
+  const inQuery = queryNames(operation).map((name): [string, JsonSchema] => {
+    const schema = query.properties[name] ?? {};
+    return [
+      name,
+      name in defaults ? { ...schema, default: defaults[name] } : shortened(name, schema),
+    ];
+  });
   const needed = (query.required ?? []).filter(
     (name) => !('default' in (query.properties[name] ?? {})),
   );
-  const hasBody = operation.body !== undefined;
+  const required = [...inPath, ...needed, ...(body === undefined ? [] : ['body'])];
   return {
     type: 'object',
     properties: {
       ...Object.fromEntries(inPath.map((name) => [name, pathSchema(name, operation)])),
-      ...query.properties,
-      ...(operation.body ? { body: translator.translate(operation.body) } : {}),
+      ...Object.fromEntries(inQuery),
+      ...(body ? { body: translator.translate(body) } : {}),
       ...(operation.isIdempotent === true ? { idempotencyKey } : {}),
+      maxTokens: { type: 'integer' },
     },
-    required: [...inPath, ...needed, ...(hasBody ? ['body'] : [])],
+    ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,
   };
 }
@@ -90,18 +148,13 @@ const isAdditive = (path: string): boolean => /\/(?:create|clone|approve)$/.test
 /** A tool as MCP lists it. Hints are hints: what a caller may do is checked when it is done. */
 export function describeTool({ operation }: Tool) {
   const { id, summary, description, path } = operation;
-  const readOnlyHint = isReadOnly(operation);
   return {
     name: id,
-    title: summary,
     description: description === undefined ? summary : `${summary}. ${description}`,
     inputSchema: inputSchema(operation) as JsonSchema & { readonly type: 'object' },
-    annotations: {
-      title: summary,
-      readOnlyHint,
-      destructiveHint: !readOnlyHint && !isAdditive(path),
-      idempotentHint: readOnlyHint,
-      openWorldHint: false,
-    },
+    // What is destructive means nothing of a tool that only reads.
+    annotations: isReadOnly(operation)
+      ? { readOnlyHint: true, openWorldHint: false }
+      : { destructiveHint: !isAdditive(path), openWorldHint: false },
   };
 }

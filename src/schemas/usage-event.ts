@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { rejectionCodes, type Explanation } from '../rating/index.js';
 import { examples } from './examples.js';
+import { IngestionBody } from './ingestion.js';
 import { Instant, nullable, Text, Uuid, writeBody } from './field.js';
 import { operation, reply } from './operation.js';
 import { offsetQuery, timeRangeQuery } from './paging.js';
@@ -186,6 +187,8 @@ export const usageEventOperations = {
     family,
     summary: 'List usage events, newest first',
     query: Type.Object({ ...offsetQuery, status: Type.Optional(Status), ...filter }),
+    details:
+      'Filter by what became of them: with status=rejected and a code, those that one mending will help.',
     success: reply.offsetPage(UsageEventSummary),
     errors: [400],
   }),
@@ -196,6 +199,8 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Count what became of all usage events',
+    details:
+      'accepted = rated + duplicate + rejected + pending, at every moment: nothing is lost and nothing is counted twice.',
     success: reply.dto(UsageSummary),
     errors: [],
   }),
@@ -224,6 +229,8 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
+    details:
+      'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
     success: reply.dto(UsageEvent),
     errors: [404],
   }),
@@ -236,6 +243,8 @@ export const usageEventOperations = {
     summary: 'Rate a rejected event again',
     isIdempotent: true,
     access: 'operator',
+    details:
+      'After the cause was mended. It takes counters and prices as they are in its own period. 409 unless it is rejected.',
     success: reply.dto(UsageEvent),
     errors: [400, 404, 409, 504],
   }),
@@ -251,6 +260,8 @@ export const usageEventOperations = {
     body: RetryBody,
     example: { code: 'ACCOUNT_NOT_FOUND' },
     access: 'operator',
+    details:
+      'All of them when nothing is given. Those that stay rejected keep their newest reason.',
     success: reply.dto(RetryResult),
     errors: [400, 409, 504],
   }),
@@ -271,6 +282,10 @@ export const usageEventOperations = {
       type: ['object', 'array'],
       maxItems: 1000,
       description: 'An ingestion body, or an array of at most 1,000.',
+      documented: Type.Union([
+        IngestionBody,
+        Type.Array(IngestionBody, { maxItems: 1000, description: 'Events in their order.' }),
+      ]),
     }),
     example: examples.usageEvent,
     isReadOnly: true,

@@ -5,6 +5,7 @@ import { isCalendarDate } from '../kernel/date.js';
 import { isUuid } from '../kernel/id.js';
 import { isNumberObject } from '../kernel/json.js';
 import { problem, type Problem } from '../kernel/problem.js';
+import { limitFaults } from './fault-limits.js';
 import { faultMessage } from './fault-message.js';
 import { defineKeywords, type CheckContext } from './keywords.js';
 
@@ -22,6 +23,7 @@ addFormats.default(ajv, ['date-time', 'uri']);
 ajv.addFormat('uuid', isUuid);
 ajv.addFormat('calendar-date', isCalendarDate);
 defineKeywords(ajv);
+limitFaults(ajv);
 
 const compiled = new WeakMap<TSchema, ValidateFunction>();
 
@@ -63,28 +65,9 @@ function validateWith<S extends TSchema>(
   // is an object here, which `type: object` would let through.
   const holder = { value: isNumberObject(value) ? Number(value) : value };
   if (!check.call(context, holder.value)) {
-    const faults = (check.errors ?? []).filter((error) => !dropIgnored(error, value));
-    if (faults.length > 0) throw validationProblem(faults);
+    throw validationProblem(check.errors ?? []);
   }
   return holder.value as Static<S>;
-}
-
-/** Removes a response-only property that a client sent back; see `writeBody`. */
-function dropIgnored(error: ErrorObject, root: unknown): boolean {
-  if (error.keyword !== 'additionalProperties') return false;
-  const name = String(error.params['additionalProperty']);
-  const ignored = (error.parentSchema as { ignored?: readonly string[] }).ignored ?? [];
-  if (!ignored.includes(name)) return false;
-  const owner = atPointer(root, error.instancePath);
-  if (typeof owner === 'object' && owner !== null) Reflect.deleteProperty(owner, name);
-  return true;
-}
-
-function atPointer(root: unknown, pointer: string): unknown {
-  return pointerParts(pointer).reduce<unknown>(
-    (value, part) => (value as Record<string, unknown> | undefined)?.[part],
-    root,
-  );
 }
 
 const pointerParts = (pointer: string): string[] =>

@@ -24,14 +24,19 @@ interface Rest {
  */
 export class RatingSlots {
   readonly #shareMax: number;
+  readonly #isInTheWay: (tenantId: string) => boolean;
   readonly #active = new Map<string, string>();
   /** Since when a tenant, and a partition of it, was not served: the longest goes first. */
   readonly #servedAt = new Map<string, number>();
   readonly #rests = new Map<string, Rest>();
   #serving = 0;
 
-  /** `share`: what one tenant may take while others want to work, above 0, at most 1. */
-  constructor(share: number) {
+  /**
+   * `share`: what one tenant may take while others want to work, above 0, at most 1. `isInTheWay`: whether
+   * others wait for what this process does beside rating; a tenant has one slot as long as they do.
+   */
+  constructor(share: number, isInTheWay: (tenantId: string) => boolean = () => false) {
+    this.#isInTheWay = isInTheWay;
     this.#shareMax = Math.max(1, Math.floor(slotsMax * share));
   }
 
@@ -76,7 +81,8 @@ export class RatingSlots {
     const isAllowed = ({ tenantId }: W): boolean => {
       const own = held.get(tenantId) ?? 0;
       if (own === 0) return this.#active.size < slotsMax + spareSlots;
-      return this.#active.size < slotsMax && (own < this.#shareMax || others.size === 1);
+      const isWithinShare = own < this.#shareMax || others.size === 1;
+      return this.#active.size < slotsMax && isWithinShare && !this.#isInTheWay(tenantId);
     };
     let chosen: W | undefined;
     for (const each of idle) {

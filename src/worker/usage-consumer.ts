@@ -46,7 +46,10 @@ export class UsageConsumer {
 
   private constructor(platform: Platform) {
     this.#platform = platform;
-    this.#slots = new RatingSlots(platform.config.tenantShare ?? defaultShare);
+    const { config, shares } = platform;
+    this.#slots = new RatingSlots(config.tenantShare ?? defaultShare, (tenantId) =>
+      shares.isLateForOthersThan(tenantId),
+    );
     this.#timer = setInterval(() => this.#wake(), pollMs);
   }
 

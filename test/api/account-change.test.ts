@@ -166,7 +166,7 @@ describe('changes of accounts', () => {
     });
   });
 
-  it('raises the rating version with every change', async () => {
+  it('raises the rating version with every change of what rating may know', async () => {
     const { id } = await create({ name: 'Version' });
     const version = async () => {
       const row = await tenant.scope.db.read('account').where({ id }).first<{
@@ -176,14 +176,11 @@ describe('changes of accounts', () => {
     };
     let last = await version();
     const path = `${accounts}/${id}`;
-    const { body: address } = await tenant.post(`${path}/addresses`, { line1: 'x' }).expect(201);
     for (const change of [
       () => tenant.put(path, { name: 'Version 2' }).expect(200),
       () => tenant.put(`${path}/deactivate`).expect(200),
       () => tenant.put(`${path}/activate`).expect(200),
       () => tenant.put(`${path}/tax-labels`, { gst: 'x' }).expect(200),
-      () => tenant.put(`${path}/addresses/${address.id}`, { line1: 'y' }).expect(200),
-      () => tenant.delete(`${path}/addresses/${address.id}`).expect(204),
       () => tenant.delete(path).expect(204),
     ]) {
       await change();

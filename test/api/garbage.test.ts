@@ -237,6 +237,16 @@ describe('bad input', () => {
     });
   }
 
+  it('more than 500 query parameters are refused before they are parsed, also without a token', async () => {
+    const addressOf = (count: number): string =>
+      `${instance.url}/v1/picklists?${Array.from({ length: count }, (_each, at) => `p${at}`).join('&')}`;
+    const many = await fetch(addressOf(501));
+    expect(many.status).to.equal(400);
+    expect(await many.text()).to.include('The address has more than 500 query parameters.');
+    // Who is not known is told so first where they are few enough to be looked at.
+    expect((await fetch(addressOf(500))).status).to.equal(401);
+  });
+
   it('a body that lies about its length is no request', async () => {
     const { hostname, port } = new URL(instance.url);
     const exchange = (head: readonly string[], body: string): Promise<string> =>

@@ -139,8 +139,42 @@ describe('invoices that are paid and voided', () => {
     const again = await runBilling(tenant, '2026-01-01', '2026-01-31');
     expect(again).to.include({ invoiceCount: 1, transactionCount: 1 });
     const posted = await readInvoice(tenant, again.invoiceIds[0] ?? '');
-    expect(posted).to.include({ invoiceNo: 'INV-000002', amount: 1, balance: 1 });
+    // What the void set free pays what replaces it.
+    expect(posted).to.include({ invoiceNo: 'INV-000002', amount: 1, balance: 0 });
+    expect(posted.paymentStatus).to.equal('Paid');
+    const used = await tenant.get(`${external}/payments/${payment.id}`).expect(200);
+    expect(used.body).to.include({ balance: 0, balanceStatus: 'Applied' });
     await tenant.delete(`${external}/accounts/${accountId}`).expect(409);
+  });
+
+  it('what a void sets free pays what else is open, and then what is billed', async () => {
+    const first = await invoiceFor('2026-01', 3);
+    // 3 of 5 pay the first; the 2 that are left were never applied and stay.
+    const { id } = await pay(5);
+    const second = await invoiceFor('2026-02', 1);
+    const third = await invoiceFor('2026-03', 1);
+    const left = async () => (await tenant.get(`${external}/payments/${id}`).expect(200)).body;
+    expect(await left()).to.include({ balance: 2 });
+    expect([await state(second), await state(third)]).to.deep.equal(['Unpaid 1 1', 'Unpaid 1 1']);
+    await tenant.post(`/v1/invoices/${first}/void`).expect(200);
+    // 3 - 1 - 1 = 1 is free still, beside the 2.
+    expect([await state(second), await state(third)]).to.deep.equal(['Paid 0 0', 'Paid 0 0']);
+    expect(await left()).to.include({ balance: 3, balanceStatus: 'Partially Applied' });
+    const { invoiceIds } = await runBilling(tenant, '2026-01-01', '2026-01-31');
+    expect(await state(invoiceIds[0] ?? '')).to.equal('Partially Paid 2 2');
+    expect(await left()).to.include({ balance: 2 });
+    // All of it is used: what is billed later is not paid by what is left.
+    const fourth = await invoiceFor('2026-04', 1);
+    expect(await state(fourth)).to.equal('Unpaid 1 1');
+  });
+
+  it('a payment that failed since it was set free pays nothing', async () => {
+    const first = await invoiceFor('2026-01', 1);
+    const { id } = await pay(1);
+    await tenant.post(`/v1/invoices/${first}/void`).expect(200);
+    await tenant.put(`${external}/payments/${id}`, { paymentStatus: 'Failed' }).expect(200);
+    const { invoiceIds } = await runBilling(tenant, '2026-01-01', '2026-01-31');
+    expect(await state(invoiceIds[0] ?? '')).to.equal('Unpaid 1 1');
   });
 
   it('explains an invoice down to its tiers and steps', async () => {
@@ -149,7 +183,10 @@ describe('invoices that are paid and voided', () => {
     const [item] = body.items;
     expect(item).to.include({ parts: 1, sumOfParts: 3, exactAmount: 3, amount: 3, matches: true });
     expect(item.transactions[0].explanation.rows[0]).to.include({ quantity: '300', amount: '3' });
+    const summary = await tenant.get(`/v1/invoices/${id}/explain?summaryOnly=true`).expect(200);
+    expect(summary.body.items).to.deep.equal([]);
     await tenant.get(`/v1/invoices/${id}/explain?limit=0`).expect(400);
+    await tenant.get(`/v1/invoices/${id}/explain?limit=-1`).expect(400);
     await tenant.get(`/v1/invoices/${accountId}/explain`).expect(404);
   });
 });

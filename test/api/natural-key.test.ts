@@ -117,4 +117,39 @@ describe('natural keys', () => {
     const events = await tenant.get('/v1/usage-events?accountId=first&serviceId=calls').expect(200);
     expect(events.body.data).to.have.length(1);
   });
+
+  it('name what a flow is about, by its slug and by its name', async () => {
+    const run = (slug: string, start: object) =>
+      tenant.post(`${external}/run/billing/${slug}`, start);
+    const { body: edited } = await run('account/edit', { id: 'first', net_term: 'Net 30' }).expect(
+      200,
+    );
+    expect(edited.output).to.include({ id: accountId, netTerm: 'Net 30' });
+    for (const [slug, start, id] of [
+      ['contract/approve', { ID_Contract: 'C-1' }, contractId],
+      ['service/edit', { id: 'calls', description: 'x' }, serviceId],
+      ['account/approve', { ID_Account: 'A-1' }, accountId],
+      ['payment/edit', { id: 'P-1', comments: 'x' }, undefined],
+    ] as const) {
+      const { body } = await run(slug, start).expect(200);
+      if (id !== undefined) expect(body.output.id, slug).to.equal(id);
+    }
+    const data = { id: 'first', description: 'by name' };
+    const { body } = await tenant.post('/v1/workflows/account-edit/execute', { data }).expect(200);
+    expect(body.output).to.include({ id: accountId });
+    const { body: refused } = await run('account/edit', { id: 'third' }).expect(400);
+    expect(refused.message).to.equal("'id' names no account: 'third'");
+  });
+
+  it('name the contract and the service of a line, in both families', async () => {
+    const { body: line } = await tenant
+      .post(`${external}/contracts/C-1/services`, { serviceId: 'calls', serviceInstanceId: 'b' })
+      .expect(201);
+    expect(line).to.include({ serviceId, contractId });
+    const dates = { startDate: '2027-01-01', endDate: '2027-12-31' };
+    const { body: attached } = await tenant
+      .post('/api/q2c-entity-services/CONTRACT', { parentId: 'C-1', serviceId: 'calls', ...dates })
+      .expect(201);
+    expect(attached.data).to.include({ serviceId, parentId: contractId });
+  });
 });

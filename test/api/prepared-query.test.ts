@@ -72,15 +72,27 @@ describe('prepared queries', () => {
     }
   });
 
-  it('go on when a migration adds a column', async () => {
+  it('go on when a migration adds, drops and moves columns', async () => {
     const { db, tenantId } = tenant.scope;
     const values = { name: 'Same', limit: 1 };
-    await byName(db.read, tenantId, values);
-    const client = new pg.Client({ connectionString: instance.databaseUrl });
-    await client.connect();
-    await client.query(`alter table account add column shoe_size text default '42'`);
-    await client.end();
-    const [account] = await byName(db.read, tenantId, values);
-    expect(account).to.include({ shoeSize: '42', name: 'Same' });
+    const [before] = await byName(db.read, tenantId, values);
+    const migrate = async (sql: string) => {
+      const client = new pg.Client({ connectionString: instance.databaseUrl });
+      await client.connect();
+      await client.query(sql);
+      await client.end();
+    };
+    await migrate(`alter table account add column shoe_size text default '42'`);
+    const [added] = await byName(db.read, tenantId, values);
+    expect(added).to.deep.equal({ ...before, shoeSize: '42' });
+    // As many columns as before, others and in another order.
+    await migrate(`
+      alter table account drop column shoe_size, add column hat_size text default '57';
+      alter table account rename column pan to pan_number;
+      alter table account add column pan text default 'new';
+      alter table account drop column pan_number;
+    `);
+    const [moved] = await byName(db.read, tenantId, values);
+    expect(moved).to.deep.equal({ ...before, hatSize: '57', pan: 'new' });
   });
 });

@@ -7,7 +7,7 @@ import { makeRecordType } from '../support/records.js';
 /** Most of what a request may ask for, timed generously: the machine may serve others meanwhile. */
 const quickMs = 2_000;
 
-/** Portions are of 8 ms; besides, code that runs for the first time and garbage that is collected. */
+/** Portions are of 3 ms; besides, code that runs for the first time and garbage that is collected. */
 const blockMaxMs = 100;
 
 const timed = async (work: () => Promise<unknown>): Promise<number> => {

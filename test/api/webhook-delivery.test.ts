@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createRecord } from '../../src/commands/record.js';
 import { within } from '../../src/kernel/scope.js';
@@ -15,6 +16,7 @@ import {
   type Received,
   type Receiver,
 } from '../support/receiver.js';
+import { asOwner } from '../support/rows.js';
 import { createAccount, createService, rate, usage } from '../support/usage.js';
 import { without } from '../support/without.js';
 
@@ -80,6 +82,35 @@ describe('deliveries of webhooks', () => {
     const { taskQueue } = await temporal.waiter.workflow.getHandle(id).describe();
     expect(taskQueue).to.equal(`${temporal.taskQueue}-webhooks`);
   });
+
+  it('rest while their tenant is suspended, also those that are tried again, and go on', async () => {
+    const suspend = (isSuspended: boolean) =>
+      asOwner(instance.databaseUrl, (client) =>
+        client.query('update tenant set suspended_at = case when $2 then now() end where id = $1', [
+          ...[tenant.id, isSuspended],
+        ]),
+      );
+    receiver.answer = (_request, response) => void response.writeHead(500).end();
+    const webhookId = await register(records);
+    await create({ n: 1 });
+    await receiver.until((all) => all.length >= 1);
+    await suspend(true);
+    // What the tenant's flows do meanwhile, such as one that had begun, tells of a change, too.
+    await tenant.scope.db.transaction((trx) =>
+      createRecord(within(tenant.scope, trx), 'thing', { data: { n: 2 } }),
+    );
+    receiver.answer = ok;
+    // An attempt that was under way may still arrive. Retries come after 100, 200 and 400 ms.
+    await wait(500);
+    const before = receiver.received.length;
+    await wait(1_500);
+    expect(receiver.received).to.have.length(before);
+    await suspend(false);
+    await waitUntilDelivered(tenant, webhookId);
+    expect((await deliveries(webhookId)).map(({ status }) => status)).to.deep.equal([
+      ...['delivered', 'delivered'],
+    ]);
+  }).timeout(90_000);
 
   it('tell of a record as the API shows it, in the order of its changes', async () => {
     const webhookId = await register(records);

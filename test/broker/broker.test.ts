@@ -160,7 +160,7 @@ for (const kind of brokerKinds) {
       }
       const from = (await broker.ends(tenantId)).map(({ partition }) => ({ partition, offset: 0 }));
       const texts = async (page: { limit: number; offset: number; containing?: string }) =>
-        (await broker.readNewest(tenantId, from, page)).map(
+        (await broker.readNewest(tenantId, from, page)).records.map(
           (record) => JSON.parse(record.message) as string,
         );
       expect(await texts({ limit: 3, offset: 0 })).to.deep.equal(['m-11', 'm-10', 'm-9']);
@@ -168,7 +168,9 @@ for (const kind of brokerKinds) {
       expect(await texts({ limit: 9, offset: 0, containing: '"m-1' })).to.deep.equal([
         ...['m-11', 'm-10', 'm-1'],
       ]);
-      expect(await broker.readNewest(tenantId, [], { limit: 1, offset: 0 })).to.deep.equal([]);
+      expect(await broker.readNewest(tenantId, [], { limit: 1, offset: 0 })).to.deep.equal({
+        ...{ records: [], isCut: false },
+      });
     });
 
     it('keeps tenants apart whose ids look alike', async () => {

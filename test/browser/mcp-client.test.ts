@@ -205,7 +205,7 @@ describe('the official MCP clients', function () {
         expect(link?.searchParams.get('scope')).to.equal('mcp:read mcp:write');
 
         const names = (await connection.tools()).map(({ name }) => name);
-        expect(names).to.include.members(['listAccounts', 'simulateUsage', 'runCreateAccount']);
+        expect(names).to.include.members(['listAccounts', 'simulateUsage']);
         const body = {
           ...{ Company_Name: `Made by ${kind.name}`, First_Name: 'Ann', Last_Name: 'Miller' },
           ...{ Line1: '1 Main Street', City: 'Springfield', State: 'IL', Zip_Code: '62701' },
@@ -238,7 +238,7 @@ describe('the official MCP clients', function () {
         expect(rows).to.have.length(1);
         clock.advance(3_601);
         const reader = await kind.connect(url, application);
-        expect(await reader.call('listAccounts', {})).to.include('totalElements');
+        expect(await reader.call('listAccounts', {})).to.include('"total":');
         const body = { id: '01939c6e-7a00-7000-8000-00000000dead' };
         const failure = await reader.call('runDeleteAccount', { body }).catch((error) => error);
         expect(kind.isUnauthorized(failure), String(failure)).to.equal(true);

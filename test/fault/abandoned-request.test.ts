@@ -83,6 +83,43 @@ describe('work that nobody waits for, and shares of the pool', () => {
     await world.tenant.put(accountPath(), { billingDay: 28 }).expect(200);
   });
 
+  it('ends in the database within a second: a call of a tool, which is noted', async () => {
+    await owner.query('begin');
+    await owner.query('lock table account in access exclusive mode');
+    const controller = new AbortController();
+    const call = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'getAccount', arguments: { accountId: world.params['accountId'] } },
+    };
+    const sent = fetch(`${instance.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${world.tenant.token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify(call),
+      signal: controller.signal,
+    }).catch(() => undefined);
+    await until((count) => count === 1, 4_000);
+    controller.abort();
+    await sent;
+    await until(isNone, 1_000);
+    await owner.query('rollback');
+    const ends = async (): Promise<unknown> => {
+      const { rows } = await owner.query(
+        'select status from tool_call where tenant_id = $1 order by started_at desc limit 1',
+        [world.tenant.id],
+      );
+      return rows;
+    };
+    for (let tries = 0; tries < 50; tries += 1) {
+      if (JSON.stringify(await ends()) === '[{"status":"Failed"}]') return;
+      await wait(20);
+    }
+    expect(await ends()).to.deep.equal([{ status: 'Failed' }]);
+  });
+
   it('leaves the next statement of the same connection alone', async () => {
     const { database } = instance.platform;
     const trail = { actor: 'x', requestId: 'x' };

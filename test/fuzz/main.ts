@@ -66,10 +66,21 @@ async function fuzz(options: FuzzOptions, folder: string, signal: AbortSignal): 
   }
 }
 
+/** What nobody catches, such as an error in a callback, would end the process and leave the servers. */
+function stopServersWhateverFails(): void {
+  const end = (error: unknown): void => {
+    tell(String(error instanceof Error ? error.stack : error));
+    process.stdout.write('0 passed, 1 failed\n');
+    void stopTestServers().finally(() => process.exit(1));
+  };
+  process.once('uncaughtException', end).once('unhandledRejection', end);
+}
+
 /** The exit code. The last line printed is `N passed, N failed`. */
 async function main(options: FuzzOptions): Promise<number> {
   // Errors of ours are told where they happen.
   process.env['TEST_LOG_LEVEL'] ??= 'error';
+  stopServersWhateverFails();
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort());
   const folder = await mkdtemp(join(tmpdir(), 'durabill-fuzz-'));

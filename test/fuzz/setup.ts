@@ -55,6 +55,12 @@ const independent = new Set(['limit', 'offset', 'page', 'size', 'q', 'view', 'is
 const isWhollyDescribed = ({ body, query }: Operation): boolean =>
   !body && Object.keys(query?.properties ?? {}).every((name) => independent.has(name));
 
+/** Whether more is accepted than the document shows, as a gateway does: see `documented` in schemas. */
+const isLooserThanShown = (schema: unknown): boolean =>
+  typeof schema === 'object' &&
+  schema !== null &&
+  ('documented' in schema || Object.values(schema).some(isLooserThanShown));
+
 /** A basic string of TOML is one of JSON. */
 const quote = (text: string): string => JSON.stringify(text);
 
@@ -78,6 +84,9 @@ function operationSetup(operation: Operation, world: World, dictionaries: Map<st
     '[[operations]]',
     `include-operation-id = ${quote(operation.id)}`,
     `checks.positive_data_acceptance.enabled = ${isWhollyDescribed(operation)}`,
+    ...(isLooserThanShown(operation.body)
+      ? ['checks.negative_data_rejection.enabled = false']
+      : []),
     ...(bindings.length === 0 ? [] : ['[operations.parameters]', ...bindings]),
   ].join('\n');
 }

@@ -128,6 +128,8 @@ export async function collectLoot(
     tenant: { id: tenantId },
     ...{ hoardId: idOf(hoard), hugeInvoiceId },
     params: {
+      // Tokens are not stored: an id of one is whosever it is.
+      jti: '01939c6e-7a00-4000-8000-00000000beef',
       ...{ accountId: idOf(account), addressId: firstId(account, 'addresses') },
       ...{ externalId: String(account['externalId']), currency: 'USD', name: 'netTerm' },
       ...{ serviceId: idOf(service), attributeId: firstId(service, 'priceableAttributes') },

@@ -3,6 +3,7 @@
  * sends the dearest that he may, one attack after another; nobody else may notice.
  */
 import { writeFile } from 'node:fs/promises';
+import { constants, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { parseCount } from '../../src/cli/options.js';
@@ -54,6 +55,19 @@ async function calm(stage: Stage, millis: number): Promise<Fared> {
   return stage.neighbour.take();
 }
 
+/**
+ * Whether the attacker's client comes behind the product and the neighbour for the processors of this machine: it
+ * stands for many other machines. Where the system does not let it come to the fore again, it stays behind.
+ */
+function stepBehind(isBehind: boolean): void {
+  const { PRIORITY_LOW, PRIORITY_NORMAL } = constants.priority;
+  try {
+    setPriority(isBehind ? PRIORITY_LOW : PRIORITY_NORMAL);
+  } catch {
+    // What it starts from now on is as far behind, and so slower than it could be.
+  }
+}
+
 async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise<Outcome> {
   const before = await calm(stage, calmMs);
   const attacker = stage.attacker((attack.seconds ?? seconds) * 1000);
@@ -61,12 +75,15 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
   let error: string | undefined;
   let during: Fared = before;
   const mebibytes = await watchMemory(stage, async () => {
+    stepBehind(true);
     try {
       // What prepares an attack may wait for a product that is stopped.
       await Promise.race([attack.run(attacker), attacker.untilOver()]);
       await attacker.untilOver();
     } catch (thrown) {
       error = String(thrown).slice(0, 200);
+    } finally {
+      stepBehind(false);
     }
     during = await stage.neighbour.take();
     await attacker.close();

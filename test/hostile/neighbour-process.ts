@@ -88,7 +88,7 @@ function serve(task: NeighbourTask): void {
     ['get', () => send(`/api/v1/external/accounts/${task.accountId}`)],
     ['list', () => send('/api/v1/external/accounts?size=20')],
     ['ingest', () => send('/v1/ingest/usage', usage(`n-${process.pid}-${count}`))],
-    ['get', () => send(`/api/v1/external/services/${task.serviceId}`)],
+    ['service', () => send(`/api/v1/external/services/${task.serviceId}`)],
     ['health', overNewConnection],
   ];
   const payment = (): object => ({

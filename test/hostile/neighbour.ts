@@ -21,7 +21,7 @@ export interface Taken {
 }
 
 /** Requests that read or write one thing; those that wait for a workflow are told apart. */
-const simple: readonly string[] = ['get', 'list', 'ingest', 'health'];
+const simple: readonly string[] = ['get', 'service', 'list', 'ingest', 'health'];
 
 /** How the neighbour fared during some seconds. */
 export interface Fared {
@@ -35,6 +35,8 @@ export interface Fared {
   readonly ratedMax: number;
   readonly lagMs: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** The longest of each kind of request. */
+  readonly longest: Readonly<Record<string, number>>;
 }
 
 const at = (sorted: readonly number[], share: number): number =>
@@ -48,6 +50,9 @@ function fared({ millis, faults, lagMs }: Taken): Fared {
     ...{ requests: all.length, p50: at(all, 0.5), p99: at(all, 0.99), max: at(all, 1) },
     ...{ healthMax: at(sorted(['health']), 1), flowMax: at(sorted(['flow']), 1) },
     ...{ ratedMax: at(sorted(['rated']), 1), lagMs, faults },
+    longest: Object.fromEntries(
+      Object.keys(millis).map((kind) => [kind, Math.round(at(sorted([kind]), 1))]),
+    ),
   };
 }
 

@@ -26,8 +26,8 @@ export interface Outcome {
 }
 
 /**
- * What a request of the neighbour may take, a quarter of what it may take until an event is rated: more where the machine itself
- * is late.
+ * What a request of the neighbour may take, a quarter of what it may take until an event is rated: more
+ * where the machine itself is late.
  */
 export const limitOf = ({ lagMs }: Fared): number => Math.max(p99Max, lagFactor * lagMs);
 
@@ -103,6 +103,7 @@ export function report(outcomes: readonly Outcome[], checks: readonly Check[]): 
     process.stdout.write(`${cells.join('  ').trimEnd()}\n`);
   }
   for (const { name, during } of outcomes.filter((one) => faultsOf(one).length > 0)) {
+    process.stdout.write(`${name}: longest ${JSON.stringify(during.longest)}\n`);
     for (const [fault, count] of Object.entries(during.faults).slice(0, 5)) {
       process.stdout.write(`${name}: ${count} x ${fault.slice(0, 200)}\n`);
     }

@@ -83,11 +83,15 @@ describe('the chain of the audit', function () {
   });
 
   it('has one for events that belong to no tenant', async () => {
+    const before = await verify('*');
     await recordSecurityEvent(instance.platform.database.platform, {
       ...{ tenantId: null, actor: null, entity: 'signIn', entityKey: null, action: 'refuse' },
     });
     await untilSealed('*');
-    expect(await verify('*')).to.deep.include({ entries: 1, fault: null });
+    const after = await verify('*');
+    expect(after.fault).to.equal(null);
+    // Other tests register clients meanwhile, which belong to no tenant either.
+    expect(after.entries).to.be.greaterThan(before.entries);
   });
 
   it('cannot be changed by the application', async () => {

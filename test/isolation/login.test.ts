@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import pg from 'pg';
 import { prepareDatabase } from '../../src/platform/prepare-database.js';
@@ -9,6 +11,7 @@ import { external, openTestInstance, type TestInstance } from '../support/instan
 import { asOwner } from '../support/rows.js';
 import { buildWorld, type World } from '../support/world.js';
 
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const name = 'durabill_test_login';
 const secret = randomBytes(32);
 const box = secretBox(secret);
@@ -138,6 +141,44 @@ describe('the login of running processes', function () {
       const { rows } = await client.query('select distinct tenant_id from account');
       expect(rows).to.deep.equal([{ tenant_id: stranger.tenant.id }]);
     });
+  });
+
+  /** The command line with the login of the running processes alone. */
+  const command = async (...given: string[]): Promise<{ code: number; output: string }> =>
+    new Promise((resolve) => {
+      const env = {
+        ...process.env,
+        ...{ DATABASE_URL: loginUrl, SECRET_KEY: secret.toString('base64') },
+      };
+      execFile(
+        process.execPath,
+        ['--import', 'tsx', program, ...given],
+        { env },
+        (error, output) => {
+          resolve({ code: error ? Number(error.code) : 0, output });
+        },
+      );
+    });
+
+  it('suffices for the command that lists and passes over ranges that cannot be rated', async () => {
+    const { id } = stranger.tenant;
+    const { platform } = instance.platform.database;
+    const consumers = await platform('usageConsumer').where({ tenantId: id }).orderBy('partition');
+    const { partition, nextOffset } = (consumers[0] ?? { partition: 0, nextOffset: '0' }) as {
+      readonly partition: number;
+      readonly nextOffset: string;
+    };
+    const from = Number(nextOffset);
+    const range = ['--from', String(from), '--end', String(from + 2), '--reason', 'a hole'];
+    const skip = ['usage-range', 'skip', id, String(partition), ...range];
+    expect(await command(...skip)).to.deep.equal({ code: 0, output: 'passed over 2 offsets\n' });
+    const { output } = await command('usage-range', 'list', '--tenant', id);
+    expect(output).to.match(
+      new RegExp(`^${id}\t${partition}\t${from} to ${from + 1}\t\\S+Z\ta hole\n$`),
+    );
+    expect((await command(...skip)).code).to.equal(1);
+    const others = await command('usage-range', 'list', '--tenant', owner.tenant.id);
+    expect(others).to.deep.equal({ code: 0, output: '' });
   });
 
   it('adds security events, and none of another tenant', async () => {

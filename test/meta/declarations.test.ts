@@ -54,6 +54,11 @@ describe('declarations', () => {
     it(`${id} says what it does and what each field means`, () => {
       expect(tag, 'tag').to.match(/\S/);
       expect(summary, 'summary').to.match(/^[A-Z].{4,118}[^.]$/s);
+      // Beyond the summary, which is a title.
+      const { description, details } = operation;
+      expect([description, details].join(' '), 'description or details').to.match(
+        /[A-Z0-9].{10,}\.\s*$/i,
+      );
       expect(path, 'path').to.match(/^(?:\/[A-Za-z0-9-]+|\/\{\w+\})+$/);
       const missing = [
         ...undescribed(query, 'query'),
@@ -81,6 +86,12 @@ describe('declarations', () => {
       ...('schema' in success && isUnnamed(success.schema) ? [`${id}: answer`] : []),
     ]);
     expect(unnamed, 'export these and list their module in schemas/index.ts').to.deep.equal([]);
+  });
+
+  it('stand under headings that have an introduction', () => {
+    const { tags } = openApiDocument() as { tags: { name: string; description?: string }[] };
+    const silent = tags.filter(({ description = '' }) => !/^[A-Z].{20,}\.$/s.test(description));
+    expect(silent, 'schemas/tags.ts').to.deep.equal([]);
   });
 
   it('make a document whose references all lead somewhere', () => {

@@ -115,8 +115,8 @@ describe('OAuth: authorization', () => {
   it('stores nothing until a user decides, whoever asks and however often', async () => {
     const count = async () => {
       const { rows } = await instance.platform.database.platform.raw<{ rows: object[] }>(
-        `select (select count(*) from oauth_flow) as flows, (select count(*) from oauth_decision)
-           as decisions, (select count(*) from oauth_grant) as grants`,
+        `select (select count(*) from oauth_decision) as decisions,
+           (select count(*) from oauth_grant) as grants`,
       );
       return rows[0];
     };

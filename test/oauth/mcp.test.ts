@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createAccessKey } from '../../src/platform/access-keys.js';
 import { examples } from '../../src/schemas/examples.js';
-import { tools } from '../../src/schemas/tool.js';
+import { defaultTools, tools } from '../../src/schemas/tool.js';
 import {
   external,
   openTestInstance,
@@ -38,10 +38,14 @@ describe('the MCP server', () => {
   const send = (
     token: string | undefined,
     message: unknown,
-    { method = 'POST', headers = {} }: { method?: string; headers?: Record<string, string> } = {},
+    {
+      method = 'POST',
+      headers = {},
+      query = '',
+    }: { method?: string; headers?: Record<string, string>; query?: string } = {},
   ): Promise<RawAnswer> =>
     sendRaw(instance.url, {
-      ...{ method, path: '/mcp' },
+      ...{ method, path: `/mcp${query}` },
       headers: {
         'Content-Type': 'application/json',
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
@@ -137,7 +141,7 @@ describe('the MCP server', () => {
   });
 
   it('lists tools with schemas and hints that follow from the declarations', async () => {
-    const answer = await send(tenant.token, message('tools/list'));
+    const answer = await send(tenant.token, message('tools/list'), { query: '?tools=all' });
     const listed = JSON.parse(answer.text).result.tools as {
       name: string;
       description: string;
@@ -152,12 +156,13 @@ describe('the MCP server', () => {
       const { readOnlyHint, destructiveHint } = named.get(name)?.annotations ?? {};
       return [readOnlyHint, destructiveHint];
     };
-    expect(hints('listAccounts')).to.deep.equal([true, false]);
-    expect(hints('getUsageEvent')).to.deep.equal([true, false]);
-    expect(hints('simulateUsage')).to.deep.equal([true, false]);
-    expect(hints('runCreateAccount')).to.deep.equal([false, false]);
-    expect(hints('runEditAccount')).to.deep.equal([false, true]);
-    expect(hints('runDeletePayment')).to.deep.equal([false, true]);
+    // What a tool that reads destroys means nothing, and no hint says that a tool writes.
+    expect(hints('listAccounts')).to.deep.equal([true, undefined]);
+    expect(hints('getUsageEvent')).to.deep.equal([true, undefined]);
+    expect(hints('simulateUsage')).to.deep.equal([true, undefined]);
+    expect(hints('runCreateAccount')).to.deep.equal([undefined, false]);
+    expect(hints('runEditAccount')).to.deep.equal([undefined, true]);
+    expect(hints('runDeletePayment')).to.deep.equal([undefined, true]);
     for (const { name, description, inputSchema } of listed) {
       expect(description, name).to.match(/\S/);
       expect(inputSchema.type, name).to.equal('object');
@@ -168,20 +173,71 @@ describe('the MCP server', () => {
     expect(JSON.stringify(named.get('runSavePayment')?.inputSchema)).to.include('Bank Transfer');
   });
 
+  describe('offers sets of tools', () => {
+    const list = async (query: string): Promise<string[]> => {
+      const answer = await send(tenant.token, message('tools/list'), { query });
+      const { result } = JSON.parse(answer.text) as { result: { tools: { name: string }[] } };
+      return result.tools.map(({ name }) => name);
+    };
+    const start = { body: { id: '01939c6e-7a00-7000-8000-00000000dead' } };
+
+    it('reading ones where nothing is said, though all can be called', async () => {
+      const names = await list('');
+      expect(names).to.deep.equal(defaultTools.map(({ operation }) => operation.id));
+      expect(names).to.include.members(['listAccounts', 'explainInvoice', 'simulateUsage']);
+      expect(names.filter((name) => name.startsWith('run'))).to.deep.equal([]);
+      const { value } = await call(tenant.token, 'runDeleteAccount', start);
+      expect(value).to.have.nested.property('error.code', 'NOT_FOUND');
+    });
+
+    it('and no other than those that are asked for', async () => {
+      const read = await list('?tools=read');
+      expect(read).to.deep.equal(await list(''));
+      const run = await list('?tools=run');
+      expect(run.every((name) => name.startsWith('run'))).to.equal(true);
+      expect(await list('?tools=read,run')).to.deep.equal([...read, ...run]);
+      expect(await list('?tools=all')).to.deep.equal([...read, ...run]);
+      const query = '?tools=read';
+      const answer = await send(tenant.token, calling('runDeleteAccount', start), { query });
+      expect(JSON.parse(answer.text)).to.have.nested.property('error.code', -32602);
+    });
+
+    it('and refuses others', async () => {
+      for (const query of ['?tools=', '?tools=reed', '?tools=read,toString', '?tool=read']) {
+        const answer = await send(tenant.token, message('tools/list'), { query });
+        expect(answer.status, query).to.equal(400);
+      }
+    });
+  });
+
   describe('with mcp:read', () => {
     let token: string;
     before(async () => {
       token = await tokenOf('mcp:read');
     });
 
-    it('answers as the API does', async () => {
+    it('answers with what the API knows, without envelopes and empty fields', async () => {
       const { accountId } = world.params;
-      const http = await tenant.get(`${external}/accounts/${accountId}`).expect(200);
+      const { body } = await tenant.get(`${external}/accounts/${accountId}`).expect(200);
       const { value } = await call(token, 'getAccount', { accountId });
-      expect(value['data']).to.deep.equal(http.body.data);
-      const page = await call(token, 'listAccounts', { page: 0, size: 5 });
-      const listed = await tenant.get(`${external}/accounts?page=0&size=5`).expect(200);
-      expect(page.value['data']).to.deep.equal(listed.body.data);
+      expect(value).to.include({ id: accountId, name: body.data.Name });
+      expect(JSON.stringify(value)).to.not.match(/__|null|requestId/);
+      const page = await call(token, 'listAccounts', { page: 0, size: 1 });
+      const listed = await tenant.get(`${external}/accounts?page=0&size=1`).expect(200);
+      const { content, totalElements } = listed.body.data;
+      expect(page.value).to.deep.include({ total: totalElements });
+      expect(page.value).to.have.nested.property('items[0].id', content[0].Id);
+    });
+
+    it('says how a list goes on', async () => {
+      const idOf = ({ value }: ToolResult) =>
+        (value['items'] as unknown as readonly { readonly id: string }[])[0]?.id;
+      const first = await call(token, 'listCurrencies', { size: 2 });
+      expect(first.value).to.have.deep.property('next', { page: 1, size: 2 });
+      const second = await call(token, 'listCurrencies', first.value['next'] ?? {});
+      expect(second.value).to.not.have.nested.property('items[0].id', idOf(first));
+      const last = await call(token, 'listUsageEvents', { limit: 1000 });
+      expect(last.value).to.not.have.property('next');
     });
 
     it('explains a charge, and prices what did not happen', async () => {
@@ -193,6 +249,8 @@ describe('the MCP server', () => {
       const before = await tenant.get('/v1/usage-events/summary').expect(200);
       const simulated = await call(token, 'simulateUsage', { body });
       expect(simulated.isError, JSON.stringify(simulated.value)).to.equal(undefined);
+      const several = await call(token, 'simulateUsage', { body: [body, body] });
+      expect(several.value).to.have.length(2);
       expect(simulated.value['status']).to.equal('rated');
       const after = await tenant.get('/v1/usage-events/summary').expect(200);
       expect(after.body).to.deep.equal(before.body);
@@ -221,6 +279,8 @@ describe('the MCP server', () => {
         ['an object for a text', 'listAccounts', { q: {} }, 'q'],
         ['a body that is missing', 'simulateUsage', {}, ''],
         ['a date that is none', 'listUsageEvents', { from: 'soon' }, 'from'],
+        ['a row that no tool has', 'getInvoice', { invoiceId: 'x', view: 'row' }, 'view'],
+        ['an answer that is too short', 'listAccounts', { maxTokens: 1 }, 'maxTokens'],
       ];
     for (const [what, tool, given, field] of faults) {
       it(`tells of ${what}`, async () => {

@@ -40,6 +40,24 @@ describe('OAuth: registration', () => {
     });
   });
 
+  it('stands in the audit, under no tenant', async () => {
+    const { client_id: id } = JSON.parse((await steps.register()).text) as { client_id: string };
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `select tenant_id, actor, entity, action, after, request_id is not null as "hasRequest"
+         from audit where entity_key = $1`,
+        [id],
+      ),
+    );
+    expect(rows).to.deep.equal([
+      {
+        ...{ tenant_id: '*', actor: null, entity: 'oauth_client', action: 'create' },
+        after: { name: 'Billing assistant', redirectUri: 'http://localhost:33418/callback' },
+        hasRequest: true,
+      },
+    ]);
+  });
+
   const accepted: readonly [what: string, changes: object, answer: object][] = [
     ['the default grant type', { grant_types: undefined }, { grant_types: ['authorization_code'] }],
     [

@@ -1,6 +1,15 @@
 import { expect } from 'chai';
-import { decodeJwt, decodeProtectedHeader } from 'jose';
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  importJWK,
+  SignJWT,
+  type JWK,
+  type JWTPayload,
+} from 'jose';
 import { createAccessKey, revokeAccessKey } from '../../src/platform/access-keys.js';
+import { secretBox } from '../../src/platform/secret-box.js';
+import { listSigningKeys } from '../../src/platform/signing-keys.js';
 import {
   external,
   openTestInstance,
@@ -62,6 +71,33 @@ describe('OAuth: tokens', () => {
     expect(claims.jti).to.match(uuidForm);
     expect(Number(claims.exp) - Number(claims.iat)).to.equal(3600);
     expect((await call(body.access_token as string)).status).to.equal(200);
+  });
+
+  /** The same token with other claims or another type, signed with the instance's own key. */
+  async function signedAgain(token: string, claims: JWTPayload, typ?: string): Promise<string> {
+    const { config, database } = instance.platform;
+    const [row] = await listSigningKeys(database.platform);
+    const jwk = JSON.parse(secretBox(config.secret).open(row?.privateJwkSealed ?? '')) as JWK;
+    const header = { ...decodeProtectedHeader(token), alg: 'ES256' };
+    return new SignJWT({ ...decodeJwt(token), ...claims })
+      .setProtectedHeader(typ === undefined ? header : { ...header, typ })
+      .sign(await importJWK(jwk, 'ES256'));
+  }
+
+  it('is refused with another issuer or type, though the signature is right', async () => {
+    const { access_token: token } = await steps.tokens(clientId, tenant.token);
+    expect((await call(await signedAgain(token, {}))).status).to.equal(200);
+    for (const [what, wrong] of [
+      ['another issuer', await signedAgain(token, { iss: 'https://elsewhere.example' })],
+      ['the issuer of own tokens', await signedAgain(token, { iss: 'durabill' })],
+      ['the type of own tokens', await signedAgain(token, {}, 'JWT')],
+      ['a type of something else', await signedAgain(token, {}, 'dpop+jwt')],
+      ['an own token as a client', await signedAgain(tenant.token, {}, 'at+jwt')],
+      ['an own token of another issuer', await signedAgain(tenant.token, { iss: 'x' })],
+      ['an own token for a client', await signedAgain(tenant.token, { aud: `${issuer}/mcp` })],
+    ] as const) {
+      expect((await call(wrong)).status, what).to.equal(401);
+    }
   });
 
   it('ends after an hour; a refresh gives the next', async () => {

@@ -1,4 +1,4 @@
-import { ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
+import { Admin, ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
 import { expect } from 'chai';
 import { usageTopic } from '../../src/kernel/usage-log.js';
 import { until } from '../start/workbench.js';
@@ -63,5 +63,33 @@ describe('a topic of Kafka that others write to', () => {
     expect(body.pagination.total).to.equal(5);
     const offsets = (body.data as { offset: number; status: string }[]).map((each) => each.offset);
     expect(offsets).to.deep.equal([10, 8, 2, 1, 0]);
+  });
+
+  it('says from where on it has records, when the oldest are gone', async () => {
+    const tenant = await instance.tenant();
+    const { broker, config } = instance.platform;
+    const message = {
+      tenantId: tenant.id,
+      orgId: 'org',
+      partitionKey: 'a',
+      key: 'a',
+      message: '{}',
+    };
+    const places = [];
+    for (let n = 0; n < 6; n += 1) places.push(await broker.publish(message));
+    const [{ partition } = { partition: 0 }] = places;
+    expect(await broker.firstKept(tenant.id, partition, 0)).to.equal(0);
+    const admin = new Admin({ clientId: 'other', bootstrapBrokers: brokers.split(',') });
+    try {
+      const name = `${config.kafka?.prefix ?? ''}.${usageTopic(tenant.id)}`;
+      await admin.deleteRecords({
+        topics: [{ name, partitions: [{ partition, offset: 4n }] }],
+      });
+    } finally {
+      await admin.close();
+    }
+    expect(await broker.firstKept(tenant.id, partition, 0)).to.equal(4);
+    expect(await broker.firstKept(tenant.id, partition, 5)).to.equal(5);
+    expect((await broker.read(tenant.id, partition, 4, 6)).records).to.have.length(2);
   });
 });

@@ -98,12 +98,9 @@ describe('a year of billing runs, month by month', () => {
     await put(62);
     await asOwner(instance.databaseUrl, (client) =>
       client.query(
-        `with changed as (
-           update rate_card set from_date = case version_no when 1 then '2028-01-01'::date
-             else '2028-06-16'::date end
-           where tenant_id = $1 and service_id = $2
-         )
-         update service set rating_version = rating_version + 1 where tenant_id = $1 and id = $2`,
+        `update rate_card set from_date = case version_no when 1 then '2028-01-01'::date
+           else '2028-06-16'::date end
+         where tenant_id = $1 and service_id = $2`,
         [tenant.id, serviceId],
       ),
     );

@@ -33,6 +33,33 @@ describe('what webhooks are told of invoices', () => {
   });
   after(() => instance.close());
 
+  it('a payment that a void set free, when it pays what replaces the void one', async () => {
+    const other = await instance.tenant();
+    const receiver = await openReceiver();
+    const serviceId = await createService(other, 'Calls');
+    const accountId = await createAccount(other, 'acme');
+    await send(other, usage('acme', serviceId));
+    await waitUntilRated(other, 1);
+    const { invoiceIds } = await runBilling(other, '2026-03-01', '2026-03-31');
+    const { body: payment } = await other
+      .post(`${external}/payments`, {
+        ...{ accountId, amount: 1, currency: 'USD', paymentDate: '2026-04-01' },
+        ...{ paymentMethod: 'Cash', paymentType: 'Pay In', paymentReference: 'freed' },
+      })
+      .expect(201);
+    await other.post('/v1/webhooks', { url: receiver.url, events, secret }).expect(201);
+    await other.post(`/v1/invoices/${invoiceIds[0] ?? ''}/void`).expect(200);
+    const again = await runBilling(other, '2026-03-01', '2026-03-31');
+    const received = await receiver.until(({ length }) => length >= 3);
+    await receiver.close();
+    const told = received.map(({ payload }) => payload as unknown as Told);
+    expect(told.map(({ event, data }) => [event, data.id])).to.have.deep.members([
+      ['invoice.voided', invoiceIds[0]],
+      ['payment.applied', payment.id],
+      ['invoice.paid', again.invoiceIds[0]],
+    ]);
+  });
+
   it('payments that are applied, and what is paid, void and overdue, each once', async () => {
     const receiver = await openReceiver();
     await tenant.post('/v1/webhooks', { url: receiver.url, events, secret }).expect(201);

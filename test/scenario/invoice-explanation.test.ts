@@ -140,4 +140,19 @@ describe('the explanation of an invoice', () => {
       `There was no version before ${card?.fromDate}: the first one prices the usage of 2026-01-05.`,
     );
   });
+
+  it('says on which day it was that something was paid once', async () => {
+    const accountId = await createAccount(tenant, 'acme');
+    const serviceId = await createService(tenant, 'Setup', { serviceType: 'OTC' });
+    await tenant
+      .post(`${external}/contracts`, {
+        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-03-16' },
+        services: [{ serviceId }],
+      })
+      .expect(201);
+    const { invoiceIds } = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    const [item] = await itemsOf(invoiceIds[0] ?? '');
+    const day = '2026-03-16';
+    expect(item?.charges[0]).to.include({ periodStart: day, periodEnd: day, billStartDate: day });
+  });
 });

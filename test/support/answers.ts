@@ -155,6 +155,14 @@ export function checkAnswer(method: string, path: string, answer: Answer): void 
   throw new Error(`${name} against its schema: ${faults.join('; ')}\n${text.slice(0, 1000)}`);
 }
 
+/** Throws unless the example of an error response fits the schema that it has. */
+export function checkFault(name: string, example: unknown): void {
+  document();
+  const place = pointer('components', 'responses', name, 'content', 'application/json', 'schema');
+  const fits = ajv.compile({ $ref: `document#${place}` });
+  if (!fits(example)) throw new Error(`${name}: ${ajv.errorsText(fits.errors)}`);
+}
+
 /** Makes a request of supertest fail its test when the answer is not as documented. */
 export function checked(method: string, path: string, test: request.Test): request.Test {
   return test.expect((response) => {

@@ -18,8 +18,14 @@ export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
     ...{ cacheDir, searchPath },
     onProgress: (text) => process.stderr.write(`Temporal server: ${text}\n`),
   });
-  await shareTestServers();
-  await noteAnswers();
+  try {
+    await shareTestServers();
+    await noteAnswers();
+  } catch (error) {
+    // Mocha calls no teardown of what could not be set up.
+    await stopTestServers();
+    throw error;
+  }
   this.on('test end', ({ file }) => {
     if (file !== undefined) filesRun.add(resolve(file));
   });

@@ -56,6 +56,7 @@ interface InstanceOptions {
   readonly overdueMs?: number;
   readonly webhooks?: PlatformConfig['webhooks'];
   readonly ingestEventsPerMinute?: number;
+  readonly maxConnections?: number;
   /** Reads the log, all levels of it. */
   readonly logTo?: PlatformConfig['logTo'];
   readonly payloadKeys?: PlatformConfig['payloadKeys'];
@@ -126,6 +127,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       flowTimeoutMs: options.flowTimeoutMs ?? 30_000,
       flowLifeMs: options.flowLifeMs,
       ingestEventsPerMinute: options.ingestEventsPerMinute,
+      maxConnections: options.maxConnections,
       // Receivers of tests are on this machine.
       webhooks: { allowsPrivateAddresses: true, ...options.webhooks },
       logLevel: options.logTo ? 'trace' : (process.env['TEST_LOG_LEVEL'] ?? 'silent'),

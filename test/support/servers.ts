@@ -57,13 +57,14 @@ export function testEnvironment(dataDir: string): Record<string, string | undefi
 async function startServers(): Promise<TestServers> {
   const dataDir = await mkdtemp(join(tmpdir(), 'durabill-test-'));
   const config = readConfig(testEnvironment(dataDir));
+  const removeData = () => rm(dataDir, { recursive: true, force: true });
   const servers = await openServers(config, {
     onProgress: (text) => process.stderr.write(`test servers: ${text}\n`),
+  }).catch(async (error: unknown) => {
+    await removeData();
+    throw error;
   });
-  stopOwn = async () => {
-    await servers.stop();
-    await rm(dataDir, { recursive: true, force: true });
-  };
+  stopOwn = () => servers.stop().finally(removeData);
   await execute(servers.databaseUrl, `drop database if exists ${template}`);
   await execute(servers.databaseUrl, `create database ${template}`);
   await migrateDatabase(databaseUrl(servers.databaseUrl, template));

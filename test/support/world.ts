@@ -188,7 +188,7 @@ const addToolCall = async (tenant: TestTenant): Promise<void> => {
 };
 
 /** An OAuth client; it can register while the instance has an MCP client. */
-async function addOauthClient(
+export async function addOauthClient(
   tenant: TestTenant,
   references: Record<string, string>,
 ): Promise<void> {
@@ -201,7 +201,10 @@ async function addOauthClient(
 }
 
 /** What that client was allowed. */
-async function addGrant(tenant: TestTenant, references: Record<string, string>): Promise<string> {
+export async function addGrant(
+  tenant: TestTenant,
+  references: Record<string, string>,
+): Promise<string> {
   const [{ id = '' } = {}] = await tenant.scope.db
     .read('oauthGrant')
     .insert({

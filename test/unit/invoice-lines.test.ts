@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { totalsOf } from '../../src/platform/pdf/invoice-page.js';
 import { linesOfItem, priceText, type Formats } from '../../src/platform/pdf/item-lines.js';
-import { pdfItem } from '../support/pdf-invoice.js';
+import { pdfInvoice, pdfItem } from '../support/pdf-invoice.js';
 
 const formats: Formats = {
   ...{ money: (text) => `$${text}`, price: (text) => text, count: (text) => text },
@@ -88,4 +89,20 @@ describe('the lines below an item of an invoice', () => {
       expect(linesOfItem(item, formats)).to.deep.equal(lines);
     });
   }
+});
+
+describe('the taxes below the items of an invoice', () => {
+  const labels = (tax: string) =>
+    totalsOf(pdfInvoice('Acme', [], { taxes: [{ rate: '19', base: '37.50', tax }] }), String)
+      .map(({ label }) => label)
+      .filter((label) => label.startsWith('Tax'));
+
+  it('say that items are rounded where they are not the rate of the sum', () => {
+    // 37.50 x 19 % = 7.125, which is 7.13; three items of 12.50 are 2.38 each.
+    expect(labels('7.13')).to.deep.equal(['Tax 19 % on 37.50']);
+    expect(labels('7.14')).to.deep.equal([
+      'Tax 19 % on 37.50',
+      'Tax is computed and rounded for each item',
+    ]);
+  });
 });

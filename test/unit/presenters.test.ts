@@ -98,6 +98,21 @@ const replies: readonly (readonly [
     { content: [thing], page: 2, size: 20, totalElements: 41, totalPages: 3 },
   ],
   [
+    // Rows 40 to 46 would fit: pages that count from 40 have 5 rows, not 7.
+    'a PageResponse that ended early, as a page of a smaller size',
+    reply.page(Thing),
+    { items: Array(7).fill(thing), total: 61, isCut: true },
+    page,
+    { content: Array(5).fill(thing), page: 8, size: 5, totalElements: 61, totalPages: 13 },
+  ],
+  [
+    'a page of rows that ended early',
+    reply.rowPage(thingRow),
+    { items: Array(7).fill(thing), total: 61, isCut: true },
+    page,
+    envelope(pageOf(Array(5).fill(row), 61, 8, 5, 13)),
+  ],
+  [
     'a PageResponse asked for rows',
     reply.page(Thing, thingRow),
     list,

@@ -11,6 +11,16 @@ describe('slots of rating', () => {
     assert.equal(tenantsOf(new RatingSlots(0.5).take(partitionsOf('a', 8), 0)), 'aaaa');
   });
 
+  it('are one of a tenant for whose rating others wait', () => {
+    let isInTheWay = true;
+    const slots = new RatingSlots(0.5, (tenantId) => tenantId === 'a' && isInTheWay);
+    const own = partitionsOf('a', 8);
+    assert.equal(tenantsOf(slots.take(own, 0)), 'a');
+    assert.equal(tenantsOf(slots.take([...own, ...partitionsOf('b', 8)], 0)), 'bb');
+    isInTheWay = false;
+    assert.equal(tenantsOf(slots.take(own, 0)), 'a');
+  });
+
   it('are shared by those who want them, in turn', () => {
     const slots = new RatingSlots(0.5);
     const waiting = [...partitionsOf('a', 8), ...partitionsOf('b', 8)];

@@ -105,6 +105,19 @@ describe('shares of tenants', () => {
     expect(await inWork('a')).to.equal(0);
   });
 
+  it('tell whether others are answered late: when the event loop is, and there are others', async () => {
+    send('a', 1);
+    expect(shares.isLateForOthersThan('a')).to.equal(false);
+    send('b', 1);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(shares.isLateForOthersThan('a')).to.equal(false);
+    const busyUntil = performance.now() + 200;
+    while (performance.now() < busyUntil);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    expect(shares.isLateForOthersThan('a')).to.equal(true);
+    expect(shares.isLateForOthersThan('c')).to.equal(true);
+  });
+
   it('are whole again a second after the others have gone', async () => {
     send('a', 100);
     send('b', 1);

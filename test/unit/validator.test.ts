@@ -1,4 +1,4 @@
-import { assert } from 'chai';
+import { assert, expect } from 'chai';
 import { Type, type TSchema } from 'typebox';
 import { parseJson } from '../../src/api/json.js';
 import { DecimalValue } from '../../src/kernel/decimal-value.js';
@@ -273,6 +273,36 @@ describe('schemas/validator', () => {
       assert.lengthOf(problem.message.split('; '), 10);
       assert.include(problem.message, "'cards[9].rows'");
       assert.notInclude(problem.message, "'cards[10].rows'");
+    });
+
+    const spent = (work: () => unknown): number => {
+      const start = process.cpuUsage();
+      work();
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1_000;
+    };
+
+    it('looks no further when there are many, so that a body full of them costs no more than a good one', () => {
+      const bad = { method: 'FLAT', rate: 'x', a: 1, b: 2, c: 3, d: 4 };
+      const cards = () => [{ rows: Array.from({ length: 50_000 }, () => ({ ...bad })) }];
+      messages(Body, { name: 'x', cards: [{ rows: [{ ...bad }] }] });
+      const body = { name: 'x', cards: cards() };
+      let found: string[] = [];
+      expect(spent(() => (found = messages(Body, body)))).to.be.below(50);
+      assert.lengthOf(found, 10);
+      assert.equal(found[0], "'cards[0].rows[0].a' is not a known property");
+    });
+
+    it('looks at ten unknown properties, and at no items where there are too many', () => {
+      const body: Record<string, unknown> = { name: 'x' };
+      for (let at = 0; at < 100_000; at += 1) body[`p${at}`] = at;
+      let found: string[] = [];
+      expect(spent(() => (found = messages(Body, body)))).to.be.below(150);
+      assert.lengthOf(found, 10);
+      assert.equal(found[9], "'p9' is not a known property");
+      const List = writeBody({ list: Type.Array(Text(''), { maxItems: 3 }) });
+      const long = { list: Array(100_000).fill(1) };
+      assert.deepEqual(messages(List, long), ["'list' must have at most 3 items"]);
     });
 
     it('ignores response-only fields at every depth, and still tells other faults', () => {

@@ -4,6 +4,7 @@ import { dayBefore, utcDate } from '../../src/kernel/date.js';
 import { periodOf } from '../../src/kernel/period.js';
 import {
   changeBillingSchedule,
+  holdSchedules,
   listBillingSchedules,
   setBillingSchedule,
 } from '../../src/platform/billing-schedule.js';
@@ -55,5 +56,29 @@ describe('a billing schedule', () => {
     expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC', isPaused: true });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
     expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
+  }).timeout(60_000);
+
+  it('rests while its tenant is suspended; one that was paused before stays so', async () => {
+    const { waiter: client, taskQueue, signer } = instance.platform.temporal;
+    const place = { client, taskQueue, signer };
+    const [held, paused] = [await instance.tenant(), await instance.tenant()];
+    for (const { id } of [held, paused]) {
+      await setBillingSchedule(place, { tenantId: id, every: 'Monthly', hour: 3 });
+    }
+    await changeBillingSchedule(client, paused.id, 'pause');
+    const isPaused = async ({ id }: { readonly id: string }) =>
+      (await listBillingSchedules(client)).find(({ tenantId }) => tenantId === id)?.isPaused;
+    const become = (tenant: { readonly id: string }, state: boolean) =>
+      until(async () => (await isPaused(tenant)) === state, 10_000, `paused: ${state}`);
+    await become(held, false);
+    await become(paused, true);
+    for (const { id } of [held, paused]) await holdSchedules(client, id, true);
+    await become(held, true);
+    // Twice, as by somebody who does not know that it was done.
+    for (const { id } of [held, paused]) await holdSchedules(client, id, true);
+    for (const { id } of [held, paused]) await holdSchedules(client, id, false);
+    await become(held, false);
+    expect(await isPaused(paused)).to.equal(true);
+    for (const { id } of [held, paused]) await changeBillingSchedule(client, id, 'remove');
   }).timeout(60_000);
 });

@@ -192,6 +192,16 @@ describe('workflows and their executions', () => {
     expect(second.body.executionId).to.equal(first.body.executionId);
   });
 
+  it('an execution that is repeated or read gives its output as it was given first', async () => {
+    const body = { data: payment('E-6') };
+    const send = () => execute('payment-save', body).set('Idempotency-Key', 'E-6').expect(200);
+    const [first, second] = [await send(), await send()];
+    expect(second.text).to.equal(first.text);
+    const path = `${workflows}/payment-save/executions/${first.body.executionId as string}`;
+    const read = await tenant.get(path).expect(200);
+    expect(JSON.stringify(read.body.output)).to.equal(JSON.stringify(first.body.output));
+  });
+
   describe('that are under way', () => {
     /** An execution whose step finds the database away, and waits. */
     const held = async (reference: string) => {

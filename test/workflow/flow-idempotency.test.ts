@@ -20,7 +20,7 @@ describe('an Idempotency-Key gives one effect', () => {
       const twins = await Promise.all([send(), send()]);
       const answers = [...twins, await send()];
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200]);
-      for (const { body } of answers) expect(body).to.deep.equal(answers[0]?.body);
+      for (const { text } of answers) expect(text).to.equal(answers[0]?.text);
       const { databaseUrl } = instance;
       expect(await rowsOf(often.id, databaseUrl)).to.deep.equal(await rowsOf(once.id, databaseUrl));
     });

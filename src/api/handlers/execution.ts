@@ -15,8 +15,8 @@ export const executionHandlers: Handlers<Operations['execution']> = {
   list: async ({ params, query: { limit, offset, status } }, scope, platform) => {
     const known = findWorkflow(params.workflowId);
     const view = executionView(known, platform);
-    const { items, total } = await listExecutions(scope, known.workflow, status, { limit, offset });
-    return { items: items.map(view), total };
+    const listed = await listExecutions(scope, known.workflow, status, { limit, offset });
+    return { ...listed, items: listed.items.map(view) };
   },
   get: async ({ params }, scope, platform) => {
     const known = findWorkflow(params.workflowId);

@@ -4,6 +4,7 @@ import { startFlow } from '../oauth/authorization.js';
 import { registerClient } from '../oauth/registration.js';
 
 export const oauthHandlers: Handlers<Operations['oauth']> = {
-  register: ({ body }, _scope, platform, { address }) => registerClient(platform, body, address),
+  register: ({ body }, scope, platform, { address }) =>
+    registerClient(platform, body, { ...scope, address }),
   authorize: ({ query }, _scope, platform, caller) => startFlow(platform, query, caller),
 };

@@ -5,7 +5,13 @@ import type { Scope } from '../../kernel/scope.js';
 import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
 import type { JsonReply, Operation } from '../../schemas/operation.js';
-import { pathNames, type Tool } from '../../schemas/tool.js';
+import {
+  answerTokens,
+  pathNames,
+  queryNames,
+  toolDefaults,
+  type Tool,
+} from '../../schemas/tool.js';
 import { validate } from '../../schemas/validator.js';
 import { handlers } from '../handlers/index.js';
 import { stringifyJson } from '../json.js';
@@ -21,7 +27,7 @@ import {
 import { limitToolCall } from '../rate-limit.js';
 import { problemCode, recordsError } from '../presenters/problem.js';
 import { resolveInput } from '../natural-keys.js';
-import { presentReply } from '../presenters/reply.js';
+import { writeToolAnswer } from './tool-answer.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
@@ -30,6 +36,8 @@ export interface ToolCaller {
   readonly identity: Identity;
   readonly requestId: string;
   readonly ids: RequestIds;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly gone: AbortSignal;
 }
 
 /** What MCP answers a call with (2025-11-25, "Tool Result"). */
@@ -41,8 +49,9 @@ interface ToolResult {
 function refuseUnknown(operation: Operation, given: ToolArguments): void {
   const known = new Set([
     ...pathNames(operation),
-    ...Object.keys(operation.query?.properties ?? {}),
+    ...queryNames(operation),
     ...(operation.body ? ['body'] : []),
+    'maxTokens',
     ...(operation.isIdempotent === true ? ['idempotencyKey'] : []),
   ]);
   const field = Object.keys(given).find((name) => !known.has(name));
@@ -79,13 +88,28 @@ function readArguments(operation: Operation, given: ToolArguments) {
   if (missing !== undefined) {
     throw problem.validation(`'${missing}' is required`, { field: missing });
   }
-  const key = given['idempotencyKey'] ?? '';
+  const key = given['idempotencyKey'] ?? undefined;
   return {
     params: readParams(operation, inPath as Record<string, string>),
-    query: readQuery(operation, texts(Object.keys(operation.query?.properties ?? {}), given)),
+    query: readQuery(operation, texts(queryNames(operation), given)),
     body: operation.body ? validate(operation.body, given['body']) : undefined,
-    idempotencyKey: checkIdempotencyKey(operation, textOf('idempotencyKey', key)),
+    idempotencyKey: checkIdempotencyKey(
+      operation,
+      key === undefined ? undefined : textOf('idempotencyKey', key),
+    ),
   };
+}
+
+/** How long the answer may be: 4,000 tokens, unless the call asks for more or less. */
+function tokensMaxOf({ maxTokens }: ToolArguments): number {
+  if (maxTokens === undefined || maxTokens === null) return answerTokens.default;
+  const { minimum, maximum } = answerTokens;
+  if (typeof maxTokens === 'number' && Number.isInteger(maxTokens) && maxTokens >= minimum) {
+    return Math.min(maxTokens, maximum);
+  }
+  throw problem.validation(`'maxTokens' must be a whole number >= ${minimum}`, {
+    ...{ field: 'maxTokens', value: maxTokens },
+  });
 }
 
 /** No tool looks at who called beyond the token: OAuth alone does, and is none. */
@@ -93,19 +117,21 @@ const nobody = { address: '', host: '', cookie: () => undefined };
 
 async function perform(
   { resource, key, operation }: Tool,
-  given: ToolArguments,
-  { identity, requestId }: ToolCaller,
+  asked: ToolArguments,
+  { identity }: ToolCaller,
   scope: Scope,
   platform: Platform,
-): Promise<unknown> {
+): Promise<string> {
+  const given = { ...toolDefaults[operation.id], ...asked };
   await limitToolCall(operation, platform, identity.tenantId, given['body']);
   checkAccess(operation, identity);
+  const tokensMax = tokensMaxOf(given);
   const input = readArguments(operation, given);
   checkAdminFields(operation, identity, input.body);
   await resolveInput(scope, operation, input);
   const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
   const result = await ofResource[key]?.(input, scope, platform, nobody);
-  return presentReply(operation.success as JsonReply, result, { requestId, query: input.query });
+  return writeToolAnswer(operation.success as JsonReply, result, input.query, tokensMax);
 }
 
 function failureOf(error: unknown, platform: Platform, tool: Tool): Problem {
@@ -115,9 +141,7 @@ function failureOf(error: unknown, platform: Platform, tool: Tool): Problem {
   return new Problem('internal', 'Something went wrong on our side.');
 }
 
-const resultOf = (value: unknown): ToolResult => ({
-  content: [{ type: 'text', text: stringifyJson(value ?? null) }],
-});
+const resultOf = (text: string): ToolResult => ({ content: [{ type: 'text', text }] });
 
 /**
  * Calls the handler of an operation for an MCP client, with the scope of its token: it can reach no
@@ -130,19 +154,25 @@ export async function callTool(
   caller: ToolCaller,
   platform: Platform,
 ): Promise<ToolResult> {
-  const { identity, ids } = caller;
+  const { identity, ids, gone } = caller;
   const scope = scopeOf(identity, ids, platform);
   const id = await recordToolCall(scope, {
     ...{ tool: tool.operation.id, arguments: given, clientId: identity.grant?.clientId ?? null },
   });
-  const { result, code } = await perform(tool, given, caller, scope, platform).then(
-    (value) => ({ result: resultOf(value), code: null }),
+  // Of its own, so that what became of the call is noted when its work was given up.
+  const work = scopeOf(identity, ids, platform);
+  const giveUp = (): void => work.db.abandon?.();
+  gone.addEventListener('abort', giveUp);
+  if (gone.aborted) giveUp();
+  const { result, code } = await perform(tool, given, caller, work, platform).then(
+    (text) => ({ result: resultOf(text), code: null }),
     (error: unknown) => {
       const failure = failureOf(error, platform, tool);
-      const body = resultOf({ error: recordsError(failure) });
+      const body = resultOf(stringifyJson({ error: recordsError(failure) }));
       return { result: { ...body, isError: true as const }, code: problemCode(failure.kind) };
     },
   );
+  gone.removeEventListener('abort', giveUp);
   // What was done is done, and is answered, even where this cannot be noted: it stays `Started`.
   await completeToolCall(scope, id, code).catch((error: unknown) => {
     platform.log.error({ err: error, toolCallId: id }, 'the end of a tool call was not recorded');

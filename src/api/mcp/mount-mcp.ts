@@ -6,7 +6,6 @@ import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
 import { publicUrlFor, publicUrls } from '../../platform/public-url.js';
 import { isReadOnly } from '../../schemas/operation.js';
-import { findTool } from '../../schemas/tool.js';
 import type { Lane } from '../../platform/tenant-shares.js';
 import { readBodyText, valuesMax } from '../body.js';
 import { parseJsonInPortions, refuseUnstorableText } from '../json.js';
@@ -14,6 +13,7 @@ import { identify, type RequestState } from '../mount.js';
 import { mcpMetadataUrl, paths } from '../oauth/metadata.js';
 import { bytesOf, isLargeBody, laneOf, takeTurn } from '../share.js';
 import { callTool, type ToolCaller } from './call-tool.js';
+import { offeredTools, type OfferedTools } from './offered-tools.js';
 import { createMcpServer, openTransport } from './server.js';
 
 /** Pages of other origins have no business here (MCP 2025-11-25, "Security Warning"). */
@@ -25,13 +25,13 @@ function checkOrigin(ctx: Context, publicUrl: string): void {
 }
 
 /** A call of a tool in a message, if it is one. */
-function toolCallOf(message: unknown) {
+function toolCallOf(message: unknown, offered: OfferedTools) {
   const { method, params } = (message ?? {}) as {
     readonly method?: unknown;
     readonly params?: { readonly name?: unknown; readonly arguments?: unknown };
   };
   const name = method === 'tools/call' ? params?.name : undefined;
-  const tool = typeof name === 'string' ? findTool(name) : undefined;
+  const tool = typeof name === 'string' ? offered.find(name) : undefined;
   const given = params?.arguments;
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
   return tool && { tool, given: isObject ? (given as Record<string, unknown>) : {} };
@@ -41,11 +41,16 @@ function toolCallOf(message: unknown) {
  * 403 for a tool that the token's scopes do not allow: clients that get this from HTTP, rather than
  * from the result, ask their user for more (MCP 2025-11-25, "Scope Challenge Handling").
  */
-async function checkScopes(messages: unknown, caller: ToolCaller, platform: Platform) {
+async function checkScopes(
+  messages: unknown,
+  caller: ToolCaller,
+  platform: Platform,
+  offered: OfferedTools,
+) {
   const { grant } = caller.identity;
   if (!grant) return;
   for (const message of [messages].flat()) {
-    const call = toolCallOf(message);
+    const call = toolCallOf(message, offered);
     if (!call) continue;
     const needed = isReadOnly(call.tool.operation) ? 'mcp:read' : 'mcp:write';
     if (allowsScope(grant.scopes, needed)) continue;
@@ -67,11 +72,11 @@ async function readMessages(ctx: Context): Promise<unknown> {
 const lightMessagesMax = 10;
 
 /** Where messages are worked on: where the heaviest of the operations is that they ask for. */
-function laneOfMessages(messages: unknown): Lane {
+function laneOfMessages(messages: unknown, offered: OfferedTools): Lane {
   if (Array.isArray(messages) && messages.length > lightMessagesMax) return 'heavy';
   const lanes = new Set(
     [messages].flat().map((message) => {
-      const call = toolCallOf(message);
+      const call = toolCallOf(message, offered);
       return call ? laneOf(call.tool.operation) : 'light';
     }),
   );
@@ -80,29 +85,39 @@ function laneOfMessages(messages: unknown): Lane {
 
 /** Answers when it is the tenant's turn: a message counts as the request that it is. */
 async function answerInTurn(ctx: Context, identity: Identity, platform: Platform): Promise<void> {
+  const offered = offeredTools(new URLSearchParams(ctx.querystring));
   // Without waiting for its client, unless it may take much memory.
   const early = isLargeBody(ctx.req) ? undefined : { messages: await readMessages(ctx) };
-  const lane = early ? laneOfMessages(early.messages) : 'heavy';
+  const lane = early ? laneOfMessages(early.messages, offered) : 'heavy';
   const leave = await takeTurn(ctx, platform, identity.tenantId, lane);
   try {
     const messages = early ? early.messages : await readMessages(ctx);
-    await answerMessages(ctx, identity, platform, messages);
+    await answerMessages(ctx, { identity, platform, offered }, messages);
   } finally {
     leave(bytesOf(ctx));
   }
 }
 
+interface Connection {
+  readonly identity: Identity;
+  readonly platform: Platform;
+  readonly offered: OfferedTools;
+}
+
 async function answerMessages(
   ctx: Context,
-  identity: Identity,
-  platform: Platform,
+  { identity, platform, offered }: Connection,
   messages: unknown,
 ): Promise<void> {
   const { requestId, ids } = ctx.state as RequestState;
-  const caller = { identity, requestId, ids };
-  await checkScopes(messages, caller, platform);
+  const gone = new AbortController();
+  ctx.res.once('close', () => {
+    if (!ctx.res.writableFinished) gone.abort();
+  });
+  const caller = { identity, requestId, ids, gone: gone.signal };
+  await checkScopes(messages, caller, platform, offered);
   const transport = await openTransport();
-  const server = await createMcpServer(platform, caller);
+  const server = await createMcpServer(platform, caller, offered);
   try {
     await server.connect(transport);
     const headers = new Headers({

@@ -3,22 +3,33 @@ import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprot
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Platform } from '../../platform/platform.js';
-import { describeTool, findTool, tools } from '../../schemas/tool.js';
+import { answerTokens, describeTool, type Tool } from '../../schemas/tool.js';
 import { callTool, type ToolCaller } from './call-tool.js';
+import type { OfferedTools } from './offered-tools.js';
 
 const instructions = `Usage-based billing: accounts have contracts, contracts have services (lines),
 services have prices (rate cards) and pricing formulas; usage events are rated into charges (rated
-transactions), which invoices add up. Ids are UUIDs: find them with the list tools. getUsageEvent
-explains a charge down to the tier and formula step; simulateUsage prices an event without writing
-anything. Tools whose names begin with "run" change data. Numbers are exact decimals: quote them as
-they are.`;
+transactions), which invoices add up.
 
-let described: ListedTool[] | undefined;
+An id may be a UUID or, where the parameter says so, the number or name that people use.
+- Why is an invoice so high: explainInvoice says what is large in it, the five largest events, and what
+  changed since the account's invoice before; with summaryOnly false it shows transactions and formula steps.
+- What would other usage cost: simulateUsage prices events without writing anything. Take an event of
+  the account (getUsageEvent shows its message) and change its dimensions, such as twice the volume;
+  with an eventTimestamp in a month that has no usage yet, monthly tiers begin at zero.
 
-/** The tools with their schemas, made when they are first asked for: picklists are loaded by then. */
-function listedTools(): ListedTool[] {
-  described ??= tools.map((tool) => describeTool(tool) as unknown as ListedTool);
-  return described;
+Lists answer {items, total, next}: call again with the arguments in next. Fields without a value are left
+out. An answer has at most ${answerTokens.default} tokens and says what it left out; maxTokens asks for
+more. Numbers are exact decimals: quote them as they are. Tools whose names begin with "run" change
+data; they are listed at /mcp?tools=all.`;
+
+const described = new Map<Tool, ListedTool>();
+
+/** A tool with its schema, made when it is first asked for: picklists are loaded by then. */
+function listed(tool: Tool): ListedTool {
+  const known = described.get(tool) ?? describeTool(tool);
+  described.set(tool, known);
+  return known;
 }
 
 /** Reads messages from one request and answers them as JSON. */
@@ -29,7 +40,11 @@ export async function openTransport(): Promise<WebStandardStreamableHTTPServerTr
 }
 
 /** An MCP server for one request: it keeps nothing, so that any process answers any request. */
-export async function createMcpServer(platform: Platform, caller: ToolCaller): Promise<Server> {
+export async function createMcpServer(
+  platform: Platform,
+  caller: ToolCaller,
+  offered: OfferedTools,
+): Promise<Server> {
   const { Server } = await import('@modelcontextprotocol/sdk/server/index.js');
   const { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } =
     await import('@modelcontextprotocol/sdk/types.js');
@@ -37,9 +52,9 @@ export async function createMcpServer(platform: Platform, caller: ToolCaller): P
     { name: 'durabill', title: 'Durabill', version: packageJson.version },
     { capabilities: { tools: {} }, instructions },
   );
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: listedTools() }));
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.listed.map(listed) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
-    const tool = findTool(params.name);
+    const tool = offered.find(params.name);
     if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool '${params.name}'.`);
     return { ...(await callTool(tool, params.arguments ?? {}, caller, platform)) };
   });

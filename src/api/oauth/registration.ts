@@ -55,14 +55,21 @@ function present({ id, name, redirectUris, grantTypes, scopes, createdAt }: Oaut
   };
 }
 
+/** Who registers a client, and with which request. */
+interface Registrant {
+  readonly address: string;
+  readonly requestId: string;
+  readonly callerRequestId?: string | undefined;
+}
+
 /**
- * Registers a client 400: `invalid_redirect_uri`,
+ * Registers a client. 400: `invalid_redirect_uri`,
  * `invalid_client_metadata`. 429: too many from one address.
  */
 export async function registerClient(
   { database, config, now }: Platform,
   body: Registration,
-  address: string,
+  { address, ...request }: Registrant,
 ): Promise<RegisteredClient> {
   body.redirect_uris.forEach((uri, index) => checkRedirectUri(uri, `redirect_uris[${index}]`));
   checkResponseTypes(body);
@@ -75,7 +82,7 @@ export async function registerClient(
     scopes: scopesOf(body),
     createdAt: now(),
   };
-  await insertOauthClient(database.platform, client, addressMark(address, config.secret));
+  await insertOauthClient(database.platform, client, addressMark(address, config.secret), request);
   await purgeOauth(database.platform, client.createdAt);
   return present(client);
 }

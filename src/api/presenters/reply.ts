@@ -1,4 +1,5 @@
 import type { JsonReply, Listed } from '../../schemas/operation.js';
+import { sizeFrom } from '../../schemas/paging.js';
 import type { RowSpec } from '../../schemas/row.js';
 import { toRow } from './row.js';
 
@@ -45,9 +46,21 @@ function envelopePage(content: readonly unknown[], total: number, page: number, 
   };
 }
 
+/**
+ * A page with the number and size that hold: one that ended early, since it would have been too large, is
+ * a page of a smaller size, by which the next one can be asked for.
+ */
+function pageThatHolds({ items, isCut = false }: Listed<AnyRecord>, query: ReplyContext['query']) {
+  const { page, size } = query as { page: number; size: number };
+  if (!isCut) return { items, page, size };
+  const offset = page * size;
+  const held = sizeFrom(offset, items.length);
+  return { items: items.slice(0, held), page: offset / held, size: held };
+}
+
 function presentRows(spec: RowSpec, listed: Listed<AnyRecord>, context: ReplyContext) {
-  const { page, size } = context.query as { page: number; size: number };
-  const rows = listed.items.map((item) => toRow(spec, item));
+  const { items, page, size } = pageThatHolds(listed, context.query);
+  const rows = items.map((item) => toRow(spec, item));
   return envelope(context.requestId, 200, envelopePage(rows, listed.total, page, size));
 }
 
@@ -72,9 +85,9 @@ export function presentReply(reply: JsonReply, result: unknown, context: ReplyCo
       if (reply.row && context.query['view'] === 'row') {
         return presentRows(reply.row, listed, context);
       }
-      const { page, size } = context.query as { page: number; size: number };
+      const { items, page, size } = pageThatHolds(listed, context.query);
       return {
-        content: listed.items,
+        content: items,
         page,
         size,
         totalElements: listed.total,

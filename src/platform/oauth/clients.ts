@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
+import type { SecurityEvent } from '../../kernel/security-event.js';
+import { recordSecurityEvent } from '../security-events.js';
 
 /** A client that registered itself (RFC 7591). */
 export interface OauthClient {
@@ -25,11 +27,15 @@ const windowSeconds = 600;
 export const addressMark = (address: string, secret: Buffer): Buffer =>
   createHmac('sha256', secret).update(`registration ${address}`).digest();
 
-/** Stores a client. 429: this address has registered too many in the last ten minutes. */
+/** By which the audit knows the request that registered it. */
+type RegisteringRequest = Pick<SecurityEvent, 'requestId' | 'callerRequestId'>;
+
+/** Stores a client, and in the audit that it was registered: in that of no tenant, since nobody is known. 429: this address has registered too many in the last ten minutes. */
 export async function insertOauthClient(
   db: Knex,
   client: OauthClient,
   registeredFrom: Buffer,
+  { requestId, callerRequestId }: RegisteringRequest,
 ): Promise<void> {
   const since = new Date(client.createdAt.getTime() - windowSeconds * 1000);
   await db.transaction(async (trx) => {
@@ -47,6 +53,13 @@ export async function insertOauthClient(
       });
     }
     await trx('oauthClient').insert({ ...client, registeredFrom });
+    const [first = ''] = client.redirectUris;
+    await recordSecurityEvent(trx, {
+      ...{ tenantId: null, actor: null, entity: 'oauthClient', entityKey: client.id },
+      ...{ action: 'create', requestId, callerRequestId },
+      // Short: anybody may register, and the audit is kept for ever.
+      details: { name: client.name, redirectUri: first.slice(0, 200) },
+    });
   });
 }
 

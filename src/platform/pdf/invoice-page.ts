@@ -1,5 +1,5 @@
-import { Decimal } from '../../kernel/money.js';
-import type { PdfInvoice, PdfParty } from '../../kernel/pdf-invoice.js';
+import { Decimal, roundToMinorUnit } from '../../kernel/money.js';
+import type { PdfInvoice, PdfParty, PdfTax } from '../../kernel/pdf-invoice.js';
 import { drawItems } from './invoice-table.js';
 import type { Formats } from './item-lines.js';
 import { baseline, colours, lineHeight, page, Sheet, styles } from './sheet.js';
@@ -92,7 +92,15 @@ interface TotalLine {
   readonly isStrong?: boolean;
 }
 
-function totalsOf(invoice: PdfInvoice, money: (text: string) => string): readonly TotalLine[] {
+/** Whether a tax is that of the sum, too. */
+const isProduct = ({ rate, base, tax }: PdfTax, minorDigits: number): boolean =>
+  roundToMinorUnit(new Decimal(base).times(rate).div(100), minorDigits).eq(tax);
+
+/** The lines below the items: what they come to, the taxes, what is paid and due. */
+export function totalsOf(
+  invoice: PdfInvoice,
+  money: (text: string) => string,
+): readonly TotalLine[] {
   const { amount, taxes, isCredit, isVoid, total, paid, due } = invoice;
   const isPaid = !isVoid && !isCredit && !new Decimal(paid).isZero();
   return [
@@ -101,6 +109,10 @@ function totalsOf(invoice: PdfInvoice, money: (text: string) => string): readonl
       label: `Tax ${rate} % on ${money(base)}`,
       amount: money(tax),
     })),
+    // Whoever multiplies has to know where the cents come from (docs/decisions/0104).
+    ...(taxes.every((tax) => isProduct(tax, invoice.minorDigits))
+      ? []
+      : [{ label: 'Tax is computed and rounded for each item', amount: '' }]),
     { label: isCredit ? 'Total credit' : 'Total', amount: money(total), isStrong: true },
     ...(isPaid ? [{ label: 'Paid', amount: money(new Decimal(paid).negated().toFixed()) }] : []),
     ...(isVoid || isCredit ? [] : [{ label: 'Amount due', amount: money(due), isStrong: true }]),

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/decimal-value.js';
 import { Picklist } from '../../kernel/picklist-value.js';
 import { exampleIds } from '../examples.js';
-import { CountryName, CurrencyCode, FreeText, optional, Text, Uuid } from '../field.js';
+import { CountryName, CurrencyCode, FreeText, optional, Text } from '../field.js';
 import { flow, named, Reference, startNode } from '../flow.js';
+import { RecordId } from '../record-id.js';
 
 const text = (description: string) => optional(Text(description));
 
@@ -48,7 +49,7 @@ export const accountFlows = {
     entity: 'account',
     keyField: 'id',
     start: startNode({
-      id: Uuid('Id of the account.'),
+      id: RecordId('account', 'The account.'),
       name: Type.Optional(Text('Name of the account.')),
       first_name: named('profile.firstName', text('First name of its contact.')),
       last_name: named('profile.lastName', text('Last name of its contact.')),
@@ -75,11 +76,11 @@ export const accountFlows = {
         'profile.kycFlag',
         optional(Type.Boolean({ description: 'Whether the customer was identified.' })),
       ),
-      tax_status: named('profile.taxStatus', text('How it is taxed.')),
+      tax_status: named('profile.taxStatus', text('How it is taxed. Kept, without effect.')),
       billing_day: named('billingDay', optional(day('Day of the month of its invoices.'))),
       invoicing_day: named(
         'profile.invoicingDay',
-        optional(day('Day of the month on which its invoices are sent.')),
+        optional(day('Day on which its invoices are sent. Kept, without effect.')),
       ),
       organization: named('profile.organization', text('Organization that it belongs to.')),
       email: named('profile.email', text('E-mail address.')),
@@ -87,14 +88,18 @@ export const accountFlows = {
       mobile: named('profile.mobile', text('Mobile number.')),
       website: named('profile.website', text('Web address.')),
       industry: named('profile.industry', text('Line of business.')),
-      language: named('profile.language', text('Language of its invoices.')),
-      time_zone: named('profile.timeZone', text('Time zone.')),
+      language: named('profile.language', text('Language of the customer. Kept, without effect.')),
+      time_zone: named('profile.timeZone', text('Time zone. Kept, without effect.')),
       gst: text('GST number.'),
       pan: text('PAN number.'),
       cin: text('CIN number.'),
       is_master: named(
         'isMaster',
-        optional(Type.Boolean({ description: 'Whether other accounts are billed through it.' })),
+        optional(
+          Type.Boolean({
+            description: 'Whether other accounts are billed through it. Kept, without effect.',
+          }),
+        ),
       ),
       tax_exempt: named(
         'profile.taxExempt',
@@ -102,14 +107,22 @@ export const accountFlows = {
       ),
       credit_limit: named(
         'profile.creditLimit',
-        optional(DecimalValue({ description: 'How much it may owe.', minimum: '0' })),
+        optional(
+          DecimalValue({ description: 'How much it may owe. Kept, without effect.', minimum: '0' }),
+        ),
       ),
-      payment_method: named('profile.paymentMethod', profileOf('paymentMethod', 'How it pays.')),
+      payment_method: named(
+        'profile.paymentMethod',
+        profileOf('paymentMethod', 'How it pays. Kept, without effect.'),
+      ),
       purchase_order: named(
         'profile.purchaseOrder',
-        text("Number of the customer's standing purchase order."),
+        text("Number of the customer's standing order. Kept, without effect."),
       ),
-      billing_email: named('profile.billingEmail', text('E-mail address for its invoices.')),
+      billing_email: named(
+        'profile.billingEmail',
+        text('E-mail address for its invoices. Kept, without effect.'),
+      ),
       segment: named('profile.segment', text('Group of customers that it belongs to.')),
       sales_person: named('profile.salesPerson', text('Who looks after it.')),
     }),
@@ -121,7 +134,7 @@ export const accountFlows = {
     description: 'Deletes an account that nothing refers to.',
     entity: 'account',
     keyField: 'id',
-    start: startNode({ id: Uuid('Id of the account.') }),
+    start: startNode({ id: RecordId('account', 'The account.') }),
     example: { id: exampleIds.account },
   }),
   approveAccount: flow({
@@ -130,7 +143,7 @@ export const accountFlows = {
     description: 'Approves an account; the execution and the audit say who did.',
     entity: 'account',
     keyField: 'ID_Account',
-    start: startNode({ ID_Account: named('id', Uuid('Id of the account.')) }),
+    start: startNode({ ID_Account: named('id', RecordId('account', 'The account.')) }),
     example: { ID_Account: exampleIds.account },
   }),
 };

@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/decimal-value.js';
 import { exampleIds } from '../examples.js';
-import { DateText, FreeText, optional, Text, Uuid } from '../field.js';
+import { DateText, FreeText, optional, Text } from '../field.js';
 import { flow, named, Reference, startNode } from '../flow.js';
+import { RecordId } from '../record-id.js';
 
 const fields = {
   number: optional(Text('Contract number, unique; left out, one is made.')),
@@ -46,7 +47,7 @@ export const contractFlows = {
     entity: 'contract',
     keyField: 'id',
     start: startNode({
-      id: Uuid('Id of the contract.'),
+      id: RecordId('contract', 'The contract.'),
       name: Type.Optional(Text('Name of the contract.')),
       master_account_id: Type.Optional(masterAccount),
       ...fields,
@@ -60,7 +61,7 @@ export const contractFlows = {
     description: 'Deletes a contract without lines.',
     entity: 'contract',
     keyField: 'id',
-    start: startNode({ id: Uuid('Id of the contract.') }),
+    start: startNode({ id: RecordId('contract', 'The contract.') }),
     example: { id: exampleIds.contract },
   }),
   approveContract: flow({
@@ -69,7 +70,7 @@ export const contractFlows = {
     description: 'Approves a contract; the execution and the audit say who did.',
     entity: 'contract',
     keyField: 'ID_Contract',
-    start: startNode({ ID_Contract: named('id', Uuid('Id of the contract.')) }),
+    start: startNode({ ID_Contract: named('id', RecordId('contract', 'The contract.')) }),
     example: { ID_Contract: exampleIds.contract },
   }),
 };

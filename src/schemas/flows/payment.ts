@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/decimal-value.js';
 import { Picklist } from '../../kernel/picklist-value.js';
 import { exampleIds } from '../examples.js';
-import { DateText, FreeText, optional, Text, Uuid } from '../field.js';
+import { DateText, FreeText, optional, Text } from '../field.js';
 import { flow, named, Reference, startNode } from '../flow.js';
+import { RecordId } from '../record-id.js';
 
 const required = {
   account_id: named(
@@ -51,7 +52,7 @@ export const paymentFlows = {
     entity: 'payment',
     keyField: 'id',
     start: startNode({
-      id: Uuid('Id of the payment.'),
+      id: RecordId('payment', 'The payment.'),
       account_id: Type.Optional(required.account_id),
       amount: Type.Optional(required.amount),
       currency_id: Type.Optional(required.currency_id),
@@ -78,7 +79,7 @@ export const paymentFlows = {
     description: 'Deletes a payment.',
     entity: 'payment',
     keyField: 'id',
-    start: startNode({ id: Uuid('Id of the payment.') }),
+    start: startNode({ id: RecordId('payment', 'The payment.') }),
     example: { id: exampleIds.payment },
   }),
 };

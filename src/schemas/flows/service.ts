@@ -1,8 +1,9 @@
 import { Picklist } from '../../kernel/picklist-value.js';
 import { exampleIds } from '../examples.js';
-import { FreeText, optional, Text, Uuid } from '../field.js';
+import { FreeText, optional, Text } from '../field.js';
 import { Type } from 'typebox';
 import { flow, named, Reference, startNode } from '../flow.js';
+import { RecordId } from '../record-id.js';
 
 const fields = {
   label: optional(Text('Name that people read.')),
@@ -48,7 +49,7 @@ export const serviceFlows = {
     entity: 'service',
     keyField: 'id',
     start: startNode({
-      id: Uuid('Id of the service.'),
+      id: RecordId('service', 'The service.'),
       name: Type.Optional(Text('Name of the service, unique.')),
       ...fields,
     }),
@@ -60,7 +61,7 @@ export const serviceFlows = {
     description: 'Deletes a service that no contract has.',
     entity: 'service',
     keyField: 'id',
-    start: startNode({ id: Uuid('Id of the service.') }),
+    start: startNode({ id: RecordId('service', 'The service.') }),
     example: { id: exampleIds.service },
   }),
   approveService: flow({
@@ -69,7 +70,7 @@ export const serviceFlows = {
     description: 'Approves a service: from then on a changed rate card is a new version.',
     entity: 'service',
     keyField: 'ID_Service',
-    start: startNode({ ID_Service: named('id', Uuid('Id of the service.')) }),
+    start: startNode({ ID_Service: named('id', RecordId('service', 'The service.')) }),
     example: { ID_Service: exampleIds.service },
   }),
   cloneService: flow({

@@ -1,0 +1,25 @@
+/** A chapter of the guide: a Markdown file of `docs/guide`, and where it is served. */
+export interface Chapter {
+  readonly file: string;
+  readonly path: string;
+  /** What others call it who link to it. */
+  readonly name: string;
+}
+
+const chapter = (slug: string, name: string): Chapter => ({
+  ...{ file: `${slug}.md`, path: `/docs/guide/${slug}`, name },
+});
+
+/** In the order in which they are read. */
+export const chapters: readonly Chapter[] = [
+  { file: 'README.md', path: '/docs/guide', name: 'Guide' },
+  chapter('concepts', 'Concepts in one picture'),
+  chapter('prices', 'Pricing cookbook'),
+  chapter('invoice', 'From event to invoice'),
+  chapter('rejected', 'Mending what was rejected'),
+  chapter('families', 'Which API for what'),
+  chapter('glossary', 'Glossary'),
+];
+
+/** Images of the chapters, by the names that Markdown has for them. */
+export const images = ['concepts.svg'];

@@ -1,0 +1,152 @@
+import { estimateTokens } from '../../kernel/token-estimate.js';
+import type { JsonReply, Listed } from '../../schemas/operation.js';
+import { sizeFrom } from '../../schemas/paging.js';
+import { stringifyJson } from '../json.js';
+
+type Query = Readonly<Record<string, unknown>>;
+
+/** A page as a model reads it: what is in it, how many there are, and how to ask for the next. */
+interface Page {
+  readonly items: readonly unknown[];
+  readonly total: number;
+  readonly next?: Query;
+  readonly note?: string;
+}
+
+/** Where a page begins, in whichever of the two ways its list counts. */
+const startOf = ({ page, size, offset }: Query): number =>
+  typeof page === 'number' ? page * Number(size) : Number(offset ?? 0);
+
+/** The arguments that bring what follows these items; the size too, where the pages became smaller. */
+function nextOf(query: Query, shown: number): Query {
+  if (typeof query['page'] !== 'number') return { offset: startOf(query) + shown };
+  return { page: startOf(query) / shown + 1, size: shown };
+}
+
+/** The largest number of items up to this one with which pages can be counted on from here. */
+function pageSize(query: Query, shown: number): number {
+  return typeof query['page'] === 'number' ? sizeFrom(startOf(query), shown) : shown;
+}
+
+function pageOf({ items: found, total, isCut = false }: Listed<unknown>, query: Query): Page {
+  const items = isCut ? found.slice(0, pageSize(query, found.length)) : found;
+  const hasMore = items.length > 0 && startOf(query) + items.length < total;
+  return { items, total, ...(hasMore ? { next: nextOf(query, items.length) } : {}) };
+}
+
+const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.getPrototypeOf(value) === Object.prototype;
+
+/** The value without fields that have none: what is left out is null (see the instructions). */
+function compact(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(compact);
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== null && member !== undefined)
+      .map(([name, member]) => [name, compact(member)]),
+  );
+}
+
+/** What a handler returned as a tool answers it: records themselves, without envelopes and rows. */
+export function presentToolAnswer(reply: JsonReply, result: unknown, query: Query): unknown {
+  switch (reply.kind) {
+    case 'rowPage':
+    case 'page':
+    case 'offsetPage': {
+      const { items, ...listed } = result as Listed<unknown>;
+      return pageOf({ ...listed, items: items.map(compact) }, query);
+    }
+    case 'envelopedList': {
+      const items = (result as readonly unknown[]).map(compact);
+      return pageOf({ items, total: items.length }, {});
+    }
+    default:
+      return compact(result ?? null);
+  }
+}
+
+/** How many items each list of an answer keeps, from one try to the next. */
+const keptItems = [100, 50, 20, 10, 5, 3, 2, 1] as const;
+const textLengthMax = 500;
+
+/** What was cut off lists by the names that lead to them, and how many texts were. */
+type LeftOut = Record<string, number>;
+
+/** The value with at most so many items of each list, and texts of a bounded length. */
+function shorten(value: unknown, kept: number, at: string, leftOut: LeftOut): unknown {
+  if (typeof value === 'string' && value.length > textLengthMax) {
+    leftOut[`${at} (characters)`] = value.length - textLengthMax;
+    return value.slice(0, textLengthMax);
+  }
+  if (Array.isArray(value)) {
+    if (value.length > kept) leftOut[at] = (leftOut[at] ?? 0) + value.length - kept;
+    return value.slice(0, kept).map((one) => shorten(one, kept, `${at}[]`, leftOut));
+  }
+  if (!isPlain(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      shorten(member, kept, at === '' ? name : `${at}.${name}`, leftOut),
+    ]),
+  );
+}
+
+const askForMore = (tokens: number): string =>
+  `The whole has about ${tokens} tokens: call with maxTokens, or ask for less of it.`;
+
+/** What is kept for the words about what was left out. */
+const noteTokens = 150;
+
+function fitRecord(value: unknown, tokens: number, tokensMax: number): string {
+  const note = askForMore(tokens);
+  for (const kept of keptItems) {
+    const leftOut: LeftOut = {};
+    const cut = shorten(value, kept, '', leftOut);
+    const noted = isPlain(cut) ? { ...cut, leftOut, note } : { items: cut, leftOut, note };
+    const text = stringifyJson(noted);
+    if (estimateTokens(text) <= tokensMax) return text;
+  }
+  return stringifyJson({ note });
+}
+
+/** As many of the items as there is room for; at least one, cut where it has to be. Null: a list without pages. */
+function fitPage(page: Page, query: Query | null, tokens: number, tokensMax: number): string {
+  let room = tokensMax - noteTokens;
+  let shown = 0;
+  for (const item of page.items) {
+    room -= estimateTokens(stringifyJson(item)) + 1;
+    if (room < 0) break;
+    shown += 1;
+  }
+  if (shown === 0) return fitRecord(page.items[0], tokens, tokensMax);
+  const size = query === null ? shown : pageSize(query, shown);
+  return stringifyJson({
+    items: page.items.slice(0, size),
+    total: page.total,
+    ...(query === null ? {} : { next: nextOf(query, size) }),
+    note: `Only the first ${size} of ${page.items.length}. ${askForMore(tokens)}`,
+  });
+}
+
+const isPage = (value: unknown, reply: JsonReply): value is Page =>
+  ['rowPage', 'page', 'offsetPage', 'envelopedList'].includes(reply.kind) && isPlain(value);
+
+/** An answer as text of about so many tokens at most, which says what it left out. */
+export function writeToolAnswer(
+  reply: JsonReply,
+  result: unknown,
+  query: Query,
+  tokensMax: number,
+): string {
+  const value = presentToolAnswer(reply, result, query);
+  const text = stringifyJson(value);
+  const tokens = estimateTokens(text);
+  if (tokens <= tokensMax) return text;
+  return isPage(value, reply)
+    ? fitPage(value, reply.kind === 'envelopedList' ? null : query, tokens, tokensMax)
+    : fitRecord(value, tokens, tokensMax);
+}

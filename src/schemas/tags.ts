@@ -1,0 +1,57 @@
+import type { Operation } from './operation.js';
+
+/** The headings of the documentation, in the order in which one needs them, and what is below them. */
+const introductions: Readonly<Record<string, string>> = {
+  Accounts:
+    'Who uses, and who is billed: customers, and partners who are owed. `externalId` is your own name ' +
+    'of an account; usage events say it.',
+  Services:
+    'What is sold: attributes that can be counted, a rate card for each currency whose rows price them, ' +
+    'and pricing logic, formulas over these prices.',
+  Contracts: 'What was agreed with an account, for a time: lines that each sell a service.',
+  'Contract services':
+    'The lines of contracts: from when to when a service is sold, for which instance, with which values, ' +
+    'and at which prices where these are not the list prices.',
+  'Usage ingestion':
+    'Where usage enters. What is answered with 200 is stored, and is rated, rejected with a reason, or ' +
+    'recognized as a duplicate moments later.',
+  'Usage events':
+    'What became of usage, and why it costs what it costs; what was rejected is rated again here, and ' +
+    'what did not happen is priced.',
+  'Rated transactions': 'Charges: what an event, or a period of a subscription, costs an account.',
+  Invoices:
+    'What billing runs have posted. An invoice never changes: it is voided, and its charges are billed ' +
+    'again. The workflow `billing-run` makes them.',
+  Payments: 'Money that came in or went out, and which invoices it pays.',
+  'Tax rates': 'How charges are taxed, by the tax code of the row that prices them.',
+  Wallets: 'Money that accounts have paid ahead, as kept by whoever keeps it.',
+  Flows:
+    'Business processes by their slug: durable workflows that end whatever crashes, take back what they ' +
+    'did when they fail, and happen once under an `Idempotency-Key`.',
+  Workflows:
+    'The same processes by name, and those without slug, such as `billing-run`; their executions with ' +
+    'who asked and what came of it.',
+  'Price matrices':
+    'Rate cards in the form that screens of prices use: the same cards, the same rules.',
+  'Rate computations':
+    'Pricing logic in the form that screens of formulas use, and a check of all of it.',
+  'Record types': 'Which records of your own kind there are, and which fields they have.',
+  Records: 'Records of your own kind, filtered and sorted by their fields.',
+  Webhooks:
+    'Addresses of yours that are told what happens, signed as the Standard Webhooks specification says, ' +
+    'at least once, until they have it.',
+  Audit: 'Who changed what, when, from what to what.',
+  'Reference data': 'Names that other operations take: countries, currencies, picklists.',
+  OAuth: 'How applications, such as assistants, are let in by their users.',
+  Credentials: 'What gives access, and how to take it back.',
+};
+
+/** The headings of these operations with their introductions. */
+export function tagsOf(operations: readonly Operation[]): object[] {
+  const used = new Set(operations.map(({ tag }) => tag));
+  const known = Object.keys(introductions).filter((name) => used.has(name));
+  return [...new Set([...known, ...used])].map((name) => ({
+    name,
+    ...(introductions[name] === undefined ? {} : { description: introductions[name] }),
+  }));
+}

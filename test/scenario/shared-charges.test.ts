@@ -1,0 +1,280 @@
+import { expect } from 'chai';
+import { invoicesOf, itemLines, runBilling, type BilledInvoice } from '../support/billing.js';
+import {
+  external,
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/instance.js';
+import {
+  createAccount,
+  createService,
+  event,
+  meteredService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/usage.js';
+
+/** An item in short: volume, amount, tax. */
+const short = ({ items }: BilledInvoice) =>
+  items.map(({ description, volume, amount, tax }) => [description, volume, amount, tax]);
+
+describe('charges of a line that accounts share', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  /** The master account of the contract, and three others in the order of their ids. */
+  let master: string;
+  let accounts: string[];
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true });
+  });
+  after(() => instance.close());
+  beforeEach(async () => {
+    tenant = await instance.tenant();
+    master = await createAccount(tenant, 'acme');
+    accounts = [];
+    for (const name of ['a', 'b']) accounts.push(await createAccount(tenant, name));
+    accounts.push(await createAccount(tenant, 'c', { profile: { taxExempt: true } }));
+  });
+
+  const sharesOf = (...weights: number[]) =>
+    Object.fromEntries(weights.map((weight, index) => [accounts[index] ?? '', weight]));
+
+  /** A contract with one line of a service. */
+  const sell = async (serviceId: string, accountMap: object | null, more: object = {}) => {
+    const { body } = await tenant
+      .post(`${external}/contracts`, {
+        ...{ masterAccountId: master, number: 'C-1', startDate: '2026-01-01', currency: 'USD' },
+        services: [{ serviceId, accountMap, ...more }],
+      })
+      .expect(201);
+    return { contractId: body.id as string, lineId: body.services[0].id as string };
+  };
+
+  const bill = async (first = '2026-03-01', last = '2026-03-31') => {
+    const output = await runBilling(tenant, first, last);
+    const invoices = await invoicesOf(tenant, output);
+    return new Map(invoices.map((invoice) => [invoice.accountId, invoice]));
+  };
+  /** Computes March again from what was recorded. */
+  const audit = async () => {
+    const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
+    const { body } = await tenant.post('/v1/workflows/audit-usage/execute', { data }).expect(200);
+    return body.output;
+  };
+  const each = <T>(invoices: ReadonlyMap<string, T>, read: (invoice: T) => unknown) =>
+    accounts.map((id) => {
+      const invoice = invoices.get(id);
+      return invoice && read(invoice);
+    });
+
+  it('divides usage and its tiers; all items together are the whole to the cent', async () => {
+    await tenant.post('/v1/tax-rates', { code: 'VAT', rate: 20 }).expect(201);
+    const [card] = meteredService.rateCards;
+    const rows = card?.rows.map((row) => ({ ...row, taxCode: 'VAT' })) ?? [];
+    const serviceId = await createService(tenant, 'Calls', {
+      ...meteredService,
+      rateCards: [{ currency: 'USD', rows }],
+    });
+    await sell(serviceId, sharesOf(1, 1, 1));
+    const ids = await send(
+      tenant,
+      usage('acme', serviceId, { dimensions: { api_calls: '900' } }),
+      usage('acme', serviceId, { dimensions: { api_calls: '5100' } }),
+    );
+    await waitUntilRated(tenant, 2);
+    // 6,000 calls: 1,000 free, 5,000 x 0.02 = 100.
+    const { ratedTransactions } = await event(tenant, ids[1] ?? '');
+    const charged = ratedTransactions.map(
+      (one: { accountId: string; amount: number; quantity: number; matches: boolean }) => [
+        ...[one.accountId, one.amount, one.quantity, one.matches],
+      ],
+    );
+    expect(charged).to.deep.equal([
+      [accounts[0], 33.3333333333, 1700, true],
+      [accounts[1], 33.3333333334, 1700, true],
+      [accounts[2], 33.3333333333, 1700, true],
+    ]);
+    const [{ explanation }] = ratedTransactions;
+    expect(explanation.share).to.deep.equal({
+      ...{ part: '1 of 3', from: '0', to: '1', of: '3', whole: '100' },
+    });
+    expect(explanation.total).to.include({ amount: '33.3333333333' });
+    expect(explanation.rows[0]).to.include({ quantity: '5100', amount: '100' });
+
+    expect(await audit()).to.include({ charges: 6, counters: 1, differenceCount: 0 });
+
+    const preview = await runBilling(tenant, '2026-03-01', '2026-03-31', { dryRun: true });
+    expect((preview.invoices ?? []).map(({ amount }) => amount).sort()).to.deep.equal([
+      ...[33.33, 33.33, 33.34],
+    ]);
+    const invoices = await bill();
+    expect(invoices.has(master)).to.equal(false);
+    // 33.33 + 33.34 + 33.33 = 100; 20 % of 33.33 is 6.666, of 33.34 6.668; the last is exempt.
+    expect(each(invoices, short)).to.deep.equal([
+      [['API calls (share 1 of 3)', 2000, 33.33, 6.67]],
+      [['API calls (share 1 of 3)', 2000, 33.34, 6.67]],
+      [['API calls (share 1 of 3)', 2000, 33.33, 0]],
+    ]);
+    const [first] = [...invoices.values()].map(({ items: [item] }) => item as unknown as Tiered);
+    // A third of 1,000, and of 5,000 calls.
+    expect(first?.tiers.map(({ volume, amount }) => [volume, amount])).to.deep.equal([
+      [333.3333333333, 0],
+      [1666.6666666667, 33.3333333333],
+    ]);
+    const id = invoices.get(accounts[1] ?? '')?.id ?? '';
+    const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
+    expect(body.items[0]).to.include({ amount: 33.34, exactAmount: 33.3333333334, matches: true });
+    expect(body.items[0].transactions[1].explanation.share).to.include({
+      part: '1 of 3',
+      from: '1',
+    });
+  });
+
+  interface Tiered {
+    readonly tiers: readonly { readonly volume: number; readonly amount: number }[];
+  }
+
+  it('frees and bills again what one account bears, when its invoice is void', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    await sell(serviceId, sharesOf(3, 1));
+    await send(tenant, usage('acme', serviceId));
+    await waitUntilRated(tenant, 1);
+    const invoices = await bill();
+    // 100 x 0.01 = 1: three quarters and one.
+    expect(each(invoices, ({ amount }) => amount)).to.deep.equal([0.75, 0.25, undefined]);
+    await tenant.post(`/v1/invoices/${invoices.get(accounts[0] ?? '')?.id ?? ''}/void`).expect(200);
+    const again = await bill();
+    expect(each(again, ({ amount }) => amount)).to.deep.equal([0.75, undefined, undefined]);
+  });
+
+  const plan = (more: object = {}) =>
+    createService(tenant, 'Plan', {
+      serviceType: 'Subscription',
+      priceableAttributes: [{ name: 'Plan', dimensionDataType: 'Number', isProration: true }],
+      rateCards: [
+        {
+          currency: 'USD',
+          rows: [{ priceDimName: 'Plan', label: 'Plan', priceMethod: 'FLAT_RATE', flatRate: 100 }],
+        },
+      ],
+      ...more,
+    });
+  const monthly = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
+
+  it('divides a subscription and its charged days', async () => {
+    await sell(await plan(), sharesOf(1, 1, 1), { ...monthly, startDate: '2026-03-16' });
+    const invoices = await bill();
+    // 16 of 31 days: 100 x 16 / 31 = 51.6129032258 is 51.61; up to 1/3 17.20, up to 2/3 34.41.
+    expect(each(invoices, ({ amount }) => amount)).to.deep.equal([17.2, 17.21, 17.2]);
+    const [line] = itemLines(invoices.get(accounts[0] ?? '') ?? ({ items: [] } as never));
+    expect(line).to.equal('Plan (share 1 of 3) 2026-03-16..2026-03-31 17.2');
+    const id = invoices.get(accounts[1] ?? '')?.id ?? '';
+    const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
+    const [charge] = body.items[0].charges;
+    expect(charge.explanation.share).to.deep.equal({
+      ...{ part: '1 of 3', from: '1', to: '2', of: '3', whole: '51.6129032258' },
+    });
+    expect(charge.explanation.steps.at(-1)).to.include({
+      ...{ label: '16 of 31 days', formula: '100 * 16 / 31', value: '51.6129032258' },
+    });
+    expect(charge.explanation.total.amount).to.equal('17.21');
+    // April in full: 33.33 + 33.34 + 33.33.
+    const april = await bill('2026-04-01', '2026-04-30');
+    expect(each(april, ({ amount }) => amount)).to.deep.equal([33.33, 33.34, 33.33]);
+  });
+
+  it('charges no period again when the shares are changed', async () => {
+    const { contractId, lineId } = await sell(await plan(), null, monthly);
+    expect((await bill()).get(master)?.amount).to.equal(100);
+    const line = `${external}/contracts/${contractId}/services/${lineId}`;
+    await tenant.put(line, { accountMap: sharesOf(1, 1) }).expect(200);
+    expect((await bill()).size).to.equal(0);
+    const april = await bill('2026-04-01', '2026-04-30');
+    expect(each(april, ({ amount }) => amount)).to.deep.equal([50, 50, undefined]);
+    await tenant.put(line, { accountMap: sharesOf(1, 0.5, 0.5) }).expect(200);
+    expect((await bill('2026-04-01', '2026-04-30')).size).to.equal(0);
+    await tenant.put(line, { accountMap: null }).expect(200);
+    expect((await bill('2026-04-01', '2026-04-30')).size).to.equal(0);
+    expect((await bill('2026-05-01', '2026-05-31')).get(master)?.amount).to.equal(100);
+  });
+
+  it('leaves to an account what a row bills it, beside what it shares', async () => {
+    const row = { priceMethod: 'QUANTITY', unitRate: 1 };
+    const serviceId = await createService(tenant, 'Calls', {
+      priceableAttributes: ['calls', 'jobs'].map((name) => ({ name, dimensionDataType: 'Number' })),
+      rateCards: [
+        {
+          currency: 'USD',
+          rows: [
+            { ...row, priceDimName: 'calls', label: 'Calls' },
+            { ...row, priceDimName: 'jobs', label: 'Jobs', billingAccountId: accounts[0] },
+          ],
+        },
+      ],
+    });
+    await sell(serviceId, sharesOf(1, 1));
+    const dimensions = { calls: '10', jobs: '7' };
+    const [id = ''] = await send(tenant, usage('acme', serviceId, { dimensions }));
+    await waitUntilRated(tenant, 1);
+    const { ratedTransactions } = await event(tenant, id);
+    expect(ratedTransactions.map(({ matches }: { matches: boolean }) => matches)).to.deep.equal([
+      ...[true, true, true],
+    ]);
+    expect(await audit()).to.include({ charges: 3, differenceCount: 0 });
+    // 7 of its own and half of 10; the other half.
+    expect(each(await bill(), ({ amount }) => amount)).to.deep.equal([12, 5, undefined]);
+  });
+
+  it('keeps without effect what does not say of whom, and protects who bears a share', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    await sell(serviceId, { anyone: 'half', [accounts[0] ?? '']: 1 });
+    await send(tenant, usage('acme', serviceId));
+    await waitUntilRated(tenant, 1);
+    expect((await bill()).get(master)?.amount).to.equal(1);
+    await tenant.delete(`${external}/accounts/${accounts[0] ?? ''}`).expect(204);
+    const { body } = await tenant
+      .post(`${external}/contracts`, {
+        ...{ masterAccountId: master, number: 'C-2' },
+        services: [{ serviceId, accountMap: sharesOf(0, 1) }],
+      })
+      .expect(201);
+    expect(body.number).to.equal('C-2');
+    await tenant.delete(`${external}/accounts/${accounts[1] ?? ''}`).expect(204);
+    await tenant
+      .post(`${external}/contracts`, {
+        ...{ masterAccountId: master, number: 'C-3' },
+        services: [{ serviceId, accountMap: { [accounts[2] ?? '']: '0.5' } }],
+      })
+      .expect(201);
+    const refused = await tenant.delete(`${external}/accounts/${accounts[2] ?? ''}`).expect(409);
+    expect(refused.body.message).to.include("'C-3'");
+  });
+
+  it('knows accounts by what people call them, and keeps what names none as it was sent', async () => {
+    const serviceId = await createService(tenant, 'Fee', {
+      serviceType: 'Subscription',
+      priceableAttributes: [{ name: 'Fee', dimensionDataType: 'Number' }],
+      rateCards: [
+        {
+          currency: 'USD',
+          rows: [{ priceDimName: 'Fee', label: 'Fee', priceMethod: 'FLAT_RATE', flatRate: 30 }],
+        },
+      ],
+    });
+    const { contractId, lineId } = await sell(serviceId, { a: 1, b: 2 });
+    const address = `${external}/contracts/${contractId}/services/${lineId}`;
+    const { body: line } = await tenant.get(address).expect(200);
+    expect(line.accountMap).to.deep.equal(sharesOf(1, 2));
+    // 30 x 1 / 3 and 30 x 2 / 3.
+    const invoices = await bill();
+    expect(each(invoices, ({ amount }) => amount)).to.deep.equal([10, 20, undefined]);
+    expect(invoices.has(master)).to.equal(false);
+    const put = (accountMap: object) => tenant.put(address, { accountMap });
+    const { body: kept } = await put({ a: 1, nobody: 1 }).expect(200);
+    expect(kept.accountMap).to.deep.equal({ a: 1, nobody: 1 });
+    const { body: refused } = await put({ a: 1, ...sharesOf(2) }).expect(400);
+    expect(refused.message).to.include(`names the account '${accounts[0] ?? ''}' a second time`);
+  });
+});
