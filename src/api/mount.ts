@@ -10,6 +10,7 @@ import type { Identity } from '../platform/identity.js';
 import type { Platform } from '../platform/platform.js';
 import {
   accessOf,
+  idempotencyKeyForm,
   type Operation,
   type OperationInput,
   type OperationResult,
@@ -178,12 +179,12 @@ export function readQuery(operation: Operation, query: Context['query']): Record
   return validate(operation.query, Object.fromEntries(values));
 }
 
-const idempotencyKeyForm = /^[\x21-\x7e]{1,255}$/;
+const wholeIdempotencyKey = new RegExp(`^${idempotencyKeyForm}$`);
 
 /** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
 export function checkIdempotencyKey(operation: Operation, key: string | undefined): string | null {
   if (operation.isIdempotent !== true || key === undefined) return null;
-  if (idempotencyKeyForm.test(key)) return key;
+  if (wholeIdempotencyKey.test(key)) return key;
   throw problem.validation(
     "'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces",
     { field: 'Idempotency-Key' },

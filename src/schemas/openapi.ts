@@ -1,6 +1,7 @@
 import {
   accessOf,
   errorStatuses,
+  idempotencyKeyForm,
   rolesOf,
   type ErrorFamily,
   type ErrorStatus,
@@ -162,8 +163,8 @@ const idempotencyKeyParameter = {
   in: 'header',
   description:
     'A key of your own for this request: sent again with the same body, it has one effect and one answer.',
-  // HTTP drops blanks around a header; an empty one is none.
-  schema: { type: 'string', pattern: '^[ \\t]*[!-~]{0,255}[ \\t]*$' },
+  // HTTP drops blanks around a header; of an empty one nothing is left.
+  schema: { type: 'string', pattern: `^[ \\t]*${idempotencyKeyForm}[ \\t]*$` },
 };
 
 function successResponse(

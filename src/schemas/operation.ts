@@ -190,6 +190,9 @@ export interface Operation {
   readonly errors: readonly ErrorStatus[];
 }
 
+/** What an `Idempotency-Key` is written like. */
+export const idempotencyKeyForm = '[!-~]{1,255}';
+
 /** Every error status that an operation may answer with: declared, and common to its kind. */
 export function errorStatuses(declared: Operation): ErrorStatus[] {
   const { body, query, errors } = declared;
