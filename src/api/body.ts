@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import koaBody from 'koa-body';
 import type { Context } from 'koa';
 import { Problem, problem } from '../kernel/problem.js';
-import { Turns } from '../kernel/turns.js';
+import { Portions } from '../kernel/portions.js';
 import type { Operation } from '../schemas/operation.js';
 import { parseJsonInPortions, refuseUnstorableText } from './json.js';
 
@@ -58,13 +58,13 @@ function bodyProblem(error: unknown, bodyMax: number): Problem {
 async function decodeUtf8(bytes: string): Promise<string> {
   if (!/[\u0080-\u00ff]/.test(bytes)) return bytes;
   const utf8 = new TextDecoder('utf-8', { fatal: true });
-  const turns = new Turns();
+  const portions = new Portions();
   const texts: string[] = [];
   try {
     for (let from = 0; from < bytes.length; from += mebibyte) {
       const portion = Buffer.from(bytes.slice(from, from + mebibyte), 'latin1');
       texts.push(utf8.decode(portion, { stream: true }));
-      if (turns.isOver) await turns.rest();
+      if (portions.isOver) await portions.rest();
     }
     texts.push(utf8.decode());
     return texts.join('');

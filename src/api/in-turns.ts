@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { restForConnections } from '../kernel/turns.js';
+import { restForConnections } from '../kernel/portions.js';
 
 /** Requests begun in a turn of the event loop: some 50 ms of work. */
 const begunMax = 64;

@@ -92,10 +92,8 @@ async function insertAddresses(
   accountId: string,
   addresses: readonly AddressColumns[],
 ): Promise<void> {
-  if (addresses.length === 0) return;
-  await Address.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(addresses.map((address) => ({ ...address, accountId })));
+  const rows = addresses.map((address) => ({ ...address, accountId }));
+  await Address.insertAll(trx, scope.tenantId, rows);
 }
 
 async function deleteAddresses(

@@ -72,16 +72,16 @@ export async function insertAttributes(
   after = 0,
 ): Promise<Attribute[]> {
   if (attributes.length === 0) return [];
-  const inserted = await Attribute.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(
-      attributes.map((attribute, index) => ({
-        ...newColumns(attribute),
-        ...owner,
-        kind,
-        position: after + index,
-      })),
-    );
+  const inserted = await Attribute.insertAll(
+    trx,
+    scope.tenantId,
+    attributes.map((attribute, index) => ({
+      ...newColumns(attribute),
+      ...owner,
+      kind,
+      position: after + index,
+    })),
+  );
   await requireServiceFits(trx, scope, owner);
   return inserted;
 }

@@ -3,7 +3,7 @@ import type { BillingProblem } from '../kernel/billing-run.js';
 import type { Days } from '../kernel/billing-calendar.js';
 import { daysFrom } from '../kernel/date.js';
 import { newId, seededId } from '../kernel/id.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { Decimal, type Decimal as DecimalType } from '../kernel/money.js';
 import { sharesKey, shareText, type Share } from '../kernel/share.js';
 import type { Scope } from '../kernel/scope.js';
@@ -77,7 +77,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
     const charges = [
       ...recurring.charges.map((charge) => chargeOfLine(charge, seed, names)),
-      ...(await mapInTurns(usage, (group) => chargeOfUsage(group, names))),
+      ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
     ];
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);

@@ -160,15 +160,15 @@ export async function insertLines(
       id: newId(),
     });
   }
-  await ContractService.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(
-      inserted.map(({ id, serviceId, input, former, lineageId }) => ({
-        ...{ id, serviceId, contractId: contract.id, lineageId: lineageId ?? null },
-        ...(former ? formerColumns(former) : {}),
-        ...lineColumns(input),
-      })),
-    );
+  await ContractService.insertAll(
+    trx,
+    scope.tenantId,
+    inserted.map(({ id, serviceId, input, former, lineageId }) => ({
+      ...{ id, serviceId, contractId: contract.id, lineageId: lineageId ?? null },
+      ...(former ? formerColumns(former) : {}),
+      ...lineColumns(input),
+    })),
+  );
   const copying = inserted.filter(
     ({ input, former }) =>
       input.priceableAttributes === null || (input.priceableAttributes === undefined && !former),

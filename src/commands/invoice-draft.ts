@@ -3,7 +3,7 @@ import type { BillingProblem } from '../kernel/billing-run.js';
 import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
 import { partOf, type Share } from '../kernel/share.js';
 import { addDays } from '../kernel/date.js';
-import { eachInTurns } from '../kernel/turns.js';
+import { eachInPortions } from '../kernel/portions.js';
 import type { Proration } from '../rating/index.js';
 import { referenceData } from '../kernel/reference-data.js';
 
@@ -80,7 +80,7 @@ export async function draftInvoices(
     else byInvoice.set(charge.invoiceId, [charge]);
   }
   const drafts: InvoiceDraft[] = [];
-  await eachInTurns([...byInvoice.values()], (ofInvoice) => {
+  await eachInPortions([...byInvoice.values()], (ofInvoice) => {
     const [first] = ofInvoice;
     if (!first) return;
     drafts.push(draftInvoice(first, ofInvoice, taxRates, exemptAccounts.has(first.accountId)));

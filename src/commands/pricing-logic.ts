@@ -104,15 +104,11 @@ export async function insertPricingLogic(
     const at = field === undefined ? '' : `${field}[${index}].`;
     await requireValid(known, logic, fields ?? fieldsAt(at));
   }
-  const inserted = await PricingLogic.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(
-      logics.map((logic, index) => ({
-        ...newColumns(logic),
-        serviceId,
-        seqNo: after + index + 1,
-      })),
-    );
+  const inserted = await PricingLogic.insertAll(
+    trx,
+    scope.tenantId,
+    logics.map((logic, index) => ({ ...newColumns(logic), serviceId, seqNo: after + index + 1 })),
+  );
   await requireServiceFits(trx, scope, { serviceId });
   return inserted;
 }

@@ -50,9 +50,6 @@ async function currentVersions(
   return new Map(cards.map((card) => [card.currency, card]));
 }
 
-/** Rows of one insert: PostgreSQL takes at most 65,535 parameters in a statement. */
-const rowsPerInsert = 2_000;
-
 async function insertRows(
   trx: Knex.Transaction,
   scope: Scope,
@@ -61,11 +58,7 @@ async function insertRows(
   const rows = cards.flatMap(({ id, card }) =>
     card.rows.map((row) => ({ ...row, rateCardId: id })),
   );
-  for (let start = 0; start < rows.length; start += rowsPerInsert) {
-    await RateCardRow.query(trx)
-      .forTenant(scope.tenantId)
-      .insert(rows.slice(start, start + rowsPerInsert));
-  }
+  await RateCardRow.insertAll(trx, scope.tenantId, rows);
 }
 
 /** Inserts versions that follow `previous`; a card without a previous version starts at 1. */
@@ -84,14 +77,14 @@ async function insertVersions(
     const fromDate = before && before.fromDate > today ? before.fromDate : today;
     return { id: newId(), card, versionNo: (before?.versionNo ?? 0) + 1, fromDate };
   });
-  await RateCard.query(trx)
-    .forTenant(scope.tenantId)
-    .insert(
-      versions.map(({ id, card, versionNo, fromDate }) => ({
-        ...{ id, versionNo, fromDate, currency: card.currency, isCurrent: true },
-        ...owner,
-      })),
-    );
+  await RateCard.insertAll(
+    trx,
+    scope.tenantId,
+    versions.map(({ id, card, versionNo, fromDate }) => ({
+      ...{ id, versionNo, fromDate, currency: card.currency, isCurrent: true },
+      ...owner,
+    })),
+  );
   await insertRows(trx, scope, versions);
 }
 

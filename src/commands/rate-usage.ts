@@ -164,7 +164,7 @@ async function rateEach(
   for (const [count, candidate] of candidates.entries()) {
     if (!rater.takes(candidate.message.read)) return { end: candidate.record.offset, count };
     rate(candidate);
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
   }
   return { end, count: candidates.length };
 }

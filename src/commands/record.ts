@@ -4,7 +4,7 @@ import { newId } from '../kernel/id.js';
 import { JsonText, parseJson, stringifyJson } from '../kernel/json.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { eachInTurns } from '../kernel/turns.js';
+import { eachInPortions } from '../kernel/portions.js';
 import { GenericRecord, type RecordInput } from '../models/record.js';
 import { uniqueConstraint } from '../models/record-key.js';
 import type { RecordType } from '../models/record-type.js';
@@ -76,7 +76,7 @@ async function sortObjects(type: RecordType, objects: readonly NewObject[]): Pro
   const fields = type.declaredFields();
   const candidates: Candidate[] = [];
   const faults = new Map<number, Problem>();
-  await eachInTurns(objects, ({ id, object }, index) => {
+  await eachInPortions(objects, ({ id, object }, index) => {
     const fault = dataFault(fields, object, { isChange: false });
     const data = fault ? '' : stringifyJson(object);
     if (fault) faults.set(index, fault);

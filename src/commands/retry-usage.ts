@@ -75,7 +75,7 @@ async function retryInTransaction(
       break;
     }
     batch.retry(event, message, rater.rate(message.read));
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
   }
   await batch.write(trx, tenantId, rater.movedCounters());
   for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { stringifyJson } from '../kernel/json.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import type { WebhookEvent } from '../kernel/webhook.js';
 import { WebhookOutbox } from '../models/webhook-event.js';
 
@@ -56,7 +56,7 @@ export async function recordWebhookEvents(
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = new Date();
   const changes = await make((kind) => wanted.has(kind));
-  const events = await mapInTurns(
+  const events = await mapInPortions(
     changes.filter(({ event }) => wanted.has(event)),
     ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
   );

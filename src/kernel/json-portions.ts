@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from './json.js';
 import { problem, type Problem } from './problem.js';
-import { Turns } from './turns.js';
+import { Portions } from './portions.js';
 
 /** Shorter texts are parsed at once, in about a millisecond. */
 const pieceLength = 64 * 1024;
@@ -153,7 +153,7 @@ function setMember(target: Record<string, unknown>, name: string, value: unknown
 
 class PartReader {
   readonly #text: string;
-  readonly #turns = new Turns();
+  readonly #portions = new Portions();
 
   constructor(text: string) {
     this.#text = text;
@@ -184,7 +184,7 @@ class PartReader {
     const parsed = parseJson(
       `${this.#text.charAt(part.start)}${piece}${this.#text.charAt(part.end)}`,
     ) as Container;
-    if (this.#turns.isOver) await this.#turns.rest();
+    if (this.#portions.isOver) await this.#portions.rest();
     const valueOf = (value: unknown) =>
       within.length > 0 && typeof value === 'string' && value.startsWith(mark)
         ? this.read(within[Number(value.slice(mark.length))] as LongPart)
@@ -220,10 +220,10 @@ class PartReader {
 export async function parseJsonInPortions(text: string, valuesMax: number): Promise<unknown> {
   if (text.length < pieceLength) return parseJson(text);
   const scanner = new Scanner(text, valuesMax);
-  const turns = new Turns();
+  const portions = new Portions();
   while (!scanner.isDone) {
     scanner.advance();
-    await turns.rest();
+    await portions.rest();
   }
   const { root } = scanner;
   if (root) return new PartReader(text).read(root);
@@ -263,7 +263,7 @@ const weighMember = (member: unknown, most: number): number =>
 
 class PortionWriter {
   readonly pieces: string[] = [];
-  readonly #turns = new Turns();
+  readonly #portions = new Portions();
 
   /** Items of an array, as many at once as are light together. */
   async #writeItems(items: readonly unknown[]): Promise<void> {
@@ -272,7 +272,7 @@ class PortionWriter {
     const flush = async (to: number): Promise<void> => {
       if (to > from) {
         this.pieces.push(stringifyJson(items.slice(from, to)).slice(1, -1), ',');
-        if (this.#turns.isOver) await this.#turns.rest();
+        if (this.#portions.isOver) await this.#portions.rest();
       }
       from = to;
       weight = 0;
@@ -311,7 +311,7 @@ class PortionWriter {
       // Nothing so heavy is empty: the last piece is the comma behind its last member.
       this.pieces[this.pieces.length - 1] = isList ? ']' : '}';
     }
-    if (this.#turns.isOver) await this.#turns.rest();
+    if (this.#portions.isOver) await this.#portions.rest();
   }
 }
 

@@ -1,28 +1,69 @@
-import { nextPortion, portionMs } from './turns.js';
+/** Work that has held the thread for so long lets others have their turn. */
+const portionMs = 3;
+
+const waiting: (() => void)[] = [];
+
+/** How long long work rests after a connection has come, and how much of each period in all. */
+const restMs = 5;
+const restMsMax = 100;
+const periodMs = 200;
+let periodAt = -Infinity;
+let restsUntil = -Infinity;
+
+/**
+ * Lets long work rest for a moment: of new connections, one is accepted in each turn of the event loop. At
+ * most half of the time, so that nobody can stop it by opening connections.
+ */
+export function restForConnections(): void {
+  const now = performance.now();
+  if (now - periodAt > periodMs) periodAt = now;
+  restsUntil = Math.min(now + restMs, periodAt + restMsMax);
+}
+
+/** Resumes one of those that wait, so that all of them together take one portion of a turn. */
+function resumeNext(): void {
+  if (performance.now() < restsUntil) {
+    setImmediate(resumeNext);
+    return;
+  }
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(resumeNext);
+}
+
+/** Waits for a portion; one of all that wait goes on in each turn of the event loop. */
+function nextPortion(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(resumeNext);
+  });
+}
 
 /** What takes more portions than these also leaves others half of the time. */
 const quickPortions = 40;
 
 /**
- * Divides a long computation into portions, between which the process answers others: however many
- * such computations there are, what arrives meanwhile waits for one portion. Ask `isOver` after each
- * piece, which is itself to take less than some milliseconds, and await `next` when it is.
+ * Divides long work into portions, between which the process answers others: however many such works are
+ * under way, each turn of the event loop has one portion of one of them. `rest` after each piece, which is
+ * itself to take less than some milliseconds; ask `isOver` first where pieces are small.
  */
 export class Portions {
-  #endsAt = performance.now() + portionMs;
+  #until = performance.now() + portionMs;
   #count = 1;
 
+  /** Whether the portion is used up; asked often, it costs next to nothing. */
   get isOver(): boolean {
-    return performance.now() >= this.#endsAt;
+    return performance.now() >= this.#until;
   }
 
-  async next(): Promise<void> {
+  /** Waits for the next portion, if this one is used up. */
+  async rest(): Promise<void> {
+    if (!this.isOver) return;
     this.#count += 1;
     if (this.#count > quickPortions) {
       await new Promise<void>((resolve) => void setTimeout(resolve, portionMs));
     }
     await nextPortion();
-    this.#endsAt = performance.now() + portionMs;
+    this.#until = performance.now() + portionMs;
   }
 }
 
@@ -32,20 +73,28 @@ export async function inPortions<R>(pieces: Generator<undefined, R, undefined>):
   for (;;) {
     const { done, value } = pieces.next();
     if (done === true) return value;
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
   }
 }
 
-/** `map` in portions. */
-export async function mapInPortions<T, R>(
-  values: readonly T[],
-  map: (value: T, index: number) => R,
-): Promise<R[]> {
+/** Calls `work` for each item, in portions. */
+export async function eachInPortions<T>(
+  items: readonly T[],
+  work: (item: T, index: number) => void,
+): Promise<void> {
   const portions = new Portions();
-  const results: R[] = [];
-  for (const [index, value] of values.entries()) {
-    if (portions.isOver) await portions.next();
-    results.push(map(value, index));
+  for (const [index, item] of items.entries()) {
+    work(item, index);
+    if (portions.isOver) await portions.rest();
   }
+}
+
+/** What `map` gives for each item, in portions. */
+export async function mapInPortions<T, R>(
+  items: readonly T[],
+  map: (item: T, index: number) => R,
+): Promise<R[]> {
+  const results: R[] = [];
+  await eachInPortions(items, (item, index) => results.push(map(item, index)));
   return results;
 }

@@ -1,5 +1,14 @@
 import type { Knex } from 'knex';
-import { Model, QueryBuilder, type Page, type Pojo, type QueryContext } from 'objection';
+import {
+  Model,
+  QueryBuilder,
+  type Constructor,
+  type ModelClass,
+  type Page,
+  type PartialModelObject,
+  type Pojo,
+  type QueryContext,
+} from 'objection';
 import { newId } from '../kernel/id.js';
 import { Decimal, decimalText } from '../kernel/money.js';
 
@@ -48,6 +57,9 @@ export class TenantQueryBuilder<M extends Model, R = M[]> extends QueryBuilder<M
   }
 }
 
+/** Rows of one insert: objection takes about 50 microseconds for each, in which nobody else is served. */
+const rowsPerInsert = 100;
+
 /** The base of every record that belongs to a tenant. */
 export class TenantModel extends Model {
   declare tenantId: string;
@@ -63,6 +75,22 @@ export class TenantModel extends Model {
    */
   static getConcurrency(knex: Knex | undefined): number {
     return knex?.isTransaction === true ? 1 : 4;
+  }
+
+  /** Inserts any number of records in their order, and answers with them. */
+  static async insertAll<M extends TenantModel>(
+    this: Constructor<M>,
+    trx: Knex.Transaction,
+    tenantId: string,
+    records: readonly PartialModelObject<M>[],
+  ): Promise<M[]> {
+    const inserted: M[] = [];
+    for (let start = 0; start < records.length; start += rowsPerInsert) {
+      const some = records.slice(start, start + rowsPerInsert);
+      const query = (this as ModelClass<M>).query(trx) as unknown as TenantQueryBuilder<M>;
+      inserted.push(...(await query.forTenant(tenantId).insert(some)));
+    }
+    return inserted;
   }
 
   override $beforeInsert(context: QueryContext): void {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { parseJson } from '../kernel/json.js';
 import type { Scope } from '../kernel/scope.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { AuditEntry } from '../models/audit-entry.js';
 import type { TenantQueryBuilder } from '../models/tenant-model.js';
 import type * as schema from '../schemas/audit.js';
@@ -107,5 +107,5 @@ export async function listAudit(
       { column: 'id', order: 'desc' },
     ]);
   const { rows, isCut } = await readHeavyPage(entries, page, entryWeight);
-  return { items: await mapInTurns(rows as readonly ReadEntry[], presentEntry), total, isCut };
+  return { items: await mapInPortions(rows as readonly ReadEntry[], presentEntry), total, isCut };
 }

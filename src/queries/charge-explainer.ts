@@ -63,7 +63,7 @@ async function keepFitting<T extends object>(
   const portions = new Portions();
   for (const value of values) {
     if (room.left <= 0) return;
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
     const found = explanationOf(value);
     room.left -= JSON.stringify(found).length;
     if (found && room.left >= 0) into.set(value, found);

@@ -1,7 +1,7 @@
 import { raw } from 'objection';
 import { arrayLiteral } from '../kernel/postgres-array.js';
 import type { Scope } from '../kernel/scope.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { prepareQuery, type QueryableModel } from '../models/prepared-query.js';
 import { isCounted, prepareRowCount } from '../models/row-count.js';
 import {
@@ -88,7 +88,7 @@ export async function listHeavyPage<M extends TenantModel, T>(
   const total =
     totalByPage(page, found) ??
     (await query.clone().clearOrder().clearSelect().clearWithGraph().resultSize());
-  return { items: await mapInTurns(rows, present), total, isCut };
+  return { items: await mapInPortions(rows, present), total, isCut };
 }
 
 /** A page of a query whose order an index holds together with the ids. */

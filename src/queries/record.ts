@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { parseJson } from '../kernel/json.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { prepareQuery } from '../models/prepared-query.js';
 import { GenericRecord } from '../models/record.js';
 import type { Sql } from '../models/record-key.js';
@@ -164,7 +164,7 @@ export async function listRecords(
     (portion) => readData(read, type.tenantId, portion),
     ({ data }) => data.length,
   );
-  const items = await mapInTurns(page.rows, (row) => {
+  const items = await mapInPortions(page.rows, (row) => {
     const record = presentRecord(row);
     return { ...record, data: project(record.data) };
   });

@@ -45,7 +45,7 @@ export async function auditCharges(
   for (const plan of facts.plans.values()) await inPortions(rating.compileInPieces(plan));
   for (const [eventId, stored] of own) {
     differences.push(...compareEvent(facts, eventId, stored));
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
   }
   return {
     ...{ next, events: own.length, differences },

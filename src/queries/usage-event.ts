@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { isUuid } from '../kernel/id.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import { mapInTurns } from '../kernel/turns.js';
+import { mapInPortions } from '../kernel/portions.js';
 import {
   placeOfUsageEvent,
   usageEventId,
@@ -116,7 +116,7 @@ async function listPending(
   }
   if (page.offset >= count) return { items: [], total: count };
   const { records, isCut } = await log.readNewest(scope.tenantId, from, page);
-  return { items: await mapInTurns(records, present), total: count, isCut };
+  return { items: await mapInPortions(records, present), total: count, isCut };
 }
 
 type StoredStatus = Exclude<Status, 'pending'>;
@@ -210,7 +210,7 @@ export async function listUsageEvents(
     limit: missing,
     offset: Math.max(offset - pending.total, 0),
   });
-  const stored = await mapInTurns(rows, (event) => presentUsageSummary(event));
+  const stored = await mapInPortions(rows, (event) => presentUsageSummary(event));
   return { items: [...pending.items, ...stored], total, isCut };
 }
 

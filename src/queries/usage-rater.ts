@@ -95,7 +95,7 @@ export class UsageRater<R extends Rated = Rated> {
     const keys = new Set<string>();
     const portions = new Portions();
     for (const event of events) {
-      if (portions.isOver) await portions.next();
+      if (portions.isOver) await portions.rest();
       if (rater.#operations >= callOperationsMax / 2) break;
       const prepared = await rater.#prepare(event, contextOf(event));
       if ('compiled' in prepared) for (const key of prepared.counterKeys) keys.add(counterKey(key));

@@ -81,7 +81,7 @@ async function rateAll(
       );
     }
     outcomes.push(outcome);
-    if (portions.isOver) await portions.next();
+    if (portions.isOver) await portions.rest();
   }
   return outcomes;
 }

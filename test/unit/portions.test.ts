@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { inPortions, Portions } from '../../src/kernel/portions.js';
+import { inPortions, Portions, restForConnections } from '../../src/kernel/portions.js';
 
 /** Keeps the process to itself, as a computation does. */
 function compute(ms: number): void {
@@ -13,7 +13,7 @@ describe('portions', () => {
       const portions = new Portions();
       for (let piece = 0; piece < 5; piece += 1) {
         compute(6);
-        if (portions.isOver) await portions.next();
+        if (portions.isOver) await portions.rest();
       }
     };
     const turns: number[] = [];
@@ -38,5 +38,32 @@ describe('portions', () => {
       return 'done';
     }
     assert.equal(await inPortions(pieces()), 'done');
+  });
+
+  it('let others go on once they are used up', async () => {
+    const portions = new Portions();
+    assert.isFalse(portions.isOver);
+    compute(4);
+    assert.isTrue(portions.isOver);
+    let hasRun = false;
+    setImmediate(() => {
+      hasRun = true;
+    });
+    await portions.rest();
+    assert.isTrue(hasRun);
+    assert.isFalse(portions.isOver);
+  });
+
+  it('rest while connections come, and go on though they come for ever', async () => {
+    const coming = setInterval(restForConnections, 1);
+    try {
+      const portions = new Portions();
+      for (let portion = 0; portion < 5; portion += 1) {
+        compute(4);
+        await portions.rest();
+      }
+    } finally {
+      clearInterval(coming);
+    }
   });
 });
