@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
+import { answerOnce } from '../commands/answer-once.js';
 import { isUuid } from '../kernel/id.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
@@ -11,11 +12,11 @@ import type { Platform } from '../platform/platform.js';
 import {
   accessOf,
   idempotencyKeyForm,
+  idempotencyOf,
+  takesIdempotencyKey,
   type Operation,
   type OperationInput,
   type OperationResult,
-  type Redirect,
-  type StoredFile,
 } from '../schemas/operation.js';
 import { recordOfParam } from '../schemas/record-id.js';
 import { validate } from '../schemas/validator.js';
@@ -23,10 +24,10 @@ import { readBody } from './body.js';
 import { enterWithBody, largeBodyMin } from './body-budget.js';
 import { checkAccess, checkAdminFields } from './check-access.js';
 import { noteRefusedBearer } from './failed-sign-ins.js';
-import { JsonText, stringifyJsonInPortions } from './json.js';
+import { JsonText } from './json.js';
 import { resolveInput } from './natural-keys.js';
-import { presentReply } from './presenters/reply.js';
 import { admit, limitEvents, limitRequest } from './rate-limit.js';
+import { answerText, sendAnswer, sendJson } from './send-answer.js';
 import { bytesOf, enterShare } from './share.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
@@ -183,7 +184,7 @@ const wholeIdempotencyKey = new RegExp(`^${idempotencyKeyForm}$`);
 
 /** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
 export function checkIdempotencyKey(operation: Operation, key: string | undefined): string | null {
-  if (operation.isIdempotent !== true || key === undefined) return null;
+  if (key === undefined || !takesIdempotencyKey(operation)) return null;
   if (wholeIdempotencyKey.test(key)) return key;
   throw problem.validation(
     "'Idempotency-Key' must be 1 to 255 visible ASCII characters without spaces",
@@ -198,32 +199,6 @@ async function readInput(operation: Operation, ctx: Context, leave: () => void):
   if (text.length < largeBodyMin) leave();
   const body = validate(operation.body, value);
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
-}
-
-/** A name that a header can hold as it is: a token (RFC 9110, section 5.6.2). */
-const plainName = /^[\w!#$%&'*+.^`|~-]+$/;
-
-/**
- * The name stands as document 1 shows it; it is quoted where it has to be, and encoded where ASCII
- * does not suffice (RFC 6266, RFC 8187).
- */
-function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
-  if (plainName.test(fileName)) ctx.set('Content-Disposition', `attachment; filename=${fileName}`);
-  else ctx.attachment(fileName);
-  ctx.type = contentType;
-  ctx.body = bytes;
-}
-
-/** By hand: Koa refuses `Secure` behind a proxy that ends TLS. */
-function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: boolean): void {
-  for (const { name, value, maxAgeSeconds } of cookies) {
-    const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
-    ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`);
-  }
-  // No body, which Koa would write itself.
-  ctx.body = null;
-  ctx.status = 302;
-  ctx.set('Location', location);
 }
 
 /** Works out what it is asked for: hardly any operation looks at its caller. */
@@ -291,27 +266,23 @@ async function perform(
     if (!ctx.res.writableFinished) scope.db.abandon?.();
   });
   const input = { params, query, body, idempotencyKey };
-  const resolving = resolveInput(scope, operation, input);
-  if (resolving) await resolving;
-  const result = await handler(input, scope, platform, new RequestCaller(ctx, platform));
-  const { success } = operation;
-  if (success.kind === 'redirect') {
-    sendRedirect(ctx, result as Redirect, platform.config.publicUrl.startsWith('https:'));
+  const work = (inner: Scope): unknown => {
+    const handle = () => handler(input, inner, platform, new RequestCaller(ctx, platform));
+    const resolving = resolveInput(inner, operation, input);
+    return resolving ? resolving.then(handle) : handle();
+  };
+  if (idempotencyKey !== null && idempotencyOf(operation) === 'transaction') {
+    const request = { key: idempotencyKey, operation: operation.id, input };
+    const { status } = operation.success;
+    const kept = await answerOnce(scope, request, async (inner) => ({
+      ...{ status, text: await answerText(operation, await work(inner), { requestId, ...input }) },
+    }));
+    sendJson(ctx, kept.status, kept.text);
     return;
   }
-  ctx.status = success.status;
-  if (success.kind === 'empty') return;
-  if (success.kind === 'file') {
-    sendFile(ctx, success.contentType, result as StoredFile);
-    return;
-  }
-  ctx.type = 'application/json; charset=utf-8';
-  // A search says in its body which page it wants.
-  const isList = success.kind === 'offsetPage';
-  const asked = isList && operation.body ? (body as typeof query) : query;
-  const answered = presentReply(success, result, { requestId, query: asked });
-  const text = stringifyJsonInPortions(answered, { isUneven: isList });
-  ctx.body = typeof text === 'string' ? text : await text;
+  const isSecure = platform.config.publicUrl.startsWith('https:');
+  const sending = sendAnswer(ctx, operation, await work(scope), { requestId, isSecure, ...input });
+  if (sending) await sending;
 }
 
 async function answer(

@@ -18,9 +18,9 @@ export function isLargeBody({ headers }: IncomingMessage): boolean {
 }
 
 /** Where an operation does its work. One that starts a workflow mostly waits for it. */
-export function laneOf({ weight, isIdempotent }: Operation): Lane {
+export function laneOf({ weight, idempotency }: Operation): Lane {
   if (weight === 'heavy') return 'heavy';
-  return isIdempotent === true ? 'flow' : 'light';
+  return idempotency === 'flow' ? 'flow' : 'light';
 }
 
 /** Waits for the turn of a tenant's request, until the function that is returned is called. 429. */

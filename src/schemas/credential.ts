@@ -70,6 +70,8 @@ export const tokenRevocationOperations = {
     description:
       'It is refused within ten seconds by every process, and so is what OAuth clients were allowed ' +
       'with it. Tokens are not stored: any id is taken.',
+    // Revoking twice is revoking once.
+    idempotency: 'none',
     success: reply.dto(TokenRevocation),
     errors: [404],
   }),

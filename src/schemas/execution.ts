@@ -175,7 +175,7 @@ export const executionOperations = {
       textParams,
       summary: 'Execute a workflow, and wait for its end or not',
     },
-    isIdempotent: true,
+    idempotency: 'flow',
     body: ExecuteBody,
     example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
     access: 'operator',
@@ -215,6 +215,8 @@ export const executionOperations = {
     path: '/v1/workflows/{workflowId}/executions/{executionId}/cancel',
     ...{ tag, family, rateLimit, textParams, summary: 'Cancel an execution that runs' },
     access: 'operator',
+    // Asked of Temporal; canceling twice is canceling once.
+    idempotency: 'none',
     details: 'What it has done so far is taken back. 409 when it has ended.',
     success: reply.dto(Execution),
     errors: [404, 409],

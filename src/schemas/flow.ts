@@ -121,7 +121,7 @@ export function flowOperation(workflow: string, declared: Flow) {
     family: 'flows',
     summary: declared.name,
     description: declared.description,
-    isIdempotent: true,
+    idempotency: 'flow',
     access: declared.entity === 'service' ? 'admin' : 'operator',
     query: draftQuery,
     body: flowBody(declared),

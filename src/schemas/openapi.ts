@@ -6,6 +6,7 @@ import {
   type ErrorFamily,
   type ErrorStatus,
   type Operation,
+  takesIdempotencyKey,
 } from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { openApiReplies } from './openapi-reply.js';
@@ -162,9 +163,10 @@ const idempotencyKeyParameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A key of your own for this request: sent again with the same body, it has one effect and one answer.',
+    'A key of your own for this request: sent again with the same body, it has one effect and one answer; ' +
+    'with another request it is refused with 409.',
   // HTTP drops blanks around a header; of an empty one nothing is left.
-  schema: { type: 'string', pattern: `^[ \\t]*${idempotencyKeyForm}[ \\t]*$` },
+  schema: { type: 'string', pattern: `^[ \t]*${idempotencyKeyForm}[ \t]*$` },
 };
 
 function successResponse(
@@ -233,7 +235,7 @@ export function describeApi(
     const parameters = [
       ...pathParameters(operation),
       ...queryParameters(operation, translator),
-      ...(operation.isIdempotent === true ? [idempotencyKeyParameter] : []),
+      ...(takesIdempotencyKey(operation) ? [idempotencyKeyParameter] : []),
     ];
     const answers: Record<string, object> = {
       [success.status]: successResponse(operation, replies, facts),

@@ -184,8 +184,11 @@ export interface Operation {
   readonly rateLimit?: 'requests' | 'events';
   /** What takes much time or memory: few of them are in work at once (docs/decisions/0171). */
   readonly weight?: 'heavy';
-  /** Whether an `Idempotency-Key` makes a repeated request harmless: it starts a workflow. */
-  readonly isIdempotent?: boolean;
+  /**
+   * What an `Idempotency-Key` means here, where `idempotencyOf` does not know: `flow`, a workflow keeps
+   * the answer; `none`, none is taken, because a repetition is harmless or its answer is not to be kept.
+   */
+  readonly idempotency?: 'flow' | 'none';
   /** What can go wrong beyond 401 and 403, which every protected operation has. */
   readonly errors: readonly ErrorStatus[];
 }
@@ -200,6 +203,8 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
   // 403 to whoever has a token, too: its tenant may be suspended.
   if (accessOf(declared) !== 'public') statuses.add(401).add(403);
   if (body) statuses.add(413);
+  // The key was used for another request.
+  if (takesIdempotencyKey(declared)) statuses.add(409);
   // More than its share of a tenant, or of an address that nobody knows.
   statuses.add(429);
   // A bad path leads nowhere: 404.
@@ -212,6 +217,22 @@ export function errorStatuses(declared: Operation): ErrorStatus[] {
 /** Whether an operation changes nothing: it needs no right to write. */
 export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
   method === 'GET' || declared === true;
+
+/**
+ * Who sees to it that a request which is sent again under its `Idempotency-Key` has one effect and one
+ * answer: the workflow that it starts, or the transaction that it is. Undefined: it takes no key.
+ */
+export function idempotencyOf(declared: Operation): 'flow' | 'transaction' | undefined {
+  const { method, family, idempotency } = declared;
+  if (idempotency !== undefined) return idempotency === 'flow' ? 'flow' : undefined;
+  // Usage is told apart by its externalTransactionId, whatever it is sent with.
+  const isAlone = family === 'ingestion' || family === 'gateway';
+  return method === 'POST' && !isReadOnly(declared) && !isAlone ? 'transaction' : undefined;
+}
+
+/** Whether an operation takes an `Idempotency-Key`. */
+export const takesIdempotencyKey = (declared: Operation): boolean =>
+  idempotencyOf(declared) !== undefined;
 
 /** Who may call an operation. */
 export const accessOf = (declared: Operation): Access =>

@@ -118,7 +118,7 @@ export const paymentOperations = {
     path: external('/payments'),
     tag,
     summary: 'Save a payment',
-    isIdempotent: true,
+    idempotency: 'flow',
     body: PaymentCreate,
     example: examples.payment,
     access: 'operator',

@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { referenceData } from '../kernel/reference-data.js';
 import { operations, type Operations } from './index.js';
-import { isReadOnly, type Operation } from './operation.js';
+import { isReadOnly, takesIdempotencyKey, type Operation } from './operation.js';
 import { SchemaTranslator, type JsonSchema } from './openapi-schema.js';
 import { SimulatedUsage } from './usage-message.js';
 import { describeKey, recordOfParam } from './record-id.js';
@@ -134,7 +134,7 @@ function inputSchema(operation: Operation): JsonSchema {
       ...Object.fromEntries(inPath.map((name) => [name, pathSchema(name, operation)])),
       ...Object.fromEntries(inQuery),
       ...(body ? { body: translator.translate(body) } : {}),
-      ...(operation.isIdempotent === true ? { idempotencyKey } : {}),
+      ...(takesIdempotencyKey(operation) ? { idempotencyKey } : {}),
       maxTokens: { type: 'integer' },
     },
     ...(required.length === 0 ? {} : { required }),

@@ -241,7 +241,7 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Rate a rejected event again',
-    isIdempotent: true,
+    idempotency: 'flow',
     access: 'operator',
     details:
       'After the cause was mended. It takes counters and prices as they are in its own period. 409 unless it is rejected.',
@@ -256,7 +256,7 @@ export const usageEventOperations = {
     tag,
     family,
     summary: 'Rate rejected events again, by filter',
-    isIdempotent: true,
+    idempotency: 'flow',
     body: RetryBody,
     example: { code: 'ACCOUNT_NOT_FOUND' },
     access: 'operator',

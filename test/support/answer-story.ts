@@ -1,5 +1,5 @@
 import { examples } from '../../src/schemas/examples.js';
-import type { Operation } from '../../src/schemas/operation.js';
+import { idempotencyOf, type Operation } from '../../src/schemas/operation.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { checkAnswer, declaredOperations } from './answers.js';
 import type { TestInstance, TestTenant } from './instance.js';
@@ -27,16 +27,23 @@ interface Call {
   readonly isAside?: boolean;
 }
 
+type Send = (headers?: Readonly<Record<string, string>>) => ReturnType<typeof sendRaw>;
+
+/** Sends a request of an operation that keeps its answers, perhaps more than once. */
+export type Repeat = (operation: Operation, send: Send) => ReturnType<typeof sendRaw>;
+
 class Story {
   readonly answers: Answers = {};
   readonly params: Record<string, string> = { currency: 'USD', name: 'netTerm' };
   readonly references: Record<string, string> = {};
   readonly #url: string;
   readonly #tenant: TestTenant;
+  readonly #repeat: Repeat | undefined;
 
-  constructor(url: string, tenant: TestTenant) {
+  constructor(url: string, tenant: TestTenant, repeat?: Repeat) {
     this.#url = url;
     this.#tenant = tenant;
+    this.#repeat = repeat;
   }
 
   /** Calls an operation with its example body, and keeps the first answer. */
@@ -52,14 +59,18 @@ class Story {
     const asked = query === undefined ? queryIn(places, operation) : `?${query}`;
     const path = pathIn(places, operation.path) + onlyOne(operation, asked);
     const sent = body ?? (example === undefined ? undefined : withoutTenant(places, example));
-    const answer = await sendRaw(this.#url, {
-      ...{ method, path },
-      ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
-      headers: {
-        Authorization: `Bearer ${this.#tenant.token}`,
-        'Content-Type': 'application/json',
-      },
-    });
+    const send: Send = (headers = {}) =>
+      sendRaw(this.#url, {
+        ...{ method, path },
+        ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
+        headers: {
+          Authorization: `Bearer ${this.#tenant.token}`,
+          'Content-Type': 'application/json',
+          ...headers,
+        },
+      });
+    const isRepeated = this.#repeat && idempotencyOf(operation) === 'transaction';
+    const answer = isRepeated ? await this.#repeat(operation, send) : await send();
     const { status, text, headers } = answer;
     if (status !== success.status) throw new Error(`${id} answered ${status}: ${text}`);
     checkAnswer(method, path, { status, text, type: String(headers['content-type'] ?? '') });
@@ -231,8 +242,9 @@ async function takeAway(story: Story): Promise<void> {
 export async function tellStory(
   instance: TestInstance,
   tenant: TestTenant,
+  repeat?: Repeat,
 ): Promise<Pick<Story, 'answers' | 'params'>> {
-  const story = new Story(instance.url, tenant);
+  const story = new Story(instance.url, tenant, repeat);
   await cancelOne(story);
   const workers = await startWorkers(instance.platform);
   try {

@@ -1,10 +1,16 @@
 import { completeToolCall, recordToolCall } from '../../commands/tool-call.js';
+import { answerOnce } from '../../commands/answer-once.js';
 import { databaseProblem } from '../../commands/database-problem.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Identity } from '../../platform/identity.js';
 import type { Platform } from '../../platform/platform.js';
-import type { JsonReply, Operation } from '../../schemas/operation.js';
+import {
+  idempotencyOf,
+  takesIdempotencyKey,
+  type JsonReply,
+  type Operation,
+} from '../../schemas/operation.js';
 import {
   answerTokens,
   pathNames,
@@ -52,7 +58,7 @@ function refuseUnknown(operation: Operation, given: ToolArguments): void {
     ...queryNames(operation),
     ...(operation.body ? ['body'] : []),
     'maxTokens',
-    ...(operation.isIdempotent === true ? ['idempotencyKey'] : []),
+    ...(takesIdempotencyKey(operation) ? ['idempotencyKey'] : []),
   ]);
   const field = Object.keys(given).find((name) => !known.has(name));
   if (field !== undefined) {
@@ -128,10 +134,20 @@ async function perform(
   const tokensMax = tokensMaxOf(given);
   const input = readArguments(operation, given);
   checkAdminFields(operation, identity, input.body);
-  await resolveInput(scope, operation, input);
   const ofResource = handlers[resource] as unknown as Readonly<Record<string, AnyHandler>>;
-  const result = await ofResource[key]?.(input, scope, platform, nobody);
-  return writeToolAnswer(operation.success as JsonReply, result, input.query, tokensMax);
+  const work = async (inner: Scope): Promise<string> => {
+    await resolveInput(inner, operation, input);
+    const result = await ofResource[key]?.(input, inner, platform, nobody);
+    return writeToolAnswer(operation.success as JsonReply, result, input.query, tokensMax);
+  };
+  const { idempotencyKey } = input;
+  if (idempotencyKey === null || idempotencyOf(operation) !== 'transaction') return work(scope);
+  // What a tool answers is another text than over HTTP: the same key there is another request.
+  const request = { key: idempotencyKey, operation: `mcp/${operation.id}`, input };
+  const { text } = await answerOnce(scope, request, async (inner) => ({
+    ...{ status: operation.success.status, text: await work(inner) },
+  }));
+  return text ?? '';
 }
 
 function failureOf(error: unknown, platform: Platform, tool: Tool): Problem {
