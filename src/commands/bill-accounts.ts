@@ -240,6 +240,7 @@ async function insertCharges(
       ...{ chargeType: type, usageType: part.usageType, currency: part.currency, position },
       ...{ periodStart: due.period.first, periodEnd: due.period.last },
       ...{ billStartDate: part.days.first, billEndDate: part.days.last },
+      lineStart: line.startDate,
       ...{ name: part.name, dimensionId: part.row?.attributeId ?? null },
       ...{ description: descriptionOf(charge, names), priceMethod: part.row?.method ?? null },
       ...{ volume: part.volume, rate: part.rate, amount: part.amount },

@@ -4,11 +4,12 @@ import {
   dueCharges,
   dueOnce,
   isChargedOnce,
+  oncePeriod,
   usageDueUntil,
   type Days,
   type DueCharge,
 } from '../kernel/billing-calendar.js';
-import { dayAfter } from '../kernel/date.js';
+import { dayAfter, dayBefore } from '../kernel/date.js';
 import { sharesKey } from '../kernel/share.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import { RecurringCharge, type ChargedPeriod } from '../models/recurring-charge.js';
@@ -26,6 +27,7 @@ import {
   type RecurringResult,
   type RecurringType,
 } from '../rating/index.js';
+import { findUnchargedDays } from './uncharged-days.js';
 
 /** Accounts to bill, and what may charge them. */
 export interface BillingFacts {
@@ -88,7 +90,7 @@ export async function findRecurringCharges(
     db,
     tenantId,
     [...new Set(candidates.map(({ line }) => line.lineageId))],
-    earliestPeriod(candidates) ?? run.first,
+    sinceOf(earliestPeriod(candidates) ?? run.first),
   );
   const byLineage = new Map<string, ChargedPeriod[]>();
   for (const one of charged) {
@@ -97,7 +99,11 @@ export async function findRecurringCharges(
     else byLineage.set(one.lineageId, [one]);
   }
   const charges: RecurringCharged[] = [];
-  const problems: BillingProblem[] = [];
+  const dueLines = candidates.filter(
+    ({ line, type, isOnce, accountId }) =>
+      type === 'Subscription' && !isOnce && accountId === line.account.id,
+  );
+  const problems = await findUnchargedDays(db, tenantId, dueLines, byLineage);
   const priced: Priced = new Map();
   for (const candidate of candidates) {
     const open = openPart(candidate, byLineage.get(candidate.line.lineageId) ?? []);
@@ -124,6 +130,10 @@ export const earliestPeriod = (
     .filter(({ isOnce }) => !isOnce)
     .map(({ due }) => due.period.first)
     .sort()[0];
+
+/** With the day before, of which is asked whether it is charged, too. */
+const sinceOf = (first: string): string =>
+  first > oncePeriod.first ? dayBefore(first) : oncePeriod.first;
 
 /** What a line charges the accounts at hand: its own, those that share it, those that rows bill. */
 function candidatesOf(

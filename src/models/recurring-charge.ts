@@ -18,6 +18,8 @@ export interface RecurringChargeRow {
   readonly periodEnd: string;
   readonly billStartDate: string;
   readonly billEndDate: string;
+  /** The first day of the line at that time. */
+  readonly lineStart: string | null;
   readonly position: number;
   readonly name: string;
   readonly dimensionId: string | null;
@@ -52,6 +54,7 @@ const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
   periodEnd: 'date',
   billStartDate: 'date',
   billEndDate: 'date',
+  lineStart: 'date',
   position: 'integer',
   name: 'text',
   dimensionId: 'uuid',
@@ -78,8 +81,13 @@ export interface ChargedPeriod {
   readonly sharedBy: string | null;
   readonly periodStart: string;
   readonly periodEnd: string;
-  /** The last day that was charged. */
+  /** The first and the last day that were charged. */
+  readonly billedFrom: string;
   readonly billedUntil: string;
+  /** Whether a price was charged for these days alone. */
+  readonly isProrated: boolean;
+  /** The earliest day on which the line began when it was charged; null where that is not known. */
+  readonly lineStart: string | null;
 }
 
 /** A subscription or one-time charge of a contract line, as it was billed. */
@@ -137,7 +145,8 @@ export class RecurringCharge extends TenantModel {
       `select lineage_id as "lineageId", charge_type as "chargeType",
          account_id as "accountId", master_account_id as "masterAccountId",
          shared_by as "sharedBy", period_start as "periodStart", period_end as "periodEnd",
-         max(bill_end_date) as "billedUntil"
+         min(bill_start_date) as "billedFrom", max(bill_end_date) as "billedUntil",
+         bool_or(is_prorated) as "isProrated", min(line_start) as "lineStart"
        from recurring_charge
        where tenant_id = ? and lineage_id = any(?::uuid[]) and voided_at is null
          and (period_end >= ?::date or period_end = '0001-01-01')

@@ -21,6 +21,8 @@ export interface BillingLine extends RecurringLine {
   readonly subscriptionChargeType: string | null;
   /** The lines that it replaced, one after the other. */
   readonly formerIds: readonly string[];
+  /** The day on which the first of them was written. */
+  readonly knownSince: string;
 }
 
 /** How often a line is charged and billed: as it says, else as its service does. */
@@ -95,6 +97,10 @@ export async function loadBillingLines(
          where former.tenant_id = line.tenant_id and former.id <> line.id
            and (former.lineage_id = line.lineage_id or former.id = line.lineage_id)
        ), '[]'),
+       'knownSince', (coalesce((
+         select first.created_at from contract_service as first
+         where first.tenant_id = line.tenant_id and first.id = line.lineage_id
+       ), line.created_at) at time zone 'UTC')::date,
        'contractId', contract.id, 'contractNumber', contract.number,
        'contractCurrency', contract.currency, 'serviceId', line.service_id,
        'serviceInstanceId', line.service_instance_id,
