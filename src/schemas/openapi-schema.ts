@@ -6,7 +6,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Keywords that mean the same in the declarations and in the document. */
 const sharedKeywords = new Set([
   ...['type', 'title', 'description', 'default', 'enum', 'const', 'examples'],
-  ...['required', 'minProperties', 'maxProperties'],
+  ...['minProperties', 'maxProperties'],
   ...['minItems', 'maxItems', 'uniqueItems'],
   ...['minLength', 'maxLength', 'pattern'],
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
@@ -86,6 +86,17 @@ function unionOf(variants: readonly JsonSchema[]): JsonSchema {
     : { anyOf: variants };
 }
 
+/** What has a default may be left out, whatever our own types say of it once it is checked. */
+function withoutDefaults(names: readonly string[], properties: object = {}): JsonSchema {
+  const defaulted = new Set(
+    Object.entries(properties).flatMap(([name, property]) =>
+      isObject(property) && 'default' in property ? [name] : [],
+    ),
+  );
+  const required = names.filter((name) => !defaulted.has(name));
+  return required.length === 0 ? {} : { required };
+}
+
 /** Translates declarations into schemas of one document and collects those that have a name. */
 export class SchemaTranslator {
   readonly components: Record<string, JsonSchema> = {};
@@ -146,6 +157,8 @@ export class SchemaTranslator {
     if (sharedKeywords.has(name)) return { [name]: value };
     if (silentKeywords.has(name)) return {};
     switch (name) {
+      case 'required':
+        return withoutDefaults(value as string[], schema['properties'] as object | undefined);
       case 'properties':
       case 'patternProperties':
         return { [name]: this.#translateEach(value as Record<string, object>) };

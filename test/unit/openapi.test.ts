@@ -197,6 +197,18 @@ describe('the OpenAPI document', () => {
     });
   }
 
+  it('asks a body for nothing that has a default', () => {
+    const body = Type.Object({
+      limit: Type.Integer({ default: 50 }),
+      name: Type.String(),
+      note: Type.Optional(Type.String()),
+    });
+    const translator = new SchemaTranslator([], picklist);
+    expect(translator.translate(body)['required']).to.deep.equal(['name']);
+    const paged = Type.Object({ limit: Type.Integer({ default: 50 }) });
+    expect(translator.translate(paged)).to.not.have.property('required');
+  });
+
   it('refuses a keyword that it does not know', () => {
     const schema = Type.Unsafe({ description, colour: 'red' });
     expect(() => new SchemaTranslator([], picklist).translate(schema)).to.throw("'colour'");
