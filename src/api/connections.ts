@@ -25,8 +25,6 @@ export function limitConnections(server: Server, { config, clients, metrics }: P
   const ofClient = new Map<string, number>();
   let count = 0;
   let sweptAt = -Infinity;
-  server.maxConnections = max;
-  server.on('drop', () => metrics.refusals.inc({ reason: 'connections' }));
   server.on('connection', (socket: Socket) => {
     const { group, isLoopback, isProxy } = clients.find(socket.remoteAddress);
     const own = (ofClient.get(group) ?? 0) + 1;
@@ -38,7 +36,7 @@ export function limitConnections(server: Server, { config, clients, metrics }: P
       if (left === 0) ofClient.delete(group);
       else ofClient.set(group, left);
     });
-    if (own > clientMax && !isLoopback && !isProxy) {
+    if (count > max || (own > clientMax && !isLoopback && !isProxy)) {
       metrics.refusals.inc({ reason: 'connections' });
       socket.destroy();
     }

@@ -1,7 +1,6 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
-import { restForConnections } from '../kernel/portions.js';
 
 /** Requests begun in a turn of the event loop: some 50 ms of work. */
 const begunMax = 64;
@@ -92,7 +91,6 @@ export function listenInTurns(server: EventEmitter, { begin, refuse, clientOf }:
   };
   server.on('connection', () => {
     isConnecting = true;
-    restForConnections();
     lookAhead();
   });
   server.on('request', (...[request, response]: Parameters<RequestListener>) => {

@@ -5,9 +5,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import type { Server as SocketServer } from 'node:net';
 import type { Logger } from '../platform/log.js';
 import type { Platform } from '../platform/platform.js';
 import { loadReferenceData } from '../queries/reference-data.js';
+import { acceptMany } from './accept.js';
 import { createApp } from './app.js';
 import { answerClientErrors, limitConnections } from './connections.js';
 import { isEnding } from './drain.js';
@@ -47,13 +49,19 @@ const keepAliveTimeout = 75_000;
  */
 const backlog = 4_096;
 
-/** Serves the API; rejects with EADDRINUSE when the port is taken. */
-export async function startApi(platform: Platform): Promise<RunningApi> {
+/**
+ * Serves the API; rejects with EADDRINUSE when the port is taken. `accepted`: how many connections are
+ * accepted in a turn of the event loop.
+ */
+export async function startApi(
+  platform: Platform,
+  { accepted = 1 }: { readonly accepted?: number } = {},
+): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
   const { flowTimeoutMs, ingestTimeoutMs } = platform.config;
   const handle = answering(createApp(platform).callback(), platform.log);
-  return serve({ host, port }, platform.log, (server) => {
+  return serve({ host, port, accepted }, platform.log, (server) => {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
@@ -94,9 +102,21 @@ function fail(response: ServerResponse, error: unknown, log: Logger): void {
   response.destroy();
 }
 
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly accepted?: number;
+}
+
+function closeServer(server: SocketServer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.close((error) => (error ? reject(error) : resolve()));
+  });
+}
+
 /** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
 export async function serve(
-  { host, port }: { readonly host: string; readonly port: number },
+  { host, port, accepted = 1 }: Place,
   log: Logger,
   answer: (server: Server) => void,
 ): Promise<RunningApi> {
@@ -112,14 +132,18 @@ export async function serve(
   });
   // Such as a connection that could not be accepted, since there are too many open files.
   server.on('error', (error) => log.error({ err: error }, 'a connection was not accepted'));
+  const more = await acceptMany(server, accepted - 1);
+  if (more.length < accepted - 1) {
+    log.warn({ accepted: more.length + 1 }, 'few connections are accepted at once');
+  }
   const address = server.address();
   const boundPort = typeof address === 'object' && address ? address.port : port;
   return {
     url: `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${boundPort}`,
-    close: () =>
-      new Promise((resolve, reject) => {
-        server.close((error) => (error ? reject(error) : resolve()));
-        server.closeIdleConnections();
-      }),
+    close: async () => {
+      const closing = Promise.all([server, ...more].map(closeServer));
+      server.closeIdleConnections();
+      await closing;
+    },
   };
 }

@@ -215,7 +215,7 @@ function apiStep(
   return {
     title: 'API',
     work: async () => {
-      const api = await startApi(platform).catch((error: unknown) => {
+      const api = await startApi(platform, { accepted: 16 }).catch((error: unknown) => {
         throw cannotListen(run.config, error);
       });
       run.closers.push(() => api.close());

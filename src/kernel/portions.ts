@@ -3,29 +3,8 @@ const portionMs = 3;
 
 const waiting: (() => void)[] = [];
 
-/** How long long work rests after a connection has come, and how much of each period in all. */
-const restMs = 5;
-const restMsMax = 100;
-const periodMs = 200;
-let periodAt = -Infinity;
-let restsUntil = -Infinity;
-
-/**
- * Lets long work rest for a moment: of new connections, one is accepted in each turn of the event loop. At
- * most half of the time, so that nobody can stop it by opening connections.
- */
-export function restForConnections(): void {
-  const now = performance.now();
-  if (now - periodAt > periodMs) periodAt = now;
-  restsUntil = Math.min(now + restMs, periodAt + restMsMax);
-}
-
 /** Resumes one of those that wait, so that all of them together take one portion of a turn. */
 function resumeNext(): void {
-  if (performance.now() < restsUntil) {
-    setImmediate(resumeNext);
-    return;
-  }
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(resumeNext);
 }

@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { inPortions, Portions, restForConnections } from '../../src/kernel/portions.js';
+import { inPortions, Portions } from '../../src/kernel/portions.js';
 
 /** Keeps the process to itself, as a computation does. */
 function compute(ms: number): void {
@@ -52,18 +52,5 @@ describe('portions', () => {
     await portions.rest();
     assert.isTrue(hasRun);
     assert.isFalse(portions.isOver);
-  });
-
-  it('rest while connections come, and go on though they come for ever', async () => {
-    const coming = setInterval(restForConnections, 1);
-    try {
-      const portions = new Portions();
-      for (let portion = 0; portion < 5; portion += 1) {
-        compute(4);
-        await portions.rest();
-      }
-    } finally {
-      clearInterval(coming);
-    }
   });
 });
