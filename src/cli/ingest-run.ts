@@ -119,6 +119,22 @@ function teller(): (text: string) => void {
   };
 }
 
+/**
+ * The id of the service that `--service` names, by its id, name or code. Throws where there is none,
+ * before anything is sent. Who may only send is taken at its word.
+ */
+async function serviceOf({ apiUrl, token, service }: Target): Promise<string | undefined> {
+  if (service === undefined) return undefined;
+  const address = `${apiUrl}/api/v1/external/services/${encodeURIComponent(service)}`;
+  const answer = await fetch(address, { headers: { authorization: `Bearer ${token}` } }).catch(
+    () => undefined,
+  );
+  if (answer?.status === 404) {
+    throw new Error(`There is no service '${service}' (--service); nothing was sent.`);
+  }
+  return answer?.ok === true ? ((await answer.json()) as { id: string }).id : service;
+}
+
 interface Target extends IngestRunOptions {
   readonly apiUrl: string;
   readonly token: string;
@@ -132,7 +148,9 @@ export async function runIngest(path: string, options: IngestRunOptions): Promis
   const file = await stat(path).catch(() => undefined);
   if (!file?.isFile()) throw new Error(`There is no file '${path}'.`);
   const apiUrl = options.url ?? (await instanceAddresses()).apiUrl;
-  const target = { ...options, apiUrl, token: await tokenOf(options) };
+  const asked = { ...options, apiUrl, token: await tokenOf(options) };
+  const service = await serviceOf(asked);
+  const target = { ...asked, ...(service === undefined ? {} : { service }) };
   const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);
   const { progress, lines, seconds } = await send(path, target, bookmark);
   const { accepted, refused } = progress;

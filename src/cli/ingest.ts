@@ -21,7 +21,7 @@ export function registerIngest(program: Command): void {
     .option('--org <id>', 'organization of the usage', 'command-line')
     .option('--token <token>', 'token or access key to send with, instead of --tenant')
     .option('--url <address>', 'API to send to; the running instance by default')
-    .option('--service <id>', 'service of events that name none')
+    .option('--service <id>', 'service of events that name none, by its id, name or code')
     .option('--restart', 'send the file from its beginning, not from where an earlier run stopped')
     .addHelpText(
       'after',

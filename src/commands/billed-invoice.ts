@@ -65,7 +65,7 @@ export function itemRow(
   };
 }
 
-/** An invoice of a run as the API shows it (document 1, section 2.2); a draft has no number. */
+/** An invoice of a run as the API shows it (document 1, section 2.2); a draft, of a dry run, has no number. */
 export function presentBilledInvoice(
   invoice: BilledInvoice,
 ): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
@@ -74,7 +74,7 @@ export function presentBilledInvoice(
   return {
     ...{ id: row.id, invoiceNo: invoice.invoiceNo, invoiceDate: row.invoiceDate },
     ...{ accountId: row.accountId, accountName: invoice.accountName },
-    invoiceStatus: row.invoiceStatus,
+    invoiceStatus: invoice.invoiceNo === null ? 'Draft' : row.invoiceStatus,
     ...{ invoiceType: row.invoiceType, amount: row.amount, taxAmount: row.taxAmount },
     ...{
       total: row.amount.plus(row.taxAmount),
@@ -83,7 +83,8 @@ export function presentBilledInvoice(
       dueDate: row.dueDate,
     },
     ...{ periodStart: row.periodStart, periodEnd: row.periodEnd },
-    ...{ paymentStatus: row.paymentStatus, approvalStatus: 'Approved' },
+    paymentStatus: row.paymentStatus,
+    approvalStatus: invoice.invoiceNo === null ? 'Draft' : 'Approved',
     dueStatus: dueStatusOf(row, row.invoiceDate),
     ...{ contractId: row.contractId, voidReason: null, invoiceFileName: null },
     items: invoice.items.map((draft, position) => {

@@ -6,6 +6,7 @@ import { addDays } from '../kernel/date.js';
 import { eachInPortions } from '../kernel/portions.js';
 import type { Proration } from '../rating/index.js';
 import { referenceData } from '../kernel/reference-data.js';
+import type { TaxRates } from '../queries/tax-rate.js';
 
 /** What becomes an item: an amount before its one rounding. */
 export interface DraftCharge {
@@ -70,7 +71,7 @@ export interface InvoiceDraft {
  */
 export async function draftInvoices(
   charges: readonly DraftCharge[],
-  taxRates: ReadonlyMap<string, Decimal>,
+  taxRates: TaxRates,
   exemptAccounts: ReadonlySet<string>,
 ): Promise<InvoiceDraft[]> {
   const byInvoice = new Map<string, DraftCharge[]>();
@@ -91,7 +92,7 @@ export async function draftInvoices(
 function draftInvoice(
   { invoiceId, accountId, currency, usageType, contractId }: DraftCharge,
   charges: readonly DraftCharge[],
-  taxRates: ReadonlyMap<string, Decimal>,
+  taxRates: TaxRates,
   isTaxExempt: boolean,
 ): InvoiceDraft {
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
@@ -102,7 +103,7 @@ function draftInvoice(
       ? partOf(share.amount, share, digits)
       : roundToMinorUnit(charge.amount, digits);
     const isTaxed = charge.taxCode !== null && !isTaxExempt;
-    const taxRate = isTaxed ? (taxRates.get(charge.taxCode) ?? null) : null;
+    const taxRate = isTaxed ? (taxRates.find(charge.taxCode) ?? null) : null;
     const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
     return { ...charge, rounded, isTaxExempt, taxRate, tax };
   });

@@ -7,6 +7,7 @@ import { Payment } from '../models/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../queries/payment.js';
 import type * as schema from '../schemas/payment.js';
 import { holdAccount } from './hold-account.js';
+import { requireMinorUnit } from './minor-unit.js';
 import type { Drafted } from './save-by-flow.js';
 import { noWalletPayments, releasePayment, settlePayment } from './settle-payment.js';
 import { recordWebhookEvent } from './webhook-event.js';
@@ -50,6 +51,7 @@ export async function createPayment(scope: Scope, input: PaymentCreate): Promise
   const { amount: given, ...fields } = input;
   const amount = (given ?? ZERO).toFixed();
   requireNoWallet(input);
+  requireMinorUnit(given ?? ZERO, input.currency);
   return scope.db.transaction(async (trx) => {
     await holdAccount(trx, scope, input.accountId);
     const payment = await Payment.query(trx)
@@ -93,6 +95,14 @@ function amountColumns(payment: Payment, amount: Decimal) {
   };
 }
 
+/** 400: what is given makes an amount that its currency cannot pay; one that was stored before may stay. */
+function requireUnit(payment: Payment, { amount, currency }: PaymentUpdate): void {
+  if (amount === undefined && currency === undefined) return;
+  const given = amount === undefined ? new Decimal(payment.amount) : (amount ?? ZERO);
+  if (currency === undefined && given.eq(payment.amount)) return;
+  requireMinorUnit(given, currency ?? payment.currency);
+}
+
 /**
  * Changes what is given; a flow that completes a draft also says how it is approved. 400: no such
  * account. 404: no such payment. 409: the reference is taken.
@@ -107,6 +117,7 @@ export async function updatePayment(
   return scope.db.transaction(async (trx) => {
     const payment = await lockPayment(trx, scope, id);
     requireNoWallet(input, payment);
+    requireUnit(payment, input);
     if (input.accountId !== undefined) await holdAccount(trx, scope, input.accountId);
     const changed = await payment
       .$query(trx)

@@ -13,6 +13,7 @@ import { missingPayment, readPayment, type PaymentDto } from '../queries/payment
 import { readAppliedPayment, type AppliedPaymentDto } from '../queries/payment-application.js';
 import type { ApplyPayment } from '../schemas/payment-application.js';
 import { applyToInvoices } from './invoice-event.js';
+import { requireMinorUnit } from './minor-unit.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -120,6 +121,9 @@ export async function applyPayment(
     if (invoices === undefined) await settlePayment(within(scope, trx), id);
     else {
       await requireInvoices(trx, tenantId, invoices);
+      invoices.forEach(({ amount }, index) => {
+        if (amount) requireMinorUnit(amount, payment.currency, `invoices[${index}].amount`);
+      });
       const open = await openInvoices(trx, tenantId, payment);
       const applications = named(new Decimal(payment.balance), open, invoices);
       await applyToInvoices(scope, trx, ofPayment(id, applications));

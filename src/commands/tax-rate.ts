@@ -16,6 +16,30 @@ function rateText(rate: Decimal): string {
   throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
 }
 
+/**
+ * 409: another rate has this code in other letter case, and a row that names it could mean either. Held
+ * until the transaction ends.
+ */
+async function requireOneCase(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  code: string,
+  id: string | null = null,
+): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`tax-rate/${tenantId}`]);
+  const other = await TaxRate.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereRaw('lower(code) = lower(?) and code <> ?', [code, code])
+    .whereRaw('id is distinct from ?::uuid', [id])
+    .first();
+  if (!other) return;
+  throw problem.conflict(
+    `'code' '${code}' differs from that of the tax rate '${other.code}' by letter case alone.`,
+    { field: 'code', value: code },
+  );
+}
+
 /** Sets how charges of a tax code are taxed. 409: there is a rate of this code, or too many. */
 export async function createTaxRate(
   scope: Scope,
@@ -23,6 +47,7 @@ export async function createTaxRate(
 ): Promise<TaxRateDto> {
   const columns = { code, name: name ?? null, rate: rateText(rate) };
   return scope.db.transaction(async (trx) => {
+    await requireOneCase(trx, scope, code);
     const created = await TaxRate.query(trx)
       .forTenant(scope.tenantId)
       .insert(columns)
@@ -51,6 +76,7 @@ export async function updateTaxRate(
   const columns = { ...fields, ...(rate === undefined ? {} : { rate: rateText(rate) }) };
   return scope.db.transaction(async (trx) => {
     const found = await lock(trx, scope, id);
+    if (fields.code !== undefined) await requireOneCase(trx, scope, fields.code, id);
     const changed = await found
       .$query(trx)
       .forTenant(scope.tenantId)

@@ -24,8 +24,20 @@ export function listTaxRates(
   return listPage(query, page, presentTaxRate);
 }
 
-/** The tenant's tax rates in percent, by tax code. */
-export async function loadTaxRates(db: Knex, tenantId: string): Promise<Map<string, Decimal>> {
-  const rates = await TaxRate.query(db).forTenant(tenantId).existing().select('code', 'rate');
-  return new Map(rates.map(({ code, rate }) => [code, new Decimal(rate)]));
+/** Tax rates in percent, by tax code. */
+export interface TaxRates {
+  find(code: string): Decimal | undefined;
+}
+
+/** The tenant's tax rates; a code that none has as it is written is looked for in other letter case. */
+export async function loadTaxRates(db: Knex, tenantId: string): Promise<TaxRates> {
+  const rates = await TaxRate.query(db).forTenant(tenantId).existing().orderBy('code');
+  const byCode = new Map(rates.map(({ code, rate }) => [code, new Decimal(rate)]));
+  // There may be two from before they were refused: then only what is written alike is meant.
+  const folded = new Map<string, Decimal | undefined>();
+  for (const [code, rate] of byCode) {
+    const key = code.toLowerCase();
+    folded.set(key, folded.has(key) ? undefined : rate);
+  }
+  return { find: (code) => byCode.get(code) ?? folded.get(code.toLowerCase()) };
 }

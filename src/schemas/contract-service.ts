@@ -43,7 +43,7 @@ const LineFields = {
   accountMap: optional(
     FreeObject(
       'Who bears the charges: weights above 0 by account, by its id, externalId or number, e.g. 60 ' +
-        'and 40. Kept without effect where a name is no account or a value no such number.',
+        'and 40. An object of which no name is an account is kept as it is, without effect.',
     ),
   ),
   priceableAttributes: optional(

@@ -166,7 +166,7 @@ const idempotencyKeyParameter = {
     'A key of your own for this request: sent again with the same body, it has one effect and one answer; ' +
     'with another request it is refused with 409.',
   // HTTP drops blanks around a header; of an empty one nothing is left.
-  schema: { type: 'string', pattern: `^[ \t]*${idempotencyKeyForm}[ \t]*$` },
+  schema: { type: 'string', pattern: `^[ \\t]*${idempotencyKeyForm}[ \\t]*$` },
 };
 
 function successResponse(

@@ -127,6 +127,27 @@ describe('payments', () => {
       expect(created.text).to.include('"balance":12345678901234567890.12');
     });
 
+    it('refuses an amount that its currency cannot pay, and names it', async () => {
+      for (const [currency, amount, rest] of [
+        ['USD', 10.005, 'at most 2 places'],
+        ['JPY', 100.5, 'it is paid in whole units'],
+        ['KWD', 0.0001, 'at most 3 places'],
+      ] as const) {
+        const { body } = await tenant.post(payments, payment({ currency, amount })).expect(400);
+        expect(body.message).to.include(
+          `'amount' ${amount} has more decimal places than ${currency} has: ${rest}`,
+        );
+      }
+      // Zeros at the end are no places.
+      const text = JSON.stringify(payment({ amount: 1 })).replace('"amount":1', '"amount":1.5000');
+      const { body: paid } = await tenant.post(payments, text).expect(201);
+      await tenant.post(payments, payment({ currency: 'KWD', amount: 1.125 })).expect(201);
+      const change = (body: object) => tenant.put(`${payments}/${paid.id}`, body);
+      await change({ amount: 1.501 }).expect(400);
+      await change({ currency: 'JPY' }).expect(400);
+      await change({ currency: 'JPY', amount: 2 }).expect(200);
+    });
+
     it('takes an absent amount for 0', async () => {
       const { body } = await tenant.post(payments, payment()).expect(201);
       expect(body).to.include({ amount: 0, balance: 0, balanceStatus: 'Unapplied' });

@@ -58,6 +58,28 @@ describe('tax rates', () => {
     await tenant.put(`${path}/${body.data[0].id}`, { rate: 'x' }).expect(400);
   });
 
+  it('are those of their code in any letter case, of which there is one', async () => {
+    await tenant.post(path, { code: 'Vat', rate: 10 }).expect(201);
+    const { body } = await tenant.post(path, { code: 'VAT', rate: 20 }).expect(409);
+    expect(body.error.message).to.equal(
+      "'code' 'VAT' differs from that of the tax rate 'Vat' by letter case alone.",
+    );
+    const { body: other } = await tenant.post(path, { code: 'GST', rate: 5 }).expect(201);
+    await tenant.put(`${path}/${other.id}`, { code: 'vat' }).expect(409);
+    await tenant.put(`${path}/${other.id}`, { code: 'gst' }).expect(200);
+    await createAccount(tenant, 'acme');
+    const row = { priceDimName: 'api_calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate: 1 };
+    const serviceId = await createService(tenant, 'Calls', {
+      rateCards: [{ currency: 'USD', rows: [{ ...row, taxCode: 'VAT' }] }],
+    });
+    await send(tenant, usage('acme', serviceId, { dimensions: { api_calls: '30' } }));
+    await waitUntilRated(tenant, 1);
+    const output = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    // 30 at 10 percent.
+    expect((await invoicesOf(tenant, output))[0]).to.include({ amount: 30, taxAmount: 3 });
+    expect(output.problems).to.deep.equal([]);
+  });
+
   it('tax the rounded amount of an item, once: 101 x 0.01 = 1.01, 19 % = 0.1919 = 0.19', async () => {
     await tenant.post(path, { code: 'VAT', rate: 19 }).expect(201);
     await createAccount(tenant, 'acme');

@@ -112,6 +112,18 @@ describe('durabill ingest', function () {
     expect(well.errors).to.include("columns that no event has, and that are ignored: 'note'");
   });
 
+  it('takes the name of a service, and refuses one that does not exist before it sends', async () => {
+    const path = await file('named.csv', [header, `n-1,${at},acme,1`]);
+    const unknown = await ingest(path, '--service', 'Cals');
+    expect([unknown.code, unknown.output]).to.deep.equal([1, '']);
+    expect(unknown.errors).to.include("There is no service 'Cals' (--service); nothing was sent.");
+    expect(unknown.errors).to.not.include('rejected');
+    const named = await ingest(path, '--service', 'Calls');
+    expect([named.code, named.output.split(';')[0]]).to.deep.equal([
+      ...[0, 'accepted 1 = rated 1 + duplicate 0 + rejected 0 + pending 0'],
+    ]);
+  });
+
   it('refuses a header that cannot make events, and sends nothing', async () => {
     const path = await file('header.csv', ['id,when,account,calls', `c-1,${at},acme,1`]);
     const ended = await ingest(path);

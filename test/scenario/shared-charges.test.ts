@@ -229,7 +229,7 @@ describe('charges of a line that accounts share', () => {
 
   it('keeps without effect what does not say of whom, and protects who bears a share', async () => {
     const serviceId = await createService(tenant, 'Calls');
-    await sell(serviceId, { anyone: 'half', [accounts[0] ?? '']: 1 });
+    await sell(serviceId, { anyone: 'half', nobody: 1 });
     await send(tenant, usage('acme', serviceId));
     await waitUntilRated(tenant, 1);
     expect((await bill()).get(master)?.amount).to.equal(1);
@@ -237,7 +237,7 @@ describe('charges of a line that accounts share', () => {
     const { body } = await tenant
       .post(`${external}/contracts`, {
         ...{ masterAccountId: master, number: 'C-2' },
-        services: [{ serviceId, accountMap: sharesOf(0, 1) }],
+        services: [{ serviceId, accountMap: { ofAnotherSystem: sharesOf(1) } }],
       })
       .expect(201);
     expect(body.number).to.equal('C-2');
@@ -272,8 +272,21 @@ describe('charges of a line that accounts share', () => {
     expect(each(invoices, ({ amount }) => amount)).to.deep.equal([10, 20, undefined]);
     expect(invoices.has(master)).to.equal(false);
     const put = (accountMap: object) => tenant.put(address, { accountMap });
-    const { body: kept } = await put({ a: 1, nobody: 1 }).expect(200);
-    expect(kept.accountMap).to.deep.equal({ a: 1, nobody: 1 });
+    const { body: kept } = await put({ nobody: 1, noOne: 'half' }).expect(200);
+    expect(kept.accountMap).to.deep.equal({ nobody: 1, noOne: 'half' });
+    // Shares with a slip in them would bill the one account what several were to bear.
+    for (const [map, message] of [
+      [{ a: 1, nobody: 1 }, "'accountMap.nobody' names no account: 'nobody'"],
+      [{ a: 1, b: 0 }, "'accountMap.b' must be a weight: a number above 0"],
+      [{ a: 1, b: -1 }, "'accountMap.b' must be a weight: a number above 0"],
+      [{ a: 1, b: 'half' }, "'accountMap.b' must be a weight: a number above 0"],
+      [sharesOf(1, 0), `'accountMap.${accounts[1] ?? ''}' must be a weight: a number above 0`],
+    ] as const) {
+      const { body: wrong } = await put(map).expect(400);
+      expect(wrong.message).to.include(message);
+    }
+    // A decimal as text is a number.
+    await put({ a: '0.5', b: 0.5 }).expect(200);
     const { body: refused } = await put({ a: 1, ...sharesOf(2) }).expect(400);
     expect(refused.message).to.include(`names the account '${accounts[0] ?? ''}' a second time`);
   });
