@@ -2,12 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../kernel/postgres-array.js';
 import type { CatalogOwner } from '../models/attribute.js';
 import type { RateCardDto } from './rate-card.js';
-
-/** Services or lines whose cards were written. */
-interface Written {
-  readonly serviceIds?: readonly string[];
-  readonly lineIds?: readonly string[];
-}
+import { findIdleRows, idleRowWarning, type Written } from './row-warnings.js';
 
 interface Difference {
   /** The line whose card was written; null where it was the service's. */
@@ -92,7 +87,23 @@ async function findDifferences(
   return rows;
 }
 
-/** Cards as the answer to a write shows them: with what their owner should know (0242). */
+/** What is to be known of the cards of owners: of which line (null: of the service) and currency. */
+interface Warning {
+  readonly lineId: string | null;
+  readonly currency: string;
+  readonly text: string;
+}
+
+async function findWarnings(db: Knex, tenantId: string, written: Written): Promise<Warning[]> {
+  const idle = await findIdleRows(db, tenantId, written);
+  const differences = await findDifferences(db, tenantId, written);
+  return [
+    ...idle.map((row) => ({ ...row, text: idleRowWarning(row) })),
+    ...differences.map((difference) => ({ ...difference, text: warningOf(difference) })),
+  ];
+}
+
+/** Cards as the answer to a write shows them: with what their owner should know (0242, 0273). */
 export async function warnOfCards(
   db: Knex,
   tenantId: string,
@@ -104,11 +115,11 @@ export async function warnOfCards(
     'serviceId' in owner
       ? { serviceIds: [owner.serviceId] }
       : { lineIds: [owner.contractServiceId] };
-  const differences = await findDifferences(db, tenantId, written);
+  const found = await findWarnings(db, tenantId, written);
   return cards.map((card) => {
-    const warnings = differences
+    const warnings = found
       .filter(({ currency }) => currency === card.currency)
-      .map(warningOf);
+      .map(({ text }) => text);
     return warnings.length === 0 ? card : { ...card, warnings };
   });
 }
@@ -121,8 +132,6 @@ export async function findLineWarnings(
 ): Promise<string[]> {
   const lineIds = lines.filter((line) => line.exceptionPricing).map(({ id }) => id);
   if (lineIds.length === 0) return [];
-  const differences = await findDifferences(db, tenantId, { lineIds });
-  return differences.map(
-    (difference) => `Contract service ${difference.lineId ?? ''}: ${warningOf(difference)}`,
-  );
+  const found = await findWarnings(db, tenantId, { lineIds });
+  return found.map(({ lineId, text }) => `Contract service ${lineId ?? ''}: ${text}`);
 }

@@ -121,3 +121,72 @@ describe('cards whose conditions differ', () => {
     expect(body).to.not.have.property('warnings');
   });
 });
+
+describe('rows of a card that do nothing', () => {
+  let instance: TestInstance;
+  before(async () => {
+    instance = await openTestInstance();
+  });
+  after(() => instance.close());
+
+  const eu = { attributeName: 'zone', attributeValue: 'eu' };
+  const plan = { attributeName: 'plan', attributeValue: 'a' };
+  const row = (label: string, ...attributeValues: object[]) => ({
+    ...{ priceDimName: 'api_calls', label, priceMethod: 'QUANTITY', unitRate: 1, attributeValues },
+  });
+  const tiered = (resetFrequency?: string) => ({
+    ...{ priceDimName: 'api_calls', label: 'Tiered', priceMethod: 'TIERED' },
+    rateCardTiers: [{ tierNum: 1, tierMinVal: 0, tierUnitRate: 1, flatRate: false }],
+    ...(resetFrequency === undefined ? {} : { resetFrequency }),
+  });
+  const card = (...rows: object[]) => ({ currency: 'USD', rows });
+
+  it('are told of in the answer to the write, with the row that comes first', async () => {
+    const tenant = await instance.tenant();
+    const serviceId = await createService(tenant, 'Calls', {
+      rateCards: [card(row('Calls', eu, plan))],
+    });
+    const path = `${external}/services/${serviceId}/rate-cards/USD`;
+    const put = async (...rows: object[]) =>
+      (await tenant.put(path, card(...rows)).expect(200)).body.warnings;
+    // Neither the price nor the order of the conditions matters.
+    const twice = [row('Calls', eu, plan), row('Other', eu), row('Late', plan, eu)];
+    const never =
+      "Row 3 ('Late') never prices anything: row 1 ('Calls') is for 'api_calls' under the same " +
+      'conditions and comes first. Give one of them other conditions, or leave one out.';
+    expect(await put(...twice)).to.deep.equal([never]);
+    expect((await tenant.get(path).expect(200)).body).to.not.have.property('warnings');
+    expect(await put(row('Calls', eu), row('Other', plan), row('All'))).to.equal(undefined);
+
+    await createAccount(tenant, 'acme');
+    const { body } = await tenant
+      .post(`${external}/contracts`, {
+        ...{ accountExtId: 'acme', name: 'C', currency: 'USD' },
+        services: [{ serviceId, rateCards: [card(row('All'), row('Again'))] }],
+      })
+      .expect(201);
+    expect(body.warnings[0]).to.match(
+      /^Contract service [0-9a-f-]{36}: Row 2 \('Again'\) never prices anything: row 1 \('All'\)/,
+    );
+  });
+
+  it('are those whose counter would begin anew, but there is none', async () => {
+    const tenant = await instance.tenant();
+    const serviceId = await createService(tenant, 'Calls');
+    const path = `${external}/services/${serviceId}`;
+    const put = async () =>
+      (await tenant.put(`${path}/rate-cards/USD`, card(tiered('Daily')))).body;
+    expect((await put()).warnings).to.deep.equal([
+      "Row 1 ('Tiered') has a resetFrequency without effect: 'api_calls' has no meter. Set its " +
+        'isMeterDimension, or leave resetFrequency out: its tiers begin anew with each event.',
+    ]);
+    const { body } = await tenant.get(path).expect(200);
+    const [{ id, name, dimensionDataType }] = body.priceableAttributes;
+    await tenant
+      .put(`${path}/priceable-attributes/${id}`, {
+        ...{ name, dimensionDataType, isMeterDimension: true },
+      })
+      .expect(200);
+    expect(await put()).to.not.have.property('warnings');
+  });
+});
