@@ -108,7 +108,6 @@ export const AccountProfile = writeBody(ProfileFields, {
 });
 
 const AccountFields = {
-  profile: optional(AccountProfile),
   number: optional(Text('Account number, unique among the accounts.')),
   externalId: optional(Text('Key of the account in your systems; usage events name it.')),
   billingDay: optional(
@@ -117,13 +116,13 @@ const AccountFields = {
       description: 'Day of the month of its invoices: runs without that day leave the account out.',
     }),
   ),
+  netTerm: optional(Picklist('netTerm', { description: 'When its invoices are due.' })),
+  defaultCurrency: optional(CurrencyCode('Currency code or name for usage without a contract.')),
   isMaster: optional(
     Type.Boolean({
       description: 'Whether other accounts are billed through it. Kept, without effect.',
     }),
   ),
-  netTerm: optional(Picklist('netTerm', { description: 'When its invoices are due.' })),
-  defaultCurrency: optional(CurrencyCode('Currency code or name for usage without a contract.')),
   contactInfoList: optional(
     Type.Array(FreeObject('A contact.'), { maxItems: 1000, description: 'Contacts, as sent.' }),
   ),
@@ -133,6 +132,7 @@ const AccountFields = {
       description: 'Payment profiles, as sent.',
     }),
   ),
+  profile: optional(AccountProfile),
 };
 
 export const AccountCreate = writeBody(
@@ -152,12 +152,12 @@ const AccountHeader = {
   name: Type.String({ description: 'Name of the account.' }),
   number: nullable(Type.String({ description: 'Account number.' })),
   externalId: nullable(Type.String({ description: 'Key of the account in your systems.' })),
-  billingDay: nullable(Type.Integer({ description: 'Day of the month of its invoices.' })),
-  isMaster: Type.Boolean({ description: 'Whether other accounts are billed through it.' }),
-  netTerm: nullable(Type.String({ description: 'When its invoices are due.' })),
-  defaultCurrency: nullable(Type.String({ description: 'ISO code of its currency.' })),
   status: Type.String({ description: 'Active or Inactive.' }),
   approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+  billingDay: nullable(Type.Integer({ description: 'Day of the month of its invoices.' })),
+  netTerm: nullable(Type.String({ description: 'When its invoices are due.' })),
+  defaultCurrency: nullable(Type.String({ description: 'ISO code of its currency.' })),
+  isMaster: Type.Boolean({ description: 'Whether other accounts are billed through it.' }),
   gst: nullable(Type.String({ description: 'GST number.' })),
   pan: nullable(Type.String({ description: 'PAN number.' })),
   cin: nullable(Type.String({ description: 'CIN number.' })),
@@ -172,11 +172,11 @@ export const AccountSummary = Type.Object(AccountHeader, {
 export const Account = Type.Object(
   {
     ...AccountHeader,
+    addresses: Type.Array(Address, { description: 'Its addresses.' }),
     contactInfoList: Type.Array(FreeObject('A contact.'), { description: 'Contacts.' }),
     accountPaymentProfileList: Type.Array(FreeObject('A payment profile.'), {
       description: 'Payment profiles.',
     }),
-    addresses: Type.Array(Address, { description: 'Its addresses.' }),
   },
   { description: 'A billing account.' },
 );

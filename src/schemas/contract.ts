@@ -22,19 +22,19 @@ export const ContractCreate = writeBody(
   {
     name: optional(Text('Name of the contract.')),
     number: optional(Text('Contract number, unique; left out, one is made: C-<milliseconds>.')),
-    startDate: optional(DateText('First day, inclusive.')),
-    endDate: optional(DateText('Last day, inclusive.')),
-    currency: optional(CurrencyCode('Currency code or name that its usage is rated in.')),
     masterAccountId: optional(
       RecordId('account', 'Account that is billed; this or accountExtId is required.'),
     ),
     accountExtId: optional(Text('External id of the account that is billed.')),
-    poNumber: optional(Text("Number of the customer's purchase order.")),
+    startDate: optional(DateText('First day, inclusive.')),
+    endDate: optional(DateText('Last day, inclusive.')),
+    currency: optional(CurrencyCode('Currency code or name that its usage is rated in.')),
     totalPrice: optional(DecimalValue({ description: 'Agreed total. Kept, without effect.' })),
-    description: optional(FreeText('What there is to say of it.')),
+    poNumber: optional(Text("Number of the customer's purchase order.")),
     services: optional(
       Type.Array(ContractLineWrite, { maxItems: 1000, description: 'Its lines.' }),
     ),
+    description: optional(FreeText('What there is to say of it.')),
   },
   { description: 'A contract.', requiredAny: ['masterAccountId', 'accountExtId'] },
 );
@@ -44,14 +44,14 @@ const ContractHeader = {
   id: Uuid('Id of the contract.'),
   name: nullable(Type.String({ description: 'Name of the contract.' })),
   number: Type.String({ description: 'Contract number.' }),
+  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+  masterAccountId: Uuid('Account that is billed.'),
   startDate: nullable(DateText('First day, inclusive.')),
   endDate: nullable(DateText('Last day, inclusive.')),
   currency: nullable(Type.String({ description: 'ISO code of its currency.' })),
-  masterAccountId: Uuid('Account that is billed.'),
-  poNumber: nullable(Type.String({ description: "Number of the customer's purchase order." })),
   totalPrice: nullable(DecimalValue({ description: 'Agreed total.' })),
+  poNumber: nullable(Type.String({ description: "Number of the customer's purchase order." })),
   description: nullable(Type.String({ description: 'What there is to say of it.' })),
-  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
 };
 
 /** The contract without its lines: what a row of a list shows. */

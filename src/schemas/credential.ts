@@ -17,11 +17,11 @@ export const OauthGrant = Type.Object(
     ),
     roles: texts('What the user may do.'),
     scopes: texts('What of it the client may do.'),
+    revokedReason: nullable(Type.String({ description: 'Why it was revoked.' })),
     createdAt: Instant('When it was allowed.'),
     expiresAt: Instant('When it ends unless its client asks for a token before.'),
     endsAt: nullable(Instant('When it ends with the key or token it was allowed with.')),
     revokedAt: nullable(Instant('When it was revoked.')),
-    revokedReason: nullable(Type.String({ description: 'Why it was revoked.' })),
   },
   { description: 'What a user allowed an OAuth client.' },
 );

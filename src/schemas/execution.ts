@@ -86,16 +86,16 @@ const Status = Type.Unsafe<ExecutionStatus>({
 export const Execution = Type.Object(
   {
     executionId: Uuid('Id of the execution.'),
+    status: Status,
     workflowId: Uuid('Id of the workflow.'),
     workflowName: Type.String({ description: 'Name of the workflow.' }),
-    status: Status,
-    startedAt: Instant('When it started.'),
-    completedAt: nullable(Instant('When it ended.')),
     input: nullable(FreeObject('What it was given.')),
     output: nullable(FreeObject('What it gave.')),
     error: nullable(ExecutionError),
     actor: nullable(Type.String({ description: 'Who asked for it.' })),
     temporalUrl: nullable(Type.String({ description: 'Where the Temporal UI shows it.' })),
+    startedAt: Instant('When it started.'),
+    completedAt: nullable(Instant('When it ended.')),
   },
   { description: 'An execution of a workflow.' },
 );

@@ -11,26 +11,26 @@ import { RecordId } from './record-id.js';
 const InvoiceHeader = {
   id: Uuid('Id of the invoice.'),
   invoiceNo: Type.String({ description: 'Number of the invoice.' }),
-  invoiceDate: DateText('Date of the invoice.'),
   accountId: Uuid('Account that is charged.'),
   accountName: nullable(Type.String({ description: 'Name of that account.' })),
-  invoiceStatus: Type.String({ description: 'Draft, Posted or Void.' }),
   invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
-  amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
-  taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
-  total: DecimalValue({ description: 'Amount and tax together.' }),
-  balance: DecimalValue({ description: 'What of the total is not paid.' }),
-  currency: Type.String({ description: 'ISO code of its currency.' }),
-  dueDate: nullable(DateText('When it is to be paid.')),
-  periodStart: nullable(DateText('First day of the billed period.')),
-  periodEnd: nullable(DateText('Last day of the billed period.')),
+  invoiceStatus: Type.String({ description: 'Draft, Posted or Void.' }),
   paymentStatus: Type.String({ description: 'Unpaid, Partially Paid or Paid.' }),
   dueStatus: Type.String({
     description:
       'Not Due, Overdue (open on the day after the due date), or Settled (nothing is open).',
   }),
-  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+  amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
+  taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
+  total: DecimalValue({ description: 'Amount and tax together.' }),
+  balance: DecimalValue({ description: 'What of the total is not paid.' }),
+  currency: Type.String({ description: 'ISO code of its currency.' }),
+  invoiceDate: DateText('Date of the invoice.'),
+  dueDate: nullable(DateText('When it is to be paid.')),
+  periodStart: nullable(DateText('First day of the billed period.')),
+  periodEnd: nullable(DateText('Last day of the billed period.')),
   contractId: nullable(Uuid('The contract, when it is for only one.')),
+  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
 };
 
 /** What a row of a list shows. */
@@ -41,9 +41,9 @@ export const InvoiceSummary = Type.Object(InvoiceHeader, {
 export const Invoice = Type.Object(
   {
     ...InvoiceHeader,
+    items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
     voidReason: nullable(Type.String({ description: 'Why it was voided, where that was said.' })),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
-    items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
   },
   { description: 'What a billing run charges an account.' },
 );

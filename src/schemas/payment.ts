@@ -21,28 +21,28 @@ import { RecordId } from './record-id.js';
 export const PaymentCreate = writeBody(
   {
     accountId: RecordId('account', 'Account that pays or is paid.'),
+    amount: optional(DecimalValue({ description: 'Amount; 0 when left out.', minimum: '0' })),
     currency: CurrencyCode('Currency code or name.'),
     paymentReference: Text('Reference of the payment, unique among the payments.'),
+    paymentType: Picklist('paymentType', { description: 'Whether money came in or went out.' }),
     paymentMethod: Picklist('paymentMethod', {
       description: 'How it was paid. By Wallet is refused: nothing draws on wallets yet.',
     }),
     paymentDate: DateText('When it was paid.'),
-    paymentType: Picklist('paymentType', { description: 'Whether money came in or went out.' }),
-    amount: optional(DecimalValue({ description: 'Amount; 0 when left out.', minimum: '0' })),
-    isManualPayment: optional(
-      Type.Boolean({ description: 'Whether a person entered it; false when left out.' }),
-    ),
-    comments: optional(FreeText('What there is to say of it.')),
-    participantName: optional(Text('Who paid or was paid.')),
     paymentStatus: optional(
       Picklist('paymentStatus', { description: 'How it stands; Completed when left out.' }),
     ),
-    glPaymentDate: optional(DateText('When it was posted to the general ledger.')),
     paymentGlStatus: optional(
       Picklist('paymentGlStatus', {
         description: 'How it stands in the general ledger; Pending when left out.',
       }),
     ),
+    glPaymentDate: optional(DateText('When it was posted to the general ledger.')),
+    isManualPayment: optional(
+      Type.Boolean({ description: 'Whether a person entered it; false when left out.' }),
+    ),
+    participantName: optional(Text('Who paid or was paid.')),
+    comments: optional(FreeText('What there is to say of it.')),
   },
   { description: 'A payment to save.', ignore: ['balance', 'balanceStatus'] },
 );
@@ -51,22 +51,22 @@ export const PaymentUpdate = updateBody(PaymentCreate);
 export const Payment = Type.Object(
   {
     id: Uuid('Id of the payment.'),
-    accountId: Uuid('Account that pays or is paid.'),
-    currency: Type.String({ description: 'ISO code of its currency.' }),
-    amount: DecimalValue({ description: 'Amount.' }),
     paymentReference: Type.String({ description: 'Reference of the payment.' }),
-    paymentMethod: Type.String({ description: 'How it was paid.' }),
-    paymentType: Type.String({ description: 'Pay In or Pay Out.' }),
-    paymentDate: DateText('When it was paid.'),
+    accountId: Uuid('Account that pays or is paid.'),
+    amount: DecimalValue({ description: 'Amount.' }),
+    balance: DecimalValue({ description: 'What of the amount is not applied to invoices.' }),
+    currency: Type.String({ description: 'ISO code of its currency.' }),
     paymentStatus: Type.String({ description: 'How it stands, e.g. Completed.' }),
     balanceStatus: Type.String({ description: 'Unapplied, Partially Applied or Applied.' }),
-    balance: DecimalValue({ description: 'What of the amount is not applied to invoices.' }),
-    glPaymentDate: nullable(DateText('When it was posted to the general ledger.')),
-    paymentGlStatus: Type.String({ description: 'Pending or Posted.' }),
+    paymentType: Type.String({ description: 'Pay In or Pay Out.' }),
+    paymentMethod: Type.String({ description: 'How it was paid.' }),
+    paymentDate: DateText('When it was paid.'),
     approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+    paymentGlStatus: Type.String({ description: 'Pending or Posted.' }),
+    glPaymentDate: nullable(DateText('When it was posted to the general ledger.')),
     isManualPayment: Type.Boolean({ description: 'Whether a person entered it.' }),
-    comments: nullable(Type.String({ description: 'What there is to say of it.' })),
     participantName: nullable(Type.String({ description: 'Who paid or was paid.' })),
+    comments: nullable(Type.String({ description: 'What there is to say of it.' })),
   },
   { description: 'A payment.' },
 );

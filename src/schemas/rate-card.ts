@@ -25,21 +25,25 @@ const AttributeValue = Type.Object(
   { additionalProperties: false, description: 'A condition on the event.' },
 );
 
-const RowFields = {
+/** What a row prices. */
+const RowKeys = {
   priceDimId: optional(Uuid('The priceable attribute that the row prices, by id.')),
   priceDimName: optional(Text('The priceable attribute that the row prices, by name.')),
   label: Text('What an invoice calls the charge.'),
-  description: optional(FreeText('Longer description.')),
-  dynamicDescription: optional(FreeText('Description that is filled in when it is invoiced.')),
-  taxCode: optional(Text('Tax code.', 64)),
-  usageType: optional(Picklist('usageType', { description: 'Charge (default) or Payout.' })),
-  billingAccountId: optional(RecordId('account', "Account to bill in place of the event's.")),
+};
+/** What stands after its price. */
+const RowDetails = {
   attributeValues: optional(
     Type.Array(AttributeValue, {
       maxItems: 100,
       description: 'All must hold for the row to be chosen.',
     }),
   ),
+  usageType: optional(Picklist('usageType', { description: 'Charge (default) or Payout.' })),
+  taxCode: optional(Text('Tax code.', 64)),
+  billingAccountId: optional(RecordId('account', "Account to bill in place of the event's.")),
+  description: optional(FreeText('Longer description.')),
+  dynamicDescription: optional(FreeText('Description that is filled in when it is invoiced.')),
 };
 
 interface SchemaNode extends TSchema {
@@ -70,7 +74,9 @@ function writable(schema: TSchema): TSchema {
 }
 
 /** The part of a row that all price methods share; the rate fields follow from `priceMethods`. */
-type CommonRow = TObject<typeof RowFields & { priceMethod: TUnsafe<PriceMethodName> }>;
+type CommonRow = TObject<
+  typeof RowKeys & typeof RowDetails & { priceMethod: TUnsafe<PriceMethodName> }
+>;
 
 const PriceMethod = (name: PriceMethodName) =>
   Type.Literal(name, { description: 'How it is priced; its rate fields follow from this.' });
@@ -78,7 +84,7 @@ const PriceMethod = (name: PriceMethodName) =>
 const rowVariants = priceMethods.map(({ name, rates }) => {
   const { properties } = writable(rates) as TObject;
   return writeBody(
-    { ...RowFields, priceMethod: PriceMethod(name), ...properties },
+    { ...RowKeys, priceMethod: PriceMethod(name), ...properties, ...RowDetails },
     { requiredAny: ['priceDimId', 'priceDimName'] },
   );
 }) as unknown as readonly CommonRow[];
@@ -111,28 +117,37 @@ export const RateCardWrite = writeBody(
 );
 export type RateCardWrite = Static<typeof RateCardWrite>;
 
-const RowResponse = {
+const RowResponseKeys = {
   id: Uuid('Id of the row.'),
   priceDimId: Uuid('The priceable attribute that the row prices.'),
   label: Type.String({ description: 'What an invoice calls the charge.' }),
+};
+const RowResponseDetails = {
+  attributeValues: Type.Array(AttributeValue, {
+    description: 'All must hold for the row to be chosen.',
+  }),
+  usageType: Type.String({ description: 'Charge or Payout.' }),
+  taxCode: nullable(Type.String({ description: 'Tax code.' })),
+  billingAccountId: nullable(Uuid("Account to bill in place of the event's.")),
   description: nullable(Type.String({ description: 'Longer description.' })),
   dynamicDescription: nullable(
     Type.String({ description: 'Description that is filled in when it is invoiced.' }),
   ),
-  taxCode: nullable(Type.String({ description: 'Tax code.' })),
-  usageType: Type.String({ description: 'Charge or Payout.' }),
-  billingAccountId: nullable(Uuid("Account to bill in place of the event's.")),
-  attributeValues: Type.Array(AttributeValue, {
-    description: 'All must hold for the row to be chosen.',
-  }),
 };
 
-type CommonRowResponse = TObject<typeof RowResponse & { priceMethod: TUnsafe<PriceMethodName> }>;
+type CommonRowResponse = TObject<
+  typeof RowResponseKeys & typeof RowResponseDetails & { priceMethod: TUnsafe<PriceMethodName> }
+>;
 
 export const RateCardRow = oneOfBy(
   'priceMethod',
   priceMethods.map(({ name, rates }) =>
-    Type.Object({ ...RowResponse, priceMethod: PriceMethod(name), ...rates.properties }),
+    Type.Object({
+      ...RowResponseKeys,
+      priceMethod: PriceMethod(name),
+      ...rates.properties,
+      ...RowResponseDetails,
+    }),
   ) as unknown as readonly CommonRowResponse[],
   { description: 'A row; its rate fields depend on priceMethod.' },
 );

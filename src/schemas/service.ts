@@ -62,13 +62,13 @@ const ServiceHeader = {
   name: Type.String({ description: 'Name of the service.' }),
   label: nullable(Type.String({ description: 'Name that people read.' })),
   code: nullable(Type.String({ description: 'Short code.' })),
-  description: nullable(Type.String({ description: 'What is sold.' })),
-  currency: nullable(Type.String({ description: 'ISO code of its currency.' })),
   serviceType: Type.String({ description: 'Usage, Subscription or OTC.' }),
   serviceStatus: Type.String({ description: 'Active or Inactive.' }),
+  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+  currency: nullable(Type.String({ description: 'ISO code of its currency.' })),
   chargeFrequency: nullable(Type.String({ description: 'How often it is charged.' })),
   billingFrequency: nullable(Type.String({ description: 'How often it is invoiced.' })),
-  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+  description: nullable(Type.String({ description: 'What is sold.' })),
 };
 
 /** The service without its collections: what a row of a list shows. */

@@ -31,19 +31,19 @@ const UsageEventFields = {
   status: Status,
   code: nullable(Code),
   reason: nullable(Type.String({ description: 'What has to be mended.' })),
-  topic: Type.String({ description: "The tenant's topic." }),
-  partition: Type.Integer({ description: 'Partition of the topic.' }),
-  offset: nullable(Type.Integer({ description: 'Place in the partition.' })),
-  morgId: nullable(Type.String({ description: 'Organization of the event.' })),
   billingAccountRef: nullable(Type.String({ description: 'External id of the account.' })),
   accountId: nullable(Uuid('The account, where one has that external id.')),
   serviceId: nullable(Uuid('The service that the event names.')),
   eventTimestamp: nullable(Instant('When the usage occurred, in UTC.')),
-  receivedAt: nullable(Instant('When the broker took it.')),
-  processedAt: nullable(Instant('When it was rated, rejected or recognized as a duplicate.')),
+  originalId: nullable(Uuid('The event that this one repeats or contradicts.')),
+  topic: Type.String({ description: "The tenant's topic." }),
+  partition: Type.Integer({ description: 'Partition of the topic.' }),
+  offset: nullable(Type.Integer({ description: 'Place in the partition.' })),
+  morgId: nullable(Type.String({ description: 'Organization of the event.' })),
   workflowId: nullable(Type.String({ description: 'Workflow that processed it.' })),
   runId: nullable(Type.String({ description: 'Run of that workflow.' })),
-  originalId: nullable(Uuid('The event that this one repeats or contradicts.')),
+  receivedAt: nullable(Instant('When the broker took it.')),
+  processedAt: nullable(Instant('When it was rated, rejected or recognized as a duplicate.')),
 };
 
 /** What the list shows. */
@@ -72,8 +72,8 @@ const ExplainedTransaction = Type.Object(
 export const UsageEvent = Type.Object(
   {
     ...UsageEventFields,
-    message: Type.Unknown({ description: 'The event as it was sent.' }),
     ratedTransactions: Type.Array(ExplainedTransaction, { description: 'What it was rated to.' }),
+    message: Type.Unknown({ description: 'The event as it was sent.' }),
   },
   { description: 'A usage event, what became of it, and why it costs what it costs.' },
 );

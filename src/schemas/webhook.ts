@@ -42,7 +42,7 @@ export const WebhookCreate = writeBody(
 );
 export const WebhookUpdate = updateBody(WebhookCreate);
 
-const Registration = {
+const RegistrationFields = {
   id: Uuid('Id of the webhook.'),
   url: Type.String({ description: 'Where events are sent.' }),
   events: Type.Array(
@@ -50,22 +50,24 @@ const Registration = {
     { description: 'The kinds of events that are sent.' },
   ),
   active: Active,
-  createdAt: Instant('When it was registered.'),
 };
+const createdAt = Instant('When it was registered.');
 
 /** 0-decisions.md section 3. */
-export const WebhookRegistration = Type.Object(Registration, {
-  description: 'A webhook that was registered.',
-});
+export const WebhookRegistration = Type.Object(
+  { ...RegistrationFields, createdAt },
+  { description: 'A webhook that was registered.' },
+);
 export const Webhook = Type.Object(
   {
-    ...Registration,
-    updatedAt: Instant('When it was last changed.'),
+    ...RegistrationFields,
     disabledReason: nullable(
       Type.String({ description: 'Why the product has switched it off; null when it did not.' }),
     ),
     disabledAt: nullable(Instant('When the product has switched it off.')),
     failingSince: nullable(Instant('Since when nothing has reached it; null while it is well.')),
+    createdAt,
+    updatedAt: Instant('When it was last changed.'),
   },
   { description: 'A webhook: an address that is told of events.' },
 );
@@ -76,13 +78,13 @@ const Attempt = Type.Object(
       description: 'Which time that it was sent: 1, then 2 when redelivered.',
     }),
     number: Type.Integer({ description: 'Which attempt of that round, counted from 1.' }),
-    startedAt: Instant('When it began.'),
-    durationMs: Type.Integer({ description: 'How long it took, in milliseconds.' }),
     statusCode: nullable(
       Type.Integer({ description: 'HTTP status of the answer, if there was one.' }),
     ),
     error: nullable(Type.String({ description: 'Why it failed; null when it did not.' })),
     answer: nullable(Type.String({ description: 'The first 4 KiB of the body of the answer.' })),
+    startedAt: Instant('When it began.'),
+    durationMs: Type.Integer({ description: 'How long it took, in milliseconds.' }),
   },
   { description: 'An attempt to deliver.' },
 );
@@ -95,10 +97,10 @@ export const WebhookDelivery = Type.Object(
     recordId: Uuid('The record that the event tells of.'),
     status: oneOf(deliveryStatuses, 'How it stands: retrying while it waits for the next attempt.'),
     reason: nullable(Type.String({ description: 'Why it was given up; null when it was not.' })),
+    attempts: Type.Array(Attempt, { description: 'The attempts so far.' }),
     createdAt: Instant('When the event happened.'),
     nextAttemptAt: nullable(Instant('When it is sent next, if an attempt has failed.')),
     endedAt: nullable(Instant('When it was delivered or given up.')),
-    attempts: Type.Array(Attempt, { description: 'The attempts so far.' }),
   },
   { description: 'An event on its way to a webhook.' },
 );

@@ -30,6 +30,57 @@ function undescribed(schema: unknown, path: string): string[] {
   ];
 }
 
+/** Schemas inside a schema, with the way to them. */
+function inside(schema: Node, path: string): (readonly [unknown, string])[] {
+  const properties = isNode(schema['properties']) ? Object.entries(schema['properties']) : [];
+  const variants = ['oneOf', 'anyOf', 'allOf'].flatMap((keyword) =>
+    Array.isArray(schema[keyword]) ? (schema[keyword] as unknown[]) : [],
+  );
+  return [
+    ...properties.map(([name, property]) => [property, `${path}.${name}`] as const),
+    ...variants.map((variant) => [variant, path] as const),
+    [schema['items'], `${path}[]`],
+  ];
+}
+
+/** What stands before what, where a schema has both: people read from above (docs/decisions/0276). */
+const befores: readonly (readonly [string, string])[] = [
+  ...['name', 'number', 'title', 'label', 'amount', 'currency'].map(
+    (name) => [name, 'description'] as const,
+  ),
+  ['amount', 'taxAmount'],
+  ['amount', 'invoiceDate'],
+  ['amount', 'paymentDate'],
+  ['label', 'priceMethod'],
+  ['priceMethod', 'taxCode'],
+  ['name', 'profile'],
+];
+
+/** The fields of a schema, at any depth, that stand in the wrong place. */
+function misplaced(schema: unknown, path: string): string[] {
+  if (!isNode(schema)) return [];
+  const names = isNode(schema['properties']) ? Object.keys(schema['properties']) : [];
+  const isAnswer = path.startsWith('answer');
+  const isItem = path.includes('item');
+  const faults = [
+    ...(isAnswer && names.indexOf('id') > 0 ? [`${path}: id first`] : []),
+    ...['createdAt', 'updatedAt'].flatMap((name) =>
+      names.includes(name) && names.slice(names.indexOf(name)).some((one) => !one.endsWith('At'))
+        ? [`${path}: ${name} after all that is no time`]
+        : [],
+    ),
+    ...befores.flatMap(([first, second]) => {
+      const isWrong = names.includes(first) && names.includes(second);
+      const isBehind = isWrong && names.indexOf(first) > names.indexOf(second);
+      // What an item is called is its description.
+      return isBehind && !(isItem && second === 'description')
+        ? [`${path}: ${first} before ${second}`]
+        : [];
+    }),
+  ];
+  return [...faults, ...inside(schema, path).flatMap(([one, at]) => misplaced(one, at))];
+}
+
 describe('declarations', () => {
   // Picklists and currencies are rows of the database.
   let instance: TestInstance;
@@ -66,6 +117,14 @@ describe('declarations', () => {
         ...('schema' in success ? undescribed(success.schema, 'answer') : []),
       ];
       expect(missing, 'fields without a description').to.deep.equal([]);
+    });
+
+    it(`${id} has its fields in the order of their importance`, () => {
+      const faults = [
+        ...misplaced(body, 'body'),
+        ...('schema' in success ? misplaced(success.schema, 'answer') : []),
+      ];
+      expect(faults).to.deep.equal([]);
     });
 
     if (!body) continue;
