@@ -23,14 +23,13 @@ export const ServiceCreate = writeBody(
     name: Text('Name of the service, unique.'),
     label: optional(Text('Name that people read.')),
     code: optional(Text('Short code.')),
-    description: optional(FreeText('What is sold.')),
-    currency: optional(CurrencyCode('Currency code or name for usage that has no other.')),
     serviceType: optional(
       Picklist('serviceType', { description: 'Usage (default), Subscription or OTC.' }),
     ),
     serviceStatus: optional(
       Picklist('serviceStatus', { description: 'Active (default) or Inactive.' }),
     ),
+    currency: optional(CurrencyCode('Currency code or name for usage that has no other.')),
     chargeFrequency: optional(
       Picklist('chargeFrequency', { description: 'How often it is charged.' }),
     ),
@@ -52,6 +51,7 @@ export const ServiceCreate = writeBody(
         description: 'How the price is computed, in order.',
       }),
     ),
+    description: optional(FreeText('What is sold.')),
   },
   { description: 'A catalog service.' },
 );

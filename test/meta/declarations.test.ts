@@ -61,7 +61,8 @@ function misplaced(schema: unknown, path: string): string[] {
   if (!isNode(schema)) return [];
   const names = isNode(schema['properties']) ? Object.keys(schema['properties']) : [];
   const isAnswer = path.startsWith('answer');
-  const isItem = path.includes('item');
+  // What has no name is called by its description.
+  const hasName = ['name', 'label', 'title'].some((name) => names.includes(name));
   const faults = [
     ...(isAnswer && names.indexOf('id') > 0 ? [`${path}: id first`] : []),
     ...['createdAt', 'updatedAt'].flatMap((name) =>
@@ -70,10 +71,9 @@ function misplaced(schema: unknown, path: string): string[] {
         : [],
     ),
     ...befores.flatMap(([first, second]) => {
-      const isWrong = names.includes(first) && names.includes(second);
-      const isBehind = isWrong && names.indexOf(first) > names.indexOf(second);
-      // What an item is called is its description.
-      return isBehind && !(isItem && second === 'description')
+      if (!names.includes(first) || !names.includes(second)) return [];
+      if (second === 'description' && !hasName) return [];
+      return names.indexOf(first) > names.indexOf(second)
         ? [`${path}: ${first} before ${second}`]
         : [];
     }),
