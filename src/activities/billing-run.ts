@@ -1,10 +1,11 @@
 import { billAccounts, type BilledAccounts } from '../commands/bill-accounts.js';
+import { TooManyCharges } from '../commands/charge-limit.js';
 import { tookTooLong } from '../commands/database-problem.js';
 import { presentBilledInvoice } from '../commands/billed-invoice.js';
 import {
   billingSizes,
-  draftsMax,
   draftsThatFit,
+  draftsWorthShowing,
   type BillingBatch,
   type BillingBatchResult,
   type BillingProblem,
@@ -64,15 +65,18 @@ export function billingRunActivities(platform: Platform) {
     try {
       return await billBatch(scope, executionId, batch);
     } catch (error) {
+      const isTooMany = error instanceof TooManyCharges;
       if (activityFailure(error) !== error && !tookTooLong(error)) throw error;
-      platform.log.error(
-        { err: error, tenantId: scope.tenantId, executionId, accounts: batch.accountIds.length },
-        'billing',
-      );
+      if (!isTooMany) {
+        platform.log.error(
+          { err: error, tenantId: scope.tenantId, executionId, accounts: batch.accountIds.length },
+          'billing',
+        );
+      }
       const { accountIds } = batch;
       const [only] = accountIds;
       if (only !== undefined && accountIds.length === 1) {
-        return { invoices: [], problems: [faultOf(only)] };
+        return { invoices: [], problems: [isTooMany ? tooManyOf(only, error) : faultOf(only)] };
       }
       // Halved until it is found: the others are billed together.
       const middle = Math.ceil(accountIds.length / 2);
@@ -113,7 +117,7 @@ export function billingRunActivities(platform: Platform) {
           billEach(scope, run.executionId, batch),
         );
         const isDryRun = batch.input.dryRun === true;
-        const drafts = isDryRun ? invoices.slice(0, draftsMax).map(presentBilledInvoice) : [];
+        const drafts = isDryRun ? draftsWorthShowing(invoices).map(presentBilledInvoice) : [];
         return {
           ...{ invoices: invoices.length, problems },
           drafts: draftsThatFit([], jsonSafe(drafts) as object[]),
@@ -147,4 +151,10 @@ const faultOf = (accountId: string): BillingProblem => ({
   ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
   code: 'INTERNAL_ERROR',
   message: 'Billing this account failed because of an error on our side; it can be run again.',
+});
+
+const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
+  ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
+  code: 'TOO_MANY_CHARGES',
+  message: `${message} in this period. Bill it in shorter ones.`,
 });

@@ -76,7 +76,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     }
     const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
     const charges = [
-      ...recurring.charges.map((charge) => chargeOfLine(charge, seed, names)),
+      ...(await mapInPortions(recurring.charges, (charge) => chargeOfLine(charge, seed, names))),
       ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
     ];
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
@@ -212,11 +212,15 @@ async function postInvoices(
       ? invoiceNumber('CN', next.creditNote++)
       : invoiceNumber('INV', next.invoice++),
   }));
+  const rows: ReturnType<typeof itemRow>[] = [];
+  for (const { items, names } of numbered) {
+    rows.push(...(await mapInPortions(items, (item, index) => itemRow(item, index, names))));
+  }
   await insertInvoices(
     trx,
     tenantId,
     numbered.map((invoice) => invoiceRow(invoice, executionId)),
-    numbered.flatMap(({ items, names }) => items.map((item, index) => itemRow(item, index, names))),
+    rows,
   );
   return numbered;
 }
@@ -230,7 +234,7 @@ async function insertCharges(
 ): Promise<void> {
   const plans = new Set(charges.map(({ part }) => part.plan));
   await StoredRatingPlan.insertMissing(trx, tenantId, plans);
-  const rows = charges.map((charge): RecurringChargeRow => {
+  const rows = await mapInPortions(charges, (charge): RecurringChargeRow => {
     const { line, service, part, type, due, position } = charge;
     const { invoiceId, itemId } = idsOf(charge, seed);
     return {

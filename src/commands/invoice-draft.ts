@@ -3,7 +3,7 @@ import type { BillingProblem } from '../kernel/billing-run.js';
 import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../kernel/money.js';
 import { partOf, type Share } from '../kernel/share.js';
 import { addDays } from '../kernel/date.js';
-import { eachInPortions } from '../kernel/portions.js';
+import { mapInPortions, Portions } from '../kernel/portions.js';
 import type { Proration } from '../rating/index.js';
 import { referenceData } from '../kernel/reference-data.js';
 import type { TaxRates } from '../queries/tax-rate.js';
@@ -81,22 +81,25 @@ export async function draftInvoices(
     else byInvoice.set(charge.invoiceId, [charge]);
   }
   const drafts: InvoiceDraft[] = [];
-  await eachInPortions([...byInvoice.values()], (ofInvoice) => {
+  const portions = new Portions();
+  for (const ofInvoice of byInvoice.values()) {
     const [first] = ofInvoice;
-    if (!first) return;
-    drafts.push(draftInvoice(first, ofInvoice, taxRates, exemptAccounts.has(first.accountId)));
-  });
+    if (!first) continue;
+    const isExempt = exemptAccounts.has(first.accountId);
+    drafts.push(await draftInvoice(first, ofInvoice, taxRates, isExempt));
+    if (portions.isOver) await portions.rest();
+  }
   return drafts;
 }
 
-function draftInvoice(
+async function draftInvoice(
   { invoiceId, accountId, currency, usageType, contractId }: DraftCharge,
   charges: readonly DraftCharge[],
   taxRates: TaxRates,
   isTaxExempt: boolean,
-): InvoiceDraft {
+): Promise<InvoiceDraft> {
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
-  const drafted = charges.map((charge): DraftItem => {
+  const drafted = await mapInPortions(charges, (charge): DraftItem => {
     const { share } = charge;
     // The parts of all accounts add up to what one of them would pay.
     const rounded = share
@@ -113,7 +116,7 @@ function draftInvoice(
   const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
   // Nobody can pay less than nothing: what is charged below zero is credited, and the reverse.
   const isReversed = total.isNegative() && !total.isZero();
-  const items = isReversed ? drafted.map(reverseItem) : drafted;
+  const items = isReversed ? await mapInPortions(drafted, reverseItem) : drafted;
   return {
     ...{ id: invoiceId, accountId, currency, items, isReversed },
     contractId: isOfOne ? contractId : null,

@@ -11,6 +11,7 @@ import {
 } from '../kernel/billing-calendar.js';
 import { dayAfter, dayBefore } from '../kernel/date.js';
 import { sharesKey } from '../kernel/share.js';
+import { Portions } from '../kernel/portions.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import { RecurringCharge, type ChargedPeriod } from '../models/recurring-charge.js';
 import {
@@ -27,6 +28,8 @@ import {
   type RecurringResult,
   type RecurringType,
 } from '../rating/index.js';
+import { chargesMax, TooManyCharges } from './charge-limit.js';
+import { ChargedIndex } from './charged-index.js';
 import { findUnchargedDays } from './uncharged-days.js';
 
 /** Accounts to bill, and what may charge them. */
@@ -68,7 +71,11 @@ interface Candidate {
   readonly accountId: string;
 }
 
-/** What falls due for accounts in a run, beside usage, and is not billed yet. */
+/**
+ * What falls due for accounts in a run, beside usage, and is not billed yet. In portions, since a small
+ * request may ask for many charges (docs/decisions/0280).
+ * @throws TooManyCharges
+ */
 export async function findRecurringCharges(
   db: Knex,
   tenantId: string,
@@ -82,84 +89,99 @@ export async function findRecurringCharges(
   }
   const serviceIds = [...new Set(lines.map(({ serviceId }) => serviceId))];
   const services = await loadServices(db, tenantId, serviceIds);
-  const candidates = lines.flatMap((line) => {
+  const portions = new Portions();
+  const candidates: Candidate[] = [];
+  const cutoffs: { readonly lineId: string; readonly until: string }[] = [];
+  const billedBy = billedAccounts();
+  for (const line of lines) {
     const service = services.get(line.serviceId);
-    return service ? candidatesOf(line, service, windows) : [];
-  });
-  const charged = await RecurringCharge.chargedPeriods(
-    db,
-    tenantId,
-    [...new Set(candidates.map(({ line }) => line.lineageId))],
-    sinceOf(earliestPeriod(candidates) ?? run.first),
-  );
-  const byLineage = new Map<string, ChargedPeriod[]>();
-  for (const one of charged) {
-    const ofLineage = byLineage.get(one.lineageId);
-    if (ofLineage) ofLineage.push(one);
-    else byLineage.set(one.lineageId, [one]);
+    if (!service) continue;
+    for (const candidate of candidatesOf(line, service, billedBy(line, service), windows)) {
+      if (candidates.push(candidate) > chargesMax) throw new TooManyCharges();
+      if (portions.isOver) await portions.rest();
+    }
+    const until = usageDueUntil(termsOf(line, service), daysOf(line), run.last);
+    if (until < run.last) {
+      for (const lineId of [line.id, ...line.formerIds]) cutoffs.push({ lineId, until });
+    }
+    if (portions.isOver) await portions.rest();
   }
-  const charges: RecurringCharged[] = [];
+  const since = sinceOf(earliestPeriod(candidates) ?? run.first);
+  const lineageIds = [...new Set(candidates.map(({ line }) => line.lineageId))];
+  const charged = await ChargedIndex.of(
+    await RecurringCharge.chargedPeriods(db, tenantId, lineageIds, since),
+  );
   const dueLines = candidates.filter(
     ({ line, type, isOnce, accountId }) =>
       type === 'Subscription' && !isOnce && accountId === line.account.id,
   );
-  const problems = await findUnchargedDays(db, tenantId, dueLines, byLineage);
-  const priced: Priced = new Map();
+  const problems = await findUnchargedDays(db, tenantId, dueLines, charged);
+  const found = { charges: [], problems, priced: new Map() };
   for (const candidate of candidates) {
-    const open = openPart(candidate, byLineage.get(candidate.line.lineageId) ?? []);
-    if (open) price(candidate, open, { charges, problems, priced });
+    const open = openPart(candidate, charged);
+    if (open) price(candidate, open, found);
+    if (found.charges.length > chargesMax) throw new TooManyCharges();
+    if (portions.isOver) await portions.rest();
   }
-  const cutoffs = lines.flatMap((line) => {
-    const service = services.get(line.serviceId);
-    if (!service) return [];
-    const until = usageDueUntil(termsOf(line, service), daysOf(line), run.last);
-    if (until >= run.last) return [];
-    return [line.id, ...line.formerIds].map((lineId) => ({ lineId, until }));
-  });
-  return { windows, charges, problems, cutoffs };
+  return { windows, charges: found.charges, problems, cutoffs };
 }
 
 /**
  * The first day of what falls due again and again; undefined when nothing does. One-time charges have a
  * period before all others, and are looked for whatever the day.
  */
-export const earliestPeriod = (
+export function earliestPeriod(
   candidates: readonly { readonly isOnce: boolean; readonly due: DueCharge }[],
-): string | undefined =>
-  candidates
-    .filter(({ isOnce }) => !isOnce)
-    .map(({ due }) => due.period.first)
-    .sort()[0];
+): string | undefined {
+  let earliest: string | undefined;
+  for (const { isOnce, due } of candidates) {
+    if (isOnce || (earliest !== undefined && earliest <= due.period.first)) continue;
+    earliest = due.period.first;
+  }
+  return earliest;
+}
+
+/** The accounts that rows of a card name, of a service once for all its lines. */
+function billedAccounts(): (line: BillingLine, service: BilledService) => readonly string[] {
+  const named = ({ cards }: Pick<BillingLine, 'cards'>): string[] =>
+    cards.flatMap(({ rows }) =>
+      rows.flatMap(({ billingAccountId }) => (billingAccountId === null ? [] : [billingAccountId])),
+    );
+  const known = new Map<BilledService, readonly string[]>();
+  return (line, service) => {
+    const ofService = known.get(service) ?? [...new Set(named(service))];
+    known.set(service, ofService);
+    return [...named(line), ...ofService];
+  };
+}
 
 /** With the day before, of which is asked whether it is charged, too. */
 const sinceOf = (first: string): string =>
   first > oncePeriod.first ? dayBefore(first) : oncePeriod.first;
 
 /** What a line charges the accounts at hand: its own, those that share it, those that rows bill. */
-function candidatesOf(
+function* candidatesOf(
   line: BillingLine,
   service: BilledService,
+  others: readonly string[],
   windows: ReadonlyMap<string, Days>,
-): Candidate[] {
-  const cards = [...line.cards, ...service.cards];
-  const billed = cards.flatMap(({ rows }) => rows.map(({ billingAccountId }) => billingAccountId));
+): Generator<Candidate> {
   const shares = (line.shares ?? []).map(({ accountId }) => accountId);
-  const others = billed.filter((id) => id !== null);
   const accountIds = new Set([line.account.id, ...shares, ...others]);
   const [terms, days] = [termsOf(line, service), daysOf(line)];
-  const found: Candidate[] = [];
   for (const accountId of accountIds) {
     const window = windows.get(accountId);
     if (!window) continue;
-    const add = (type: RecurringType, isOnce: boolean, due: DueCharge | null): void => {
-      if (due) found.push({ line, service, type, isOnce, due, accountId });
-    };
-    if (hasRecurring(service, 'OTC')) add('OTC', true, dueOnce(days, window));
+    const of = (type: RecurringType, isOnce: boolean, due: DueCharge): Candidate => ({
+      ...{ line, service, type, isOnce, due, accountId },
+    });
+    const once = dueOnce(days, window);
+    if (once && hasRecurring(service, 'OTC')) yield of('OTC', true, once);
     if (!hasRecurring(service, 'Subscription')) continue;
-    if (isChargedOnce(terms)) add('Subscription', true, dueOnce(days, window));
-    else for (const due of dueCharges(terms, days, window)) add('Subscription', false, due);
+    if (!isChargedOnce(terms)) {
+      for (const due of dueCharges(terms, days, window)) yield of('Subscription', false, due);
+    } else if (once) yield of('Subscription', true, once);
   }
-  return found;
 }
 
 interface OpenPart {
@@ -188,15 +210,15 @@ function isPaidFor({ line, accountId }: Pick<Candidate, 'line' | 'accountId'>) {
 /** What of a due period is not charged yet; null when nothing is. */
 function openPart(
   { type, isOnce, due, ...candidate }: Candidate,
-  charged: readonly ChargedPeriod[],
+  charged: ChargedIndex,
 ): OpenPart | null {
   const isPaid = isPaidFor(candidate);
-  const own = charged.filter((one) => one.chargeType === type && isPaid(one));
-  if (isOnce) return own.length > 0 ? null : { billed: due.billed, isPart: false };
+  const { lineageId } = candidate.line;
   const { period, billed } = due;
-  const overlapping = own.filter(
-    (one) => one.periodStart <= period.last && one.periodEnd >= period.first,
-  );
+  if (isOnce) {
+    return charged.ofLineage(lineageId, type).some(isPaid) ? null : { billed, isPart: false };
+  }
+  const overlapping = charged.during(lineageId, type, period).filter(isPaid);
   if (overlapping.length === 0) return { billed, isPart: false };
   const isSame = overlapping.some(
     (one) => one.periodStart === period.first && one.periodEnd === period.last,

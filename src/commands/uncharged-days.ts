@@ -2,9 +2,11 @@ import type { Knex } from 'knex';
 import { oncePeriod, type Days, type DueCharge } from '../kernel/billing-calendar.js';
 import type { BillingProblem } from '../kernel/billing-run.js';
 import { dayAfter, dayBefore } from '../kernel/date.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { RecurringCharge, type ChargedPeriod } from '../models/recurring-charge.js';
 import { daysOf, type BillingLine } from '../queries/billing-account.js';
 import type { BilledService } from '../queries/rating-context.js';
+import { ChargedIndex } from './charged-index.js';
 
 /** A subscription of a line that falls due for the account of its contract. */
 export interface DueLine {
@@ -13,17 +15,12 @@ export interface DueLine {
   readonly due: DueCharge;
 }
 
-/** What is charged of lines already, by their lineage: of the days before those that are due, at least the last. */
-export type ChargedByLineage = ReadonlyMap<string, readonly ChargedPeriod[]>;
-
 /** A line, and the days on which it ran before those that a run charges. */
 interface Before extends DueLine {
   readonly days: Days;
 }
 
 const subscription = 'Subscription';
-
-const isOf = ({ chargeType }: ChargedPeriod): boolean => chargeType === subscription;
 
 /** The days that a charge is for: a price that is not prorated pays for its whole period. */
 const paidDays = ({
@@ -57,8 +54,8 @@ function daysBefore(dueLines: readonly DueLine[]): Before[] {
  * Whether days before may be uncharged: the day before is, or the line has begun later when it was
  * charged. A run that found the days before it charged has vouched for those before them.
  */
-function isSuspect({ line, days }: Before, known: ChargedByLineage): boolean {
-  const charged = (known.get(line.lineageId) ?? []).filter(isOf);
+function isSuspect({ line, days }: Before, known: ChargedIndex): boolean {
+  const charged = known.ofLineage(line.lineageId, subscription);
   const isAdjacent = charged.some((one) => {
     const paid = paidDays(one);
     return paid.first <= days.last && days.last <= paid.last;
@@ -116,18 +113,21 @@ export async function findUnchargedDays(
   db: Knex,
   tenantId: string,
   dueLines: readonly DueLine[],
-  known: ChargedByLineage,
+  known: ChargedIndex,
 ): Promise<BillingProblem[]> {
   const suspects = daysBefore(dueLines).filter((one) => isSuspect(one, known));
   const [since] = suspects.map(({ days }) => days.first).sort();
   if (since === undefined) return [];
   const lineages = [...new Set(suspects.map(({ line }) => line.lineageId))];
-  const all = await RecurringCharge.chargedPeriods(db, tenantId, lineages, since);
-  return suspects.flatMap((one) => {
-    const charged = all.filter((other) => other.lineageId === one.line.lineageId && isOf(other));
+  const all = await ChargedIndex.of(
+    await RecurringCharge.chargedPeriods(db, tenantId, lineages, since),
+  );
+  const problems = await mapInPortions(suspects, (one) => {
+    const charged = all.ofLineage(one.line.lineageId, subscription);
     // What was charged once is charged for all days.
     if (charged.some(({ periodEnd }) => periodEnd === oncePeriod.last)) return [];
     const gaps = missedDays(one, charged);
     return gaps.length === 0 ? [] : [problemOf(one, gaps)];
   });
+  return problems.flat();
 }

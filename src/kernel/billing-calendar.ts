@@ -69,23 +69,21 @@ export function usageDueUntil(terms: LineTerms, line: LineDays, last: string): s
  * billing period in which the charge period ends, or on the line's last day before that; in advance
  * on the first day of the billing period, or on the line's first.
  */
-export function dueCharges(terms: LineTerms, line: LineDays, window: Days): DueCharge[] {
+export function* dueCharges(terms: LineTerms, line: LineDays, window: Days): Generator<DueCharge> {
   const charge = chargeFrequencyOf(terms);
-  if (charge === null) return [];
+  if (charge === null) return;
   const billing = billingFrequencyOf(terms) ?? charge;
   const end = terms.isInAdvance ? daysOf(billing, window.last).last : window.last;
-  const due: DueCharge[] = [];
   const begin = latest(daysOf(charge, daysOf(billing, window.first).first).first, line.first);
   for (let day = begin; day <= end;) {
     const period = daysOf(charge, day);
     const billed = within(period, line);
     if (billed && isDue(terms, billing, { period, billed }, line, window)) {
-      due.push({ period, billed });
+      yield { period, billed };
     }
     if (line.last !== null && period.last >= line.last) break;
     day = dayAfter(period.last);
   }
-  return due;
 }
 
 /** Whether a line is charged only once, when it begins. */

@@ -90,6 +90,21 @@ export const draftsMax = 200;
 /** Characters of their JSON: Temporal keeps no value of more than 2 MiB. */
 const draftsLengthMax = 600_000;
 
+/** An item of a draft takes more characters than that: its ids and names alone do. */
+const itemLengthMin = 300;
+
+/** The first of these invoices whose drafts may fit into an output; what cannot need not be presented. */
+export function draftsWorthShowing<T extends { readonly items: readonly unknown[] }>(
+  invoices: readonly T[],
+): readonly T[] {
+  let items = 0;
+  const tooMany = invoices.findIndex((invoice) => {
+    items += invoice.items.length;
+    return items * itemLengthMin > draftsLengthMax;
+  });
+  return invoices.slice(0, Math.min(draftsMax, tooMany < 0 ? draftsMax : tooMany));
+}
+
 /** The first of these drafts that a run which shows others already can show with them. */
 export function draftsThatFit(shown: readonly object[], drafts: readonly object[]): object[] {
   const fit: object[] = [];

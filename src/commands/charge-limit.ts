@@ -1,0 +1,15 @@
+/**
+ * Recurring charges that accounts may come to which are billed together, and so one account in one run
+ * (docs/decisions/0280): what is computed for all of them is in memory at the same time. As many as an
+ * account may have lines.
+ */
+export const chargesMax = 20_000;
+
+/** Accounts have more to be charged than can be billed together. */
+export class TooManyCharges extends Error {
+  override readonly name = 'TooManyCharges';
+
+  constructor() {
+    super(`There are more than ${chargesMax} subscription and one-time charges`);
+  }
+}
