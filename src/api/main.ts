@@ -81,6 +81,16 @@ const forwardedFor = ({ 'x-forwarded-for': given }: IncomingHttpHeaders): string
   typeof given === 'string' ? given : '';
 
 /**
+ * The address without scheme and host, which a caller may send too, as to a proxy: what stands there may
+ * be no host at all, and is not wanted.
+ */
+const originForm = (address: string): string => {
+  const rest = /^https?:\/\/[^/?#]*(.*)$/is.exec(address)?.[1];
+  if (rest === undefined) return address;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+};
+
+/**
  * Answers requests and never throws: what fails here, beyond all that answers errors, ends its connection
  * and not the process.
  */
@@ -91,6 +101,7 @@ export const answering =
   ): RequestListener =>
   (request, response) => {
     try {
+      request.url = originForm(request.url ?? '/');
       handle(request, response).catch((error: unknown) => fail(response, error, log));
     } catch (error) {
       fail(response, error, log);

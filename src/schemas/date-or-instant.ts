@@ -2,12 +2,20 @@ import { isCalendarDate } from '../kernel/date.js';
 import { readInstant } from '../rating/index.js';
 
 const dayMs = 86_400_000;
-/** What the database can hold and a text of ours can name; a filter beyond it means the same. */
-const earliestMs = Date.parse('0001-01-01T00:00:00Z');
-const latestMs = Date.parse('9999-12-31T23:59:59.999Z');
+/**
+ * What the database can hold and a text of ours can name, as a beginning and as an end: a filter beyond it
+ * means the same. The days before the one and after the other are still such days.
+ */
+const limits = {
+  from: [Date.parse('0001-01-01T00:00:00Z'), Date.parse('9999-12-31T00:00:00Z')],
+  to: [Date.parse('0001-01-02T00:00:00Z'), Date.parse('9999-12-31T23:59:59.999Z')],
+} as const;
 
-const instantAt = (ms: number): string =>
-  new Date(Math.min(Math.max(ms, earliestMs), latestMs)).toISOString();
+function boundsAt(fromMs: number, toMs: number): Bounds {
+  const within = (ms: number, [least, most]: readonly [number, number]): string =>
+    new Date(Math.min(Math.max(ms, least), most)).toISOString();
+  return { from: within(fromMs, limits.from), to: within(toMs, limits.to) };
+}
 
 /** RFC 3339, for the years that no usage event may have. */
 const strictForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -25,10 +33,10 @@ interface Bounds {
 export function readDateOrInstant(text: string): Bounds | undefined {
   if (isCalendarDate(text)) {
     const start = Date.parse(`${text}T00:00:00Z`);
-    return { from: instantAt(start), to: instantAt(start + dayMs) };
+    return boundsAt(start, start + dayMs);
   }
   const read = readInstant(text)?.timestamp;
   if (read !== undefined) return { from: read, to: read };
   const ms = strictForm.test(text) ? Date.parse(text.toUpperCase()) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : { from: instantAt(ms), to: instantAt(ms) };
+  return Number.isNaN(ms) ? undefined : boundsAt(ms, ms);
 }

@@ -6,6 +6,7 @@ import { declaredOperations } from '../support/answers.js';
 import { badBodies, brokenJson } from '../support/garbage.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import type { Schema } from '../support/places.js';
+import { RawConnection } from '../support/raw-connection.js';
 import { sendRaw, type RawAnswer } from '../support/raw.js';
 import { openPhotographer, type Photographer, type Snapshot } from '../support/rows.js';
 import { bodyIn, buildWorld, pathIn, type World } from '../support/world.js';
@@ -245,6 +246,21 @@ describe('bad input', () => {
     expect(await many.text()).to.include('The address has more than 500 query parameters.');
     // Who is not known is told so first where they are few enough to be looked at.
     expect((await fetch(addressOf(500))).status).to.equal(401);
+  });
+
+  it('an address whose scheme and host are none is its path', async () => {
+    const statusOf = async (address: string): Promise<number | undefined> => {
+      const connection = new RawConnection(instance.url);
+      connection.send(`GET ${address} HTTP/1.1\r\nHost: here\r\n\r\n`);
+      const answer = await connection.answer();
+      connection.socket.destroy();
+      return answer?.status;
+    };
+    for (const host of ['', '[::', 'a:b:c', 'here']) {
+      expect(await statusOf(`http://${host}/healthz`), host).to.equal(200);
+      expect(await statusOf(`HTTP://${host}/v1/picklists?limit=1`), host).to.equal(401);
+      expect(await statusOf(`http://${host}`), host).to.equal(200);
+    }
   });
 
   it('a body that lies about its length is no request', async () => {

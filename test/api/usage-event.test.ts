@@ -273,6 +273,12 @@ describe('usage events', () => {
       ]);
       expect(await idsOf('from=2026-03-15T12:00:01Z&status=rated')).to.deep.equal(['list-2']);
       expect(await idsOf('to=2026-03-15T12:00:00Z&status=rated')).to.deep.equal(['list-0']);
+      const ends = ['0001-01-01 9999-12-31', '0000-01-01T00:00:00Z 9999-12-31T23:59:59-14:00'];
+      for (const [first, last] of ends.map((end) => end.split(' '))) {
+        expect(await idsOf(`from=${first}&to=${last}&status=rated`)).to.have.members(ids);
+        expect(await idsOf(`to=${first}&status=rated`)).to.deep.equal([]);
+        expect(await idsOf(`from=${last}&status=rated`)).to.deep.equal([]);
+      }
     });
 
     for (const query of [
