@@ -128,7 +128,8 @@ async function rateInTransaction(
   const batch = new UsageBatch({ workflowId, runId, at: startedAt });
   for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
   const rater = await openRater(trx, tenantId, candidates, input.onFault);
-  const { end, count } = await rateEach(rater, candidates, input.end, ({ record, message }) => {
+  const takes = ({ message }: Candidate): boolean => !batch.isFull && rater.takes(message.read);
+  const { end, count } = await rateEach(takes, candidates, input.end, ({ record, message }) => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
     const place = { id, partition, offset, orgId, receivedAt, message: text };
@@ -155,14 +156,14 @@ async function rateInTransaction(
 
 /** Rates candidates in portions, as many as one transaction may cost: how many, and where they end. */
 async function rateEach(
-  rater: UsageRater,
+  takes: (candidate: Candidate) => boolean,
   candidates: readonly Candidate[],
   end: number,
   rate: (candidate: Candidate) => void,
 ): Promise<{ readonly end: number; readonly count: number }> {
   const portions = new Portions();
   for (const [count, candidate] of candidates.entries()) {
-    if (!rater.takes(candidate.message.read)) return { end: candidate.record.offset, count };
+    if (!takes(candidate)) return { end: candidate.record.offset, count };
     rate(candidate);
     if (portions.isOver) await portions.rest();
   }

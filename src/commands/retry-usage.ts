@@ -70,7 +70,7 @@ async function retryInTransaction(
   const portions = new Portions();
   let last = chosen.length < pageSize ? undefined : chosen.at(-1)?.id;
   for (const [index, { event, message }] of candidates.entries()) {
-    if (!rater.takes(message.read)) {
+    if (batch.isFull || !rater.takes(message.read)) {
       last = candidates[index - 1]?.event.id;
       break;
     }

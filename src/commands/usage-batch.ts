@@ -36,6 +36,9 @@ interface Original {
   readonly isStored: boolean;
 }
 
+/** Rows of charges that one transaction writes, beyond which it takes no further event (docs/decisions/0281). */
+const chargeRowsMax = 10_000;
+
 /** Text from an error message may quote what PostgreSQL cannot hold. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
@@ -53,6 +56,11 @@ export class UsageBatch {
 
   constructor(run: RatingRun) {
     this.#run = run;
+  }
+
+  /** Whether its charges are as many as one transaction may write; further events go to another. */
+  get isFull(): boolean {
+    return this.#transactions.length + this.#dimensions.length >= chargeRowsMax;
   }
 
   /** Makes an event known that is in the database. */

@@ -8,9 +8,10 @@ import {
   type Decimal,
 } from '../kernel/money.js';
 import { compute, type LogicRun, type Pricing } from './compute.js';
-import { shareOrigins } from './share-charges.js';
+import { countParts, shareOrigins } from './share-charges.js';
 import type { Prepared } from './prepare.js';
 import { orRejected, Rejection } from './rejection.js';
+import { partCost } from './spending.js';
 import type {
   CounterChange,
   CounterReader,
@@ -46,10 +47,30 @@ export function rateWithOrigin(
     computation.kind === 'rows'
       ? sumRows(prepared, computation.pricings)
       : sumLogics(prepared, computation.runs);
-  const origins = prepared.plan.shares ? shareOrigins(whole, prepared.plan.shares) : whole;
+  const origins = divide(prepared, whole);
   const transactions = origins.map(({ transaction }) => transaction);
   const rated: Rated = { ok: true, transactions, counterChanges: computation.counterChanges };
   return { rated, origins };
+}
+
+/** Divides charges among the accounts that share the line; too many parts cost too much. */
+function divide(
+  { plan, cost }: Prepared,
+  whole: readonly TransactionWithOrigin[],
+): readonly TransactionWithOrigin[] {
+  const { shares } = plan;
+  if (!shares) return whole;
+  const parts = countParts(whole, shares);
+  cost.operations += parts * partCost;
+  const most = Math.floor(cost.operationsMax / partCost);
+  if (parts > most) {
+    throw new Rejection(
+      'FORMULA_TOO_EXPENSIVE',
+      `The ${shares.length} accounts that share the contract service would bear ${parts} parts of ` +
+        `this event's charges: at most ${most}`,
+    );
+  }
+  return shareOrigins(whole, shares);
 }
 
 /** One transaction per usage type and billed account, in the order of the first row of each. */

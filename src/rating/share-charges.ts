@@ -18,6 +18,19 @@ function knownStretches(shares: readonly AccountShare[]): readonly ShareOfAccoun
   return known;
 }
 
+/** How many parts the charges of an event are divided into: amounts of transactions and of dimensions. */
+export function countParts(
+  origins: readonly TransactionWithOrigin[],
+  shares: readonly AccountShare[],
+): number {
+  const shared = origins.filter(({ isShared }) => isShared);
+  const amounts = shared.reduce(
+    (sum, { transaction }) => sum + 1 + transaction.dimensions.length,
+    0,
+  );
+  return amounts * shares.length;
+}
+
 /**
  * Divides what is charged to the account of a line among those that bear it (docs/decisions/0244): a
  * transaction for each, whose amounts, volumes and quantities add up to the whole.

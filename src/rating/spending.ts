@@ -25,6 +25,8 @@ export const nameCost = 1;
 export const stepCost = 1;
 export const priceCost = 4;
 export const tierCost = 3;
+/** What an account bears of one amount of an event, where several do: dividing it, and writing the row. */
+export const partCost = 4;
 /** Comparisons of a row's attribute values with those of an event that make one operation. */
 export const comparisonsOfOperation = 16;
 

@@ -6,6 +6,7 @@ import {
   type TestInstance,
   type TestTenant,
 } from '../support/instance.js';
+import { asOwner } from '../support/rows.js';
 import {
   createAccount,
   createService,
@@ -129,6 +130,50 @@ describe('charges of a line that accounts share', () => {
     expect(body.items[0].transactions[1].explanation.share).to.include({
       part: '1 of 3',
       from: '1',
+    });
+  });
+
+  /** So many accounts that share a line, each with the weight 1. */
+  const manyShares = async (count: number): Promise<Record<string, number>> => {
+    const sql = `insert into account (tenant_id, id, name, external_id, status, approval_status)
+      select $1, gen_random_uuid(), 'Many', 'many-' || n, 'Active', 'Draft'
+      from generate_series(1, $2::integer) as n returning id`;
+    const ids = await asOwner(instance.databaseUrl, async (client) => {
+      const { rows } = await client.query<{ id: string }>(sql, [tenant.id, count]);
+      return rows.map(({ id }) => id);
+    });
+    return Object.fromEntries(ids.map((id) => [id, 1]));
+  };
+
+  it('writes no more charges at once than a transaction may hold, whatever many accounts bear', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    await sell(serviceId, await manyShares(300));
+    // 300 charges with a dimension each are 600 rows of an event, and 24,000 of all.
+    const messages = Array.from({ length: 40 }, () => usage('acme', serviceId));
+    await send(tenant, ...messages);
+    expect(await waitUntilRated(tenant, 40)).to.include({ rated: 40, rejected: 0 });
+    const sql = `select max(rows)::integer as "most", sum(rows)::integer as "all" from (
+      select 2 * count(*) as rows from rated_transaction as charge join usage_event as event
+        on event.tenant_id = charge.tenant_id and event.id = charge.usage_event_id
+      where charge.tenant_id = $1 group by event.processed_at) as of_one`;
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query(sql, [tenant.id]),
+    );
+    expect(rows[0]['all']).to.equal(24_000);
+    // The last event of a transaction may lead beyond the limit.
+    expect(rows[0]['most']).to.be.at.most(10_000 + 600);
+  });
+
+  it('rejects an event whose charges would be divided into more parts than rating may cost', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    await sell(serviceId, await manyShares(2_501));
+    const [id = ''] = await send(tenant, usage('acme', serviceId));
+    await waitUntilRated(tenant, 1);
+    expect(await event(tenant, id)).to.include({
+      ...{ status: 'rejected', code: 'FORMULA_TOO_EXPENSIVE' },
+      reason:
+        "The 2501 accounts that share the contract service would bear 5002 parts of this event's " +
+        'charges: at most 5000',
     });
   });
 
