@@ -156,5 +156,5 @@ const faultOf = (accountId: string): BillingProblem => ({
 const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
   ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
   code: 'TOO_MANY_CHARGES',
-  message: `${message} in this period. Bill it in shorter ones.`,
+  message,
 });

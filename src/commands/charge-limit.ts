@@ -9,7 +9,9 @@ export const chargesMax = 20_000;
 export class TooManyCharges extends Error {
   override readonly name = 'TooManyCharges';
 
-  constructor() {
-    super(`There are more than ${chargesMax} subscription and one-time charges`);
+  constructor(
+    what = `There are more than ${chargesMax} subscription and one-time charges in this period. Bill it in shorter ones`,
+  ) {
+    super(`${what}.`);
   }
 }

@@ -89,6 +89,7 @@ export async function findRecurringCharges(
   }
   const serviceIds = [...new Set(lines.map(({ serviceId }) => serviceId))];
   const services = await loadServices(db, tenantId, serviceIds);
+  if (!services) throw new TooManyCharges('The services have more than 256 MiB of prices');
   const portions = new Portions();
   const candidates: Candidate[] = [];
   const cutoffs: { readonly lineId: string; readonly until: string }[] = [];

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
+import { parseJsonInPortions } from '../kernel/json-portions.js';
 import type {
   AccountFacts,
   LineFacts,
@@ -81,7 +82,7 @@ export const sharesOf = (line: string): string => `
 
 /** One statement each, so that version and facts are of one moment. */
 const servicesSql = `
-  select service.rating_version as "version", json_build_object(
+  select service.id, service.rating_version as "version", json_build_object(
     'id', service.id, 'name', service.name, 'code', service.code,
     'isActive', service.service_status = 'Active', 'currency', service.currency,
     'label', service.label, 'serviceType', service.service_type,
@@ -109,7 +110,7 @@ const servicesSql = `
   where service.tenant_id = ? and service.id = any(?::uuid[]) and service.deleted_at is null`;
 
 const accountsSql = `
-  select account.rating_version as "version", json_build_object(
+  select account.id, account.rating_version as "version", json_build_object(
     'account', json_build_object(
       'id', account.id, 'externalId', account.external_id,
       'isActive', account.status = 'Active', 'defaultCurrency', account.default_currency
@@ -174,66 +175,131 @@ type Cache<Facts> = LRUCache<string, Versioned<Facts>>;
 interface Source<Facts extends object> {
   readonly cache: Cache<Facts>;
   readonly sql: string;
-  readonly idOf: (facts: Facts) => string;
 }
 
 const accountSource: Source<AccountWithLines> = {
   cache: accounts,
   sql: accountsSql,
-  idOf: ({ account }) => account.id,
 };
 const serviceSource: Source<BilledService> = {
   cache: services,
   sql: servicesSql,
-  idOf: ({ id }) => id,
 };
 
-/** The facts of the present versions by key: remembered ones where the version still is the same. */
+/**
+ * What a batch loads of accounts, and of services, that are not remembered: about the bytes of their JSON.
+ * What is beyond it is left to another batch (docs/decisions/0282); the first is loaded however large.
+ */
+const batchBytesMax = 48 * 1024 * 1024;
+/** Records that one statement loads: what is beyond the limit is put together for nothing. */
+const recordsOfStatement = 50;
+
+/** Facts of records as far as they are within a number of bytes, in the order of the ids. */
+const withinSql = (sql: string): string => `
+  with found as materialized (${sql})
+  select id, version, bytes::integer as "bytes", case when before < ? then facts::text end as "facts"
+  from (
+    select *, sum(bytes) over (order by place) - bytes as before
+    from (
+      select *, octet_length(facts::text) as bytes, array_position(?::uuid[], id) as place from found
+    ) as measured
+  ) as summed
+  order by place`;
+
+interface LoadedRow {
+  readonly id: string;
+  readonly version: string;
+  readonly bytes: number;
+  /** JSON; null where it is beyond the limit. */
+  readonly facts: string | null;
+}
+
+/** Longer texts are parsed in portions. */
+const parsedAtOnce = 256 * 1024;
+
+async function parseFacts<Facts>(text: string): Promise<Facts> {
+  if (text.length > parsedAtOnce) {
+    return (await parseJsonInPortions(text, Number.MAX_SAFE_INTEGER)) as Facts;
+  }
+  return JSON.parse(text) as Facts;
+}
+
+/** Facts of these records by id; null where they are beyond the limit, missing where there is no record. */
+async function loadChanged<Facts extends object>(
+  db: Knex,
+  tenantId: string,
+  { cache, sql }: Source<Facts>,
+  ids: readonly string[],
+  bytesMax: number,
+): Promise<Map<string, Facts | null>> {
+  const loaded = new Map<string, Facts | null>();
+  let bytes = 0;
+  for (let at = 0; at < ids.length; at += recordsOfStatement) {
+    const some = ids.slice(at, at + recordsOfStatement);
+    if (bytes >= bytesMax) {
+      for (const id of some) loaded.set(id, null);
+      continue;
+    }
+    const { rows } = await db.raw<{ rows: LoadedRow[] }>(withinSql(sql), [
+      ...[tenantId, some, bytesMax - bytes, some],
+    ] as unknown as string[]);
+    for (const { id, version, facts: text, bytes: own } of rows) {
+      const facts = text === null ? null : await parseFacts<Facts>(text);
+      bytes += own;
+      loaded.set(id, facts);
+      if (facts !== null) cache.set(`${tenantId}/${id}`, { version, facts });
+    }
+  }
+  return loaded;
+}
+
+/**
+ * The facts of the present versions by key, remembered ones where the version still is the same; null
+ * where they are left to another batch.
+ */
 async function load<Facts extends object>(
   db: Knex,
   tenantId: string,
-  { cache, sql, idOf }: Source<Facts>,
+  source: Source<Facts>,
   present: readonly VersionRow[],
-): Promise<Map<string, Facts>> {
-  const byId = new Map<string, Facts>();
+  bytesMax = batchBytesMax,
+): Promise<Map<string, Facts | null>> {
+  const byId = new Map<string, Facts | null>();
   const changed: string[] = [];
   for (const { id, version } of present) {
-    const known = cache.get(`${tenantId}/${id}`);
+    const known = source.cache.get(`${tenantId}/${id}`);
     if (known?.version === version) byId.set(id, known.facts);
     else changed.push(id);
   }
-  if (changed.length > 0) {
-    const { rows } = await db.raw<{ rows: Versioned<Facts>[] }>(sql, [tenantId, changed]);
-    for (const row of rows) {
-      byId.set(idOf(row.facts), row.facts);
-      cache.set(`${tenantId}/${idOf(row.facts)}`, row);
-    }
+  for (const [id, facts] of await loadChanged(db, tenantId, source, changed, bytesMax)) {
+    byId.set(id, facts);
   }
-  const byKey = new Map<string, Facts>();
+  const byKey = new Map<string, Facts | null>();
   for (const { key, id } of present) {
     const facts = byId.get(id);
-    if (facts) byKey.set(key, facts);
+    if (facts !== undefined) byKey.set(key, facts);
   }
   return byKey;
 }
 
 /**
  * What rating has to know about events: one or two statements when nothing changed since the last
- * time, and never older than the versions in the database now.
+ * time, and never older than the versions in the database now. Undefined of events that are left to
+ * another batch, as this one knows enough; never of the first.
  */
 export async function loadRatingContexts(
   db: Knex,
   tenantId: string,
   events: Iterable<UsageEvent>,
-): Promise<(event: UsageEvent) => RatingContext> {
+): Promise<(event: UsageEvent) => RatingContext | undefined> {
   const accountRefs = new Set<string>();
   const serviceIds = new Set<string>();
   for (const event of events) {
     accountRefs.add(event.accountRef);
     serviceIds.add(event.serviceId);
   }
-  let accountsByRef = new Map<string, AccountWithLines>();
-  let servicesById = new Map<string, BilledService>();
+  let accountsByRef = new Map<string, AccountWithLines | null>();
+  let servicesById = new Map<string, BilledService | null>();
   if (accountRefs.size > 0) {
     const { rows } = await db.raw<{ rows: VersionRow[] }>(versionsSql, [
       tenantId,
@@ -241,31 +307,44 @@ export async function loadRatingContexts(
       tenantId,
       [...serviceIds],
     ] as unknown as string[]);
-    const ofType = (type: VersionRow['type']) => rows.filter((row) => row.type === type);
-    accountsByRef = await load(db, tenantId, accountSource, ofType('account'));
-    servicesById = await load(db, tenantId, serviceSource, ofType('service'));
+    // In the order of the events: those at the beginning are loaded first.
+    const inOrder = (type: VersionRow['type'], keys: Iterable<string>): VersionRow[] => {
+      const byKey = new Map(rows.flatMap((row) => (row.type === type ? [[row.key, row]] : [])));
+      return [...keys].flatMap((key) => byKey.get(key) ?? []);
+    };
+    accountsByRef = await load(db, tenantId, accountSource, inOrder('account', accountRefs));
+    servicesById = await load(db, tenantId, serviceSource, inOrder('service', serviceIds));
   }
   return (event) => {
     const found = accountsByRef.get(event.accountRef);
-    return {
-      account: found?.account ?? null,
-      service: servicesById.get(event.serviceId) ?? null,
-      lines: found?.lines ?? [],
-    };
+    const service = servicesById.get(event.serviceId);
+    if (found === null || service === null) return undefined;
+    return { account: found?.account ?? null, service: service ?? null, lines: found?.lines ?? [] };
   };
 }
 
-/** The services of these ids, as they are now; those that were deleted are missing. */
+/** Bytes of JSON of the services that one account's lines may need together. */
+const billedBytesMax = 256 * 1024 * 1024;
+
+/**
+ * The services of these ids, as they are now; those that were deleted are missing. Undefined where they
+ * are more than may be in memory together.
+ */
 export async function loadServices(
   db: Knex,
   tenantId: string,
   ids: readonly string[],
-): Promise<Map<string, BilledService>> {
+): Promise<Map<string, BilledService> | undefined> {
   if (ids.length === 0) return new Map();
   const { rows } = await db.raw<{ rows: VersionRow[] }>(
     `select 'service' as "type", id::text as "key", id, rating_version as "version" from service
      where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null`,
     [tenantId, [...ids]],
   );
-  return load(db, tenantId, serviceSource, rows);
+  const found = new Map<string, BilledService>();
+  for (const [id, service] of await load(db, tenantId, serviceSource, rows, billedBytesMax)) {
+    if (service === null) return undefined;
+    found.set(id, service);
+  }
+  return found;
 }

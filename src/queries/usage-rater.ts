@@ -97,7 +97,9 @@ export class UsageRater<R extends Rated = Rated> {
     for (const event of events) {
       if (portions.isOver) await portions.rest();
       if (rater.#operations >= callOperationsMax / 2) break;
-      const prepared = await rater.#prepare(event, contextOf(event));
+      const context = contextOf(event);
+      if (!context) break;
+      const prepared = await rater.#prepare(event, context);
       if ('compiled' in prepared) for (const key of prepared.counterKeys) keys.add(counterKey(key));
     }
     rater.#stored = await readCounters([...keys]);

@@ -72,8 +72,10 @@ describe('the version by which rating knows what it has read', () => {
       Promise.all(
         processes.map(async ({ loadRatingContexts }) => {
           const contextOf = await loadRatingContexts(tenant.scope.db.read, tenant.id, [event]);
-          const { lines, service } = contextOf(event);
-          return [lines[0]?.cards[0]?.rows[0]?.attributeName, service?.attributes[0]?.name];
+          const context = contextOf(event);
+          const [line] = context?.lines ?? [];
+          const [attribute] = context?.service?.attributes ?? [];
+          return [line?.cards[0]?.rows[0]?.attributeName, attribute?.name];
         }),
       );
     const both = (name: string) => Array(2).fill([name, name]);

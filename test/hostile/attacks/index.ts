@@ -2,6 +2,7 @@ import type { Attack } from '../attack.js';
 import { edgeAttacks } from './edge.js';
 import { flowAttacks } from './flows.js';
 import { jsonAttacks } from './json.js';
+import { multipliedAttacks } from './multiplied.js';
 import { oauthAttacks } from './oauth.js';
 import { operationAttacks } from './operations.js';
 import { ratingAttacks } from './rating.js';
@@ -16,6 +17,7 @@ export const attacks: readonly Attack[] = [
   ...recordAttacks,
   ...ratingAttacks,
   ...flowAttacks,
+  ...multipliedAttacks,
   ...webhookAttacks,
   ...operationAttacks,
 ].sort((a, b) => Number(a.needsPrivateWebhooks ?? false) - Number(b.needsPrivateWebhooks ?? false));

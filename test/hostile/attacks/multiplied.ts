@@ -1,0 +1,71 @@
+import { accountIdOf } from '../../support/fill.js';
+import type { Attack } from '../attack.js';
+import type { Attacker } from '../attacker.js';
+
+/** Short requests that ask for very much: what they name is multiplied (docs/decisions/0280, 0281). */
+
+const external = '/api/v1/external';
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_each, index) => make(index));
+
+const priceableAttributes = [{ name: 'units', dimensionDataType: 'Number' }];
+const row = { label: 'Units', priceDimName: 'units', priceMethod: 'QUANTITY', unitRate: 0.01 };
+
+/** An account of the attack's own with a contract on a service of its own. */
+async function contract(attacker: Attacker, service: object, line: object, lines: number) {
+  const name = `multiplied-${attacker.stamp}`;
+  const account = { name, externalId: name, defaultCurrency: 'USD' };
+  const accountId = await attacker.makeId(`${external}/accounts`, account);
+  const rateCards = [{ currency: 'USD', rows: [row] }];
+  const made = { name, currency: 'USD', priceableAttributes, rateCards, ...service };
+  const serviceId = await attacker.makeId(`${external}/services`, made);
+  const services = times(lines, () => ({ serviceId, ...line }));
+  const startDate = '0001-01-01';
+  await attacker.make(`${external}/contracts`, {
+    name,
+    masterAccountId: accountId,
+    startDate,
+    services,
+  });
+  return { name, accountId, serviceId };
+}
+
+export const multipliedAttacks: readonly Attack[] = [
+  {
+    name: 'billing runs over a century of days, for ten lines of one account',
+    operations: ['executeWorkflow'],
+    isShort: true,
+    async run(attacker) {
+      const line = { chargeFrequency: 'Daily', billingFrequency: 'Daily' };
+      const subscription = { serviceType: 'Subscription' };
+      const { accountId } = await contract(attacker, subscription, line, 10);
+      await attacker.flood((index) => {
+        // More charges than a run may make of an account, then nearly as many as it may.
+        const periodStart = index % 2 === 0 ? '1927-01-01' : '2021-06-01';
+        const data = { periodStart, periodEnd: '2026-10-31', accountId, dryRun: index % 3 > 0 };
+        const body = JSON.stringify({ data, async: true });
+        return { path: '/v1/workflows/billing-run/execute', method: 'POST', body };
+      }, 4);
+    },
+  },
+  {
+    name: 'usage of a line that 1,000 accounts share',
+    isShort: true,
+    async run(attacker) {
+      const accountMap = Object.fromEntries(times(1_000, (index) => [accountIdOf(index), 1]));
+      const { name, serviceId } = await contract(attacker, {}, { accountMap }, 1);
+      await attacker.repeat(() => {
+        const number = attacker.next();
+        const batch = times(1_000, (index) => ({
+          message: {
+            ...{ externalTransactionId: `${name}-${number}-${index}`, serviceId },
+            ...{ billingAccountRef: name, eventTimestamp: '2026-10-05T12:00:00Z' },
+            dimensions: { units: '7' },
+          },
+        }));
+        const body = JSON.stringify(batch);
+        return attacker.send({ path: '/v1/ingest/usage/batch', method: 'POST', body });
+      }, 1);
+    },
+  },
+];
