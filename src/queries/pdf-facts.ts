@@ -59,6 +59,7 @@ export async function loadPdfFacts(
       db,
       tenantId,
       items.filter(({ priceMethodType, serviceId }) => priceMethodType === null && serviceId),
+      reversedIn(invoices),
     ),
     usage: withUsage ? await loadUsage(db, tenantId, items) : new Map(),
   };
@@ -114,6 +115,7 @@ async function loadComputations(
   db: Knex,
   tenantId: string,
   items: readonly InvoiceItem[],
+  reversed: ReadonlySet<string>,
 ): Promise<Map<string, PdfComputation>> {
   if (items.length === 0) return new Map();
   const ids = items.map(({ id }) => id);
@@ -144,8 +146,24 @@ async function loadComputations(
   for (const charge of charges) {
     found.set(charge.invoiceItemId, { count: 1, steps: stepsOf(explained.get(charge), true) });
   }
+  for (const [itemId, { count, steps }] of found) {
+    const isTurned = reversed.has(itemId) && steps.length > 0;
+    if (isTurned) found.set(itemId, { count, steps: [...steps, turnedRound] });
+  }
   return found;
 }
+
+/** Steps are as they were rated, and the paper has the opposite sign of them (docs/decisions/0271). */
+const turnedRound: PdfStep = {
+  ...{ label: 'On this document', name: 'document', formula: '' },
+  value: 'with the opposite sign',
+};
+
+/** Items of papers that have the opposite sign of their charges. */
+const reversedIn = (invoices: readonly Invoice[]): ReadonlySet<string> =>
+  new Set(
+    invoices.flatMap(({ isReversed, items = [] }) => (isReversed ? items.map(({ id }) => id) : [])),
+  );
 
 /** Days are told apart from steps: the item has them itself. */
 const stepsOf = (explanation: Explanation | undefined, withValues: boolean): PdfStep[] =>

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { loadPdfInvoice } from '../../src/queries/invoice-pdf.js';
 import { invoicesOf, runBilling } from '../support/billing.js';
 import {
   external,
@@ -93,6 +94,32 @@ describe('charges that come to less than zero', () => {
     expect(items[0]).to.include({ matches: true, sumOfParts: -24, exactAmount: 24 });
     expect(summary.items[0].rows[0]).to.include({ amount: 24 });
     expect(summary.largestEvents[0]).to.include({ amount: 20 });
+  });
+
+  it('say on the paper that the steps of a formula have the opposite sign', async () => {
+    const serviceId = await createService(tenant, 'Refund', {
+      priceableAttributes: [{ name: 'jobs', dimensionDataType: 'Number' }],
+      pricingLogic: [
+        {
+          ...{ name: 'Main', priceOutput: 'total', transactionDimension: 'Customer' },
+          steps: [{ name: 'total', label: 'Three back for each', formula: '-3 * jobs' }],
+        },
+      ],
+      rateCards: [
+        {
+          currency: 'USD',
+          rows: [{ priceDimName: 'jobs', label: 'Jobs', priceMethod: 'NO_PRICE' }],
+        },
+      ],
+    });
+    await rate(tenant, usage('acme', serviceId, { dimensions: { jobs: '4' } }));
+    const [note] = await march();
+    expect(note).to.include({ invoiceType: 'Credit Note', amount: 12, dueDate: null });
+    const { dueDate, total, items } = await loadPdfInvoice(tenant.scope, note?.id ?? '');
+    expect([dueDate, total]).to.deep.equal([null, '12']);
+    expect(
+      items[0]?.steps.map(({ label, value }) => `${label ?? ''}: ${value ?? ''}`),
+    ).to.deep.equal(['Three back for each: -12', 'On this document: with the opposite sign']);
   });
 
   it('are a line of the invoice beside charges that are more', async () => {
