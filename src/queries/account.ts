@@ -66,23 +66,28 @@ function presentAccount(account: Account): AccountDto {
 /** The problem of an account that is not there, by whatever key it was asked for. */
 export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
 
-const accountList = prepareList(Account, {
-  orderBy: ['name', 'id'],
+const listed = {
   searched: ['name', 'number', 'externalId'],
   // Contacts and payment profiles may be long, and are not shown.
   columns: [
     ...['id', 'name', 'number', 'externalId', 'billingDay', 'isMaster', 'netTerm'],
     ...['defaultCurrency', 'status', 'approvalStatus', 'gst', 'pan', 'cin', 'profile'],
   ],
-});
+};
+const accountLists = {
+  name: prepareList(Account, { ...listed, orderBy: ['name', 'id'] }),
+  // Ids grow with time: what is added meanwhile comes last, and shifts no page (docs/decisions/0277).
+  created: prepareList(Account, { ...listed, orderBy: ['id'] }),
+};
 
-/** One page of accounts by name; `q` is part of the name, number or external id. */
+/** One page of accounts in an order; `q` is part of the name, number or external id. */
 export async function listAccounts(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
+  order: keyof typeof accountLists = 'name',
 ): Promise<Listed<AccountSummaryDto>> {
-  const { items, total } = await accountList(scope, page, q);
+  const { items, total } = await accountLists[order](scope, page, q);
   return { items: items.map(presentAccountSummary), total };
 }
 

@@ -188,6 +188,12 @@ const accountRow = rowSpec('Account', AccountSummary, {
   defaultCurrency: 'currency',
 });
 
+const AccountOrder = Type.Unsafe<'name' | 'created'>({
+  type: 'string',
+  enum: ['name', 'created'],
+  description: 'name (default), or created: the newest last.',
+});
+
 const tag = 'Accounts';
 const accountPath = external('/accounts/{accountId}');
 const addressesPath = external('/accounts/{accountId}/addresses');
@@ -261,8 +267,14 @@ export const accountOperations = {
     path: external('/accounts'),
     tag,
     summary: 'List accounts',
-    query: Type.Object({ ...pageQuery, ...searchQuery('the name, number or externalId') }),
-    details: 'By name, a page of rows; q finds parts of names, numbers and external ids.',
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the name, number or externalId'),
+      order: Type.Optional(AccountOrder),
+    }),
+    details:
+      'By name, a page of rows; q finds parts of names, numbers and external ids. To read all page by page ' +
+      'while others add some, order them by creation: by name a new one shifts those after it.',
     success: reply.rowPage(accountRow),
     errors: [400],
   }),

@@ -256,6 +256,24 @@ describe('accounts', () => {
       expect(beyond.data).to.include({ totalElements: 23, empty: true });
     });
 
+    it('pages by creation, which those that are added meanwhile do not shift', async () => {
+      const others = await instance.tenant();
+      const add = (name: string) => others.post(accounts, { name }).expect(201);
+      const namesOf = async (page: number, more = '') => {
+        const { body } = await others.get(`${accounts}?order=created&size=2&page=${page}${more}`);
+        return body.data.content.map(({ Name }: { Name: string }) => Name);
+      };
+      for (const name of ['M', 'Z', 'C']) await add(name);
+      expect(await namesOf(0)).to.deep.equal(['M', 'Z']);
+      await add('A');
+      expect(await namesOf(1)).to.deep.equal(['C', 'A']);
+      expect(await namesOf(0, '&q=z')).to.deep.equal(['Z']);
+      const { body } = await others.get(`${accounts}?order=age`).expect(400);
+      expect(body.message).to.include("'order' 'age'");
+      const { body: byName } = await others.get(`${accounts}?order=name&size=1`).expect(200);
+      expect(byName.data.content[0].Name).to.equal('A');
+    });
+
     it('searches name, number and external id, and takes % and _ as they are', async () => {
       const found = async (q: string): Promise<number> =>
         (await own.get(`${accounts}?q=${encodeURIComponent(q)}`).expect(200)).body.data

@@ -21,7 +21,7 @@ import { pageRequest } from '../../schemas/paging.js';
 import type { Handlers } from '../mount.js';
 
 export const accountHandlers: Handlers<Operations['account']> = {
-  list: ({ query }, scope) => listAccounts(scope, pageRequest(query), query.q),
+  list: ({ query }, scope) => listAccounts(scope, pageRequest(query), query.q, query.order),
   getByExternalId: ({ params }, scope) => getAccountByExternalId(scope, params.externalId),
   get: ({ params, query }, scope) =>
     query.isExternal
