@@ -8,6 +8,47 @@ const keptBytesMax = 64 * 1024;
 const drainedBytesMax = 64 * 1024 * 1024;
 const drainMs = 5_000;
 
+/** What is read and forgotten in a tick, of all bodies: 32 MiB in a second. Each reads some 64 KiB at a time. */
+const tickMs = 10;
+const tickBytes = 320 * 1024;
+const readersPerTick = tickBytes / (64 * 1024);
+
+/**
+ * Lets bodies that nobody wants be read no faster than this in all: read as fast as they are sent, a
+ * gigabyte in a second, they would keep the process from everything else.
+ */
+class Pace {
+  #left = tickBytes;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #waiting = new Set<IncomingMessage>();
+
+  /** Has a request wait where all together have read enough for the moment. */
+  count(request: IncomingMessage, bytes: number): void {
+    this.#left -= bytes;
+    this.#timer ??= setInterval(() => this.#tick(), tickMs).unref();
+    if (this.#left > 0) return;
+    request.pause();
+    this.#waiting.add(request);
+  }
+
+  forget(request: IncomingMessage): void {
+    this.#waiting.delete(request);
+  }
+
+  #tick(): void {
+    this.#left = tickBytes;
+    for (const request of [...this.#waiting].slice(0, readersPerTick)) {
+      this.#waiting.delete(request);
+      request.resume();
+    }
+    if (this.#waiting.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const pace = new Pace();
+
 /** Connections that end with an answer: no request that follows on them is carried out (RFC 9112, 9.6). */
 const ending = new WeakSet<Socket>();
 
@@ -22,12 +63,14 @@ function drain(request: IncomingMessage, done: () => void): void {
     if (isDone) return;
     isDone = true;
     clearTimeout(timer);
+    pace.forget(request);
     done();
   };
   const timer = setTimeout(finish, drainMs);
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > drainedBytesMax) finish();
+    else if (!isDone) pace.count(request, chunk.length);
   });
   request.once('end', finish).once('close', finish);
   request.resume();

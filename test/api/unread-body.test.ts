@@ -151,6 +151,19 @@ describe('bodies that are not read', () => {
     connection.send(`0\r\n\r\n${next}`);
     expect(await connection.answer()).to.equal(undefined);
   });
+
+  it('are read no faster than 32 MiB in a second, whoever sends them, and all are answered', async () => {
+    const since = performance.now();
+    const length = `Content-Length: ${4 * mebibyte}`;
+    const request = head('POST /v1/ingest/usage', tenant.token, length) + 'a'.repeat(4 * mebibyte);
+    const connections = Array.from({ length: 16 }, open);
+    for (const connection of connections) connection.send(request);
+    for (const connection of connections)
+      expect((await connection.answer(8_000))?.status).to.equal(413);
+    for (const connection of connections) await connection.closed();
+    // 64 MiB, of which some were read before the answer.
+    expect(performance.now() - since).to.be.greaterThan(1_000);
+  });
 });
 
 describe('what is no request', () => {
