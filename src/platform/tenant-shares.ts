@@ -16,7 +16,7 @@ export const tenantShareDefault = 0.5;
 /** Requests in work that one tenant may have while it is alone, and how many it always keeps. */
 const lanes: Readonly<Record<Lane, { readonly slots: number; readonly least: number }>> = {
   light: { slots: 64, least: 4 },
-  heavy: { slots: 8, least: 1 },
+  heavy: { slots: 4, least: 1 },
   flow: { slots: 256, least: 8 },
 };
 
@@ -27,7 +27,9 @@ const waitingMs = 30_000;
 const presentMs = 1_000;
 const tickMs = 50;
 /** How late the event loop may be before fewer requests are begun while several tenants work. */
-const lateMs = 40;
+const lateMs = 20;
+/** How much of its share a tenant may use: from when it comes, up while the loop is on time, down when it is late. */
+const ease = { first: 1 / 8, least: 1 / 32, step: 1 / 32 };
 /** What a MiB of answer costs: about as long as it takes to write it. */
 const msPerByte = 10 / (1024 * 1024);
 
@@ -46,8 +48,13 @@ interface Tenant {
   spent: number;
   /** What a request of it costs; it is charged before its work and corrected afterwards. */
   mean: number;
+  /** How much of its share it may use. */
+  ease: number;
   seenAt: number;
 }
+
+const nextEase = (now: number, isLate: boolean): number =>
+  isLate ? Math.max(now / 2, ease.least) : Math.min(1, now + ease.step);
 
 const none = (): Record<Lane, number> => ({ light: 0, heavy: 0, flow: 0 });
 
@@ -55,7 +62,8 @@ const none = (): Record<Lane, number> => ({ light: 0, heavy: 0, flow: 0 });
  * Divides the work of this process among tenants: by how many requests are in work, and by what they cost,
  * not by how many are sent. A tenant alone has all slots of a lane. While others want to work it begins
  * nothing beyond its share, and slots beyond those that one tenant may fill are left for them; whoever
- * has had least is next. The cost of a request is the time that it was in work, divided by how
+ * has had least is next. A tenant that comes has an eighth of its share at first: what its requests cost shows
+ * only once they were late for others. The cost of a request is the time that it was in work, divided by how
  * many were in work with it, and the bytes of its answer (docs/decisions/0171).
  */
 export class TenantShares {
@@ -70,7 +78,7 @@ export class TenantShares {
   #clockAt = 0;
   /** What the tenant had had that began last: who comes anew has had as much. */
   #floor = 0;
-  /** How much of a share may be used: less while the event loop is late. */
+  /** Whether the event loop was late lately: 1 where it was not. */
   #ease = 1;
   #timer: NodeJS.Timeout | undefined;
   #tickedAt = 0;
@@ -123,17 +131,17 @@ export class TenantShares {
     }
     const tenant: Tenant = {
       ...{ inWork: none(), waiting: { light: [], heavy: [], flow: [] } },
-      ...{ spent: this.#floor, mean: 1, seenAt: now },
+      ...{ spent: this.#floor, mean: 1, ease: ease.first, seenAt: now },
     };
     this.#tenants.set(id, tenant);
     this.#startTicking(now);
     return tenant;
   }
 
-  #mayBegin({ inWork }: Tenant, lane: Lane): boolean {
+  #mayBegin({ inWork, ease: eased }: Tenant, lane: Lane): boolean {
     const { slots, least } = lanes[lane];
     if (this.#tenants.size === 1) return inWork[lane] < slots;
-    const most = Math.max(least, Math.ceil(slots * this.#share * this.#ease));
+    const most = Math.max(least, Math.ceil(slots * this.#share * eased));
     return inWork[lane] < most && this.#inWork[lane] < Math.ceil(slots * (1 + this.#share));
   }
 
@@ -192,8 +200,9 @@ export class TenantShares {
     const now = performance.now();
     const isLate = now - this.#tickedAt - tickMs > lateMs;
     this.#tickedAt = now;
-    this.#ease = isLate ? Math.max(this.#ease / 2, 1 / 32) : Math.min(1, this.#ease + 1 / 32);
+    this.#ease = nextEase(this.#ease, isLate);
     for (const [id, tenant] of this.#tenants) {
+      tenant.ease = nextEase(tenant.ease, isLate);
       const lists = Object.values(tenant.waiting);
       for (const list of lists) this.#endLongWaits(list, now);
       const isIdle =

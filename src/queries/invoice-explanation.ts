@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { oncePeriod } from '../kernel/billing-calendar.js';
 import { Decimal } from '../kernel/money.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { InvoiceItem } from '../models/invoice-item.js';
@@ -98,7 +99,7 @@ async function explainItems(
   const explained = await explainParts(db, tenantId, { parts, charges: shown }, explanationsMax);
   const partsByItem = groupBy(parts, (part) => part.itemId);
   const shownByItem = groupBy(shown, ({ invoiceItemId }) => invoiceItemId);
-  return items.map((item): ExplainedItemDto => {
+  return mapInPortions(items, (item): ExplainedItemDto => {
     const own = sumsOfCharges.get(item.id) ?? [];
     const usage = sums.get(item.id);
     const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));

@@ -28,9 +28,11 @@ export async function summarizeInvoice(
   invoice: Invoice,
 ): Promise<SummaryDto> {
   const items = invoice.items ?? [];
-  const largest = [...items]
-    .sort((a, b) => new Decimal(b.amount).comparedTo(a.amount))
-    .slice(0, itemsMax);
+  const largest = items
+    .map((item) => ({ item, amount: new Decimal(item.amount) }))
+    .sort((a, b) => b.amount.comparedTo(a.amount))
+    .slice(0, itemsMax)
+    .map(({ item }) => item);
   const ids = largest.map(({ id }) => id);
   const rows = await readRows(db, tenantId, invoice, ids);
   const previous = await findPrevious(db, tenantId, invoice);

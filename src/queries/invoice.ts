@@ -5,6 +5,7 @@ import { utcDate } from '../kernel/date.js';
 import { dueStatusOf } from '../kernel/due-status.js';
 import { Decimal } from '../kernel/money.js';
 import { arrayLiteral } from '../kernel/postgres-array.js';
+import { mapInPortions } from '../kernel/portions.js';
 import { problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import { Account } from '../models/account.js';
@@ -170,12 +171,17 @@ export async function readInvoices(
   const pdfs = await pdfNames(db.read, tenantId, { ids: arrayLiteral(ids) });
   const fileNames = new Map(pdfs.map(({ invoiceId, fileName }) => [invoiceId, fileName]));
   const today = utcDate(now());
-  return invoices.map((invoice) => ({
-    ...presentSummary(invoice, names, today),
-    voidReason: invoice.voidReason,
-    invoiceFileName: fileNames.get(invoice.id) ?? null,
-    items: (invoice.items ?? []).map((item) => presentItem(item, invoice.currency)),
-  }));
+  const presented: InvoiceDto[] = [];
+  for (const invoice of invoices) {
+    const { items = [], currency } = invoice;
+    presented.push({
+      ...presentSummary(invoice, names, today),
+      voidReason: invoice.voidReason,
+      invoiceFileName: fileNames.get(invoice.id) ?? null,
+      items: await mapInPortions(items, (item) => presentItem(item, currency)),
+    });
+  }
+  return presented;
 }
 
 /** An invoice with its items, in their order (document 1, section 4.6). 404: there is none. */

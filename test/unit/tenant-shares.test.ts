@@ -27,6 +27,14 @@ describe('shares of tenants', () => {
     await settled();
     return begun.filter((one) => one.tenant === tenant).length;
   };
+  /** Shares grow while the event loop is on time, which a busy machine delays. */
+  const untilInWork = async (tenant: string, count: number): Promise<void> => {
+    const deadline = performance.now() + 20_000;
+    while ((await inWork(tenant)) !== count && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await inWork(tenant)).to.equal(count);
+  };
   const finish = (tenant: string, count: number): void => {
     for (let index = 0; index < count; index += 1) {
       const at = begun.findIndex((one) => one.tenant === tenant);
@@ -37,7 +45,7 @@ describe('shares of tenants', () => {
   // Slots of a tenant that is alone, and of one that is not: half of them.
   for (const [lane, alone, share] of [
     ['light', 64, 32],
-    ['heavy', 8, 4],
+    ['heavy', 4, 2],
     ['flow', 256, 128],
   ] as const) {
     it(`in the lane ${lane}: ${alone} alone, ${share} while others want to work`, async () => {
@@ -48,11 +56,18 @@ describe('shares of tenants', () => {
       finish('a', alone - share);
       expect(await inWork('a')).to.equal(share);
       finish('a', 1);
-      expect(await inWork('a')).to.equal(share);
+      await untilInWork('a', share);
       send('b', share, lane);
-      expect(await inWork('b')).to.equal(share);
+      await untilInWork('b', share);
     });
   }
+
+  it('are an eighth for who comes, until it is seen what its requests cost', async () => {
+    send('a', 1, 'flow');
+    send('b', 128, 'flow');
+    expect(await inWork('b')).to.equal(16);
+    await untilInWork('b', 128);
+  });
 
   it('begin all of a tenant in its turn, however many it sends at once', async () => {
     send('a', 200);
@@ -64,22 +79,21 @@ describe('shares of tenants', () => {
   });
 
   it('go to whoever has had least, not to whoever sent most or first', async () => {
-    send('a', 4, 'heavy');
-    send('b', 4, 'heavy');
-    send('c', 4, 'heavy');
-    // 4 of each, 12 together, are all that may be in work.
+    for (const tenant of ['a', 'b', 'c']) send(tenant, 2, 'heavy');
+    for (const tenant of ['a', 'b', 'c']) await untilInWork(tenant, 2);
+    // 2 of each, 6 together, are all that may be in work.
     send('a', 5, 'heavy');
     send('b', 5, 'heavy');
     await settled();
     // What a has done was dear: an answer of 10 MiB.
     const at = begun.findIndex(({ tenant }) => tenant === 'a');
     begun.splice(at, 1)[0]?.leave(10 * 1024 * 1024);
-    expect(await inWork('a')).to.equal(4);
+    expect(await inWork('a')).to.equal(2);
     finish('a', 1);
     finish('b', 1);
     finish('c', 1);
-    expect(await inWork('b')).to.equal(4);
-    expect(await inWork('a')).to.equal(4);
+    await untilInWork('b', 2);
+    await untilInWork('a', 2);
   });
 
   it('end with 429 when 1,000 of a tenant wait, and leave room for another', async () => {

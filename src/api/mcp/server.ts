@@ -1,6 +1,7 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
+import type { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Platform } from '../../platform/platform.js';
 import { answerTokens, describeTool, type Tool } from '../../schemas/tool.js';
@@ -39,6 +40,16 @@ export async function openTransport(): Promise<WebStandardStreamableHTTPServerTr
   return new sdk.WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
 }
 
+let validatorOfAll: Promise<AjvJsonSchemaValidator> | undefined;
+
+/** Checks what clients are asked for, which no tool does: a server that is given none makes one, in 1 ms. */
+function validator(): Promise<AjvJsonSchemaValidator> {
+  validatorOfAll ??= import('@modelcontextprotocol/sdk/validation/ajv').then(
+    (sdk) => new sdk.AjvJsonSchemaValidator(),
+  );
+  return validatorOfAll;
+}
+
 /** An MCP server for one request: it keeps nothing, so that any process answers any request. */
 export async function createMcpServer(
   platform: Platform,
@@ -50,7 +61,7 @@ export async function createMcpServer(
     await import('@modelcontextprotocol/sdk/types.js');
   const server = new Server(
     { name: 'durabill', title: 'Durabill', version: packageJson.version },
-    { capabilities: { tools: {} }, instructions },
+    { capabilities: { tools: {} }, instructions, jsonSchemaValidator: await validator() },
   );
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.listed.map(listed) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
