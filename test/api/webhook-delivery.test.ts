@@ -293,21 +293,6 @@ describe('deliveries of webhooks', () => {
     expect(well.body.failingSince).to.equal(null);
   });
 
-  it('that are asked for again and again keep the attempts of the last ten rounds', async () => {
-    const webhookId = await register(['mdata.created']);
-    await create();
-    await waitUntilDelivered(tenant, webhookId);
-    const [given] = await deliveries(webhookId);
-    const path = `/v1/webhooks/${webhookId}/deliveries/${String(given?.id)}/redeliver`;
-    for (let round = 2; round <= 12; round += 1) {
-      await tenant.post(path).expect(200);
-      await waitUntilDelivered(tenant, webhookId);
-    }
-    const [done] = await deliveries(webhookId);
-    const rounds = [3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-    expect(done?.attempts.map(({ round }) => round)).to.deep.equal(rounds);
-  });
-
   it('of one record wait for the one before, those of others do not', async () => {
     await register(records);
     const blocked = await create({ name: 'blocked' });
