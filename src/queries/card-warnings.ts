@@ -2,7 +2,12 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../kernel/postgres-array.js';
 import type { CatalogOwner } from '../models/attribute.js';
 import type { RateCardDto } from './rate-card.js';
-import { findIdleRows, idleRowWarning, type Written } from './row-warnings.js';
+
+/** Services or lines whose cards were written. */
+interface Written {
+  readonly serviceIds?: readonly string[];
+  readonly lineIds?: readonly string[];
+}
 
 interface Difference {
   /** The line whose card was written; null where it was the service's. */
@@ -87,23 +92,7 @@ async function findDifferences(
   return rows;
 }
 
-/** What is to be known of the cards of owners: of which line (null: of the service) and currency. */
-interface Warning {
-  readonly lineId: string | null;
-  readonly currency: string;
-  readonly text: string;
-}
-
-async function findWarnings(db: Knex, tenantId: string, written: Written): Promise<Warning[]> {
-  const idle = await findIdleRows(db, tenantId, written);
-  const differences = await findDifferences(db, tenantId, written);
-  return [
-    ...idle.map((row) => ({ ...row, text: idleRowWarning(row) })),
-    ...differences.map((difference) => ({ ...difference, text: warningOf(difference) })),
-  ];
-}
-
-/** Cards as the answer to a write shows them: with what their owner should know (0242, 0273). */
+/** Cards as the answer to a write shows them: with what their owner should know (0242). */
 export async function warnOfCards(
   db: Knex,
   tenantId: string,
@@ -115,11 +104,11 @@ export async function warnOfCards(
     'serviceId' in owner
       ? { serviceIds: [owner.serviceId] }
       : { lineIds: [owner.contractServiceId] };
-  const found = await findWarnings(db, tenantId, written);
+  const differences = await findDifferences(db, tenantId, written);
   return cards.map((card) => {
-    const warnings = found
+    const warnings = differences
       .filter(({ currency }) => currency === card.currency)
-      .map(({ text }) => text);
+      .map(warningOf);
     return warnings.length === 0 ? card : { ...card, warnings };
   });
 }
@@ -132,6 +121,8 @@ export async function findLineWarnings(
 ): Promise<string[]> {
   const lineIds = lines.filter((line) => line.exceptionPricing).map(({ id }) => id);
   if (lineIds.length === 0) return [];
-  const found = await findWarnings(db, tenantId, { lineIds });
-  return found.map(({ lineId, text }) => `Contract service ${lineId ?? ''}: ${text}`);
+  const differences = await findDifferences(db, tenantId, { lineIds });
+  return differences.map(
+    (difference) => `Contract service ${difference.lineId ?? ''}: ${warningOf(difference)}`,
+  );
 }
