@@ -95,11 +95,12 @@ async function build(tenant: TestTenant, { services, accounts, events }: World):
   await waitUntilRated(tenant, messages.length);
 }
 
-/** Everything but ids, numbers and files. */
+/** Everything but ids, numbers and files, and what tells drafts from what was posted. */
 const content = (invoices: readonly BilledInvoice[]) =>
   invoices
     .map((invoice) => ({
       ...{ ...invoice, id: '', invoiceNo: '', invoiceFileName: null },
+      ...{ invoiceStatus: '', approvalStatus: '' },
       items: invoice.items.map((item) => ({ ...item, id: '', invoiceId: '' })),
     }))
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
