@@ -10,6 +10,9 @@ const sendBack = `process.on('message', (count, handle) => {
   for (let sent = 0; sent < count; sent += 1) process.send(sent, handle);
 });`;
 
+/** A child that takes longer than this is ended: its copies are not worth waiting for. */
+const giveUpMs = 10_000;
+
 /**
  * Accepts more connections at once. libuv accepts one in each turn of the event loop from each listening
  * socket, so that fifty clients that come together would keep the fifty-first waiting for fifty turns. So
@@ -24,7 +27,12 @@ export async function acceptMany(server: Server, copies: number): Promise<Socket
     ...{ env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
   });
   await new Promise<void>((resolve) => {
-    child.once('error', () => resolve()).once('exit', () => resolve());
+    const timer = setTimeout(() => child.kill(), giveUpMs);
+    const end = (): void => {
+      clearTimeout(timer);
+      resolve();
+    };
+    child.on('error', end).once('exit', end);
     child.on('message', (_count, copy) => {
       const options = { allowHalfOpen: true, noDelay: true };
       const another = createServer(options, (socket) => void server.emit('connection', socket));
