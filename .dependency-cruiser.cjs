@@ -1,24 +1,39 @@
 /**
- * The table of STYLE.md section 2: each folder of src/ and what it may import of ours.
+ * The table of ARCHITECTURE.md: each folder of src/ and what it may import of ours.
  * `types` may be imported as types only: they vanish at run time.
  */
 const layers = {
   kernel: { may: [] },
+  messages: { may: ['kernel'] },
   rating: { may: ['kernel'] },
-  schemas: { may: ['kernel', 'rating'] },
-  models: { may: ['kernel', 'rating'] },
-  queries: { may: ['kernel', 'rating', 'schemas', 'models'] },
-  commands: { may: ['kernel', 'rating', 'schemas', 'models', 'queries'] },
-  platform: { may: ['kernel'] },
+  schemas: { may: ['kernel', 'messages', 'rating'] },
+  models: { may: ['kernel', 'messages', 'rating'] },
+  queries: { may: ['kernel', 'messages', 'rating', 'schemas', 'models'] },
+  commands: { may: ['kernel', 'messages', 'rating', 'schemas', 'models', 'queries'] },
+  platform: { may: ['kernel', 'messages'] },
+  adapters: { may: ['kernel', 'messages', 'platform'] },
+  access: { may: ['kernel', 'messages', 'models', 'platform'] },
+  process: { may: ['kernel', 'messages', 'platform', 'adapters', 'access'] },
   activities: {
-    may: ['kernel', 'rating', 'schemas', 'models', 'queries', 'commands', 'platform'],
+    may: [
+      ...['kernel', 'messages', 'rating', 'schemas', 'models', 'queries', 'commands'],
+      ...['platform', 'adapters', 'access', 'process'],
+    ],
   },
-  workflows: { may: ['kernel'], types: ['schemas', 'activities'] },
+  workflows: { may: ['kernel', 'messages'], types: ['schemas', 'activities'] },
+  flows: {
+    may: [...['kernel', 'messages', 'schemas', 'queries', 'commands', 'platform', 'access']],
+    types: ['workflows', 'process', 'models'],
+  },
   api: {
-    may: ['kernel', 'schemas', 'queries', 'commands', 'platform'],
-    types: ['workflows', 'models'],
+    may: ['kernel', 'messages', 'schemas', 'queries', 'commands', 'flows', 'access', 'platform'],
+    types: ['workflows', 'models', 'process'],
   },
-  worker: { may: ['kernel', 'platform', 'activities'], types: ['workflows'] },
+  worker: {
+    may: ['kernel', 'messages', 'platform', 'adapters', 'activities'],
+    types: ['workflows', 'process'],
+  },
+  embedded: { may: ['kernel', 'platform'] },
 };
 
 const rules = Object.entries(layers).flatMap(([layer, { may, types = [] }]) => [

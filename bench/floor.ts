@@ -4,10 +4,10 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import koaBody from 'koa-body';
 import pg from 'pg';
-import { openAuthenticator } from '../src/platform/identity.js';
-import { openDatabase } from '../src/platform/database.js';
+import { openAuthenticator } from '../src/access/identity.js';
+import { openDatabase } from '../src/platform/database/database.js';
 import { secretBox } from '../src/platform/secret-box.js';
-import { openTokenKeys } from '../src/platform/tokens.js';
+import { openTokenKeys } from '../src/access/tokens.js';
 import { serve } from './processes.js';
 
 interface FloorSetup {

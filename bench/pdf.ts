@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import pdfmake from 'pdfmake';
-import { openInvoiceRenderer } from '../src/platform/pdf/render-pool.js';
+import { openInvoiceRenderer } from '../src/adapters/pdf/render-pool.js';
 import { pdfInvoice, pdfItems } from '../test/support/pdf-invoice.js';
 import { median } from './load.js';
 import type { BenchRow } from './result.js';

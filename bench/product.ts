@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { startApi } from '../src/api/main.js';
-import { openPlatform } from '../src/platform/platform.js';
-import type { TemporalAddress } from '../src/platform/temporal.js';
+import { openPlatform } from '../src/process/platform.js';
+import type { TemporalAddress } from '../src/platform/temporal/temporal.js';
 import { startWorkers, type RunningWorkers } from '../src/worker/main.js';
 import { serve } from './processes.js';
 import { median } from './load.js';

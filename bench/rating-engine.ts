@@ -3,7 +3,7 @@
  * parsed message to the rated transaction:
  * npx tsx bench/rating-engine.ts
  */
-import type { Decimal } from '../src/kernel/money.js';
+import type { Decimal } from '../src/kernel/numbers/money.js';
 import { counterKey, prepare, ratePrepared, readUsageEvent } from '../src/rating/index.js';
 import type { RatingContext } from '../src/rating/index.js';
 import {

@@ -5,7 +5,7 @@ import { openTestInstance } from './support/instance.js';
 import { recordAnswers } from './support/recorded-answers.js';
 import { stopTestServers } from './support/servers.js';
 
-const path = new URL('../src/schemas/answers.json', import.meta.url);
+const path = new URL('../src/schemas/http/answers.json', import.meta.url);
 
 const instance = await openTestInstance({ isPublic: true });
 try {

@@ -1,11 +1,11 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { databaseProblem, tookTooLong } from '../commands/database-problem.js';
+import { databaseProblem, tookTooLong } from '../commands/rules/database-problem.js';
 import {
   awayFailureType,
   problemFailureType,
   tooLongFailureType,
   type FlowFailure,
-} from '../kernel/flow-run.js';
+} from '../messages/flow-run.js';
 import { Problem } from '../kernel/problem.js';
 
 /** Problems that pass by themselves: the step is tried again. */

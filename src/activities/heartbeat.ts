@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { PoolShares } from '../platform/pool-shares.js';
+import { PoolShares } from '../platform/database/pool-shares.js';
 import { activityFailure } from './failure.js';
 
 /** How often a long step tells that it lives. */

@@ -1,15 +1,15 @@
-import type { Platform } from '../platform/platform.js';
-import { accountActivities } from './account.js';
-import { billingRunActivities } from './billing-run.js';
-import { contractActivities } from './contract.js';
-import { executionActivities } from './execution.js';
-import { invoicePdfActivities } from './invoice-pdf.js';
-import { paymentActivities } from './payment.js';
-import { serviceActivities } from './service.js';
-import { signingActivities } from './sign-child.js';
-import { usageAuditActivities } from './usage-audit.js';
-import { usageActivities, type OnRated } from './usage.js';
-import { webhookActivities, type OnDelivered } from './webhook.js';
+import type { Platform } from '../process/platform.js';
+import { accountActivities } from './accounts/account.js';
+import { billingRunActivities } from './billing/billing-run.js';
+import { contractActivities } from './contracts/contract.js';
+import { executionActivities } from './flows/execution.js';
+import { invoicePdfActivities } from './billing/invoice-pdf.js';
+import { paymentActivities } from './payments/payment.js';
+import { serviceActivities } from './catalog/service.js';
+import { signingActivities } from './flows/sign-child.js';
+import { usageAuditActivities } from './usage/usage-audit.js';
+import { usageActivities, type OnRated } from './usage/usage.js';
+import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
 
 /** Every activity, on the connections of this process. */
 export function createActivities(

@@ -1,6 +1,6 @@
 import { activityInfo } from '@temporalio/activity';
 import type { Scope } from '../kernel/scope.js';
-import type { Platform } from '../platform/platform.js';
+import type { Platform } from '../process/platform.js';
 
 /** The workflow run that an activity works for. */
 export function currentRun(): { readonly workflowId: string; readonly runId: string } {

@@ -1,27 +1,27 @@
 import Koa, { type Context, type Next } from 'koa';
-import { databaseProblem } from '../commands/database-problem.js';
+import { databaseProblem } from '../commands/rules/database-problem.js';
 import { Problem, problem } from '../kernel/problem.js';
 import { shownPath } from '../platform/log.js';
-import type { Platform } from '../platform/platform.js';
-import type { Operation } from '../schemas/operation.js';
+import type { Platform } from '../process/platform.js';
+import type { Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
-import { allowOrigins } from './cors.js';
-import { mountDocs } from './docs.js';
-import { mountFrontPage, showMissingPage } from './front-page.js';
-import { answerBeforeEnd } from './drain.js';
+import { allowOrigins } from './guards/cors.js';
+import { mountDocs } from './pages/docs.js';
+import { mountFrontPage, showMissingPage } from './pages/front-page.js';
+import { answerBeforeEnd } from './server/drain.js';
 import { mountGuide } from './guide/mount-guide.js';
 import { handlers } from './handlers/index.js';
-import { stringifyJson } from './json.js';
+import { stringifyJson } from './server/json.js';
 import { auditIdsOf, mount, requestIdOf, routesOf, type RequestState } from './mount.js';
 import { mountMcp } from './mcp/mount-mcp.js';
 import { oauthGuards } from './oauth/guards.js';
 import { mountOauth } from './oauth/mount-oauth.js';
-import { measureRequests } from './measure-requests.js';
-import { mountPages } from './pages.js';
+import { measureRequests } from './server/measure-requests.js';
+import { mountPages } from './pages/pages.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
-import { securityHeaders } from './security-headers.js';
-import { SegmentRouter } from './segment-router.js';
-import { traceRequests } from './trace-requests.js';
+import { securityHeaders } from './guards/security-headers.js';
+import { SegmentRouter } from './server/segment-router.js';
+import { traceRequests } from './server/trace-requests.js';
 
 /** More specific paths first: `/accounts/by-external-id/{id}` before `/accounts/{id}`. */
 function bySpecificity(a: Operation, b: Operation): number {

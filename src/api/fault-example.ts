@@ -1,5 +1,5 @@
 import { problem, type Problem } from '../kernel/problem.js';
-import type { ErrorFamily, ErrorStatus } from '../schemas/operation.js';
+import type { ErrorFamily, ErrorStatus } from '../schemas/http/operation.js';
 import { presentProblem } from './presenters/problem.js';
 
 /** One of the failures that end with each status, in the words that it is answered with. */

@@ -1,9 +1,9 @@
-import { storeInvoicePdf } from '../commands/invoice-pdf.js';
+import { storeInvoicePdf } from '../commands/billing/invoice-pdf.js';
 import type { Scope } from '../kernel/scope.js';
-import type { Platform } from '../platform/platform.js';
-import { loadPdfInvoice } from '../queries/invoice-pdf.js';
-import { findInvoicePdf } from '../queries/invoice.js';
-import type { StoredFile } from '../schemas/operation.js';
+import type { Platform } from '../process/platform.js';
+import { loadPdfInvoice } from '../queries/billing/invoice-pdf.js';
+import { findInvoicePdf } from '../queries/billing/invoice.js';
+import type { StoredFile } from '../schemas/http/operation.js';
 
 /**
  * The PDF of an invoice as it is now: one that was voided shows it, in a copy that is made when it is

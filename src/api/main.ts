@@ -7,14 +7,14 @@ import {
 } from 'node:http';
 import type { Server as SocketServer } from 'node:net';
 import type { Logger } from '../platform/log.js';
-import type { Platform } from '../platform/platform.js';
-import { loadReferenceData } from '../queries/reference-data.js';
-import { acceptMany } from './accept.js';
+import type { Platform } from '../process/platform.js';
+import { loadReferenceData } from '../queries/reference/reference-data.js';
+import { acceptMany } from './server/accept.js';
 import { createApp } from './app.js';
-import { answerClientErrors, limitConnections } from './connections.js';
-import { isEnding } from './drain.js';
-import { listenInTurns } from './in-turns.js';
-import { refuseRequests } from './refuse-request.js';
+import { answerClientErrors, limitConnections } from './server/connections.js';
+import { isEnding } from './server/drain.js';
+import { listenInTurns } from './server/in-turns.js';
+import { refuseRequests } from './server/refuse-request.js';
 
 export interface RunningApi {
   readonly url: string;

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
-import { answerOnce } from '../commands/answer-once.js';
+import { answerOnce } from '../commands/flows/answer-once.js';
 import { isUuid } from '../kernel/id.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import type { ClientAddress } from '../platform/client-address.js';
-import type { Identity } from '../platform/identity.js';
-import type { Platform } from '../platform/platform.js';
+import type { ClientAddress } from '../access/client-address.js';
+import type { Identity } from '../access/identity.js';
+import type { Platform } from '../process/platform.js';
 import {
   accessOf,
   idempotencyKeyForm,
@@ -17,18 +17,18 @@ import {
   type Operation,
   type OperationInput,
   type OperationResult,
-} from '../schemas/operation.js';
-import { recordOfParam } from '../schemas/record-id.js';
-import { validate } from '../schemas/validator.js';
-import { readBody } from './body.js';
-import { enterWithBody, largeBodyMin } from './body-budget.js';
-import { checkAccess, checkAdminFields } from './check-access.js';
-import { noteRefusedBearer } from './failed-sign-ins.js';
-import { JsonText } from './json.js';
-import { resolveInput } from './natural-keys.js';
-import { admit, limitEvents, limitRequest } from './rate-limit.js';
-import { answerText, sendAnswer, sendJson } from './send-answer.js';
-import { bytesOf, enterShare } from './share.js';
+} from '../schemas/http/operation.js';
+import { recordOfParam } from '../schemas/http/record-id.js';
+import { validate } from '../schemas/fields/validator.js';
+import { readBody } from './server/body.js';
+import { enterWithBody, largeBodyMin } from './server/body-budget.js';
+import { checkAccess, checkAdminFields } from './guards/check-access.js';
+import { noteRefusedBearer } from './guards/failed-sign-ins.js';
+import { JsonText } from './server/json.js';
+import { resolveInput } from '../queries/keys/natural-keys.js';
+import { admit, limitEvents, limitRequest } from './guards/rate-limit.js';
+import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
+import { bytesOf, enterShare } from './guards/share.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
 export interface Caller {

@@ -1,24 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { registerAccessKey } from './access-key.js';
-import { registerAudit } from './audit.js';
-import { registerAuditSchedule, registerBillingRun, registerBillingSchedule } from './billing.js';
-import { registerDemo } from './demo.js';
-import { registerGrant } from './grant.js';
-import { registerIngest } from './ingest.js';
-import { registerMcpClient } from './mcp-client.js';
-import { registerMigrate } from './migrate.js';
+import { registerAccessKey } from './access/access-key.js';
+import { registerAudit } from './access/audit.js';
+import {
+  registerAuditSchedule,
+  registerBillingRun,
+  registerBillingSchedule,
+} from './billing/billing.js';
+import { registerDemo } from './demo/demo.js';
+import { registerGrant } from './access/grant.js';
+import { registerIngest } from './usage/ingest.js';
+import { registerMcpClient } from './access/mcp-client.js';
+import { registerMigrate } from './start/migrate.js';
 import { registerOpenApi } from './openapi.js';
-import { registerSecrets } from './secrets.js';
-import { registerSigningKey } from './signing-key.js';
-import { registerStart } from './start.js';
-import { registerStatus } from './status.js';
-import { registerStop } from './stop.js';
-import { registerTenant } from './tenant.js';
-import { registerToken } from './token.js';
-import { registerUsageRange } from './usage-range.js';
+import { registerSecrets } from './access/secrets.js';
+import { registerSigningKey } from './access/signing-key.js';
+import { registerStart } from './start/start.js';
+import { registerStatus } from './start/status.js';
+import { registerStop } from './start/stop.js';
+import { registerTenant } from './access/tenant.js';
+import { registerToken } from './access/token.js';
+import { registerUsageRange } from './usage/usage-range.js';
 import { variablesHelp } from './variables.js';
-import { registerWebhook } from './webhook.js';
+import { registerWebhook } from './webhooks/webhook.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.

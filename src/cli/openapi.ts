@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 
 async function printDocument(): Promise<void> {
-  const { withInstance } = await import('./instance.js');
-  const { loadReferenceData } = await import('../queries/reference-data.js');
-  const { openApiDocument } = await import('../api/docs.js');
+  const { withInstance } = await import('./start/instance.js');
+  const { loadReferenceData } = await import('../queries/reference/reference-data.js');
+  const { openApiDocument } = await import('../api/pages/docs.js');
   // The picklists that the document lists are rows of the instance's database.
   await withInstance(({ database }) => loadReferenceData(database.platform));
   process.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);

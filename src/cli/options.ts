@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { durationSeconds } from '../kernel/duration.js';
+import { durationSeconds } from '../kernel/time/duration.js';
 import { isRole, roleNames } from '../kernel/role.js';
 
 /** `30s`, `15m`, `1h`, `7d` as seconds. */

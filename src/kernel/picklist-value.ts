@@ -9,7 +9,7 @@ export interface PicklistReferenceRule {
 
 /**
  * A value of a picklist by its name, in any letter case; the canonical name after validation.
- * The keyword `picklist` is defined by `schemas/validator.ts`.
+ * The keyword `picklist` is defined by `schemas/fields/validator.ts`.
  */
 export function Picklist(
   name: PicklistName,

@@ -1,4 +1,4 @@
-import type { WaitingPartition } from './broker.js';
+import type { WaitingPartition } from '../messages/broker.js';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Bounds in seconds: of what takes milliseconds, and of what waits for others. */

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../kernel/json.js';
+import { stringifyJson } from '../kernel/text/json.js';
 import { problem, Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
-import type { Published, UsageBroker, UsageMessage } from './broker.js';
+import type { Published, UsageBroker, UsageMessage } from '../messages/broker.js';
 
 /** A body of the ingestion endpoint; nobody has looked at it yet. */
 interface Ingestion {

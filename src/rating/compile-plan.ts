@@ -1,5 +1,5 @@
-import { parseDecimal, type Decimal } from '../kernel/money.js';
-import { isFrequency, type Frequency } from '../kernel/period.js';
+import { parseDecimal, type Decimal } from '../kernel/numbers/money.js';
+import { isFrequency, type Frequency } from '../kernel/time/period.js';
 import {
   compileFormula,
   logicStepsMax,

@@ -1,4 +1,4 @@
-import { decimalText, ZERO, type Decimal } from '../kernel/money.js';
+import { decimalText, ZERO, type Decimal } from '../kernel/numbers/money.js';
 import type { CompiledLogic, CompiledRow } from './compile-plan.js';
 import { FormulaError, evaluateFormula, type FormulaValue } from './formula/evaluate-formula.js';
 import { EventScope } from './event-scope.js';

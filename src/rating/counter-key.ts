@@ -1,4 +1,4 @@
-import { periodOf } from '../kernel/period.js';
+import { periodOf } from '../kernel/time/period.js';
 import type { CompiledRow } from './compile-plan.js';
 import { Rejection } from './rejection.js';
 import type { CounterKey, RatingPlan, UsageEvent, UsageOwner } from './types.js';

@@ -1,4 +1,4 @@
-import { ONE, parseDecimal, type Decimal } from '../kernel/money.js';
+import { ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
 import { FormulaError, type FormulaScope, type FormulaValue } from './formula/evaluate-formula.js';
 import type { Prepared } from './prepare.js';
 import type { Spending } from './spending.js';

@@ -1,5 +1,5 @@
-import { Decimal, decimalText } from '../kernel/money.js';
-import { shareText, type Share } from '../kernel/share.js';
+import { Decimal, decimalText } from '../kernel/numbers/money.js';
+import { shareText, type Share } from '../kernel/numbers/share.js';
 import type { LogicRun, Pricing } from './compute.js';
 import type { Prepared, QuantitySource } from './prepare.js';
 import { rateWithOrigin, type TransactionWithOrigin } from './rate.js';

@@ -26,13 +26,13 @@ export {
   type RecurringResult,
   type RecurringService,
   type RecurringType,
-} from './recurring.js';
+} from './recurring/recurring.js';
 export {
   explainRecurringCharge,
   prorationFrom,
   prorationOf,
   type Proration,
-} from './recurring-explanation.js';
+} from './recurring/recurring-explanation.js';
 export {
   callOperationsMax,
   eventOperationsMax,

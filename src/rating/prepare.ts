@@ -1,4 +1,4 @@
-import { ONE, parseDecimal, ZERO, type Decimal } from '../kernel/money.js';
+import { ONE, parseDecimal, ZERO, type Decimal } from '../kernel/numbers/money.js';
 import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan.js';
 import { counterKey, counterOf } from './counter-key.js';
 import { planFor } from './rating-plan.js';

@@ -6,9 +6,9 @@ import {
   sum,
   ZERO,
   type Decimal,
-} from '../kernel/money.js';
+} from '../kernel/numbers/money.js';
 import { compute, type LogicRun, type Pricing } from './compute.js';
-import { countParts, shareOrigins } from './share-charges.js';
+import { countParts, shareOrigins } from './recurring/share-charges.js';
 import type { Prepared } from './prepare.js';
 import { orRejected, Rejection } from './rejection.js';
 import { partCost } from './spending.js';

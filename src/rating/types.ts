@@ -4,9 +4,9 @@
  * computes. Facts are read-only: compiled forms are remembered by object identity, so a changed
  * service, line or card must come as a new object (docs/decisions/0017).
  */
-import type { Decimal } from '../kernel/money.js';
-import type { AccountShare, Share } from '../kernel/share.js';
-import type { Frequency } from '../kernel/period.js';
+import type { Decimal } from '../kernel/numbers/money.js';
+import type { AccountShare, Share } from '../kernel/numbers/share.js';
+import type { Frequency } from '../kernel/time/period.js';
 
 export const rejectionCodes = [
   'INVALID_EVENT',

@@ -1,4 +1,4 @@
-import { Decimal, digitsMax, isWithinDigits, ZERO } from '../kernel/money.js';
+import { Decimal, digitsMax, isWithinDigits, ZERO } from '../kernel/numbers/money.js';
 import { orRejected, Rejection } from './rejection.js';
 import { readInstant } from './timestamp.js';
 import type { UsageEvent, UsageEventRead } from './types.js';

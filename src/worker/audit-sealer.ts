@@ -1,5 +1,5 @@
-import { sealAuditEntries } from '../activities/audit.js';
-import type { Platform } from '../platform/platform.js';
+import { sealAuditEntries } from '../activities/access/audit.js';
+import type { Platform } from '../process/platform.js';
 
 const sealMs = 500;
 /** Entries of one transaction: a tenth of a second's work. */

@@ -4,11 +4,11 @@ import {
   findWatchedUntil,
   keepWatchedUntil,
   recordClosedExecution,
-} from '../activities/execution.js';
-import type { ExecutionStatus } from '../kernel/flow-run.js';
-import { signatureMemo } from '../kernel/workflow-signature.js';
-import type { Platform } from '../platform/platform.js';
-import type { ListedWorkflow } from '../platform/workflow-signature.js';
+} from '../activities/flows/execution.js';
+import type { ExecutionStatus } from '../messages/flow-run.js';
+import { signatureMemo } from '../messages/workflow-signature.js';
+import type { Platform } from '../process/platform.js';
+import type { ListedWorkflow } from '../platform/temporal/workflow-signature.js';
 
 export interface ExecutionWatchLimits {
   /** How often it looks. */

@@ -1,11 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
-import type { UsageRange } from '../kernel/usage-workflow.js';
-import { webhookQueue } from '../kernel/webhook.js';
-import type { Platform } from '../platform/platform.js';
-import { authenticateActivities } from '../platform/workflow-signature.js';
-import { traceActivities, traceSinks } from '../platform/workflow-tracing.js';
+import type { UsageRange } from '../messages/usage-workflow.js';
+import { webhookQueue } from '../messages/webhook.js';
+import type { Platform } from '../process/platform.js';
+import { authenticateActivities } from '../platform/temporal/workflow-signature.js';
+import { traceActivities, traceSinks } from '../platform/temporal/workflow-tracing.js';
 import { AuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { OverdueWatch } from './overdue-watch.js';

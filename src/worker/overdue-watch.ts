@@ -1,6 +1,6 @@
-import { listBilledTenants, markOverdue } from '../activities/overdue-invoices.js';
-import { utcDate } from '../kernel/date.js';
-import type { Platform } from '../platform/platform.js';
+import { listBilledTenants, markOverdue } from '../activities/billing/overdue-invoices.js';
+import { utcDate } from '../kernel/time/date.js';
+import type { Platform } from '../process/platform.js';
 
 /** How often it looks whether a day has begun, or an hour is over. */
 const everyMsByDefault = 30_000;

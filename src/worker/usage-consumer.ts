@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { UsageRange } from '../kernel/usage-workflow.js';
-import type { UsageIntake, WaitingPartition } from '../platform/broker.js';
-import type { Platform } from '../platform/platform.js';
-import { startWorkflow } from '../platform/workflow-start.js';
+import type { UsageRange } from '../messages/usage-workflow.js';
+import type { UsageIntake, WaitingPartition } from '../messages/broker.js';
+import type { Platform } from '../process/platform.js';
+import { startWorkflow } from '../platform/temporal/workflow-start.js';
 import { RatingSlots } from './rating-slots.js';
 
 /**

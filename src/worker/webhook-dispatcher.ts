@@ -3,10 +3,10 @@ import {
   purgeDeliveries,
   reclaimDeliveries,
   watchDeliveriesSoon,
-} from '../activities/webhook.js';
-import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../kernel/webhook.js';
-import type { Platform } from '../platform/platform.js';
-import { startWorkflow } from '../platform/workflow-start.js';
+} from '../activities/webhooks/webhook.js';
+import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../messages/webhook.js';
+import type { Platform } from '../process/platform.js';
+import { startWorkflow } from '../platform/temporal/workflow-start.js';
 
 /** Looks for waiting deliveries also when nobody told of any. */
 const pollMs = 1_000;

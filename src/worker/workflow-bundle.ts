@@ -12,11 +12,11 @@ const extension = fileURLToPath(import.meta.url).slice(-3);
 const workflowsPath = join(source, 'workflows', `index${extension}`);
 /** The first one is the outermost. */
 const interceptorPaths = ['tracing', 'signature', 'interceptors'].map((name) =>
-  join(source, 'workflows', `${name}${extension}`),
+  join(source, 'workflows', 'runtime', `${name}${extension}`),
 );
 
 /** The parts of the source that workflows are made of: they may import no other. */
-const bundled = ['workflows', 'kernel'];
+const bundled = ['workflows', 'messages', 'kernel'];
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');

@@ -1,7 +1,7 @@
-import type { FlowInput, FlowRun } from '../kernel/flow-run.js';
-import { lastStep, step } from './flow.js';
-import { shortSteps } from './proxies.js';
-import { saga } from './saga.js';
+import type { FlowInput, FlowRun } from '../messages/flow-run.js';
+import { lastStep, step } from './runtime/flow.js';
+import { shortSteps } from './runtime/proxies.js';
+import { saga } from './runtime/saga.js';
 
 /** Onboarding: the account, its contact, its address; what fails halfway is taken back. */
 export function createAccount(run: FlowRun<FlowInput>) {

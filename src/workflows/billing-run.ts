@@ -14,11 +14,11 @@ import {
   type BillingRunInput,
   type BillingRunStart,
   type BillingSizes,
-} from '../kernel/billing-run.js';
-import type { FlowRun } from '../kernel/flow-run.js';
-import { knowEndRecorded, lastStep, step } from './flow.js';
-import { isAway, persist } from './persistence.js';
-import { longSteps, shortSteps } from './proxies.js';
+} from '../messages/billing-run.js';
+import type { FlowRun } from '../messages/flow-run.js';
+import { knowEndRecorded, lastStep, step } from './runtime/flow.js';
+import { isAway, persist } from './runtime/persistence.js';
+import { longSteps, shortSteps } from './runtime/proxies.js';
 
 /** How far a run is; a run that goes on in another history is given it. */
 interface BillingState {

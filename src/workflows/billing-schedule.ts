@@ -1,8 +1,8 @@
 import { executeChild, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { BillingRunInput, BillingScheduleInput } from '../kernel/billing-run.js';
-import type { FlowRun } from '../kernel/flow-run.js';
+import type { BillingRunInput, BillingScheduleInput } from '../messages/billing-run.js';
+import type { FlowRun } from '../messages/flow-run.js';
 import type { runBilling } from './billing-run.js';
-import { lastPeriod } from './schedule.js';
+import { lastPeriod } from './runtime/schedule.js';
 
 /** Bills the calendar period that ended last: what a tenant's schedule starts. */
 export async function scheduleBilling({ tenantId, every }: BillingScheduleInput): Promise<void> {

@@ -1,6 +1,6 @@
-import type { FlowInput, FlowRun } from '../kernel/flow-run.js';
-import { lastStep } from './flow.js';
-import { shortSteps } from './proxies.js';
+import type { FlowInput, FlowRun } from '../messages/flow-run.js';
+import { lastStep } from './runtime/flow.js';
+import { shortSteps } from './runtime/proxies.js';
 
 /** Makes a contract. */
 export const createContract = (run: FlowRun<FlowInput>) =>

@@ -1,7 +1,7 @@
-import type { PaymentFlowInput } from '../activities/payment.js';
-import type { FlowInput, FlowRun } from '../kernel/flow-run.js';
-import { lastStep } from './flow.js';
-import { shortSteps } from './proxies.js';
+import type { PaymentFlowInput } from '../activities/payments/payment.js';
+import type { FlowInput, FlowRun } from '../messages/flow-run.js';
+import { lastStep } from './runtime/flow.js';
+import { shortSteps } from './runtime/proxies.js';
 
 /** The payment manager: saves a payment with its defaults (document 1, section 4.4). */
 export const savePayment = (run: FlowRun<PaymentFlowInput>) =>

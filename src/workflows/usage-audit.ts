@@ -1,17 +1,17 @@
 import { continueAsNew, executeChild, uuid4, workflowInfo } from '@temporalio/workflow';
-import type { BillingScheduleInput } from '../kernel/billing-run.js';
-import type { FlowRun } from '../kernel/flow-run.js';
+import type { BillingScheduleInput } from '../messages/billing-run.js';
+import type { FlowRun } from '../messages/flow-run.js';
 import {
   differencesMax,
   type AuditPlace,
   type UsageAuditInput,
   type UsageAuditResult,
   type UsageDifference,
-} from '../kernel/usage-audit.js';
-import { lastStep, step } from './flow.js';
-import { isAway, persist } from './persistence.js';
-import { longSteps, shortSteps } from './proxies.js';
-import { lastPeriod } from './schedule.js';
+} from '../messages/usage-audit.js';
+import { lastStep, step } from './runtime/flow.js';
+import { isAway, persist } from './runtime/persistence.js';
+import { longSteps, shortSteps } from './runtime/proxies.js';
+import { lastPeriod } from './runtime/schedule.js';
 
 /** How far an audit is; one that goes on in another history is given it. */
 interface AuditState {

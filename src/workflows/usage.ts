@@ -4,9 +4,9 @@ import type {
   UsageRangeResult,
   UsageRetry,
   UsageRetryResult,
-} from '../kernel/usage-workflow.js';
-import { mayPass, persist } from './persistence.js';
-import { shortSteps } from './proxies.js';
+} from '../messages/usage-workflow.js';
+import { mayPass, persist } from './runtime/persistence.js';
+import { shortSteps } from './runtime/proxies.js';
 
 /** Failures of a range after which it ends: each is of three attempts. */
 const failuresMax = 2;

@@ -6,7 +6,7 @@ import {
   type ActivityOptions,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { webhookQueue, type WebhookDeliveryRun } from '../kernel/webhook.js';
+import { webhookQueue, type WebhookDeliveryRun } from '../messages/webhook.js';
 
 /** An attempt ends by its own time limit; Temporal repeats it when its worker or database is away. */
 const attempt = {

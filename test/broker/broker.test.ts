@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Problem } from '../../src/kernel/problem.js';
-import { usageTopic } from '../../src/kernel/usage-log.js';
-import { partitionOf, type UsageBroker, type UsageMessage } from '../../src/platform/broker.js';
-import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import { usageTopic } from '../../src/messages/usage-log.js';
+import { partitionOf, type UsageBroker, type UsageMessage } from '../../src/messages/broker.js';
+import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import type { Cable } from '../support/cable.js';
 import type { TestInstance } from '../support/instance.js';

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
-import { createAccessKey } from '../../src/platform/access-keys.js';
+import { createAccessKey } from '../../src/access/access-keys.js';
 import { openBrowser } from '../support/browser.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import {

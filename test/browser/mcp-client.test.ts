@@ -6,7 +6,7 @@ import { Client as V1Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as V1Transport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect } from 'chai';
 import type { Browser } from 'puppeteer-core';
-import { createAccessKey } from '../../src/platform/access-keys.js';
+import { createAccessKey } from '../../src/access/access-keys.js';
 import { openBrowser } from '../support/browser.js';
 import {
   external,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { demoAccount, demoService } from '../../src/cli/demo-catalog.js';
+import { demoAccount, demoService } from '../../src/cli/demo/demo-catalog.js';
 import { KillableProduct } from '../start/killable.js';
 import { outcomeOf, tellFigures } from '../start/outcome.js';
 import { makeFolder, removeFolder, until } from '../start/workbench.js';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { demoAccount, demoService } from '../../src/cli/demo-catalog.js';
+import { demoAccount, demoService } from '../../src/cli/demo/demo-catalog.js';
 import { KillableProduct } from '../start/killable.js';
 import { outcomeOf, tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';

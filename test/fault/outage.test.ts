@@ -2,11 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
-import { awayFailureType } from '../../src/kernel/flow-run.js';
+import { awayFailureType } from '../../src/messages/flow-run.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { openPlatform } from '../../src/platform/platform.js';
+import { openPlatform } from '../../src/process/platform.js';
 import { testServers } from '../support/servers.js';
 
 /** Two minutes: twice as long as a look of the watch overlaps with the one before it. */

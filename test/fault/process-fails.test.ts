@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
+import { findProcesses } from '../../src/embedded/processes.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';
 
 const preload = fileURLToPath(new URL('../support/fault-on-signal.cjs', import.meta.url));

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { databaseProblem } from '../../src/commands/database-problem.js';
-import { timeLimits, type WorkKind } from '../../src/platform/time-limits.js';
+import { databaseProblem } from '../../src/commands/rules/database-problem.js';
+import { timeLimits, type WorkKind } from '../../src/platform/database/time-limits.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 import { buildWorld, type World } from '../support/world.js';
 

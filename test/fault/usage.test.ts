@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { UsageRange, UsageRangeResult } from '../../src/kernel/usage-workflow.js';
-import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import type { UsageRange, UsageRangeResult } from '../../src/messages/usage-workflow.js';
+import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import { tellFigures } from '../start/outcome.js';
 import { layCable, type Cable } from '../support/cable.js';

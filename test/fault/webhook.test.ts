@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { freePort } from '../../src/platform/embedded/processes.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { tellFigures } from '../start/outcome.js';
 import { openReceiver, verify, type Receiver } from '../support/receiver.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';

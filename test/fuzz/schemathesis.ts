@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { firstLine, StartupError } from '../../src/platform/embedded/startup-error.js';
+import { firstLine, StartupError } from '../../src/platform/startup-error.js';
 import { installPythonTools, runToEnd } from '../support/python.js';
 
 /** The release that `npm run test:fuzz` was written for; its options and checks change with it. */

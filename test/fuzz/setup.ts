@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/schemas/operation.js';
+import type { Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { placesIn, type Schema } from '../support/places.js';
 import type { World } from '../support/world.js';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { accountRef, benchClient, createAccounts, createServices } from '../../bench/fixture.js';
-import { dataFile } from '../../src/platform/embedded/data-folder.js';
+import { dataFile } from '../../src/platform/data-folder.js';
 import { KillableProduct } from '../start/killable.js';
 import { Attacker, type Loot } from './attacker.js';
 import { collectLoot, liftLimits } from './loot.js';

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { billAccounts } from '../../src/commands/bill-accounts.js';
-import { rateUsage } from '../../src/commands/rate-usage.js';
+import { billAccounts } from '../../src/commands/billing/bill-accounts.js';
+import { rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
 import { executeRun, type RunOutput } from '../support/billing.js';

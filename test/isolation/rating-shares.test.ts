@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { activityInfo } from '@temporalio/activity';
 import { expect } from 'chai';
-import { partitionCount, partitionOf } from '../../src/platform/broker.js';
-import { listLostUsage } from '../../src/models/lost-usage-range.js';
+import { partitionCount, partitionOf } from '../../src/messages/broker.js';
+import { listLostUsage } from '../../src/models/usage/lost-usage-range.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import {

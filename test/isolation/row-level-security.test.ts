@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
-import { Account } from '../../src/models/account.js';
+import { Account } from '../../src/models/accounts/account.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { asOwner, listTables } from '../support/rows.js';
 import { buildWorld, type World } from '../support/world.js';

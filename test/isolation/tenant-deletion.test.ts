@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { deleteTenant } from '../../src/platform/tenant-deletion.js';
+import { deleteTenant } from '../../src/access/tenant-deletion.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { asOwner, listTables } from '../support/rows.js';
 import { buildWorld } from '../support/world.js';

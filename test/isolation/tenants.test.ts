@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Operation } from '../../src/schemas/operation.js';
+import type { Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { changed, placesIn, type Schema } from '../support/places.js';

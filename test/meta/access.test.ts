@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { SignJWT, generateKeyPair } from 'jose';
-import { accessOf, rolesOf, type Operation } from '../../src/schemas/operation.js';
+import { accessOf, rolesOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { sendRaw } from '../support/raw.js';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/api/docs.js';
+import { openApiDocument } from '../../src/api/pages/docs.js';
 import { answersJson } from '../support/answer-story.js';
 import { checkAnswer, checkFault, declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { recordAnswers } from '../support/recorded-answers.js';
 
-const path = new URL('../../src/schemas/answers.json', import.meta.url);
+const path = new URL('../../src/schemas/http/answers.json', import.meta.url);
 const shown = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
 
 /**

@@ -6,14 +6,14 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { withSecretFiles } from '../../src/platform/config-files.js';
+import { withSecretFiles } from '../../src/platform/config/config-files.js';
 import {
   readConfig,
   secretNames,
   variableNames,
   type RawEnvironment,
-} from '../../src/platform/config.js';
-import { freePort } from '../../src/platform/embedded/processes.js';
+} from '../../src/platform/config/config.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { kafkaVersion, temporalServerVersion } from '../production/programs.js';
 import { repository } from '../start/workbench.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/api/docs.js';
+import { openApiDocument } from '../../src/api/pages/docs.js';
 import { modules } from '../../src/schemas/index.js';
-import { SchemaTranslator } from '../../src/schemas/openapi-schema.js';
-import { validate } from '../../src/schemas/validator.js';
+import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
+import { validate } from '../../src/schemas/fields/validator.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 
@@ -150,7 +150,7 @@ describe('declarations', () => {
   it('stand under headings that have an introduction', () => {
     const { tags } = openApiDocument() as { tags: { name: string; description?: string }[] };
     const silent = tags.filter(({ description = '' }) => !/^[A-Z].{20,}\.$/s.test(description));
-    expect(silent, 'schemas/tags.ts').to.deep.equal([]);
+    expect(silent, 'schemas/http/tags.ts').to.deep.equal([]);
   });
 
   it('make a document whose references all lead somewhere', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseJson } from '../../src/kernel/json.js';
-import { validate } from '../../src/schemas/validator.js';
+import { parseJson } from '../../src/kernel/text/json.js';
+import { validate } from '../../src/schemas/fields/validator.js';
 import { attacks } from '../hostile/attacks/index.js';
 import { greatest, numbered } from '../hostile/greatest.js';
 import { declaredOperations } from '../support/answers.js';

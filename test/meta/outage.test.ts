@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createAccessKey } from '../../src/platform/access-keys.js';
-import { examples } from '../../src/schemas/examples.js';
-import { accessOf, type Operation } from '../../src/schemas/operation.js';
+import { createAccessKey } from '../../src/access/access-keys.js';
+import { examples } from '../../src/schemas/http/examples.js';
+import { accessOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/answers.js';
 import { layCable, type Cable } from '../support/cable.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';

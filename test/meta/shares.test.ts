@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Lane } from '../../src/platform/tenant-shares.js';
+import type { Lane } from '../../src/access/tenant-shares.js';
 import { declaredOperations } from '../support/answers.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { sendRaw } from '../support/raw.js';

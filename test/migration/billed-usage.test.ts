@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
-import { migrateDatabase } from '../../src/platform/migrations.js';
+import { migrateDatabase } from '../../src/platform/database/migrations.js';
 import { invoicesOf, itemLines, runBilling } from '../support/billing.js';
 import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/fill.js';
 import { external, openTestInstance, type TestTenant } from '../support/instance.js';

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
-import {
-  createAccessKey,
-  listAccessKeys,
-  revokeAccessKey,
-} from '../../src/platform/access-keys.js';
-import { removeSigningKey, rotateSigningKey } from '../../src/platform/signing-keys.js';
-import { resumeTenant, suspendTenant } from '../../src/platform/tenants.js';
+import { createAccessKey, listAccessKeys, revokeAccessKey } from '../../src/access/access-keys.js';
+import { removeSigningKey, rotateSigningKey } from '../../src/access/signing-keys.js';
+import { resumeTenant, suspendTenant } from '../../src/access/tenants.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { expectTokenFault, oauthSteps, type OauthSteps } from '../support/oauth.js';
 import { sendRaw } from '../support/raw.js';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { AddressLimits } from '../../src/platform/address-limits.js';
-import { ClientAddresses } from '../../src/platform/client-address.js';
+import { AddressLimits } from '../../src/access/address-limits.js';
+import { ClientAddresses } from '../../src/access/client-address.js';
 import { openMetrics } from '../../src/platform/metrics.js';
-import { setTenantPlan } from '../../src/platform/tenants.js';
+import { setTenantPlan } from '../../src/access/tenants.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 
 const loopback = new ClientAddresses().find('127.0.0.1');

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { expect } from 'chai';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
-import { estimateTokens } from '../../src/kernel/token-estimate.js';
+import { estimateTokens } from '../../src/kernel/text/token-estimate.js';
 import { runBilling } from '../support/billing.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { createAccessKey } from '../../src/platform/access-keys.js';
-import { examples } from '../../src/schemas/examples.js';
-import { defaultTools, tools } from '../../src/schemas/tool.js';
+import { createAccessKey } from '../../src/access/access-keys.js';
+import { examples } from '../../src/schemas/http/examples.js';
+import { defaultTools, tools } from '../../src/schemas/http/tool.js';
 import {
   external,
   openTestInstance,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
-import { rotateSigningKey, removeSigningKey } from '../../src/platform/signing-keys.js';
-import { openTokenKeys } from '../../src/platform/tokens.js';
+import { rotateSigningKey, removeSigningKey } from '../../src/access/signing-keys.js';
+import { openTokenKeys } from '../../src/access/tokens.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { movedClock } from '../support/oauth.js';
 import { sendRaw } from '../support/raw.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { removeMcpClient } from '../../src/platform/oauth/mcp-clients.js';
-import { examples } from '../../src/schemas/examples.js';
+import { removeMcpClient } from '../../src/access/oauth/mcp-clients.js';
+import { examples } from '../../src/schemas/http/examples.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import {
   expectFault,

@@ -7,9 +7,9 @@ import {
   type JWK,
   type JWTPayload,
 } from 'jose';
-import { createAccessKey, revokeAccessKey } from '../../src/platform/access-keys.js';
+import { createAccessKey, revokeAccessKey } from '../../src/access/access-keys.js';
 import { secretBox } from '../../src/platform/secret-box.js';
-import { listSigningKeys } from '../../src/platform/signing-keys.js';
+import { listSigningKeys } from '../../src/access/signing-keys.js';
 import {
   external,
   openTestInstance,

@@ -1,6 +1,6 @@
 import { Admin, ProduceAcks, Producer, stringSerializers } from '@platformatic/kafka';
 import { expect } from 'chai';
-import { usageTopic } from '../../src/kernel/usage-log.js';
+import { usageTopic } from '../../src/messages/usage-log.js';
 import { until } from '../start/workbench.js';
 import { openTestInstance, type TestInstance } from '../support/instance.js';
 import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';

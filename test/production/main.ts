@@ -7,10 +7,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { readConfig } from '../../src/platform/config.js';
-import { startEmbeddedPostgres } from '../../src/platform/embedded/postgres.js';
-import { firstLine, StartupError } from '../../src/platform/embedded/startup-error.js';
-import type { SupervisedServer } from '../../src/platform/embedded/supervise.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { startEmbeddedPostgres } from '../../src/embedded/postgres.js';
+import { firstLine, StartupError } from '../../src/platform/startup-error.js';
+import type { SupervisedServer } from '../../src/embedded/supervise.js';
 import { repository } from '../start/workbench.js';
 import { makeNamespace, startKafka, startTemporal } from './servers.js';
 

@@ -4,15 +4,16 @@ import { dirname, join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { freePort, isOpen } from '../../src/platform/embedded/processes.js';
-import { logTail, startDetached } from '../../src/platform/embedded/spawn.js';
-import { StartupError } from '../../src/platform/embedded/startup-error.js';
+import { isOpen } from '../../src/embedded/processes.js';
+import { freePort } from '../../src/platform/free-port.js';
+import { logTail, startDetached } from '../../src/embedded/spawn.js';
+import { StartupError } from '../../src/platform/startup-error.js';
 import {
   endProcess,
   supervise,
   type RunningServer,
   type SupervisedServer,
-} from '../../src/platform/embedded/supervise.js';
+} from '../../src/embedded/supervise.js';
 import { repository } from '../start/workbench.js';
 import { findJava, findKafka, findTemporalServer, runProgram, type Fetching } from './programs.js';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Decimal } from '../../src/kernel/money.js';
+import { Decimal } from '../../src/kernel/numbers/money.js';
 import { invoicesOf, runBilling, type BilledInvoice } from '../support/billing.js';
 import {
   external,

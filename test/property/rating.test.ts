@@ -1,6 +1,6 @@
 import { assert } from 'chai';
 import fc from 'fast-check';
-import { Decimal, decimalText, roundAmount, sum } from '../../src/kernel/money.js';
+import { Decimal, decimalText, roundAmount, sum } from '../../src/kernel/numbers/money.js';
 import { compileFormula } from '../../src/rating/formula/compile-formula.js';
 import {
   explain,

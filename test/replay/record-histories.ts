@@ -3,8 +3,8 @@
  * release stay, so that its running workflows are known to go on; new ones get names of their own.
  */
 import { ApplicationFailure } from '@temporalio/common';
-import { awayFailureType } from '../../src/kernel/flow-run.js';
-import { signatureMemo } from '../../src/kernel/workflow-signature.js';
+import { awayFailureType } from '../../src/messages/flow-run.js';
+import { signatureMemo } from '../../src/messages/workflow-signature.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing.js';
 import { historiesOf, workflowIdOf } from '../support/histories.js';

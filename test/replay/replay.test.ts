@@ -1,7 +1,7 @@
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import { openLog } from '../../src/platform/log.js';
-import { installRuntime } from '../../src/platform/temporal.js';
+import { installRuntime } from '../../src/platform/temporal/temporal.js';
 import { loadWorkflowBundle } from '../../src/worker/workflow-bundle.js';
 import * as workflows from '../../src/workflows/index.js';
 import { listHistories, readHistory } from './history-file.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { loadPdfInvoice } from '../../src/queries/invoice-pdf.js';
+import { loadPdfInvoice } from '../../src/queries/billing/invoice-pdf.js';
 import { invoicesOf, runBilling } from '../support/billing.js';
 import {
   external,

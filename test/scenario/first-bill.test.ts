@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { demoAccount, demoContract, demoService } from '../../src/cli/demo-catalog.js';
-import { sendUsageFile } from '../../src/cli/usage-sender.js';
+import { demoAccount, demoContract, demoService } from '../../src/cli/demo/demo-catalog.js';
+import { sendUsageFile } from '../../src/cli/usage/usage-sender.js';
 import {
   external,
   openTestInstance,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { demoAccount, demoContract, demoService } from '../../src/cli/demo-catalog.js';
+import { demoAccount, demoContract, demoService } from '../../src/cli/demo/demo-catalog.js';
 import {
   external,
   openTestInstance,

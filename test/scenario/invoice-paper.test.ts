@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { setSeller } from '../../src/platform/tenants.js';
-import { loadPdfInvoice } from '../../src/queries/invoice-pdf.js';
+import { setSeller } from '../../src/access/tenants.js';
+import { loadPdfInvoice } from '../../src/queries/billing/invoice-pdf.js';
 import { runBilling } from '../support/billing.js';
 import {
   external,

@@ -2,14 +2,11 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { dataFile } from '../../src/platform/embedded/data-folder.js';
-import {
-  startEmbeddedPostgres,
-  type EmbeddedPostgres,
-} from '../../src/platform/embedded/postgres.js';
-import { findProcesses, identify } from '../../src/platform/embedded/processes.js';
-import { startEmbeddedTemporal } from '../../src/platform/embedded/temporal.js';
-import { findTemporal } from '../../src/platform/embedded/temporal-program.js';
+import { dataFile } from '../../src/platform/data-folder.js';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from '../../src/embedded/postgres.js';
+import { findProcesses, identify } from '../../src/embedded/processes.js';
+import { startEmbeddedTemporal } from '../../src/embedded/temporal.js';
+import { findTemporal } from '../../src/embedded/temporal-program.js';
 import { cacheDir, makeFolder, removeFolder, startModule, until } from './workbench.js';
 
 async function ask(url: string, sql: string): Promise<unknown> {

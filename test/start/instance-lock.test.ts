@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
-import { dataFile } from '../../src/platform/embedded/data-folder.js';
+import { dataFile } from '../../src/platform/data-folder.js';
 import {
   acquireInstanceLock,
   alreadyRunning,
   readInstance,
   refuseNewerFormat,
   updateInstance,
-} from '../../src/platform/embedded/instance-lock.js';
-import { identify } from '../../src/platform/embedded/processes.js';
+} from '../../src/embedded/instance-lock.js';
+import { identify } from '../../src/embedded/processes.js';
 import { makeFolder, removeFolder, startModule, until } from './workbench.js';
 
 describe('instance lock', () => {

@@ -2,9 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { dataFile } from '../../src/platform/embedded/data-folder.js';
-import { readInstance } from '../../src/platform/embedded/instance-lock.js';
-import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
+import { dataFile } from '../../src/platform/data-folder.js';
+import { readInstance } from '../../src/embedded/instance-lock.js';
+import { findProcesses } from '../../src/embedded/processes.js';
+import { freePort } from '../../src/platform/free-port.js';
 import { productServers } from './product-servers.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from './workbench.js';
 

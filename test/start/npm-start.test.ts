@@ -3,8 +3,9 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { readInstance } from '../../src/platform/embedded/instance-lock.js';
-import { findProcesses, freePort } from '../../src/platform/embedded/processes.js';
+import { readInstance } from '../../src/embedded/instance-lock.js';
+import { findProcesses } from '../../src/embedded/processes.js';
+import { freePort } from '../../src/platform/free-port.js';
 import {
   makeFolder,
   removeFolder,

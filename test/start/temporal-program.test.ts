@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import { StartupError } from '../../src/platform/embedded/startup-error.js';
-import { buildWithGo } from '../../src/platform/embedded/temporal-build.js';
-import { findTemporal } from '../../src/platform/embedded/temporal-program.js';
-import type { Fetch } from '../../src/platform/embedded/program-fetch.js';
+import { StartupError } from '../../src/platform/startup-error.js';
+import { buildWithGo } from '../../src/embedded/temporal-build.js';
+import { findTemporal } from '../../src/embedded/temporal-program.js';
+import type { Fetch } from '../../src/embedded/program-fetch.js';
 import { makeFolder, removeFolder } from './workbench.js';
 
 const working = '#!/bin/sh\necho "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"\n';

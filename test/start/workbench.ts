@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../../src/platform/config.js';
-import { endProcess } from '../../src/platform/embedded/supervise.js';
-import { findProcesses } from '../../src/platform/embedded/processes.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { endProcess } from '../../src/embedded/supervise.js';
+import { findProcesses } from '../../src/embedded/processes.js';
 
 export const repository = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 

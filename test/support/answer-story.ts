@@ -1,5 +1,5 @@
-import { examples } from '../../src/schemas/examples.js';
-import { idempotencyOf, type Operation } from '../../src/schemas/operation.js';
+import { examples } from '../../src/schemas/http/examples.js';
+import { idempotencyOf, type Operation } from '../../src/schemas/http/operation.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { checkAnswer, declaredOperations } from './answers.js';
 import type { TestInstance, TestTenant } from './instance.js';

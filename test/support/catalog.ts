@@ -1,4 +1,4 @@
-import { Service } from '../../src/models/service.js';
+import { Service } from '../../src/models/catalog/service.js';
 import { external, type TestTenant } from './instance.js';
 
 export const services = `${external}/services`;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { readConfig } from '../../src/platform/config.js';
-import { findTemporal } from '../../src/platform/embedded/temporal-program.js';
+import { readConfig } from '../../src/platform/config/config.js';
+import { findTemporal } from '../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
 import { shareTestServers, stopTestServers } from './servers.js';
 

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { addMcpClient } from '../../src/platform/oauth/mcp-clients.js';
-import { examples } from '../../src/schemas/examples.js';
+import { addMcpClient } from '../../src/access/oauth/mcp-clients.js';
+import { examples } from '../../src/schemas/http/examples.js';
 import type { TestInstance } from './instance.js';
 import { sendRaw, type RawAnswer } from './raw.js';
 

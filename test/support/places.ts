@@ -1,4 +1,4 @@
-/** A schema as it is declared: JSON Schema with the keywords of `schemas/keywords.ts`. */
+/** A schema as it is declared: JSON Schema with the keywords of `schemas/fields/keywords.ts`. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** One property of a body, at any depth, and what is declared for it. */

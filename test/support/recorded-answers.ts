@@ -1,4 +1,4 @@
-import { exampleIds } from '../../src/schemas/examples.js';
+import { exampleIds } from '../../src/schemas/http/examples.js';
 import { tellStory, type Answers } from './answer-story.js';
 import type { TestInstance } from './instance.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { addMcpClient } from '../../src/platform/oauth/mcp-clients.js';
-import { exampleIds, examples } from '../../src/schemas/examples.js';
-import type { Operation } from '../../src/schemas/operation.js';
+import { addMcpClient } from '../../src/access/oauth/mcp-clients.js';
+import { exampleIds, examples } from '../../src/schemas/http/examples.js';
+import type { Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from './answers.js';
 import { external, type TestTenant } from './instance.js';
 import { storeInvoice } from './invoices.js';

@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import pg from 'pg';
 import { expect } from 'chai';
 import { answering, serve } from '../../src/api/main.js';
-import { listen } from '../../src/platform/listen.js';
+import { listen } from '../../src/platform/database/listen.js';
 import { openLog } from '../../src/platform/log.js';
 import { createTestDatabase } from '../support/servers.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ClientAddresses } from '../../src/platform/client-address.js';
+import { ClientAddresses } from '../../src/access/client-address.js';
 
 describe('from where a request comes', () => {
   const trusted = ['10.0.0.0/8', '127.0.0.1', 'fd00::/8'];

@@ -2,7 +2,11 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { variablesHelp } from '../../src/cli/variables.js';
-import { readConfig, variableNames, type ConfigOverrides } from '../../src/platform/config.js';
+import {
+  readConfig,
+  variableNames,
+  type ConfigOverrides,
+} from '../../src/platform/config/config.js';
 
 const key = Buffer.alloc(32, 7).toString('base64');
 

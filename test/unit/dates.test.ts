@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { dayBefore, isCalendarDate, utcDate } from '../../src/kernel/date.js';
+import { dayBefore, isCalendarDate, utcDate } from '../../src/kernel/time/date.js';
 
 describe('kernel/date', () => {
   const dates: [text: string, isDate: boolean][] = [

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { XmlDocument, XmlValidateError, XsdValidator } from 'libxml2-wasm';
 import { xmlRegisterFsInputProviders } from 'libxml2-wasm/lib/nodejs.mjs';
-import type { PdfInvoice } from '../../src/kernel/pdf-invoice.js';
-import { eInvoiceXml } from '../../src/platform/pdf/e-invoice.js';
+import type { PdfInvoice } from '../../src/messages/pdf-invoice.js';
+import { eInvoiceXml } from '../../src/adapters/pdf/e-invoice.js';
 import { taxedInvoice } from '../support/e-invoice.js';
 import { pdfItem, pdfParty } from '../support/pdf-invoice.js';
 

@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { weighFacts } from '../../src/queries/facts-weight.js';
+import { weighFacts } from '../../src/queries/usage/facts-weight.js';
 
 describe('the weight of remembered facts', () => {
   const row = { id: 'r', rates: { rateCardTiers: [{ tierNum: 1, tierUnitRate: '1' }] } };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { totalsOf } from '../../src/platform/pdf/invoice-page.js';
-import { linesOfItem, priceText, type Formats } from '../../src/platform/pdf/item-lines.js';
+import { totalsOf } from '../../src/adapters/pdf/invoice-page.js';
+import { linesOfItem, priceText, type Formats } from '../../src/adapters/pdf/item-lines.js';
 import { pdfInvoice, pdfItem } from '../support/pdf-invoice.js';
 
 const formats: Formats = {

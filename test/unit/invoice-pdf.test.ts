@@ -1,8 +1,8 @@
 import { inflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import { renderInvoicePdf } from '../../src/platform/pdf/invoice-pdf.js';
-import { openInvoiceRenderer } from '../../src/platform/pdf/render-pool.js';
-import { drawnRuns, seenText, textRuns } from '../../src/platform/pdf/text-runs.js';
+import { renderInvoicePdf } from '../../src/adapters/pdf/invoice-pdf.js';
+import { openInvoiceRenderer } from '../../src/adapters/pdf/render-pool.js';
+import { drawnRuns, seenText, textRuns } from '../../src/adapters/pdf/text-runs.js';
 import { taxedInvoice } from '../support/e-invoice.js';
 import { pdfInvoice, pdfItem, pdfItems, pdfParty } from '../support/pdf-invoice.js';
 

@@ -1,7 +1,10 @@
 import { assert } from 'chai';
-import { BodyBudget } from '../../src/api/body-budget.js';
-import { parseJson, stringifyJson } from '../../src/kernel/json.js';
-import { parseJsonInPortions, stringifyJsonInPortions } from '../../src/kernel/json-portions.js';
+import { BodyBudget } from '../../src/api/server/body-budget.js';
+import { parseJson, stringifyJson } from '../../src/kernel/text/json.js';
+import {
+  parseJsonInPortions,
+  stringifyJsonInPortions,
+} from '../../src/kernel/text/json-portions.js';
 import { Problem } from '../../src/kernel/problem.js';
 
 const long = 'x'.repeat(40_000);

@@ -1,6 +1,11 @@
 import { assert } from 'chai';
-import { JsonText, parseJson, refuseUnstorableText, stringifyJson } from '../../src/api/json.js';
-import { Decimal, decimalText } from '../../src/kernel/money.js';
+import {
+  JsonText,
+  parseJson,
+  refuseUnstorableText,
+  stringifyJson,
+} from '../../src/api/server/json.js';
+import { Decimal, decimalText } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
 
 function problemOf(work: () => unknown): Problem {

@@ -7,7 +7,7 @@ import {
   roundParts,
   roundToMinorUnit,
   sum,
-} from '../../src/kernel/money.js';
+} from '../../src/kernel/numbers/money.js';
 
 const nines38 = '9'.repeat(38);
 

@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { frequencies, periodOf, type Frequency } from '../../src/kernel/period.js';
+import { frequencies, periodOf, type Frequency } from '../../src/kernel/time/period.js';
 
 describe('kernel/period', () => {
   const periods: [frequency: Frequency | 'none', date: string, start: string, end: string][] = [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Type } from 'typebox';
-import { DecimalValue } from '../../src/kernel/decimal-value.js';
+import { DecimalValue } from '../../src/kernel/numbers/decimal-value.js';
 import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
 import {
   CountryName,
@@ -13,13 +13,13 @@ import {
   Text,
   Uuid,
   writeBody,
-} from '../../src/schemas/field.js';
+} from '../../src/schemas/fields/field.js';
 import { modules, operations } from '../../src/schemas/index.js';
-import { describeApi } from '../../src/schemas/openapi.js';
-import { SchemaTranslator } from '../../src/schemas/openapi-schema.js';
-import { operation, reply, type Operation } from '../../src/schemas/operation.js';
-import { Flag, WholeNumber } from '../../src/schemas/paging.js';
-import { rowSpec } from '../../src/schemas/row.js';
+import { describeApi } from '../../src/schemas/http/openapi.js';
+import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
+import { operation, reply, type Operation } from '../../src/schemas/http/operation.js';
+import { Flag, WholeNumber } from '../../src/schemas/http/paging.js';
+import { rowSpec } from '../../src/schemas/http/row.js';
 
 const picklist = (name: string): string[] => (name === 'usageType' ? ['Charge', 'Payout'] : []);
 const description = 'A field.';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { PoolBusyError, PoolShares } from '../../src/platform/pool-shares.js';
+import { PoolBusyError, PoolShares } from '../../src/platform/database/pool-shares.js';
 
 /** Lets so many of a tenant in; returns in which order others are. */
 const begin = (shares: PoolShares, tenantId: string, count: number, order: string[] = []): void => {

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { Type } from 'typebox';
 import { presentProblem, familyOfPath } from '../../src/api/presenters/problem.js';
 import { presentReply } from '../../src/api/presenters/reply.js';
-import { stringifyJson } from '../../src/api/json.js';
-import { Decimal } from '../../src/kernel/money.js';
+import { stringifyJson } from '../../src/api/server/json.js';
+import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Problem, statusOfKind, type ProblemKind } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';
-import { reply, type JsonReply } from '../../src/schemas/operation.js';
-import { rowSpec } from '../../src/schemas/row.js';
+import { reply, type JsonReply } from '../../src/schemas/http/operation.js';
+import { rowSpec } from '../../src/schemas/http/row.js';
 
 const usdId = '00000000-0000-5000-8000-000000000001';
 const chargeId = '00000000-0000-5000-8000-000000000002';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { earliestPeriod } from '../../src/commands/recurring-charges.js';
-import { dueOnce } from '../../src/kernel/billing-calendar.js';
+import { earliestPeriod } from '../../src/commands/billing/recurring-charges.js';
+import { dueOnce } from '../../src/kernel/time/billing-calendar.js';
 
 const days = (first: string, last: string) => ({ first, last });
 

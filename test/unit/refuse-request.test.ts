@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { refuseRequests } from '../../src/api/refuse-request.js';
+import { refuseRequests } from '../../src/api/server/refuse-request.js';
 import { openMetrics } from '../../src/platform/metrics.js';
-import type { Platform } from '../../src/platform/platform.js';
+import type { Platform } from '../../src/process/platform.js';
 
 const message = 'More requests arrive than can be answered; send it again.';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Decimal, sum } from '../../src/kernel/money.js';
-import { exactPartOf, partOf, stretchesOf } from '../../src/kernel/share.js';
+import { Decimal, sum } from '../../src/kernel/numbers/money.js';
+import { exactPartOf, partOf, stretchesOf } from '../../src/kernel/numbers/share.js';
 
 const thirds = ['a', 'b', 'c'].map((accountId) => ({ accountId, weight: '1' }));
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Problem } from '../../src/kernel/problem.js';
 import { Admission } from '../../src/platform/admission.js';
 import { openMetrics } from '../../src/platform/metrics.js';
-import { TenantShares, type Lane, type Leave } from '../../src/platform/tenant-shares.js';
+import { TenantShares, type Lane, type Leave } from '../../src/access/tenant-shares.js';
 
 const metrics = openMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

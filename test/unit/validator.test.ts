@@ -1,8 +1,8 @@
 import { assert, expect } from 'chai';
 import { Type, type TSchema } from 'typebox';
-import { parseJson } from '../../src/api/json.js';
-import { DecimalValue } from '../../src/kernel/decimal-value.js';
-import { Decimal } from '../../src/kernel/money.js';
+import { parseJson } from '../../src/api/server/json.js';
+import { DecimalValue } from '../../src/kernel/numbers/decimal-value.js';
+import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
 import { Problem } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';
@@ -22,9 +22,9 @@ import {
   updateBody,
   Uuid,
   writeBody,
-} from '../../src/schemas/field.js';
-import { Flag, pageQuery } from '../../src/schemas/paging.js';
-import { validate } from '../../src/schemas/validator.js';
+} from '../../src/schemas/fields/field.js';
+import { Flag, pageQuery } from '../../src/schemas/http/paging.js';
+import { validate } from '../../src/schemas/fields/validator.js';
 
 const usdId = '0190a000-0000-7000-8000-00000000000a';
 const usd = { id: usdId, code: 'USD', name: 'US Dollar', symbol: '$', minorDigits: 2 };

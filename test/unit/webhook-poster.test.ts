@@ -3,8 +3,8 @@ import { createServer, type AddressInfo, type Server, type Socket as Connection 
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openLog } from '../../src/platform/log.js';
-import { openPosterApart, type PosterApart } from '../../src/platform/webhooks/poster-apart.js';
-import { openWebhookSender, webhookDefaults } from '../../src/platform/webhooks/sender.js';
+import { openPosterApart, type PosterApart } from '../../src/adapters/webhooks/poster-apart.js';
+import { openWebhookSender, webhookDefaults } from '../../src/adapters/webhooks/sender.js';
 import { openReceiver } from '../support/receiver.js';
 
 const settings = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { knownWorkflows } from '../../src/api/flow-contract.js';
+import { knownWorkflows } from '../../src/flows/known-workflows.js';
 import { workflowIdOf } from '../../src/schemas/flows/flow-id.js';
 
 describe('the id of a workflow', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { workflowSigner } from '../../src/platform/workflow-signature.js';
+import { workflowSigner } from '../../src/platform/temporal/workflow-signature.js';
 
 const key = (byte: number): Buffer => Buffer.alloc(32, byte);
 const signerOf = (secret: Buffer, previousSecrets: readonly Buffer[] = [], namespace = 'n') =>

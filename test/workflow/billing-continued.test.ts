@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { BillingProgress } from '../../src/kernel/billing-run.js';
+import type { BillingProgress } from '../../src/messages/billing-run.js';
 import { until } from '../start/workbench.js';
 import {
   executeRun,

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { dayBefore, utcDate } from '../../src/kernel/date.js';
-import { periodOf } from '../../src/kernel/period.js';
+import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
+import { periodOf } from '../../src/kernel/time/period.js';
 import {
   changeBillingSchedule,
   holdSchedules,
   listBillingSchedules,
   setBillingSchedule,
-} from '../../src/platform/billing-schedule.js';
+} from '../../src/flows/billing-schedule.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 import { until } from '../start/workbench.js';
 import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';

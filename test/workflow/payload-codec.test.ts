@@ -2,8 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { temporal } from '@temporalio/proto';
 import { expect } from 'chai';
-import { listCodec, payloadCodec, type PayloadKeys } from '../../src/platform/payload-codec.js';
-import { openPlatform, type Platform } from '../../src/platform/platform.js';
+import {
+  listCodec,
+  payloadCodec,
+  type PayloadKeys,
+} from '../../src/platform/temporal/payload-codec.js';
+import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers } from '../../src/worker/main.js';
 import {
   external,

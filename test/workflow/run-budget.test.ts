@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
-import { awayFailureType } from '../../src/kernel/flow-run.js';
+import { awayFailureType } from '../../src/messages/flow-run.js';
 import { starts } from '../support/flow-starts.js';
 import { external, openTestInstance, type TestInstance } from '../support/instance.js';
 

@@ -1,6 +1,6 @@
 /** Workflows of `saga.test.ts`, which run in the sandbox as those of the product do. */
 import { ApplicationFailure, proxyLocalActivities } from '@temporalio/workflow';
-import { saga } from '../../src/workflows/saga.js';
+import { saga } from '../../src/workflows/runtime/saga.js';
 
 interface Acts {
   act(name: string): Promise<void>;

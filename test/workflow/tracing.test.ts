@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readConfig } from '../../src/platform/config.js';
+import { readConfig } from '../../src/platform/config/config.js';
 import { openCollector, type CollectedSpan, type Collector } from '../support/collector.js';
 import { onboarding } from '../support/flows.js';
 import {

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { changeBillingSchedule, setBillingSchedule } from '../../src/platform/billing-schedule.js';
-import { dayBefore, utcDate } from '../../src/kernel/date.js';
-import { periodOf } from '../../src/kernel/period.js';
-import type { UsageDifference } from '../../src/kernel/usage-audit.js';
+import { changeBillingSchedule, setBillingSchedule } from '../../src/flows/billing-schedule.js';
+import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
+import { periodOf } from '../../src/kernel/time/period.js';
+import type { UsageDifference } from '../../src/messages/usage-audit.js';
 import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
 import { openReceiver } from '../support/receiver.js';
 import { asOwner } from '../support/rows.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client, WorkflowFailedError } from '@temporalio/client';
 import { TypedSearchAttributes, defineSearchAttributeKey } from '@temporalio/common';
 import { expect } from 'chai';
-import { signatureMemo } from '../../src/kernel/workflow-signature.js';
+import { signatureMemo } from '../../src/messages/workflow-signature.js';
 import {
   external,
   openTestInstance,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { assetOf, lazy, revalidated, serveAsset } from '../asset.js';
-import { protectPage } from '../show-page.js';
+import { assetOf, lazy, revalidated, serveAsset } from '../pages/asset.js';
+import { protectPage } from '../pages/show-page.js';
 import { chapters, images } from './chapters.js';
 import { renderChapter } from './render-chapter.js';
 

@@ -1,5 +1,5 @@
 import { Marked, type RendererObject, type Token } from 'marked';
-import { renderPage } from '../show-page.js';
+import { renderPage } from '../pages/show-page.js';
 import { chapters, images, type Chapter } from './chapters.js';
 
 const escapes: Readonly<Record<string, string>> = {

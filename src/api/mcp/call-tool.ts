@@ -1,27 +1,27 @@
-import { completeToolCall, recordToolCall } from '../../commands/tool-call.js';
-import { answerOnce } from '../../commands/answer-once.js';
-import { databaseProblem } from '../../commands/database-problem.js';
+import { completeToolCall, recordToolCall } from '../../commands/access/tool-call.js';
+import { answerOnce } from '../../commands/flows/answer-once.js';
+import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import type { Identity } from '../../platform/identity.js';
-import type { Platform } from '../../platform/platform.js';
+import type { Identity } from '../../access/identity.js';
+import type { Platform } from '../../process/platform.js';
 import {
   idempotencyOf,
   takesIdempotencyKey,
   type JsonReply,
   type Operation,
-} from '../../schemas/operation.js';
+} from '../../schemas/http/operation.js';
 import {
   answerTokens,
   pathNames,
   queryNames,
   toolDefaults,
   type Tool,
-} from '../../schemas/tool.js';
-import { validate } from '../../schemas/validator.js';
+} from '../../schemas/http/tool.js';
+import { validate } from '../../schemas/fields/validator.js';
 import { handlers } from '../handlers/index.js';
-import { stringifyJson } from '../json.js';
-import { checkAccess, checkAdminFields } from '../check-access.js';
+import { stringifyJson } from '../server/json.js';
+import { checkAccess, checkAdminFields } from '../guards/check-access.js';
 import {
   checkIdempotencyKey,
   readParams,
@@ -30,9 +30,10 @@ import {
   type AnyHandler,
   type RequestIds,
 } from '../mount.js';
-import { limitToolCall } from '../rate-limit.js';
-import { problemCode, recordsError } from '../presenters/problem.js';
-import { resolveInput } from '../natural-keys.js';
+import { limitToolCall } from '../guards/rate-limit.js';
+import { recordsError } from '../presenters/problem.js';
+import { problemCode } from '../../schemas/http/problem.js';
+import { resolveInput } from '../../queries/keys/natural-keys.js';
 import { writeToolAnswer } from './tool-answer.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;

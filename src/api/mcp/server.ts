@@ -3,8 +3,8 @@ import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprot
 import type { Tool as ListedTool } from '@modelcontextprotocol/sdk/types.js';
 import type { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import packageJson from '../../../package.json' with { type: 'json' };
-import type { Platform } from '../../platform/platform.js';
-import { answerTokens, describeTool, type Tool } from '../../schemas/tool.js';
+import type { Platform } from '../../process/platform.js';
+import { answerTokens, describeTool, type Tool } from '../../schemas/http/tool.js';
 import { callTool, type ToolCaller } from './call-tool.js';
 import type { OfferedTools } from './offered-tools.js';
 

@@ -1,7 +1,7 @@
-import { estimateTokens } from '../../kernel/token-estimate.js';
-import type { JsonReply, Listed } from '../../schemas/operation.js';
-import { sizeFrom } from '../../schemas/paging.js';
-import { stringifyJson } from '../json.js';
+import { estimateTokens } from '../../kernel/text/token-estimate.js';
+import type { JsonReply, Listed } from '../../schemas/http/operation.js';
+import { sizeFrom } from '../../schemas/http/paging.js';
+import { stringifyJson } from '../server/json.js';
 
 type Query = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { isUuid } from '../../kernel/id.js';
 import { isOauthScope, oauthScopeNames, scopeNames } from '../../kernel/oauth-scope.js';
-import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
-import { flowLifetimeSeconds } from '../../platform/oauth/flows.js';
-import { newSecret } from '../../platform/oauth/secret.js';
-import type { Platform } from '../../platform/platform.js';
-import { publicUrlFor, publicUrls, resourcesOf } from '../../platform/public-url.js';
-import type { OperationInput, Redirect } from '../../schemas/operation.js';
+import { findOauthClient, type OauthClient } from '../../access/oauth/clients.js';
+import { flowLifetimeSeconds } from '../../access/oauth/flows.js';
+import { newSecret } from '../../access/oauth/secret.js';
+import type { Platform } from '../../process/platform.js';
+import { publicUrlFor, publicUrls, resourcesOf } from '../../platform/config/public-url.js';
+import type { OperationInput, Redirect } from '../../schemas/http/operation.js';
 import type { Operations } from '../../schemas/index.js';
 import type { Caller } from '../mount.js';
 import { oauthFault } from './fault.js';

@@ -1,26 +1,26 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { databaseProblem } from '../../commands/database-problem.js';
+import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { isUuid } from '../../kernel/id.js';
 import { isOauthScope, oauthScopes } from '../../kernel/oauth-scope.js';
 import { Problem, problem } from '../../kernel/problem.js';
-import { plainName } from '../../kernel/shown-name.js';
-import { findOauthClient } from '../../platform/oauth/clients.js';
-import { denyFlow, isDecided, type ShownFlow } from '../../platform/oauth/flows.js';
-import { allowFlow } from '../../platform/oauth/grants.js';
-import { purgeOauth } from '../../platform/oauth/purge.js';
-import { hashOf } from '../../platform/oauth/secret.js';
-import type { Identity } from '../../platform/identity.js';
+import { plainName } from '../../kernel/text/shown-name.js';
+import { findOauthClient } from '../../access/oauth/clients.js';
+import { denyFlow, isDecided, type ShownFlow } from '../../access/oauth/flows.js';
+import { allowFlow } from '../../access/oauth/grants.js';
+import { purgeOauth } from '../../access/oauth/purge.js';
+import { hashOf } from '../../access/oauth/secret.js';
+import type { Identity } from '../../access/identity.js';
 import { shownPath } from '../../platform/log.js';
-import type { Platform } from '../../platform/platform.js';
-import { publicUrlFor } from '../../platform/public-url.js';
-import { noteFailedSignIn } from '../failed-sign-ins.js';
+import type { Platform } from '../../process/platform.js';
+import { publicUrlFor } from '../../platform/config/public-url.js';
+import { noteFailedSignIn } from '../guards/failed-sign-ins.js';
 import { clientOf, type RequestState } from '../mount.js';
 import { browserCookie, flowCookies } from './authorization.js';
 import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
-import { showPage } from '../show-page.js';
+import { showPage } from '../pages/show-page.js';
 import { withParameters } from './redirect-uri.js';
 
 /** A flow that this browser began and nobody has decided, with the browser's secret. */

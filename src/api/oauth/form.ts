@@ -1,5 +1,5 @@
 import type { Context } from 'koa';
-import { readBodyText } from '../body.js';
+import { readBodyText } from '../server/body.js';
 import { oauthFault } from './fault.js';
 
 const formMax = 64 * 1024;

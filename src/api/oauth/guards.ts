@@ -1,14 +1,14 @@
 import type { Context } from 'koa';
 import { Problem, problem } from '../../kernel/problem.js';
-import type { OauthClient } from '../../platform/oauth/clients.js';
-import { hasPerUserClient } from '../../platform/oauth/mcp-clients.js';
-import type { Platform } from '../../platform/platform.js';
-import { publicUrlFor } from '../../platform/public-url.js';
+import type { OauthClient } from '../../access/oauth/clients.js';
+import { hasPerUserClient } from '../../access/oauth/mcp-clients.js';
+import type { Platform } from '../../process/platform.js';
+import { publicUrlFor } from '../../platform/config/public-url.js';
 import { clientOf, type Guard } from '../mount.js';
 import { findTarget } from './authorization.js';
 import { openToOrigins } from './cross-origin.js';
 import { codeOf, isFault } from './fault.js';
-import { showPage } from '../show-page.js';
+import { showPage } from '../pages/show-page.js';
 import { isLocal, withParameters } from './redirect-uri.js';
 
 /** RFC 7591, section 3.2.2: which code a refused body has. */

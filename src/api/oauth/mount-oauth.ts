@@ -1,10 +1,10 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { databaseProblem } from '../../commands/database-problem.js';
+import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem } from '../../kernel/problem.js';
 import { shownPath } from '../../platform/log.js';
-import type { Platform } from '../../platform/platform.js';
-import { publicUrlFor } from '../../platform/public-url.js';
+import type { Platform } from '../../process/platform.js';
+import { publicUrlFor } from '../../platform/config/public-url.js';
 import { clientOf } from '../mount.js';
 import { mountConsent } from './consent.js';
 import { mountPreflight, openToOrigins } from './cross-origin.js';

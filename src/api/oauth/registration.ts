@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Static } from 'typebox';
 import { isOauthScope, scopeNames } from '../../kernel/oauth-scope.js';
-import { plainName } from '../../kernel/shown-name.js';
-import { addressMark, insertOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
-import { purgeOauth } from '../../platform/oauth/purge.js';
-import type { Platform } from '../../platform/platform.js';
-import type * as schema from '../../schemas/oauth.js';
+import { plainName } from '../../kernel/text/shown-name.js';
+import { addressMark, insertOauthClient, type OauthClient } from '../../access/oauth/clients.js';
+import { purgeOauth } from '../../access/oauth/purge.js';
+import type { Platform } from '../../process/platform.js';
+import type * as schema from '../../schemas/access/oauth.js';
 import { oauthFault } from './fault.js';
 import { checkRedirectUri } from './redirect-uri.js';
 

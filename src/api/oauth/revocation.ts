@@ -1,6 +1,6 @@
 import { Problem } from '../../kernel/problem.js';
-import { endGrant, findGrant, findRefreshToken, type Grant } from '../../platform/oauth/grants.js';
-import type { Platform } from '../../platform/platform.js';
+import { endGrant, findGrant, findRefreshToken, type Grant } from '../../access/oauth/grants.js';
+import type { Platform } from '../../process/platform.js';
 import { oauthFault } from './fault.js';
 import { required, type Form } from './form.js';
 import { requireClient } from './token.js';

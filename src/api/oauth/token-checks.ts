@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { scopeNames } from '../../kernel/oauth-scope.js';
-import type { OauthClient } from '../../platform/oauth/clients.js';
+import type { OauthClient } from '../../access/oauth/clients.js';
 import type {
   Grant,
   StoredCode,
   StoredRefreshToken,
   WithGrant,
-} from '../../platform/oauth/grants.js';
+} from '../../access/oauth/grants.js';
 import { oauthFault } from './fault.js';
 
 /** What a token is asked with, against which what is stored is checked. */

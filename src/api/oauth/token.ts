@@ -1,5 +1,5 @@
 import { isUuid } from '../../kernel/id.js';
-import { findOauthClient, type OauthClient } from '../../platform/oauth/clients.js';
+import { findOauthClient, type OauthClient } from '../../access/oauth/clients.js';
 import {
   endGrant,
   exchangeSecret,
@@ -9,9 +9,9 @@ import {
   type StoredCode,
   type StoredRefreshToken,
   type WithGrant,
-} from '../../platform/oauth/grants.js';
-import type { Platform } from '../../platform/platform.js';
-import { findGrantFault } from '../../platform/token-revocations.js';
+} from '../../access/oauth/grants.js';
+import type { Platform } from '../../process/platform.js';
+import { findGrantFault } from '../../access/token-revocations.js';
 import { readResource } from './authorization.js';
 import { oauthFault, unknownClient } from './fault.js';
 import { required, type Form } from './form.js';

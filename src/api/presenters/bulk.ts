@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { Problem } from '../../kernel/problem.js';
-import type { BulkOutcome } from '../../commands/record.js';
-import type { RecordBulkResult } from '../../schemas/record.js';
+import type { BulkOutcome } from '../../commands/records/record.js';
+import type { RecordBulkResult } from '../../schemas/records/record.js';
 import { recordsError } from './problem.js';
 
 /** Each object's record, or the error that a request of its own would have been answered with. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Problem, ProblemKind } from '../../kernel/problem.js';
-import type { ErrorFamily } from '../../schemas/operation.js';
+import type { ErrorFamily } from '../../schemas/http/operation.js';
+import { problemCode } from '../../schemas/http/problem.js';
 
 const labels: Readonly<Record<ProblemKind, string>> = {
   validation: 'Validation Error',
@@ -19,27 +20,6 @@ const labels: Readonly<Record<ProblemKind, string>> = {
   overloaded: 'Service Unavailable',
   timeout: 'Gateway Timeout',
 };
-
-const codes: Readonly<Record<ProblemKind, string>> = {
-  validation: 'VALIDATION_ERROR',
-  unauthorized: 'UNAUTHORIZED',
-  forbidden: 'FORBIDDEN',
-  notFound: 'NOT_FOUND',
-  methodNotAllowed: 'METHOD_NOT_ALLOWED',
-  conflict: 'CONFLICT',
-  tooLarge: 'PAYLOAD_TOO_LARGE',
-  rateLimited: 'RATE_LIMITED',
-  headersTooLarge: 'HEADERS_TOO_LARGE',
-  requestTimeout: 'REQUEST_TIMEOUT',
-  internal: 'INTERNAL_ERROR',
-  badGateway: 'BAD_GATEWAY',
-  unavailable: 'UNAVAILABLE',
-  overloaded: 'UNAVAILABLE',
-  timeout: 'TIMEOUT',
-};
-
-/** The code of family C for a kind of problem (0-decisions.md section 3). */
-export const problemCode = (kind: ProblemKind): string => codes[kind];
 
 /** Where waiting helps: a part that does not answer needs longer than a crowd. */
 export const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
@@ -66,7 +46,7 @@ const renderFlow: Renderer = (failure, path) => {
 
 /** Document 2, section 7 (family C). */
 export const recordsError = (failure: Problem) => ({
-  code: codes[failure.kind],
+  code: problemCode(failure.kind),
   message: failure.message,
   details: { ...failure.details },
   timestamp: new Date().toISOString(),
@@ -84,7 +64,7 @@ const renderIngestion: Renderer = (failure) => ({
 /** Document 3, section 2, "Gateway error body". */
 const renderGateway: Renderer = (failure) => {
   const eventId = randomUUID();
-  const code = failure.details['code'] ?? codes[failure.kind].toLowerCase();
+  const code = failure.details['code'] ?? problemCode(failure.kind).toLowerCase();
   const param = failure.details['field'] ?? null;
   return {
     event_id: eventId,

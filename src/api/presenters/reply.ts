@@ -1,6 +1,6 @@
-import type { JsonReply, Listed } from '../../schemas/operation.js';
-import { sizeFrom } from '../../schemas/paging.js';
-import type { RowSpec } from '../../schemas/row.js';
+import type { JsonReply, Listed } from '../../schemas/http/operation.js';
+import { sizeFrom } from '../../schemas/http/paging.js';
+import type { RowSpec } from '../../schemas/http/row.js';
 import { toRow } from './row.js';
 
 /** What a presenter needs to know of the request. */

@@ -1,5 +1,5 @@
 import { referenceData } from '../../kernel/reference-data.js';
-import type { LookupTarget, RowSpec } from '../../schemas/row.js';
+import type { LookupTarget, RowSpec } from '../../schemas/http/row.js';
 
 const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 

@@ -1,4 +1,4 @@
-import { digitsMax, parseDecimal, type Decimal } from '../../kernel/money.js';
+import { digitsMax, parseDecimal, type Decimal } from '../../kernel/numbers/money.js';
 import { additionCost, divisionCost, nameCost, priceCost, productCostMax } from '../spending.js';
 import { parse, SyntaxError, type SyntaxNode } from './formula-parser.js';
 

@@ -1,4 +1,4 @@
-import { digitsMax, roundToWhole, ZERO, type Decimal } from '../../kernel/money.js';
+import { digitsMax, roundToWhole, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import {
   additionCost,
   divisionCost,

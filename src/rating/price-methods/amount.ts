@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { DecimalValue } from '../../kernel/decimal-value.js';
-import { Decimal } from '../../kernel/money.js';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { Decimal } from '../../kernel/numbers/money.js';
 import { priceMethod } from './price-method.js';
 
 const hundredth = new Decimal('0.01');

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ZERO } from '../../kernel/money.js';
+import { ZERO } from '../../kernel/numbers/money.js';
 import { priceMethod } from './price-method.js';
 
 /** Usage that is recorded and counted, and costs nothing. */

@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import type { Decimal } from '../../kernel/money.js';
+import type { Decimal } from '../../kernel/numbers/money.js';
 import { readStoredRates } from './stored-rates.js';
 
 /** What a row is asked to price. */

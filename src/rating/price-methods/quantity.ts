@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { DecimalValue } from '../../kernel/decimal-value.js';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { priceMethod } from './price-method.js';
 
 /** So much per unit. */

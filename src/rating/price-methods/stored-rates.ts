@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { parseDecimal } from '../../kernel/money.js';
+import { parseDecimal } from '../../kernel/numbers/money.js';
 
 /** What a schema node may hold, as far as reading stored rates needs to know. */
 interface SchemaNode {

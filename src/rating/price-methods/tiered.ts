@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { DecimalValue } from '../../kernel/decimal-value.js';
-import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../../kernel/money.js';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../../kernel/numbers/money.js';
 import { Picklist } from '../../kernel/picklist-value.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
 

@@ -1,6 +1,6 @@
 import { v5 as uuidV5 } from 'uuid';
-import { billingRunWorkflow } from '../billing-run.js';
-import { usageAuditWorkflow } from '../usage-audit.js';
+import { billingRunWorkflow } from '../billing/billing-run.js';
+import { usageAuditWorkflow } from '../usage/usage-audit.js';
 import { flows } from './index.js';
 
 const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';

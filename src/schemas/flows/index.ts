@@ -1,4 +1,4 @@
-import { flowOperation, type Flow } from '../flow.js';
+import { flowOperation, type Flow } from './flow.js';
 import { accountFlows } from './account.js';
 import { contractFlows } from './contract.js';
 import { paymentFlows } from './payment.js';

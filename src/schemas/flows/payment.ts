@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
-import { DecimalValue } from '../../kernel/decimal-value.js';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Picklist } from '../../kernel/picklist-value.js';
-import { exampleIds } from '../examples.js';
-import { DateText, FreeText, optional, Text } from '../field.js';
-import { flow, named, Reference, startNode } from '../flow.js';
-import { RecordId } from '../record-id.js';
+import { exampleIds } from '../http/examples.js';
+import { DateText, FreeText, optional, Text } from '../fields/field.js';
+import { flow, named, Reference, startNode } from './flow.js';
+import { RecordId } from '../http/record-id.js';
 
 const required = {
   account_id: named(

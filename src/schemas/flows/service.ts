@@ -1,9 +1,9 @@
 import { Picklist } from '../../kernel/picklist-value.js';
-import { exampleIds } from '../examples.js';
-import { FreeText, optional, Text } from '../field.js';
+import { exampleIds } from '../http/examples.js';
+import { FreeText, optional, Text } from '../fields/field.js';
 import { Type } from 'typebox';
-import { flow, named, Reference, startNode } from '../flow.js';
-import { RecordId } from '../record-id.js';
+import { flow, named, Reference, startNode } from './flow.js';
+import { RecordId } from '../http/record-id.js';
 
 const fields = {
   label: optional(Text('Name that people read.')),

@@ -1,6 +1,6 @@
-import { bodyBytesMax } from '../../../src/api/body.js';
+import { bodyBytesMax } from '../../../src/api/server/body.js';
 import { operations } from '../../../src/schemas/index.js';
-import type { Operation } from '../../../src/schemas/operation.js';
+import type { Operation } from '../../../src/schemas/http/operation.js';
 import { bodyIn, pathIn, queryIn } from '../../support/world.js';
 import type { Schema } from '../../support/places.js';
 import type { Attack } from '../attack.js';

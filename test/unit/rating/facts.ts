@@ -1,6 +1,6 @@
 /** Short ways to say what is on a catalog, a contract and a rate card; every test names only what it is about. */
 import { assert } from 'chai';
-import { Decimal, decimalText } from '../../../src/kernel/money.js';
+import { Decimal, decimalText } from '../../../src/kernel/numbers/money.js';
 import {
   counterKey,
   explain,

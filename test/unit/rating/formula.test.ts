@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { assert } from 'chai';
 import peggy from 'peggy';
-import { decimalText, parseDecimal, type Decimal } from '../../../src/kernel/money.js';
+import { decimalText, parseDecimal, type Decimal } from '../../../src/kernel/numbers/money.js';
 import { compileFormula } from '../../../src/rating/formula/compile-formula.js';
 import {
   evaluateFormula,

@@ -1,5 +1,5 @@
 import { assert } from 'chai';
-import { Decimal, decimalText } from '../../../src/kernel/money.js';
+import { Decimal, decimalText } from '../../../src/kernel/numbers/money.js';
 import { priceMethods, type RowFacts } from '../../../src/rating/index.js';
 import { tiered } from '../../../src/rating/price-methods/tiered.js';
 import { anEvent, amountOf, aRow, rate, rateAmount, tiers, withRows } from './facts.js';

@@ -1,6 +1,6 @@
 import { assert } from 'chai';
 import { Decimal as ForeignDecimal } from 'decimal.js';
-import { decimalText } from '../../../src/kernel/money.js';
+import { decimalText } from '../../../src/kernel/numbers/money.js';
 import { readUsageEvent } from '../../../src/rating/index.js';
 
 const valid = {

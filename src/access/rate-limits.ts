@@ -1,0 +1,121 @@
+import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
+import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Logger } from '../platform/log.js';
+import type { Tenant } from './tenants.js';
+
+/** Requests a minute of the plans (document 2, section 8); enterprise has a number of its own. */
+const requestsOfPlan = { standard: 100, premium: 1000, enterprise: 1000 } as const;
+
+const windowSeconds = 60;
+
+/** How a tenant stands in the current minute. */
+export interface RateLimitState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the minute ends, in Unix seconds. */
+  readonly resetAt: number;
+  readonly retryAfterSeconds: number;
+  readonly isExceeded: boolean;
+}
+
+/** Counts what tenants ask for, in all processes together. */
+export interface RateLimits {
+  /** Counts a request of a tenant under its plan. */
+  countRequest(tenantId: string): Promise<RateLimitState>;
+  /** Counts usage events; undefined where the instance does not limit them. */
+  countEvents(tenantId: string, events: number): Promise<RateLimitState | undefined>;
+}
+
+/** How long another process may not know that a plan was changed. */
+const planMs = 1_000;
+const limitersMax = 200;
+const tenantsMax = 10_000;
+
+type PlanRow = Pick<Tenant, 'plan' | 'requestLimit'>;
+
+const limitOf = (row: PlanRow | undefined): number => {
+  const plan = row?.plan ?? 'standard';
+  return (plan === 'enterprise' ? row?.requestLimit : null) ?? requestsOfPlan[plan];
+};
+
+/** The limits of tenants; while the database is away, those that were known last. */
+function planReader(db: Knex): (tenantId: string) => Promise<number> {
+  const known = new LRUCache<string, { readonly limit: number; readonly at: number }>({
+    max: tenantsMax,
+  });
+  return async (tenantId) => {
+    const last = known.get(tenantId);
+    const now = performance.now();
+    if (last && now - last.at < planMs) return last.limit;
+    try {
+      const row = await db<Tenant>('tenant')
+        .first<PlanRow | undefined>('plan', 'requestLimit')
+        .where({ id: tenantId });
+      const limit = limitOf(row);
+      known.set(tenantId, { limit, at: now });
+      return limit;
+    } catch {
+      return last?.limit ?? requestsOfPlan.standard;
+    }
+  };
+}
+
+/** One limiter for each number of points; they share the table and the keys. */
+function limiterCache(db: Knex): (points: number) => RateLimiterPostgres {
+  const limiters = new LRUCache<number, RateLimiterPostgres>({ max: limitersMax });
+  return (points) => {
+    const known = limiters.get(points);
+    if (known) return known;
+    const rule = { keyPrefix: '', points, duration: windowSeconds };
+    const limiter = new RateLimiterPostgres({
+      ...rule,
+      storeClient: db,
+      storeType: 'knex',
+      tableName: 'rate_limit',
+      tableCreated: true,
+      // One limiter clears the table of keys that have long expired.
+      clearExpiredByTimeout: points === requestsOfPlan.standard,
+      // Who has exceeded the limit is refused until the minute ends without asking the database.
+      inMemoryBlockOnConsumed: points + 1,
+      // While the database is away each process counts alone.
+      insuranceLimiter: new RateLimiterMemory(rule),
+    });
+    limiters.set(points, limiter);
+    return limiter;
+  };
+}
+
+export function openRateLimits(
+  db: Knex,
+  { ingestEventsPerMinute, log }: { ingestEventsPerMinute: number | undefined; log: Logger },
+): RateLimits {
+  const readPlan = planReader(db);
+  const limiterOf = limiterCache(db);
+  const count = async (key: string, limit: number, points: number): Promise<RateLimitState> => {
+    let isExceeded = false;
+    const counted = await limiterOf(limit)
+      .consume(key, points)
+      .catch((error: unknown) => {
+        isExceeded = error instanceof RateLimiterRes;
+        if (error instanceof RateLimiterRes) return error;
+        // Nothing that goes wrong with counting may stop the work.
+        log.warn({ err: error }, 'cannot count requests');
+        return new RateLimiterRes(limit, windowSeconds * 1000);
+      });
+    const { msBeforeNext, remainingPoints } = counted;
+    return {
+      ...{ limit, isExceeded },
+      remaining: Math.max(0, remainingPoints),
+      resetAt: Math.ceil((Date.now() + msBeforeNext) / 1000),
+      retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),
+    };
+  };
+  return {
+    countRequest: async (tenantId) => count(`request/${tenantId}`, await readPlan(tenantId), 1),
+    async countEvents(tenantId, events) {
+      if (ingestEventsPerMinute === undefined) return undefined;
+      return count(`event/${tenantId}`, ingestEventsPerMinute, Math.max(1, events));
+    },
+  };
+}

@@ -1,0 +1,226 @@
+import { problem } from '../kernel/problem.js';
+import type { Metrics } from '../platform/metrics.js';
+
+/**
+ * Where requests do their work. `light`: reads and writes of little. `heavy`: what takes much time or
+ * memory. `flow`: what mostly waits for a workflow.
+ */
+export type Lane = 'light' | 'heavy' | 'flow';
+
+/** Ends the work of a request; the bytes of its answer cost its tenant, too. */
+export type Leave = (bytes?: number) => void;
+
+/** Where the configuration does not say. */
+export const tenantShareDefault = 0.5;
+
+/** Requests in work that one tenant may have while it is alone, and how many it always keeps. */
+const lanes: Readonly<Record<Lane, { readonly slots: number; readonly least: number }>> = {
+  light: { slots: 64, least: 4 },
+  heavy: { slots: 4, least: 1 },
+  flow: { slots: 256, least: 8 },
+};
+
+/** Requests that wait: of a tenant, and of all. They keep a connection each, and no body. */
+const waitingMax = { tenant: 1_000, all: 4_000 };
+const waitingMs = 30_000;
+/** For how long a tenant counts as one that wants to work after it has worked. */
+const presentMs = 1_000;
+const tickMs = 50;
+/** How late the event loop may be before fewer requests are begun while several tenants work. */
+const lateMs = 20;
+/** How much of its share a tenant may use: from when it comes, up while the loop is on time, down when it is late. */
+const ease = { first: 1 / 8, least: 1 / 32, step: 1 / 32 };
+/** What a MiB of answer costs: about as long as it takes to write it. */
+const msPerByte = 10 / (1024 * 1024);
+
+interface Waiting {
+  readonly lane: Lane;
+  readonly since: number;
+  readonly isGone: () => boolean;
+  readonly begin: () => void;
+  readonly refuse: (reason: Error) => void;
+}
+
+interface Tenant {
+  readonly inWork: Record<Lane, number>;
+  readonly waiting: Record<Lane, Waiting[]>;
+  /** What its work has cost so far, in milliseconds of this process: who has had least is next. */
+  spent: number;
+  /** What a request of it costs; it is charged before its work and corrected afterwards. */
+  mean: number;
+  /** How much of its share it may use. */
+  ease: number;
+  seenAt: number;
+}
+
+const nextEase = (now: number, isLate: boolean): number =>
+  isLate ? Math.max(now / 2, ease.least) : Math.min(1, now + ease.step);
+
+const none = (): Record<Lane, number> => ({ light: 0, heavy: 0, flow: 0 });
+
+/**
+ * Divides the work of this process among tenants: by how many requests are in work, and by what they cost,
+ * not by how many are sent. A tenant alone has all slots of a lane. While others want to work it begins
+ * nothing beyond its share, and slots beyond those that one tenant may fill are left for them; whoever
+ * has had least is next. A tenant that comes has an eighth of its share at first: what its requests cost shows
+ * only once they were late for others. The cost of a request is the time that it was in work, divided by how
+ * many were in work with it, and the bytes of its answer (docs/decisions/0171).
+ */
+export class TenantShares {
+  readonly #share: number;
+  readonly #metrics: Pick<Metrics, 'refusals'>;
+  readonly #tenants = new Map<string, Tenant>();
+  readonly #inWork = none();
+  #count = 0;
+  #waiting = 0;
+  /** Milliseconds of work that each request has had since the process began, if it was there always. */
+  #clock = 0;
+  #clockAt = 0;
+  /** What the tenant had had that began last: who comes anew has had as much. */
+  #floor = 0;
+  /** Whether the event loop was late lately: 1 where it was not. */
+  #ease = 1;
+  #timer: NodeJS.Timeout | undefined;
+  #tickedAt = 0;
+
+  constructor(share: number, metrics: Pick<Metrics, 'refusals'>) {
+    this.#share = share;
+    this.#metrics = metrics;
+  }
+
+  /**
+   * Waits until a request may do its work, which ends when the function that is returned is called. 429:
+   * too many of its tenant wait, or it has waited too long. `isGone`: nobody waits for the answer.
+   */
+  enter(tenantId: string, lane: Lane, isGone: () => boolean): Leave | Promise<Leave> {
+    const tenant = this.#tenantOf(tenantId);
+    if (tenant.waiting[lane].length === 0 && this.#mayBegin(tenant, lane)) {
+      return this.#begin(tenant, lane);
+    }
+    const { length: own } = tenant.waiting[lane];
+    if (own >= waitingMax.tenant || this.#waiting >= waitingMax.all) throw this.#refusal();
+    this.#waiting += 1;
+    return new Promise((resolve, reject) => {
+      tenant.waiting[lane].push({
+        ...{ lane, isGone, since: performance.now(), refuse: reject },
+        begin: () => resolve(this.#begin(tenant, lane)),
+      });
+    });
+  }
+
+  /** Whether requests of other tenants are answered late, as the event loop was late lately. */
+  isLateForOthersThan(tenantId: string): boolean {
+    const { size } = this.#tenants;
+    return this.#ease < 1 && size > (this.#tenants.has(tenantId) ? 1 : 0);
+  }
+
+  #refusal(): Error {
+    this.#metrics.refusals.inc({ reason: 'share' });
+    const retryAfterSeconds = 1;
+    return problem.rateLimited('Too many of your requests are in work; send it again.', {
+      retryAfterSeconds,
+    });
+  }
+
+  #tenantOf(id: string): Tenant {
+    const known = this.#tenants.get(id);
+    const now = performance.now();
+    if (known) {
+      known.seenAt = now;
+      return known;
+    }
+    const tenant: Tenant = {
+      ...{ inWork: none(), waiting: { light: [], heavy: [], flow: [] } },
+      ...{ spent: this.#floor, mean: 1, ease: ease.first, seenAt: now },
+    };
+    this.#tenants.set(id, tenant);
+    this.#startTicking(now);
+    return tenant;
+  }
+
+  #mayBegin({ inWork, ease: eased }: Tenant, lane: Lane): boolean {
+    const { slots, least } = lanes[lane];
+    if (this.#tenants.size === 1) return inWork[lane] < slots;
+    const most = Math.max(least, Math.ceil(slots * this.#share * eased));
+    return inWork[lane] < most && this.#inWork[lane] < Math.ceil(slots * (1 + this.#share));
+  }
+
+  #advance(): number {
+    const now = performance.now();
+    if (this.#count > 0) this.#clock += (now - this.#clockAt) / this.#count;
+    this.#clockAt = now;
+    return this.#clock;
+  }
+
+  #begin(tenant: Tenant, lane: Lane): Leave {
+    const since = this.#advance();
+    const { mean } = tenant;
+    tenant.spent = Math.max(tenant.spent, this.#floor) + mean;
+    this.#floor = Math.max(this.#floor, tenant.spent - mean);
+    tenant.inWork[lane] += 1;
+    this.#inWork[lane] += 1;
+    this.#count += 1;
+    return (bytes = 0) => {
+      const cost = this.#advance() - since + bytes * msPerByte;
+      tenant.spent += cost - mean;
+      tenant.mean = tenant.mean * 0.8 + cost * 0.2;
+      tenant.seenAt = performance.now();
+      tenant.inWork[lane] -= 1;
+      this.#inWork[lane] -= 1;
+      this.#count -= 1;
+      if (this.#waiting > 0) this.#dispatch(lane);
+    };
+  }
+
+  /** Begins what may begin: each time with the tenant that has had least. */
+  #dispatch(lane: Lane): void {
+    for (;;) {
+      let next: Tenant | undefined;
+      for (const tenant of this.#tenants.values()) {
+        if (tenant.waiting[lane].length === 0 || !this.#mayBegin(tenant, lane)) continue;
+        if (next === undefined || tenant.spent < next.spent) next = tenant;
+      }
+      const first = next?.waiting[lane].shift();
+      if (!first) return;
+      this.#waiting -= 1;
+      if (first.isGone()) first.refuse(problem.overloaded('The client has gone.'));
+      else first.begin();
+    }
+  }
+
+  #startTicking(now: number): void {
+    if (this.#timer) return;
+    this.#tickedAt = now;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+    this.#timer.unref();
+  }
+
+  /** Looks how late the event loop is, lets tenants go that do nothing, and ends long waits. */
+  #tick(): void {
+    const now = performance.now();
+    const isLate = now - this.#tickedAt - tickMs > lateMs;
+    this.#tickedAt = now;
+    this.#ease = nextEase(this.#ease, isLate);
+    for (const [id, tenant] of this.#tenants) {
+      tenant.ease = nextEase(tenant.ease, isLate);
+      const lists = Object.values(tenant.waiting);
+      for (const list of lists) this.#endLongWaits(list, now);
+      const isIdle =
+        lists.every((list) => list.length === 0) &&
+        Object.values(tenant.inWork).every((count) => count === 0);
+      if (isIdle && now - tenant.seenAt > presentMs) this.#tenants.delete(id);
+    }
+    if (this.#waiting > 0) for (const lane of Object.keys(lanes)) this.#dispatch(lane as Lane);
+    if (this.#tenants.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#ease = 1;
+  }
+
+  #endLongWaits(list: Waiting[], now: number): void {
+    while (list[0] !== undefined && now - list[0].since > waitingMs) {
+      list.shift()?.refuse(this.#refusal());
+      this.#waiting -= 1;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import type { Knex } from 'knex';
+import { tokenLifeMaxSeconds } from '../platform/config/config-forms.js';
+import type { Identity } from './identity.js';
+
+/** A token that was revoked by its id (`jti`) before its end. */
+export interface TokenRevocation {
+  /** `*`: a token of any tenant, which an operator revoked by its id alone. */
+  readonly tenantId: string;
+  readonly jti: string;
+  readonly revokedAt: Date;
+  readonly revokedBy: string;
+  /** Until when it is kept: no token lives longer. */
+  readonly expiresAt: Date;
+}
+
+/** Of what a grant lives: SQL that finds the grant `:grantId` while the credential of its user holds. */
+const liveGrant = `
+  select from oauth_grant as given
+  where given.id = :grantId and given.revoked_at is null
+    and (given.ends_at is null or given.ends_at > :now)
+    and (given.access_key_id is null or exists (
+      select from access_key where access_key.id = given.access_key_id
+        and access_key.revoked_at is null
+        and (access_key.expires_at is null or access_key.expires_at > :now)))
+    and (given.token_jti is null or not exists (
+      select from token_revocation as revoked where revoked.jti = given.token_jti
+        and revoked.tenant_id in (given.tenant_id, '*')))
+    and (given.token_kid is null or exists (
+      select from signing_key where signing_key.kid = given.token_kid))`;
+
+const isSuspended = `exists (
+  select from tenant where tenant.id = :tenantId and tenant.suspended_at is not null)`;
+
+const isKnown = 'exists (select from tenant where tenant.id = :tenantId)';
+
+interface Found {
+  readonly isKnown: boolean;
+  readonly isSuspended: boolean;
+  readonly isTrusted: boolean;
+}
+
+/** Why a credential is refused whose signature or secret is right. */
+export type CredentialFault = 'revoked' | 'suspended' | 'unknown';
+
+function faultOf({
+  rows: [found],
+}: {
+  readonly rows: readonly Found[];
+}): CredentialFault | undefined {
+  if (found?.isKnown !== true) return 'unknown';
+  if (found.isSuspended) return 'suspended';
+  return found.isTrusted ? undefined : 'revoked';
+}
+
+/**
+ * Why a token whose signature is right is refused all the same: its tenant does not exist (any more)
+ * or is suspended, or it was revoked, by its id, with the key that signed it, or with the grant that it came of.
+ */
+export async function findTokenFault(
+  db: Knex,
+  { tenantId, credential, grant }: Identity,
+  now: Date,
+): Promise<CredentialFault | undefined> {
+  const sql = `select ${isKnown} as "isKnown", ${isSuspended} as "isSuspended",
+    exists (select from signing_key where kid = :kid)
+    and not exists (
+      select from token_revocation where jti = :jti and tenant_id in (:tenantId, '*'))
+    ${grant ? `and exists (${liveGrant})` : ''} as "isTrusted"`;
+  const { id: jti = '', kid = null } = credential ?? {};
+  return faultOf(await db.raw(sql, { tenantId, jti, kid, now, grantId: grant?.id ?? null }));
+}
+
+/** Why codes and refresh tokens of a grant are refused, as `findTokenFault` has it. */
+export async function findGrantFault(
+  db: Knex,
+  { id: grantId, tenantId }: { readonly id: string; readonly tenantId: string },
+  now: Date,
+): Promise<CredentialFault | undefined> {
+  const sql = `select ${isKnown} as "isKnown", ${isSuspended} as "isSuspended", exists (${liveGrant}) as "isTrusted"`;
+  return faultOf(await db.raw(sql, { tenantId, grantId, now }));
+}
+
+/**
+ * Revokes a token by its id; what was revoked before stays as it was. Revocations whose tokens have
+ * ended by themselves are deleted on the way.
+ */
+export async function revokeTokenById(
+  trx: Knex,
+  { tenantId, jti, revokedAt, revokedBy }: Omit<TokenRevocation, 'expiresAt'>,
+): Promise<TokenRevocation> {
+  await trx('tokenRevocation').where('expiresAt', '<', revokedAt).delete();
+  const expiresAt = new Date(revokedAt.getTime() + tokenLifeMaxSeconds * 1000);
+  await trx('tokenRevocation')
+    .insert({ tenantId, jti, revokedAt, revokedBy, expiresAt })
+    .onConflict(['tenant_id', 'jti'])
+    .ignore();
+  const kept = await trx<TokenRevocation>('tokenRevocation').where({ tenantId, jti }).first();
+  return kept ?? { tenantId, jti, revokedAt, revokedBy, expiresAt };
+}
+
+/** A page of the tokens that a tenant revoked, the latest first, and how many there are. */
+export async function listTokenRevocations(
+  db: Knex,
+  tenantId: string,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly items: readonly TokenRevocation[]; readonly total: number }> {
+  const of = () => db<TokenRevocation>('tokenRevocation').where({ tenantId });
+  const order = [{ column: 'revokedAt', order: 'desc' }, { column: 'jti' }] as const;
+  const [items, [counted]] = await Promise.all([
+    of()
+      .orderBy([...order])
+      .limit(limit)
+      .offset(offset),
+    of().count({ count: '*' }),
+  ]);
+  return { items, total: Number(counted?.['count'] ?? 0) };
+}

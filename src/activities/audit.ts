@@ -1,6 +1,0 @@
-import { sealAudit } from '../models/audit-seal.js';
-import type { Platform } from '../platform/platform.js';
-
-/** Seals entries of the audit behind their writers; tells how many it could. */
-export const sealAuditEntries = ({ database }: Platform, entriesMax: number): Promise<number> =>
-  sealAudit(database.platform, entriesMax);

@@ -1,0 +1,23 @@
+import { markOverdueInvoices } from '../../commands/billing/overdue-invoices.js';
+import type { Platform } from '../../process/platform.js';
+import { listTenants } from '../../access/tenants.js';
+
+const actor = 'overdue-invoices';
+/** Invoices of one transaction: each is told with its items. */
+const invoicesMax = 200;
+
+/** The tenants whose invoices are looked at: not those that are suspended. */
+export async function listBilledTenants({ database }: Platform): Promise<string[]> {
+  const tenants = await listTenants(database.platform);
+  return tenants.filter(({ suspendedAt }) => suspendedAt === null).map(({ id }) => id);
+}
+
+/** Marks all invoices of a tenant that have become overdue. */
+export async function markOverdue(platform: Platform, tenantId: string): Promise<void> {
+  const scope = {
+    ...{ tenantId, orgId: null, roles: [], actor, requestId: actor },
+    db: platform.database.forTenant(tenantId, { actor, requestId: actor }, 'batch'),
+    now: platform.now,
+  };
+  while ((await markOverdueInvoices(scope, invoicesMax)) === invoicesMax);
+}

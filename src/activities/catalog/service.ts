@@ -1,0 +1,33 @@
+import { approveService } from '../../commands/flows/approve.js';
+import { cloneService } from '../../commands/catalog/clone-service.js';
+import { createByFlow, requireDraft, saveByFlow } from '../../commands/flows/save-by-flow.js';
+import { createService, deleteService, updateService } from '../../commands/catalog/service.js';
+import type { Platform } from '../../process/platform.js';
+import { getService } from '../../queries/catalog/service.js';
+import { ServiceCreate, ServiceUpdate } from '../../schemas/catalog/service.js';
+import { reviveInput } from '../../schemas/fields/validator.js';
+import { actOn, deletedBy, startStep } from '../flows/start-node.js';
+
+export function serviceActivities(platform: Platform) {
+  return {
+    createService: startStep(platform, 'createService', (scope, { resolved, save, draftId }) => {
+      if (draftId === undefined) {
+        const input = reviveInput(ServiceCreate, resolved);
+        return createByFlow(scope, save, (inner) => createService(inner, input));
+      }
+      const input = reviveInput(ServiceUpdate, resolved);
+      return saveByFlow(scope, save, async (inner) => {
+        await requireDraft(inner, 'service', draftId);
+        return updateService(inner, draftId, input);
+      });
+    }),
+    editService: startStep(platform, 'editService', (scope, { resolved, save }) => {
+      const { id, ...fields } = resolved;
+      const input = reviveInput(ServiceUpdate, fields);
+      return saveByFlow(scope, save, (inner) => updateService(inner, String(id), input));
+    }),
+    deleteService: deletedBy(platform, 'deleteService', getService, deleteService),
+    approveService: actOn(platform, 'approveService', getService, approveService),
+    cloneService: actOn(platform, 'cloneService', getService, cloneService),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Knex } from 'knex';
+import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
+import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
+import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { Execution, type TemporalRun } from '../../models/flows/execution.js';
+import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
+import type { Platform } from '../../process/platform.js';
+import { currentPlace } from './flow-step.js';
+
+/** How a flow ended whose last step did not record it. */
+export interface FlowEnd {
+  readonly run: FlowRun;
+  readonly status: 'completed' | 'failed' | 'canceled' | 'timed_out';
+  readonly output?: unknown;
+  readonly failure?: FlowFailure;
+}
+
+type Ended = Parameters<typeof Execution.end>[3];
+
+/** Records an end that is not known yet, and tells webhooks of it. */
+async function end(
+  trx: Knex.Transaction,
+  run: FlowRun,
+  place: TemporalRun,
+  ended: Ended,
+): Promise<void> {
+  if (!(await Execution.end(trx, run, place, ended))) return;
+  const { tenantId, executionId } = run;
+  const { status, output } = ended;
+  await recordWorkflowEnd(trx, {
+    ...{ tenantId, executionId, workflow: place.workflow, status, output },
+  });
+}
+
+export function executionActivities(platform: Platform) {
+  return {
+    /** Records the end of a flow, and tells whoever waits for it in this process. */
+    async endExecution({ run, status, output, failure }: FlowEnd): Promise<void> {
+      const { tenantId, actor, requestId, callerRequestId, executionId } = run;
+      const place = currentPlace();
+      const error = failure ?? null;
+      await platform.database
+        .forTenant(tenantId, { actor, requestId, callerRequestId })
+        .transaction((trx) => end(trx, run, place, { status, output, error }));
+      platform.flowReplies.tell(
+        executionId,
+        failure === undefined
+          ? { ok: true, output: parseJson(stringifyJson(output)) }
+          : { ok: false, failure },
+      );
+    },
+  };
+}
+
+/** An execution that Temporal has ended by itself, or somebody in its UI. */
+export interface ClosedExecution {
+  readonly tenantId: string;
+  readonly executionId: string;
+  readonly actor: string;
+  readonly place: TemporalRun;
+  readonly status: ExecutionStatus;
+}
+
+/** Records an end that no step of the flow could record; one that is known already stays. */
+export async function recordClosedExecution(
+  { database }: Platform,
+  { tenantId, executionId, actor, place, status }: ClosedExecution,
+): Promise<void> {
+  const requestId = place.workflowId;
+  const run: FlowRun = { ...{ executionId, tenantId, orgId: null, actor, requestId }, input: {} };
+  await database
+    .forTenant(tenantId, { actor, requestId })
+    .transaction((trx) => end(trx, run, place, { status, output: undefined, error: null }));
+}
+
+/** Until when ends that no step recorded were looked for; undefined: never. */
+export const findWatchedUntil = ({ database, temporal }: Platform): Promise<Date | undefined> =>
+  ExecutionWatchMark.read(database.platform, temporal.taskQueue);
+
+/** Keeps until when they were looked for. */
+export const keepWatchedUntil = ({ database, temporal }: Platform, until: Date): Promise<void> =>
+  ExecutionWatchMark.move(database.platform, temporal.taskQueue, until);

@@ -1,0 +1,108 @@
+import { activityInfo } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Knex } from 'knex';
+import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
+import type { FlowRun } from '../../messages/flow-run.js';
+import { jsonSafe } from '../../kernel/text/json.js';
+import type { Problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Execution, type TemporalRun } from '../../models/flows/execution.js';
+import type { Platform } from '../../process/platform.js';
+import { activityFailure } from '../failure.js';
+import { inStartNames } from './start-names.js';
+
+/** What a step of a flow is given. */
+export interface StepCall<Input> {
+  readonly run: FlowRun;
+  readonly input: Input;
+  /** The flow ends with this step: its transaction also completes the execution. */
+  readonly isLast?: boolean;
+}
+
+export function currentPlace(): TemporalRun {
+  const { workflowExecution, workflowType } = activityInfo();
+  if (!workflowExecution || workflowType === undefined) {
+    throw new Error('The activity belongs to no workflow.');
+  }
+  return { workflow: workflowType, ...workflowExecution };
+}
+
+/**
+ * Runs the work of a step in one transaction, once: a step that is repeated after its commit (its
+ * worker was killed before Temporal knew) finds its result and changes nothing.
+ */
+async function once<T>(
+  trx: Knex.Transaction,
+  { run, isLast = false }: StepCall<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const { activityType, activityId } = activityInfo();
+  const step = `${activityId} ${activityType}`;
+  const place = currentPlace();
+  const { status, done } = await Execution.begin(trx, run, place, step);
+  if (done) return done.result as T;
+  if (status !== 'running') {
+    throw ApplicationFailure.nonRetryable(`The execution is ${status} already.`, 'ExecutionEnded');
+  }
+  const result = await work();
+  await Execution.endStep(trx, run, step, result, isLast);
+  if (isLast) {
+    const { tenantId, executionId } = run;
+    const end = { tenantId, executionId, workflow: place.workflow };
+    await recordWorkflowEnd(trx, { ...end, status: 'completed', output: result });
+  }
+  return result;
+}
+
+/** The scope of a step: every transaction in it is done once. */
+function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
+  const { tenantId, orgId, actor, requestId, callerRequestId } = call.run;
+  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
+  return {
+    ...{ tenantId, orgId, roles: [], actor, requestId, callerRequestId },
+    db: {
+      tenantId,
+      read: db.read,
+      transaction: (work) => db.transaction((trx) => once(trx, call, () => work(trx))),
+    },
+    now: platform.now,
+  };
+}
+
+/** Who started the flow by its slug knows the fields of its start node. */
+function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
+  const isOfStart = typeof input === 'object' && input !== null && 'start' in input;
+  return isOfStart ? inStartNames(found, currentPlace().workflow) : found;
+}
+
+/**
+ * Makes a command an activity: `work` does one transaction. Whoever waits in this process for the
+ * end of the flow is told when it is committed.
+ */
+export function flowStep<Input, Output>(
+  platform: Platform,
+  work: (scope: Scope, input: Input) => Promise<Output>,
+): (call: StepCall<Input>) => Promise<Output> {
+  return async (call) => {
+    try {
+      const output = await work(stepScope(platform, call), call.input);
+      if (call.isLast === true) {
+        platform.flowReplies.tell(call.run.executionId, { ok: true, output });
+      }
+      return jsonSafe(output) as Output;
+    } catch (error) {
+      const failure = activityFailure(error, (found) => inCallersWords(found, call));
+      // Of what is no problem of a caller's, Temporal alone would know.
+      if (failure === error) {
+        const { activityType: step } = activityInfo();
+        const { executionId, requestId, tenantId } = call.run;
+        const { workflowId } = currentPlace();
+        platform.log.error(
+          { err: error, step, executionId, requestId, tenantId, workflowId },
+          'a step failed',
+        );
+      }
+      throw failure;
+    }
+  };
+}

@@ -1,0 +1,30 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { isFlowRun } from '../../messages/flow-run.js';
+import {
+  scheduledChildren,
+  unsignedFailureType,
+  type ChildToSign,
+} from '../../messages/workflow-signature.js';
+import type { Platform } from '../../process/platform.js';
+import { currentPlace } from './flow-step.js';
+
+export function signingActivities({ temporal }: Platform) {
+  return {
+    /**
+     * Signs what a scheduled workflow starts: workflow code has no keys. The step itself is refused
+     * unless the schedule is ours; of its tenant it may start the one workflow that it is there for.
+     */
+    signChild({ run, child }: ChildToSign<{ readonly tenantId: string }>): Promise<string> {
+      const allowed = scheduledChildren[currentPlace().workflow];
+      const { type, workflowId, input } = child;
+      const isAllowed =
+        isFlowRun(input) &&
+        type === allowed?.type &&
+        input.actor === allowed.actor &&
+        input.tenantId === run.tenantId;
+      if (isAllowed) return Promise.resolve(temporal.signer.sign({ type, workflowId, input }));
+      const message = `A workflow of this kind starts no ${type}.`;
+      return Promise.reject(ApplicationFailure.nonRetryable(message, unsignedFailureType));
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { Deleted } from '../../commands/payments/payment.js';
+import type { FlowSave } from '../../commands/flows/save-by-flow.js';
+import type { FlowInput } from '../../messages/flow-run.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import type { Platform } from '../../process/platform.js';
+import { resolveStart } from '../../queries/flows/resolve-start.js';
+import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
+import { flowStep } from './flow-step.js';
+
+/** A start node that a step works with. */
+export interface ResolvedStart {
+  /** Under the names of commands, references as ids. */
+  readonly resolved: Readonly<Record<string, unknown>>;
+  readonly save: FlowSave;
+  readonly draftId: string | undefined;
+}
+
+/** What a flow that only looks up and does not change answers with in draft mode. */
+export type Undone<Dto> = Dto & { readonly draft: true };
+
+/** Makes a command the step of a flow that is called with its start node. */
+export function startStep<Output>(
+  platform: Platform,
+  workflow: FlowWorkflow,
+  work: (scope: Scope, start: ResolvedStart) => Promise<Output>,
+) {
+  const flow = flows[workflow];
+  return flowStep(platform, async (scope, { start, isDraft, draftId }: FlowInput) => {
+    const resolved = await resolveStart(scope, flow, start);
+    const save: FlowSave = { entity: flow.entity, workflow, start, isDraft };
+    return work(scope, { resolved, save, draftId });
+  });
+}
+
+/** Reads the record that a flow is about. */
+type Read<Dto> = (db: Scope['db']['read'], tenantId: string, id: string) => Promise<Dto>;
+
+/** A step that does something with one record; in draft mode it only shows it. */
+export function actOn<Dto extends object>(
+  platform: Platform,
+  workflow: FlowWorkflow,
+  read: Read<Dto>,
+  act: (scope: Scope, id: string) => Promise<Dto>,
+) {
+  return startStep(
+    platform,
+    workflow,
+    async (scope, { resolved, save }): Promise<Dto | Undone<Dto>> => {
+      const id = String(resolved['id']);
+      return save.isDraft ? readAsDraft(scope, read, id) : act(scope, id);
+    },
+  );
+}
+
+/** A step that deletes one record; in draft mode it only shows it. */
+export function deletedBy<Dto extends object>(
+  platform: Platform,
+  workflow: FlowWorkflow,
+  read: Read<Dto>,
+  remove: (scope: Scope, id: string) => Promise<unknown>,
+) {
+  return startStep(
+    platform,
+    workflow,
+    async (scope, { resolved, save }): Promise<Deleted | Undone<Dto>> => {
+      const id = String(resolved['id']);
+      if (save.isDraft) return readAsDraft(scope, read, id);
+      return scope.db.transaction(async (trx) => {
+        await remove(within(scope, trx), id);
+        return { id, deleted: true as const };
+      });
+    },
+  );
+}
+
+function readAsDraft<Dto extends object>(
+  scope: Scope,
+  read: Read<Dto>,
+  id: string,
+): Promise<Undone<Dto>> {
+  return scope.db.transaction(async (trx) => ({
+    ...(await read(trx, scope.tenantId, id)),
+    draft: true as const,
+  }));
+}

@@ -1,0 +1,102 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { passOverLostUsage } from '../../commands/usage/lost-usage.js';
+import { rateUsage, UsageGapError } from '../../commands/usage/rate-usage.js';
+import type { UsageEnds } from '../../commands/usage/usage-batch.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { UsageSlice } from '../../messages/usage-log.js';
+import type { UsageRange, UsageRangeResult } from '../../messages/usage-workflow.js';
+import type { UsageCounts } from '../../models/usage/usage-event.js';
+import type { Platform } from '../../process/platform.js';
+import { findUsageProgress } from '../../queries/usage/usage-progress.js';
+import { currentRun } from '../scope.js';
+
+/** Events of one transaction: enough that the statements' own cost no longer shows. */
+const transactionEventsMax = 1000;
+/**
+ * After so long a range ends where it is, and what is left is another one: others that wait for a place
+ * have theirs soon, however dear the events are.
+ */
+const rangeMsMax = 1_500;
+
+/** Rates a stretch of the log, in as many transactions as its size and its cost ask for. */
+export async function rateRange(
+  platform: Platform,
+  scope: Scope,
+  range: UsageRange,
+  onCommitted: (ends: UsageEnds) => void,
+): Promise<UsageRangeResult> {
+  const { tracing, log } = platform;
+  const { partition, firstOffset, endOffset } = range;
+  const startedAt = performance.now();
+  // Of several transactions, some may have been committed before this step was repeated.
+  const { next, counts: total } =
+    endOffset - firstOffset > 1
+      ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
+      : { next: firstOffset, counts: { rated: 0, duplicate: 0, rejected: 0 } };
+  let offset = next;
+  while (offset < endOffset && (offset === next || performance.now() - startedAt < rangeMsMax)) {
+    const end = Math.min(endOffset, offset + transactionEventsMax);
+    const { records, nextOffset, isLost } = await readKept(platform, range, offset, end);
+    if (!isLost) {
+      tracing?.link(records.flatMap(({ trace }) => trace ?? []));
+      const counts = await rateUsage(scope, {
+        ...{ partition, from: offset, end: nextOffset, records, ...currentRun() },
+        onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
+        onRated: onCommitted,
+      }).catch(refuseGap);
+      total.rated += counts.rated;
+      total.duplicate += counts.duplicate;
+      total.rejected += counts.rejected;
+    } else if (!(await passOver(platform, scope, { partition, from: offset, end: nextOffset }))) {
+      throw new Error(`Partition ${partition} does not stand at ${offset} any more.`);
+    }
+    offset = nextOffset;
+  }
+  return offset < endOffset ? { ...total, nextOffset: offset } : total;
+}
+
+function refuseGap(error: unknown): UsageCounts {
+  if (!(error instanceof UsageGapError)) throw error;
+  throw ApplicationFailure.nonRetryable(error.message, 'UsageGap');
+}
+
+/**
+ * The records from `offset` on. Where the log has lost them (its retention was shorter than the time in
+ * which nobody rated), the stretch up to those that it still has.
+ */
+async function readKept(
+  { broker }: Platform,
+  { tenantId, partition }: UsageRange,
+  offset: number,
+  end: number,
+): Promise<UsageSlice & { readonly isLost: boolean }> {
+  let fault: unknown;
+  try {
+    const slice = await broker.read(tenantId, partition, offset, end);
+    if (slice.nextOffset > offset) return { ...slice, isLost: false };
+    fault = new Error(`The log has no offset ${offset} to read yet.`);
+  } catch (error) {
+    fault = error;
+  }
+  const kept = await broker.firstKept(tenantId, partition, offset).catch(() => offset);
+  if (kept <= offset) throw fault;
+  return { records: [], nextOffset: kept, isLost: true };
+}
+
+async function passOver(
+  { log, metrics }: Platform,
+  scope: Scope,
+  stretch: { readonly partition: number; readonly from: number; readonly end: number },
+): Promise<boolean> {
+  const reason = 'The log has lost these offsets: it was kept for less time than nobody rated it.';
+  const isPassed = await passOverLostUsage(scope, { ...stretch, reason });
+  if (isPassed) {
+    metrics.usageFailedRanges.inc();
+    const { partition, from, end } = stretch;
+    log.error(
+      { tenantId: scope.tenantId, partition, firstOffset: from, endOffset: end },
+      'a range of the usage log is lost and can never be rated: producers have to send it again',
+    );
+  }
+  return isPassed;
+}

@@ -1,0 +1,48 @@
+import { endUsageAudit, type UsageAuditEnd } from '../../commands/usage/usage-audit-end.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { CounterAudit, UsageAuditInput, UsageAuditPage } from '../../messages/usage-audit.js';
+import type { Platform } from '../../process/platform.js';
+import {
+  auditCharges,
+  auditCounters,
+  type AuditPageRequest,
+} from '../../queries/usage/usage-audit.js';
+import { flowStep, type StepCall } from '../flows/flow-step.js';
+import { alive } from '../heartbeat.js';
+import { workflowScope } from '../scope.js';
+
+export function usageAuditActivities(platform: Platform) {
+  const scopeOf = ({ run }: StepCall<unknown>): Scope =>
+    workflowScope(platform, run.tenantId, run.actor);
+  return {
+    /** Begins an audit: its execution is known from now on. */
+    beginUsageAudit: flowStep(platform, (scope, input: UsageAuditInput) =>
+      scope.db.transaction(() => Promise.resolve(input)),
+    ),
+
+    /** Computes a page of charges again. */
+    auditUsageCharges: (call: StepCall<AuditPageRequest>): Promise<UsageAuditPage> =>
+      alive(call.run.tenantId, () => auditCharges(scopeOf(call), call.input)),
+
+    /** Compares the counters of a period. */
+    auditUsageCounters: (call: StepCall<UsageAuditInput>): Promise<CounterAudit> =>
+      alive(call.run.tenantId, () => auditCounters(scopeOf(call), call.input)),
+
+    /** Ends an audit, and alarms where something differs. */
+    endUsageAudit: flowStep(platform, async (scope, end: UsageAuditEnd) => {
+      const output = await endUsageAudit(scope, end);
+      const { differenceCount, differences } = end.result;
+      if (differenceCount > 0) {
+        platform.metrics.auditDifferences.inc(differenceCount);
+        const { tenantId } = scope;
+        const { executionId } = end;
+        const [first] = differences;
+        platform.log.error(
+          { tenantId, executionId, differenceCount, first },
+          'an audit found recorded amounts or counters that differ from what they come to',
+        );
+      }
+      return output;
+    }),
+  };
+}

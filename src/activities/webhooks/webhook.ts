@@ -1,0 +1,119 @@
+import {
+  beginWebhookAttempt,
+  endWebhookAttempt,
+} from '../../commands/webhooks/webhook-delivery.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { WebhookAttemptCall, WebhookAttemptEnd } from '../../messages/webhook.js';
+import { WebhookDelivery, type ClaimedDelivery } from '../../models/webhooks/webhook-delivery.js';
+import type { Platform } from '../../process/platform.js';
+import { isTenantSuspended } from '../../access/tenants.js';
+import type { WebhookAnswer } from '../../adapters/webhooks/sender.js';
+import { workflowScope } from '../scope.js';
+
+/** Attempts that this process has under way at the same time, to one webhook and of one tenant. */
+const perWebhookMax = 8;
+const perTenantMax = 32;
+
+/** Counts what is under way: a receiver that hangs takes no more than its share. */
+class Slots {
+  readonly #taken = new Map<string, number>();
+
+  /** Takes one slot of each key that has room; undefined when one has none. */
+  take(limits: Readonly<Record<string, number>>): (() => void) | undefined {
+    const keys = Object.keys(limits);
+    const isFull = keys.some((key) => (this.#taken.get(key) ?? 0) >= (limits[key] ?? 0));
+    if (isFull) return undefined;
+    for (const key of keys) this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
+    return () => {
+      for (const key of keys) {
+        const rest = (this.#taken.get(key) ?? 1) - 1;
+        if (rest === 0) this.#taken.delete(key);
+        else this.#taken.set(key, rest);
+      }
+    };
+  }
+}
+
+/** Told that a delivery has ended: another of the same record may wait for it. */
+export type OnDelivered = () => void;
+
+const notOpened = (): WebhookAnswer => ({
+  ...{ isOk: false, statusCode: null, answer: null, startedAt: new Date(), durationMs: 0 },
+  error: 'The secret was sealed with another SECRET_KEY: give the webhook a new one.',
+});
+
+/** Sends; a secret that cannot be read is a failed attempt, which its owner can mend. */
+async function send(
+  { secrets, webhooks }: Platform,
+  id: string,
+  load: { readonly url: string; readonly body: string; readonly sealedSecrets: readonly string[] },
+): Promise<WebhookAnswer> {
+  const { url, body, sealedSecrets } = load;
+  let opened: string[];
+  try {
+    opened = sealedSecrets.map((sealed) => secrets.open(sealed));
+  } catch {
+    return notOpened();
+  }
+  return webhooks.send({ url, id, body, secrets: opened });
+}
+
+/** The class of the status that a receiver answered with, or that it did not answer. */
+const outcomeOf = ({ isOk, statusCode }: WebhookAnswer): string =>
+  isOk ? 'delivered' : statusCode === null ? 'no_answer' : `${Math.floor(statusCode / 100)}xx`;
+
+export function webhookActivities(platform: Platform, onDelivered: OnDelivered) {
+  const slots = new Slots();
+  const { metrics } = platform;
+  const attempt = async (scope: Scope, call: WebhookAttemptCall): Promise<WebhookAttemptEnd> => {
+    // Its deliveries wait until it is resumed.
+    if (await isTenantSuspended(platform.database.platform, scope.tenantId)) return 'busy';
+    const begun = await beginWebhookAttempt(scope, call);
+    if ('end' in begun) return begun.end;
+    const answer = await send(platform, call.deliveryId, begun.load);
+    metrics.webhookAttempts.inc({ outcome: outcomeOf(answer) });
+    metrics.webhookSeconds.observe(answer.durationMs / 1000);
+    return endWebhookAttempt(scope, call, answer, platform.webhookSettings.failureMsMax);
+  };
+  return {
+    /** Makes one attempt to deliver, and keeps how it went. */
+    async sendWebhook(call: WebhookAttemptCall): Promise<WebhookAttemptEnd> {
+      const { tenantId, webhookId } = call;
+      const free = slots.take({ [webhookId]: perWebhookMax, [`/${tenantId}`]: perTenantMax });
+      if (!free) return 'busy';
+      try {
+        return await attempt(workflowScope(platform, tenantId, 'webhook'), call);
+      } finally {
+        free();
+        onDelivered();
+      }
+    },
+  };
+}
+
+/** Deliveries that are taken up at once. */
+const claimsMax = 200;
+/** First attempts that are under way in all processes. */
+const shares = { perWebhook: 16, perFailing: 2, perTenant: perTenantMax, limit: claimsMax };
+
+/** Takes up deliveries of all tenants that wait. */
+export const claimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.claim(database.platform, shares);
+
+/** Takes up deliveries again that were lost on their way. */
+export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.reclaim(database.platform, claimsMax);
+
+/** Rows that are deleted at once. */
+const purgesMax = 5_000;
+
+/** Deletes what is kept no longer (docs/decisions/0092). */
+export async function purgeDeliveries({ database }: Platform): Promise<void> {
+  while ((await WebhookDelivery.purge(database.platform, purgesMax)) >= purgesMax);
+}
+
+/** Has deliveries taken up again soon. */
+export const watchDeliveriesSoon = (
+  { database }: Platform,
+  ids: readonly string[],
+): Promise<void> => WebhookDelivery.watchSoon(database.platform, ids);

@@ -1,0 +1,168 @@
+import type { Admin, Consumer } from '@platformatic/kafka';
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import { partitionCount, type UsageIntake, type WaitingPartition } from '../../messages/broker.js';
+import type { Logger } from '../../platform/log.js';
+import { readCommitted, type Renewed } from './client.js';
+import type { KafkaGroup } from './group.js';
+import { kafkaTopic, tenantOfTopic } from './topics.js';
+
+/** How often Kafka is asked for what nobody has told of. */
+const endsAgeMs = 1_000;
+const topicsAgeMs = 5_000;
+/** How often the database is asked for all offsets, and not only for those that must have moved. */
+const consumedAgeMs = 30_000;
+
+interface IntakeParts {
+  readonly db: Knex;
+  readonly admin: Renewed<Admin>;
+  readonly reader: Renewed<Consumer>;
+  readonly group: KafkaGroup;
+  readonly prefix: string;
+  readonly log: Logger;
+}
+
+interface Place {
+  readonly tenantId: string;
+  readonly partition: number;
+}
+
+const keyOf = ({ tenantId, partition }: Place): string => `${partition}/${tenantId}`;
+
+/**
+ * What waits in this process's share of the partitions: where they end is told by the processes that
+ * publish, and asked of Kafka each second; how far they are consumed is asked of the database, for
+ * those only that seem to have something.
+ */
+export class KafkaIntake implements UsageIntake {
+  readonly #parts: IntakeParts;
+  readonly #ends = new Map<string, Place & { end: number }>();
+  /** Lower bounds: consumers only go on. */
+  readonly #consumed = new Map<string, number>();
+  readonly #cut = new Set<string>();
+  #tenantIds: readonly string[] = [];
+  #endsAt = 0;
+  #topicsAt = 0;
+  #consumedAt = 0;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Told by a process that has published where partitions of a tenant end now. */
+  onNotice(tenantId: string, ends: readonly (readonly [number, number])[]): void {
+    for (const [partition, end] of ends) this.#learn({ tenantId, partition }, end);
+  }
+
+  /** Asks Kafka again at the next look. */
+  expire(): void {
+    this.#endsAt = 0;
+    this.#topicsAt = 0;
+  }
+
+  async waiting(): Promise<WaitingPartition[]> {
+    const now = Date.now();
+    if (now - this.#endsAt >= endsAgeMs) await this.#askKafka(now);
+    if (now - this.#consumedAt >= consumedAgeMs) {
+      this.#consumed.clear();
+      this.#consumedAt = now;
+    }
+    const { group } = this.#parts;
+    const candidates = [...this.#ends.values()].filter(
+      (each) =>
+        each.end > (this.#consumed.get(keyOf(each)) ?? 0) &&
+        group.owns(each.tenantId, each.partition),
+    );
+    if (candidates.length === 0) return [];
+    const offsets = await this.#findConsumed(candidates);
+    return candidates.flatMap(({ tenantId, partition, end }, index) => {
+      const offset = offsets[index] ?? 0;
+      const key = keyOf({ tenantId, partition });
+      this.#consumed.set(key, offset);
+      this.#tellOfCut(key, offset, end);
+      return offset < end ? [{ tenantId, partition, offset, end }] : [];
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.group.close();
+  }
+
+  #learn(place: Place, end: number): void {
+    const key = keyOf(place);
+    const known = this.#ends.get(key);
+    if (known) known.end = Math.max(known.end, end);
+    else this.#ends.set(key, { ...place, end });
+  }
+
+  async #askKafka(now: number): Promise<void> {
+    const { admin, reader, prefix, group } = this.#parts;
+    if (now - this.#topicsAt >= topicsAgeMs) {
+      const topics = await admin.use((client) => client.listTopics());
+      this.#tenantIds = topics.flatMap((topic) => tenantOfTopic(prefix, topic) ?? []);
+      this.#topicsAt = now;
+    }
+    const partitions: Record<string, number[]> = {};
+    for (const tenantId of this.#tenantIds) {
+      const own = Array.from({ length: partitionCount }, (_none, partition) => partition).filter(
+        (partition) => group.owns(tenantId, partition),
+      );
+      if (own.length > 0) partitions[kafkaTopic(prefix, tenantId)] = own;
+    }
+    const topics = Object.keys(partitions);
+    if (topics.length > 0) {
+      const offsets = await reader
+        .use((client) =>
+          client.listOffsets({
+            ...{ topics, partitions },
+            isolationLevel: readCommitted,
+          }),
+        )
+        .catch((error: unknown) => {
+          // One that was deleted meanwhile must not hide the others for long.
+          this.#topicsAt = 0;
+          throw error;
+        });
+      this.#learnAll(offsets);
+    }
+    this.#endsAt = now;
+  }
+
+  #learnAll(offsets: ReadonlyMap<string, readonly (bigint | undefined)[]>): void {
+    for (const [topic, ends] of offsets) {
+      const tenantId = tenantOfTopic(this.#parts.prefix, topic);
+      if (tenantId === undefined) continue;
+      for (const [partition, end] of ends.entries()) {
+        // Partitions that were not asked for are holes in the array.
+        if (end !== undefined && end > 0n) this.#learn({ tenantId, partition }, Number(end));
+      }
+    }
+  }
+
+  async #findConsumed(places: readonly Place[]): Promise<number[]> {
+    const { rows } = await this.#parts.db.raw<{ rows: { next_offset: string }[] }>(
+      `select coalesce(consumer.next_offset, 0) as next_offset
+       from unnest(?::text[], ?::int[]) with ordinality as place (tenant_id, partition, number)
+         left join usage_consumer as consumer using (tenant_id, partition)
+       order by number`,
+      [
+        arrayLiteral(
+          places.map(({ tenantId }) => tenantId),
+          true,
+        ),
+        arrayLiteral(places.map(({ partition }) => partition)),
+      ],
+    );
+    return rows.map((row) => Number(row.next_offset));
+  }
+
+  /** A log that ends before what was consumed has lost events, or is another one. */
+  #tellOfCut(key: string, offset: number, end: number): void {
+    if (offset <= end || this.#cut.has(key)) return;
+    this.#cut.add(key);
+    this.#parts.log.error(
+      { partition: key, consumed: offset, end },
+      'the log of Kafka ends before what was rated: it has lost events; new ones there are not rated',
+    );
+  }
+}

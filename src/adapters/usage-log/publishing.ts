@@ -1,0 +1,98 @@
+import { AsyncResource } from 'node:async_hooks';
+import { Problem, problem } from '../../kernel/problem.js';
+import type { Published, UsageMessage } from '../../messages/broker.js';
+import type { Logger } from '../../platform/log.js';
+
+export interface PublishOptions {
+  /** How long a publish may take (document 3, section 7: 504). */
+  readonly timeoutMs: number;
+  readonly log: Logger;
+}
+
+interface GroupOptions extends PublishOptions {
+  /** What one group may hold; a request that alone holds more is a group of its own. */
+  readonly messagesMax: number;
+  readonly bytesMax: number;
+}
+
+type Publish = (messages: readonly UsageMessage[]) => Promise<Published[]>;
+
+interface Waiting {
+  readonly messages: readonly UsageMessage[];
+  readonly bytes: number;
+  readonly context: AsyncResource;
+  readonly resolve: (published: Published[]) => void;
+  readonly reject: (error: unknown) => void;
+  /** The caller was told that it took too long: what was not sent by then is not sent any more. */
+  isGivenUp: boolean;
+}
+
+const messagesOf = (group: readonly Waiting[]): UsageMessage[] =>
+  group.flatMap(({ messages }) => messages);
+
+const bytesOf = (messages: readonly UsageMessage[]): number =>
+  messages.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
+
+/**
+ * Publishes in groups: while one is under way, the next one fills. A publish that takes longer than
+ * the time limit is answered with 504, one that the broker refuses with 502.
+ */
+export function inGroups(send: Publish, options: GroupOptions): Publish {
+  const queue: Waiting[] = [];
+  let isRunning = false;
+
+  const takeGroup = (): Waiting[] => {
+    let count = 0;
+    let bytes = 0;
+    const end = queue.findIndex((waiting) => {
+      count += waiting.messages.length;
+      bytes += waiting.bytes;
+      return count > options.messagesMax || bytes > options.bytesMax;
+    });
+    const group = queue.splice(0, end === -1 ? queue.length : Math.max(end, 1));
+    return group.filter(({ isGivenUp }) => !isGivenUp);
+  };
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    while (queue.length > 0) {
+      const group = takeGroup();
+      const [first] = group;
+      if (first === undefined) continue;
+      try {
+        // Under a request of this group, not under the one that found nobody publishing.
+        const published = await first.context.runInAsyncScope(send, undefined, messagesOf(group));
+        let from = 0;
+        for (const { messages, resolve } of group) {
+          resolve(published.slice(from, (from += messages.length)));
+        }
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+    }
+    isRunning = false;
+  };
+  return async (messages) => {
+    const bytes = bytesOf(messages);
+    let giveUp = (): void => undefined;
+    const published = new Promise<Published[]>((resolve, reject) => {
+      const context = new AsyncResource('publish');
+      const waiting: Waiting = { messages, bytes, context, resolve, reject, isGivenUp: false };
+      giveUp = () => {
+        waiting.isGivenUp = true;
+        reject(problem.timeout(`Publishing took longer than ${options.timeoutMs} ms.`));
+      };
+      queue.push(waiting);
+    });
+    const timer = setTimeout(giveUp, options.timeoutMs);
+    if (!isRunning) void run();
+    try {
+      return await published;
+    } catch (error) {
+      if (error instanceof Problem) throw error;
+      options.log.error({ err: error }, 'publishing usage failed');
+      throw problem.badGateway('The event could not be published to the broker; send it again.');
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}

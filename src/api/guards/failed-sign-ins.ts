@@ -1,0 +1,59 @@
+import type { Scope } from '../../kernel/scope.js';
+import { recordSecurityEvent } from '../../access/security-events.js';
+import type { Platform } from '../../process/platform.js';
+
+type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
+
+/** Failed sign-ins that a process writes down in a minute: strangers must not fill log and audit. */
+const notedMax = 20;
+const windowMs = 60_000;
+
+interface Window {
+  readonly startedAt: number;
+  noted: number;
+  unnoted: number;
+}
+
+const windows = new WeakMap<Platform, Window>();
+
+/** Whether there is room in this minute; what was left out of the one before is told once. */
+function hasRoom(platform: Platform): boolean {
+  const at = performance.now();
+  let window = windows.get(platform);
+  if (!window || at - window.startedAt > windowMs) {
+    if (window && window.unnoted > 0) {
+      platform.log.warn({ count: window.unnoted }, 'more sign-ins failed than are written down');
+    }
+    window = { startedAt: at, noted: 0, unnoted: 0 };
+    windows.set(platform, window);
+  }
+  if (window.noted >= notedMax) {
+    window.unnoted += 1;
+    return false;
+  }
+  window.noted += 1;
+  return true;
+}
+
+/** Notes that somebody gave the consent screen a credential that is none, in log and audit. */
+export async function noteFailedSignIn(
+  platform: Platform,
+  ids: RequestIds,
+  details: { readonly address: string; readonly clientId: string },
+): Promise<void> {
+  if (!hasRoom(platform)) return;
+  platform.log.warn({ ...ids, ...details }, 'a sign-in failed at the consent screen');
+  await recordSecurityEvent(platform.database.platform, {
+    ...{ tenantId: null, actor: null, entity: 'signIn', entityKey: null, action: 'refuse' },
+    ...{ ...ids, details: { at: 'consent', ...details } },
+  });
+}
+
+/** Notes that a bearer value was refused, in the log. */
+export function noteRefusedBearer(
+  platform: Platform,
+  request: RequestIds & { readonly address: string; readonly path: string },
+): void {
+  if (!hasRoom(platform)) return;
+  platform.log.info({ ...request, path: request.path.slice(0, 200) }, 'a token was refused');
+}

@@ -1,0 +1,98 @@
+import type { Context } from 'koa';
+import { problem } from '../../kernel/problem.js';
+import type { Platform } from '../../process/platform.js';
+import type { RateLimitState } from '../../access/rate-limits.js';
+import type { Operation } from '../../schemas/http/operation.js';
+import { bodyBytesMax } from '../server/body.js';
+
+function refuse(state: RateLimitState, message: string): never {
+  const { limit, retryAfterSeconds } = state;
+  throw problem.rateLimited(`${message} Wait ${retryAfterSeconds} s.`, {
+    limit,
+    retryAfterSeconds,
+  });
+}
+
+/**
+ * Counts a request under its tenant's plan, where the operation is limited; every answer tells how
+ * the tenant stands (document 2, section 8). 429: the minute's requests are used up.
+ */
+export function limitRequest(
+  operation: Operation,
+  ctx: Context,
+  platform: Platform,
+  tenantId: string,
+): Promise<void> | undefined {
+  if (operation.rateLimit !== 'requests') return undefined;
+  return countRequest(ctx, platform, tenantId);
+}
+
+async function countRequest(
+  ctx: Context,
+  { rateLimits }: Platform,
+  tenantId: string,
+): Promise<void> {
+  const state = await rateLimits.countRequest(tenantId);
+  ctx.set({
+    'X-RateLimit-Limit': String(state.limit),
+    'X-RateLimit-Remaining': String(state.remaining),
+    'X-RateLimit-Reset': String(state.resetAt),
+  });
+  if (state.isExceeded) {
+    refuse(state, `More than ${state.limit} requests in this minute.`);
+  }
+}
+
+/** Counts a call of a tool as the request that it is. 429: those of the minute are used up. */
+export async function limitToolCall(
+  { rateLimit }: Operation,
+  { rateLimits }: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> {
+  if (rateLimit === undefined) return;
+  const state =
+    rateLimit === 'requests'
+      ? await rateLimits.countRequest(tenantId)
+      : await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
+  if (state?.isExceeded === true) refuse(state, `More than ${state.limit} in this minute.`);
+}
+
+/** Counts usage events, where the instance limits them. 429: those of the minute are used up. */
+export function limitEvents(
+  operation: Operation,
+  platform: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> | undefined {
+  if (operation.rateLimit !== 'events') return undefined;
+  return countEvents(platform, tenantId, body);
+}
+
+async function countEvents(
+  { rateLimits }: Platform,
+  tenantId: string,
+  body: unknown,
+): Promise<void> {
+  const state = await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
+  if (state?.isExceeded === true) {
+    refuse(state, `More than ${state.limit} usage events in this minute.`);
+  }
+}
+
+/**
+ * Lets a request of ingestion in before its body is read, until the function that is returned is called;
+ * all others always. 503: as much as can be published is under way (docs/decisions/0151). 429: so is this
+ * tenant's share of it.
+ */
+export function admit(
+  operation: Operation,
+  ctx: Context,
+  { admission }: Platform,
+  tenantId: string,
+): () => void {
+  if (operation.family !== 'ingestion') return () => undefined;
+  // A body that does not say how long it is may come to the most.
+  const bytes = (ctx.request.length as number | undefined) ?? bodyBytesMax;
+  return admission.enter(tenantId, Math.min(bytes, bodyBytesMax));
+}

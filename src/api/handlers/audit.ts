@@ -1,8 +1,0 @@
-import { listAudit } from '../../queries/audit.js';
-import type { Operations } from '../../schemas/index.js';
-import type { Handlers } from '../mount.js';
-
-export const auditHandlers: Handlers<Operations['audit']> = {
-  list: ({ query: { limit, offset, entity, id, actor, from, to } }, scope) =>
-    listAudit(scope, { entity, id, actor, from, to }, { limit, offset }),
-};

@@ -1,0 +1,15 @@
+import { voidInvoice } from '../../../commands/billing/void-invoice.js';
+import { explainInvoice } from '../../../queries/billing/invoice-explanation.js';
+import { getInvoice, listInvoices } from '../../../queries/billing/invoice.js';
+import type { Operations } from '../../../schemas/index.js';
+import { pageRequest } from '../../../schemas/http/paging.js';
+import { invoicePdf } from '../../invoice-pdf.js';
+import type { Handlers } from '../../mount.js';
+
+export const invoiceHandlers: Handlers<Operations['invoice']> = {
+  list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
+  get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
+  getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
+  void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
+  explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
+};

@@ -1,0 +1,25 @@
+import {
+  createExceptionCard,
+  deleteExceptionCard,
+  putExceptionCard,
+} from '../../../commands/catalog/exception-card.js';
+import {
+  getExceptionCard,
+  listExceptionCards,
+  listExceptionCardVersions,
+} from '../../../queries/catalog/exception-card.js';
+import type { Operations } from '../../../schemas/index.js';
+import { pageRequest } from '../../../schemas/http/paging.js';
+import type { Handlers } from '../../mount.js';
+
+export const exceptionCardHandlers: Handlers<Operations['exceptionCard']> = {
+  list: ({ params: { contractId, contractServiceId }, query }, scope) =>
+    listExceptionCards(scope, contractId, contractServiceId, pageRequest(query)),
+  get: ({ params: { contractId, contractServiceId, currency } }, scope) =>
+    getExceptionCard(scope, contractId, contractServiceId, currency),
+  listVersions: ({ params: { contractId, contractServiceId, currency }, query }, scope) =>
+    listExceptionCardVersions(scope, contractId, contractServiceId, currency, pageRequest(query)),
+  create: ({ params, body }, scope) => createExceptionCard(scope, params, body),
+  replace: ({ params, body }, scope) => putExceptionCard(scope, params, params.currency, body),
+  delete: ({ params }, scope) => deleteExceptionCard(scope, params, params.currency),
+};

@@ -1,0 +1,25 @@
+import {
+  createServiceRateCard,
+  deleteServiceRateCard,
+  putServiceRateCard,
+} from '../../../commands/catalog/rate-card.js';
+import {
+  getServiceRateCard,
+  listServiceRateCards,
+  listServiceRateCardVersions,
+} from '../../../queries/catalog/rate-card.js';
+import type { Operations } from '../../../schemas/index.js';
+import { pageRequest } from '../../../schemas/http/paging.js';
+import type { Handlers } from '../../mount.js';
+
+export const rateCardHandlers: Handlers<Operations['rateCard']> = {
+  list: ({ params, query }, scope) =>
+    listServiceRateCards(scope, params.serviceId, pageRequest(query)),
+  get: ({ params }, scope) => getServiceRateCard(scope, params.serviceId, params.currency),
+  listVersions: ({ params, query }, scope) =>
+    listServiceRateCardVersions(scope, params.serviceId, params.currency, pageRequest(query)),
+  create: ({ params, body }, scope) => createServiceRateCard(scope, params.serviceId, body),
+  replace: ({ params, body }, scope) =>
+    putServiceRateCard(scope, params.serviceId, params.currency, body),
+  delete: ({ params }, scope) => deleteServiceRateCard(scope, params.serviceId, params.currency),
+};

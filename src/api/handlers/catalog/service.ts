@@ -1,0 +1,13 @@
+import { createService, deleteService, updateService } from '../../../commands/catalog/service.js';
+import { getService, listServices } from '../../../queries/catalog/service.js';
+import type { Operations } from '../../../schemas/index.js';
+import { pageRequest } from '../../../schemas/http/paging.js';
+import type { Handlers } from '../../mount.js';
+
+export const serviceHandlers: Handlers<Operations['service']> = {
+  list: ({ query }, scope) => listServices(scope, pageRequest(query), query.q),
+  get: ({ params }, scope) => getService(scope.db.read, scope.tenantId, params.serviceId),
+  create: ({ body }, scope) => createService(scope, body),
+  update: ({ params, body }, scope) => updateService(scope, params.serviceId, body),
+  delete: ({ params }, scope) => deleteService(scope, params.serviceId),
+};

@@ -1,0 +1,27 @@
+import {
+  createContractService,
+  deleteContractService,
+  endContractService,
+  endContractServiceByInstance,
+  updateContractService,
+} from '../../../commands/contracts/contract-service.js';
+import { getLine, listContractServices } from '../../../queries/contracts/contract-service.js';
+import type { Operations } from '../../../schemas/index.js';
+import { pageRequest } from '../../../schemas/http/paging.js';
+import type { Handlers } from '../../mount.js';
+
+export const contractServiceHandlers: Handlers<Operations['contractService']> = {
+  list: ({ params, query }, scope) =>
+    listContractServices(scope, params.contractId, pageRequest(query)),
+  get: ({ params }, { db, tenantId }) =>
+    getLine(db.read, tenantId, params.contractServiceId, params.contractId),
+  getAlone: ({ params }, { db, tenantId }) => getLine(db.read, tenantId, params.contractServiceId),
+  create: ({ params, body }, scope) => createContractService(scope, params.contractId, body),
+  update: ({ params, body }, scope) => updateContractService(scope, params, body),
+  updateAlone: ({ params, body }, scope) => updateContractService(scope, params, body),
+  delete: ({ params }, scope) => deleteContractService(scope, params),
+  end: ({ params, body }, scope) => endContractService(scope, params, body),
+  endAlone: ({ params, body }, scope) => endContractService(scope, params, body),
+  endByInstance: ({ params, body }, scope) =>
+    endContractServiceByInstance(scope, params.serviceInstanceId, body),
+};

@@ -1,9 +1,0 @@
-import { applyPayment } from '../../commands/settle-payment.js';
-import { readAppliedPayment } from '../../queries/payment-application.js';
-import type { Operations } from '../../schemas/index.js';
-import type { Handlers } from '../mount.js';
-
-export const paymentApplicationHandlers: Handlers<Operations['paymentApplication']> = {
-  list: ({ params }, { db, tenantId }) => readAppliedPayment(db.read, tenantId, params.paymentId),
-  apply: ({ params, body }, scope) => applyPayment(scope, params.paymentId, body),
-};

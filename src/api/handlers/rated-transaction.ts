@@ -1,9 +1,0 @@
-import { getRatedTransaction, listRatedTransactions } from '../../queries/rated-transaction.js';
-import type { Operations } from '../../schemas/index.js';
-import { pageRequest } from '../../schemas/paging.js';
-import type { Handlers } from '../mount.js';
-
-export const ratedTransactionHandlers: Handlers<Operations['ratedTransaction']> = {
-  list: ({ query }, scope) => listRatedTransactions(scope, pageRequest(query), query),
-  get: ({ params }, scope) => getRatedTransaction(scope, params.transactionId),
-};

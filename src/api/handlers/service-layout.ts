@@ -1,9 +1,0 @@
-import { saveServiceLayout } from '../../commands/service-layout.js';
-import { getServiceLayout } from '../../queries/service-layout.js';
-import type { Operations } from '../../schemas/index.js';
-import type { Handlers } from '../mount.js';
-
-export const serviceLayoutHandlers: Handlers<Operations['serviceLayout']> = {
-  get: ({ params }, scope) => getServiceLayout(scope, params.serviceId),
-  save: ({ params, body }, scope) => saveServiceLayout(scope, params.serviceId, body),
-};

@@ -1,0 +1,37 @@
+import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage-retry.js';
+import { partitionOf } from '../../../messages/broker.js';
+import {
+  getUsageEvent,
+  listUsageEvents,
+  summarizeUsage,
+} from '../../../queries/usage/usage-event.js';
+import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
+import { readUsageEventFilter } from '../../../queries/usage/usage-event-filter.js';
+import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
+  list: ({ query: { limit, offset, status, ...filter } }, scope, { broker }) =>
+    listUsageEvents(
+      scope,
+      broker,
+      { ...readUsageEventFilter(filter), ...(status === undefined ? {} : { status }) },
+      { limit, offset },
+    ),
+  summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
+  outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
+  get: ({ params }, scope, { broker }) => getUsageEvent(scope, broker, params.id),
+  retry: ({ params, idempotencyKey }, scope, platform) =>
+    retryUsageEvent(scope, platform, params.id, idempotencyKey),
+  retryAll: ({ body, idempotencyKey }, scope, platform) =>
+    retryUsageEvents(scope, platform, body, idempotencyKey),
+  simulate: async ({ body }, scope, { log }) => {
+    const results = await simulateUsage(scope, Array.isArray(body) ? body : [body], {
+      partitionOf,
+      onFault: (error) => log.error({ err: error }, 'simulation met an error of ours'),
+    });
+    const [only] = results;
+    return Array.isArray(body) || only === undefined ? results : only;
+  },
+};

@@ -1,0 +1,48 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { Platform } from '../../process/platform.js';
+import { showPage } from './show-page.js';
+
+interface Link {
+  readonly href: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+const pages: readonly Link[] = [
+  { href: '/docs', name: 'API documentation', text: 'Every operation, to be tried.' },
+  { href: '/docs/guide', name: 'Guide', text: 'Concepts, prices, and the way to an invoice.' },
+  { href: '/openapi.json', name: 'OpenAPI document', text: 'For generated clients.' },
+  {
+    href: '/readyz',
+    name: 'Health',
+    text: 'Whether database, Temporal, worker and broker answer.',
+  },
+];
+
+/** What a person sees who opens the address of an instance: what runs here, and where to go on. */
+export function mountFrontPage(router: Router, { temporal }: Platform): void {
+  router.get('/', (ctx: Context) => {
+    const served = pages.filter(({ href }) => router.match(href, 'GET').route);
+    const { uiUrl } = temporal;
+    const text = 'Every workflow with its history.';
+    const workflows = uiUrl === null ? [] : [{ href: uiUrl, name: 'Temporal UI', text }];
+    showPage(ctx, 200, 'front', {
+      ...{ title: 'What runs here', version: packageJson.version },
+      links: [...served, ...workflows],
+    });
+  });
+}
+
+/**
+ * Answers a browser whose address leads nowhere with a page; false: the caller is no browser, and gets
+ * the error body of its API family.
+ */
+export function showMissingPage(ctx: Context): boolean {
+  const isBrowser = ctx.accepts('application/json', 'text/html') === 'text/html';
+  if (!isBrowser || (ctx.method !== 'GET' && ctx.method !== 'HEAD')) return false;
+  ctx.vary('Accept');
+  showPage(ctx, 404, 'missing', { title: 'There is nothing here', path: ctx.path });
+  return true;
+}

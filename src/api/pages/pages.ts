@@ -1,0 +1,68 @@
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import type { Platform } from '../../process/platform.js';
+
+/** Whether a part answers, within two seconds. */
+async function answers(ping: () => Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, 2_000, false).unref());
+  return Promise.race([
+    ping().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]);
+}
+
+/** Which parts of an instance answer. */
+export async function askParts({ database, temporal, broker }: Platform) {
+  const [isDatabaseUp, isTemporalUp, isBrokerUp] = await Promise.all([
+    answers(() => database.ping()),
+    answers(() => temporal.ping()),
+    answers(() => broker.ping()),
+  ]);
+  return { database: isDatabaseUp, temporal: isTemporalUp, broker: isBrokerUp };
+}
+
+/** For how long an answer about the parts is good: who asks more often learns nothing more. */
+const readyMs = 1_000;
+
+/** What is known of the parts, asked for at most once a second however many want to know. */
+function rememberParts(platform: Platform): () => ReturnType<typeof askParts> {
+  let known: ReturnType<typeof askParts> | undefined;
+  let askedAt = -Infinity;
+  return () => {
+    const now = performance.now();
+    if (known === undefined || now - askedAt > readyMs) {
+      askedAt = now;
+      known = askParts(platform);
+    }
+    return known;
+  };
+}
+
+/** Whether the process lives, and whether it can do its work. */
+export function mountHealth(router: Router, platform: Platform): void {
+  router.get('/healthz', (ctx: Context) => {
+    ctx.body = { status: 'alive' };
+  });
+  const ask = rememberParts(platform);
+  router.get('/readyz', async (ctx: Context) => {
+    const { database, temporal, broker } = await ask();
+    const { areWorkersRunning, isEnding } = platform.health;
+    const worker = areWorkersRunning ?? true;
+    const isReady = database && temporal && broker && worker && !isEnding;
+    ctx.status = isReady ? 200 : 503;
+    ctx.body = { status: isReady ? 'ready' : 'not ready', database, temporal, worker, broker };
+  });
+}
+
+/** What is no operation: health and public keys. */
+export function mountPages(router: Router, platform: Platform): void {
+  mountHealth(router, platform);
+  router.get('/.well-known/jwks.json', async (ctx: Context) => {
+    await platform.tokens.refresh();
+    ctx.set('Cache-Control', 'public, max-age=300');
+    ctx.body = platform.tokens.jwks;
+  });
+}

@@ -1,0 +1,70 @@
+import type { Static, TObject } from 'typebox';
+import type { KnownFlow, KnownWorkflow } from '../../flows/known-workflows.js';
+import { referenceData } from '../../kernel/reference-data.js';
+import type { FlowContract, Workflow } from '../../schemas/flows/execution.js';
+import type { Flow } from '../../schemas/flows/flow.js';
+import { SchemaTranslator, type JsonSchema } from '../../schemas/http/openapi-schema.js';
+
+type FlowContractDto = Static<typeof FlowContract>;
+type WorkflowDto = Static<typeof Workflow>;
+
+/** The JSON Schema of an input, with its picklists as they are. */
+function jsonSchema(schema: TObject): Record<string, unknown> {
+  const translator = new SchemaTranslator([], (name) => referenceData.picklistValueNames(name));
+  return { ...translator.translate(schema) };
+}
+
+type RequestBody = FlowContractDto['requestBody'] & { readonly required?: readonly string[] };
+
+/** The field with the one type that document 2 names; what may be left out may also be null. */
+function ofOneType({ type, enum: values, ...field }: JsonSchema): JsonSchema {
+  const notNull = (value: unknown): boolean => value !== null && value !== 'null';
+  return {
+    type: Array.isArray(type) ? type.find(notNull) : type,
+    ...(Array.isArray(values) ? { enum: values.filter(notNull) } : {}),
+    ...field,
+  };
+}
+
+function contractBody({ start }: Flow): RequestBody {
+  const schema = jsonSchema(start) as unknown as RequestBody;
+  const fields = Object.entries(schema.properties as Record<string, JsonSchema>);
+  const properties = Object.fromEntries(
+    fields.map(([name, field]) => [name, ofOneType(field)]),
+  ) as RequestBody['properties'];
+  return { ...schema, properties };
+}
+
+/** The contract of a flow (document 2, section 2). */
+export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowContractDto {
+  const { flow, flowId } = known;
+  const schema = contractBody(flow);
+  const required = schema.required ?? [];
+  const path = `/api/v1/external/run/${flow.slug}`;
+  const contentType = 'application/json';
+  return {
+    ...{ flowId, flowName: flow.name, description: flow.description },
+    endpoint: {
+      ...{ method: 'POST', path, urlTemplate: `${publicUrl}${path}`, contentType },
+      headers: {
+        'Content-Type': contentType,
+        Accept: contentType,
+        Authorization: 'Bearer <ACCESS_TOKEN>',
+      },
+    },
+    requestBody: schema,
+    requiredFields: [...required],
+    optionalFields: Object.keys(schema.properties).filter((name) => !required.includes(name)),
+  };
+}
+
+/** A workflow that can be executed (document 2, section 4.3). */
+export function presentWorkflow(known: KnownWorkflow): WorkflowDto {
+  const { flowId: id, name } = known;
+  if (!('flow' in known)) {
+    const { title, description, data } = known;
+    return { id, name, title, description, slug: null, dataSchema: jsonSchema(data) };
+  }
+  const { name: title, description, slug, start } = known.flow;
+  return { id, name, title, description, slug, dataSchema: jsonSchema(start) };
+}

@@ -1,0 +1,133 @@
+import type { Context } from 'koa';
+import { problem } from '../../kernel/problem.js';
+import type { Operation } from '../../schemas/http/operation.js';
+import { bodyBytesMax } from './body.js';
+
+const mebibyte = 1024 * 1024;
+/** Smaller bodies do not wait: they are parsed in a few milliseconds. */
+export const largeBodyMin = 256 * 1024;
+/** What large bodies may weigh that are being worked on at a time: one takes some eight times that. */
+const bytesMax = 48 * mebibyte;
+/** Of that, what one tenant may have while others may want some: one bulk of the greatest size. */
+const tenantBytesMax = 16 * mebibyte;
+/** Those that wait have been read by nobody: they take memory of the network alone. */
+const waitingMax = 256;
+const tenantWaitingMax = 64;
+const waitMaxMs = 30_000;
+
+interface Waiter {
+  readonly tenantId: string;
+  readonly bytes: number;
+  readonly begin: () => void;
+}
+
+/**
+ * Large bodies of one process: so many bytes at a time, in the order in which they came, but that no
+ * tenant waits for another's (docs/decisions/0182).
+ */
+export class BodyBudget {
+  #bytes = 0;
+  readonly #byTenant = new Map<string, number>();
+  readonly #waiting: Waiter[] = [];
+
+  #heldBy(tenantId: string): number {
+    return this.#byTenant.get(tenantId) ?? 0;
+  }
+
+  #hasRoom({ tenantId, bytes }: Waiter): boolean {
+    return this.#bytes + bytes <= bytesMax && this.#heldBy(tenantId) + bytes <= tenantBytesMax;
+  }
+
+  #hold({ tenantId, bytes }: Waiter, sign: 1 | -1): void {
+    this.#bytes += sign * bytes;
+    const held = this.#heldBy(tenantId) + sign * bytes;
+    if (held > 0) this.#byTenant.set(tenantId, held);
+    else this.#byTenant.delete(tenantId);
+  }
+
+  #leave(waiter: Waiter): void {
+    this.#hold(waiter, -1);
+    const begun = new Set<Waiter>();
+    for (const next of this.#waiting) {
+      // Who waits for bytes that are free before long keeps his place before smaller ones.
+      const isHeldBack = this.#heldBy(next.tenantId) + next.bytes > tenantBytesMax;
+      if (isHeldBack) continue;
+      if (!this.#hasRoom(next)) break;
+      this.#hold(next, 1);
+      begun.add(next);
+    }
+    for (const next of begun) {
+      this.#waiting.splice(this.#waiting.indexOf(next), 1);
+      next.begin();
+    }
+  }
+
+  /** Waits until there is room, and returns what gives it back. 503: too many wait, or for too long. */
+  async enter(tenantId: string, bytes: number, ended?: AbortSignal): Promise<() => void> {
+    const ofTenant = this.#waiting.filter((one) => one.tenantId === tenantId).length;
+    const waiter = await new Promise<Waiter>((resolve, reject) => {
+      const refuse = (): void => {
+        clearTimeout(timer);
+        const index = this.#waiting.indexOf(one);
+        if (index < 0) return;
+        this.#waiting.splice(index, 1);
+        reject(problem.overloaded('Too many large bodies are being worked on; send it again.'));
+      };
+      const begin = (): void => {
+        clearTimeout(timer);
+        resolve(one);
+      };
+      const one: Waiter = { tenantId, bytes, begin };
+      const timer = setTimeout(refuse, waitMaxMs);
+      ended?.addEventListener('abort', refuse, { once: true });
+      const isFull = this.#waiting.length >= waitingMax || ofTenant >= tenantWaitingMax;
+      if (ofTenant === 0 && this.#hasRoom(one)) {
+        this.#hold(one, 1);
+        begin();
+      } else {
+        this.#waiting.push(one);
+        if (isFull) refuse();
+      }
+    });
+    let hasLeft = false;
+    return () => {
+      if (!hasLeft) this.#leave(waiter);
+      hasLeft = true;
+    };
+  }
+}
+
+const budget = new BodyBudget();
+const nothing = (): void => undefined;
+
+/** Bytes that the body of a request may have: what it says, else as many as its operation takes. */
+function bytesOf(ctx: Context, { bodyMax = bodyBytesMax }: Operation): number {
+  const length = Number(ctx.get('content-length'));
+  return ctx.get('content-length') !== '' && length >= 0 ? Math.min(length, bodyMax) : bodyMax;
+}
+
+/**
+ * Lets a request with a large body in when there is room for it; returns what gives the room back.
+ * A promise only where there may be something to wait for.
+ * Ingestion has a door of its own: see `Admission`.
+ */
+export function enterWithBody(
+  ctx: Context,
+  operation: Operation,
+  tenantId: string,
+): (() => void) | Promise<() => void> {
+  if (!operation.body || operation.family === 'ingestion') return nothing;
+  const bytes = bytesOf(ctx, operation);
+  return bytes < largeBodyMin ? nothing : waitForRoom(ctx, tenantId, bytes);
+}
+
+async function waitForRoom(ctx: Context, tenantId: string, bytes: number): Promise<() => void> {
+  const ended = new AbortController();
+  const onClose = (): void => ended.abort();
+  ctx.res.once('close', onClose);
+  try {
+    return await budget.enter(tenantId, bytes, ended.signal);
+  } finally {
+    ctx.res.off('close', onClose);
+  }
+}

@@ -1,0 +1,118 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { problem, type Problem } from '../../kernel/problem.js';
+import type { Platform } from '../../process/platform.js';
+import { stringifyJson } from './json.js';
+import { familyOfPath, presentProblem } from '../presenters/problem.js';
+import { securityHeaders } from '../guards/security-headers.js';
+
+/** Connections of a process, where the configuration does not say. Each idle one takes some 10 KB. */
+export const connectionsDefault = 10_000;
+
+/** What one client may hold of them: others shall find a place. */
+const shareOfClient = 0.5;
+/** From how many on those that do nothing are closed to make room. */
+const crowdedFrom = 0.9;
+const sweepMs = 1_000;
+
+/**
+ * Bounds how many connections there are, and how many of them are of one client (loopback and trusted
+ * proxies, which speak for many, aside). Where it gets crowded, idle connections make room.
+ */
+export function limitConnections(server: Server, { config, clients, metrics }: Platform): void {
+  const max = config.maxConnections ?? connectionsDefault;
+  const clientMax = Math.ceil(max * shareOfClient);
+  const ofClient = new Map<string, number>();
+  let count = 0;
+  let sweptAt = -Infinity;
+  server.on('connection', (socket: Socket) => {
+    const { group, isLoopback, isProxy } = clients.find(socket.remoteAddress);
+    const own = (ofClient.get(group) ?? 0) + 1;
+    ofClient.set(group, own);
+    count += 1;
+    socket.once('close', () => {
+      count -= 1;
+      const left = (ofClient.get(group) ?? 1) - 1;
+      if (left === 0) ofClient.delete(group);
+      else ofClient.set(group, left);
+    });
+    if (count > max || (own > clientMax && !isLoopback && !isProxy)) {
+      metrics.refusals.inc({ reason: 'connections' });
+      socket.destroy();
+    }
+    const now = performance.now();
+    if (count > max * crowdedFrom && now - sweptAt > sweepMs) {
+      sweptAt = now;
+      server.closeIdleConnections();
+    }
+  });
+}
+
+/** What was wrong with what a client sent, when it was no request. */
+function faultOf(code: string | undefined): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return problem.headersTooLarge('The address and the headers are larger than 32 KiB.');
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return problem.requestTimeout('The request did not arrive in time.');
+  }
+  return problem.validation('This is no request of HTTP.');
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+const lingerMs = 2_000;
+const lingerBytesMax = 16 * 1024 * 1024;
+
+/** Ends a connection so that its client can read the answer, though it may still be sending. */
+function endSlowly(socket: Socket, answer: string): void {
+  socket.end(answer);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+}
+
+/** The path of what was sent, as far as it can be seen: the error body depends on it. */
+const pathOf = (packet: Buffer | undefined): string =>
+  /^[A-Z]+ (\/[^\s?]{0,200})/.exec(packet?.toString('latin1', 0, 300) ?? '')?.[1] ?? '/';
+
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+/** Answers what is no request, or one with too much in its headers, as any other fault is answered. */
+export function answerClientErrors(server: Server, { config, metrics }: Platform): void {
+  const headers = Object.entries(securityHeaders(config.publicUrl))
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+  const answered = new WeakMap<Socket, number>();
+  server.on('clientError', (error: ClientError, socket: Socket) => {
+    const known = answered.get(socket);
+    if (known !== undefined) {
+      // It sends on, and all of that is no request either.
+      if (socket.bytesRead - known > lingerBytesMax) socket.destroy();
+      return;
+    }
+    // Node keeps here what is being answered on this connection: an answer begun cannot be replaced.
+    const { _httpMessage: begun } = socket as Socket & { _httpMessage?: ServerResponse | null };
+    if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
+      socket.destroy();
+      return;
+    }
+    answered.set(socket, socket.bytesRead);
+    const failure = faultOf(error.code);
+    const path = pathOf(error.rawPacket);
+    const body = stringifyJson(presentProblem(familyOfPath(path), failure, path));
+    metrics.httpRequests.inc({ operation: 'unrouted', status: failure.status });
+    endSlowly(
+      socket,
+      `HTTP/1.1 ${failure.status} ${reasons[failure.status] ?? ''}\r\n${headers}` +
+        'Content-Type: application/json; charset=utf-8\r\nConnection: close\r\n' +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+}

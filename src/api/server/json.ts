@@ -1,0 +1,48 @@
+import { problem } from '../../kernel/problem.js';
+
+export { JsonText, parseJson, stringifyJson } from '../../kernel/text/json.js';
+export { parseJsonInPortions, stringifyJsonInPortions } from '../../kernel/text/json-portions.js';
+
+/** Escapes that PostgreSQL cannot store: NUL, and halves of a surrogate pair. */
+const suspiciousEscape = /\\u(?:0000|[dD][89a-fA-F])/;
+
+/** Throws a validation problem that names the field when a text in the body cannot be stored. */
+export function refuseUnstorableText(text: string, body: unknown): void {
+  if (!suspiciousEscape.test(text)) return;
+  const path = findUnstorable(body);
+  if (path === undefined) return;
+  const field = nameOf(body, path).replaceAll('\0', '?').toWellFormed();
+  throw problem.validation(`'${field}' contains a character that cannot be stored`, { field });
+}
+
+const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();
+
+/** The steps to a text that cannot be stored; nothing is written down of those that can. */
+function findUnstorable(value: unknown): string[] | undefined {
+  if (typeof value === 'string') return isUnstorable(value) ? [] : undefined;
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index += 1) {
+      const found = findUnstorable(value[index]);
+      if (found) return [String(index), ...found];
+    }
+    return undefined;
+  }
+  for (const [key, child] of Object.entries(value)) {
+    const found = isUnstorable(key) ? [] : findUnstorable(child);
+    if (found) return [key, ...found];
+  }
+  return undefined;
+}
+
+/** `rows[0].name` of the steps to it. */
+function nameOf(body: unknown, path: readonly string[]): string {
+  let name = '';
+  let value = body;
+  for (const step of path) {
+    if (Array.isArray(value)) name += `[${step}]`;
+    else name += name === '' ? step : `.${step}`;
+    value = (value as Readonly<Record<string, unknown>> | null)?.[step];
+  }
+  return name;
+}

@@ -1,0 +1,110 @@
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { collectDefaultMetrics, Gauge } from 'prom-client';
+import type { Platform } from '../../process/platform.js';
+import { findWebhookBacklog } from '../../queries/webhooks/webhook.js';
+import { answering, serve, type RunningApi } from '../main.js';
+import { askParts, mountHealth } from '../pages/pages.js';
+import { securityHeaders } from '../guards/security-headers.js';
+
+/** How long a reading may take; Prometheus gives a scrape ten seconds. */
+const readMsMax = 2_000;
+
+const soon = <T>(work: Promise<T>): Promise<T> =>
+  Promise.race([
+    work,
+    new Promise<never>((_resolve, reject) =>
+      setTimeout(() => reject(new Error('No answer.')), readMsMax).unref(),
+    ),
+  ]);
+
+interface SharedGauge {
+  readonly name: string;
+  readonly help: string;
+  readonly label: string;
+  /** The values by their label. */
+  readonly read: (platform: Platform) => Promise<ReadonlyMap<string, number>>;
+}
+
+/**
+ * What the database knows, and which parts answer, asked when somebody reads the metrics: the same in every
+ * process, so that a dashboard takes the greatest and not the sum.
+ */
+const sharedGauges: readonly SharedGauge[] = [
+  {
+    name: 'webhook_backlog_deliveries',
+    help: 'Deliveries of webhooks that have not ended, by status',
+    label: 'status',
+    async read({ database }) {
+      const backlog = await findWebhookBacklog(database.platform);
+      return new Map(backlog.map(({ status, count }) => [status, count]));
+    },
+  },
+  {
+    name: 'part_up',
+    help: 'Whether a part of the instance answers (1) or not (0)',
+    label: 'part',
+    async read(platform) {
+      const parts = Object.entries(await askParts(platform));
+      return new Map(parts.map(([part, isUp]) => [part, isUp ? 1 : 0]));
+    },
+  },
+];
+
+/** What does not answer leaves its gauge without values, and the others with theirs. */
+function addSharedGauges(platform: Platform): void {
+  for (const { name, help, label, read } of sharedGauges) {
+    const gauge = new Gauge({
+      ...{ name: `durabill_${name}`, help, labelNames: [label] },
+      registers: [platform.metrics.registry],
+      async collect() {
+        const values = await soon(read(platform)).catch(() => new Map<string, number>());
+        gauge.reset();
+        for (const [key, value] of values) gauge.set({ [label]: key }, value);
+      },
+    });
+  }
+}
+
+/** What Temporal's SDK counts, as text; nothing where it does not. */
+async function readSdkMetrics({ temporal: { metricsUrl } }: Platform): Promise<string> {
+  if (metricsUrl === null) return '';
+  const read = fetch(metricsUrl).then((response) => response.text());
+  return soon(read).catch(() => '');
+}
+
+function operatorApp(platform: Platform): Koa {
+  const { registry } = platform.metrics;
+  const app = new Koa();
+  const router = new Router();
+  mountHealth(router, platform);
+  router.get('/metrics', async (ctx: Context) => {
+    const [own, ofSdk] = await Promise.all([registry.metrics(), readSdkMetrics(platform)]);
+    ctx.set('Content-Type', registry.contentType);
+    ctx.body = ofSdk === '' ? own : `${own}${ofSdk}`;
+  });
+  const headers = securityHeaders(platform.config.publicUrl);
+  app.use(async (ctx, next) => {
+    ctx.set(headers);
+    await next();
+  });
+  app.use(router.routes());
+  app.on('error', (error: unknown) => platform.log.error({ err: error }, 'metrics failed'));
+  return app;
+}
+
+/**
+ * Serves metrics and health to operators, on an address of its own: what it tells is of all tenants,
+ * and no token is asked for (docs/decisions/0140). Rejects with EADDRINUSE when the port is taken.
+ */
+export async function startOperator(
+  platform: Platform,
+  address: { readonly host: string; readonly port: number },
+): Promise<RunningApi> {
+  collectDefaultMetrics({ register: platform.metrics.registry });
+  addSharedGauges(platform);
+  const handle = answering(operatorApp(platform).callback(), platform.log);
+  return serve(address, platform.log, (server) => {
+    server.on('request', handle);
+  });
+}

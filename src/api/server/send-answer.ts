@@ -1,0 +1,83 @@
+import type { Context } from 'koa';
+import type { Operation, Redirect, StoredFile } from '../../schemas/http/operation.js';
+import { stringifyJsonInPortions } from './json.js';
+import { presentReply } from '../presenters/reply.js';
+
+/** What an answer has to know of its request. */
+interface Asked {
+  readonly requestId: string;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+}
+
+/** A name that a header can hold as it is: a token (RFC 9110, section 5.6.2). */
+const plainName = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * The name stands as document 1 shows it; it is quoted where it has to be, and encoded where ASCII
+ * does not suffice (RFC 6266, RFC 8187).
+ */
+function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
+  if (plainName.test(fileName)) ctx.set('Content-Disposition', `attachment; filename=${fileName}`);
+  else ctx.attachment(fileName);
+  ctx.type = contentType;
+  ctx.body = bytes;
+}
+
+/** By hand: Koa refuses `Secure` behind a proxy that ends TLS. */
+function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: boolean): void {
+  for (const { name, value, maxAgeSeconds } of cookies) {
+    const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
+    ctx.append('Set-Cookie', `${name}=${value}; ${attributes}${isSecure ? '; Secure' : ''}`);
+  }
+  // No body, which Koa would write itself.
+  ctx.body = null;
+  ctx.status = 302;
+  ctx.set('Location', location);
+}
+
+/** The JSON of an answer; null where it has no body. */
+export function answerText(
+  { success, body: bodySchema }: Operation,
+  result: unknown,
+  { requestId, query, body }: Asked,
+): string | Promise<string> | null {
+  if (success.kind === 'empty' || success.kind === 'file' || success.kind === 'redirect')
+    return null;
+  // A search says in its body which page it wants.
+  const isList = success.kind === 'offsetPage';
+  const asked = isList && bodySchema ? (body as typeof query) : query;
+  const answered = presentReply(success, result, { requestId, query: asked });
+  return stringifyJsonInPortions(answered, { isUneven: isList });
+}
+
+/** Answers with a text of JSON, or with a status alone. */
+export function sendJson(ctx: Context, status: number, text: string | null): void {
+  ctx.status = status;
+  if (text === null) return;
+  ctx.type = 'application/json; charset=utf-8';
+  ctx.body = text;
+}
+
+/** Answers with what came of an operation. A promise only where the text takes long to write. */
+export function sendAnswer(
+  ctx: Context,
+  operation: Operation,
+  result: unknown,
+  { isSecure, ...asked }: Asked & { readonly isSecure: boolean },
+): Promise<void> | undefined {
+  const { success } = operation;
+  if (success.kind === 'redirect') {
+    sendRedirect(ctx, result as Redirect, isSecure);
+    return undefined;
+  }
+  if (success.kind === 'file') {
+    ctx.status = success.status;
+    sendFile(ctx, success.contentType, result as StoredFile);
+    return undefined;
+  }
+  const text = answerText(operation, result, asked);
+  if (text instanceof Promise) return text.then((all) => sendJson(ctx, success.status, all));
+  sendJson(ctx, success.status, text);
+  return undefined;
+}

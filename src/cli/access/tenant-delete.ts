@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { Command } from 'commander';
+
+/** Every process has heard of a suspension by then (docs/decisions/0197). */
+const suspensionMs = 11_000;
+
+/** Ends what works for the tenant: its schedules, and its workflows, whose ids begin with it. */
+async function endWork(client: Client, tenantId: string): Promise<void> {
+  const { changeBillingSchedule } = await import('../../flows/billing-schedule.js');
+  for (const job of ['billing', 'audit'] as const) {
+    await changeBillingSchedule(client, tenantId, 'remove', job);
+  }
+  const query = `WorkflowId STARTS_WITH '${tenantId}/' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    const handle = client.workflow.getHandle(workflowId);
+    // One that has ended meanwhile is no reason to stop.
+    await handle.terminate('the tenant is deleted').catch(() => undefined);
+  }
+}
+
+async function removeTenant(id: string, { confirm }: { confirm?: string }): Promise<void> {
+  const { withInstance } = await import('../start/instance.js');
+  const { requireTenant, suspendTenant } = await import('../../access/tenants.js');
+  const { deleteTenant } = await import('../../access/tenant-deletion.js');
+  const { commandLine, recordCommand } = await import('./security-event.js');
+  const { withTemporal } = await import('../start/temporal-access.js');
+  await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, id);
+    if (confirm !== id) {
+      throw new Error(
+        `This deletes '${id}' with its accounts, usage and invoices for good; its audit is kept. ` +
+          `Say so: durabill tenant delete ${id} --confirm ${id}`,
+      );
+    }
+    await withTemporal(async ({ client }) => {
+      await database.platform.transaction(async (trx) => {
+        if (!(await suspendTenant(trx, id, new Date()))) return;
+        const action = 'suspend';
+        await recordCommand(trx, { tenantId: id, entity: 'tenant', entityKey: id, action });
+      });
+      process.stderr.write(`${id} is suspended; it is deleted when every process has heard so\n`);
+      await wait(suspensionMs);
+      await endWork(client, id);
+    });
+    const trail = { actor: commandLine, requestId: randomUUID() };
+    await deleteTenant(database.forTenant(id, trail, 'batch'), commandLine);
+  });
+  process.stdout.write(`deleted ${id}\n`);
+}
+
+/** `durabill tenant delete`. */
+export function registerDeletion(group: Command): void {
+  group
+    .command('delete')
+    .description('Delete a tenant with all that it has, but for its audit.')
+    .argument('<id>', 'tenant')
+    .option('--confirm <id>', 'its id once more: nothing brings it back')
+    .action(removeTenant);
+}

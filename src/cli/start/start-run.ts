@@ -1,0 +1,364 @@
+import { createServer } from 'node:net';
+import closeWithGrace from 'close-with-grace';
+import type { Config } from '../../platform/config/config.js';
+import { StartupError, errorCode, firstLine } from '../../platform/startup-error.js';
+import type { Platform } from '../../process/platform.js';
+import { readSecretKeys, secretBox } from '../../platform/secret-box.js';
+import {
+  occupy,
+  reachConfigured,
+  type TemporalServer,
+  type Tenure,
+} from '../../embedded/servers.js';
+import { banner } from './start-banner.js';
+import { runSteps, type Step, type Tell } from './start-steps.js';
+
+const DRAIN_LIMIT_MS = 20_000;
+const SECOND_SIGNAL_AFTER_MS = 500;
+const SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
+const TOKEN_SECONDS = 60 * 60;
+
+/**
+ * Everything that is not needed to start the servers. Reading these modules takes a second or two
+ * of our own processor time, which passes while the servers start.
+ */
+async function loadParts() {
+  const [preparation, platform, tenants, worker, api, operator, events, jose] = await Promise.all([
+    import('../../process/prepare-database.js'),
+    import('../../process/platform.js'),
+    import('../../access/tenants.js'),
+    import('../../worker/main.js'),
+    import('../../api/main.js'),
+    import('../../api/server/operator.js'),
+    import('../access/security-event.js'),
+    import('jose'),
+  ]);
+  const { recordCommand } = events;
+  const { decodeJwt } = jose;
+  return {
+    recordCommand,
+    decodeJwt,
+    ...preparation,
+    ...platform,
+    ...tenants,
+    ...worker,
+    ...api,
+    ...operator,
+  };
+}
+
+type Parts = Awaited<ReturnType<typeof loadParts>>;
+
+/** What has been opened so far, to be closed in the reverse order. */
+interface Run {
+  config: Config;
+  abort: AbortController;
+  closers: (() => Promise<void>)[];
+  tenure: Tenure | undefined;
+  warn: (text: string) => void;
+  /** Told that the process is about to end: it takes no more work from whoever asks whether it is ready. */
+  onEnding: () => void;
+  /** Ends the process because of a failure, with exit code 1, after it has drained. */
+  fail: (reason: string) => void;
+  /** Why it has to end; undefined while it need not. */
+  failure: string | undefined;
+}
+
+/** Starts everything, prints the banner and returns; from then on a signal ends the process. */
+export async function runStart(config: Config): Promise<void> {
+  const run: Run = {
+    config,
+    abort: new AbortController(),
+    closers: [],
+    tenure: undefined,
+    warn: (text) => process.stderr.write(`${text}\n`),
+    onEnding: () => undefined,
+    fail: () => undefined,
+    failure: undefined,
+  };
+  // Whoever read our output may leave (npm start | head); the work goes on.
+  process.stdout.on('error', () => undefined);
+  const starting = start(run);
+  const grace = closeOnSignal(run, starting);
+  run.fail = (reason) => {
+    run.failure ??= reason;
+    grace.close();
+  };
+  if (config.isNpmScript) endWithParent(() => grace.end('the parent process has ended'));
+  try {
+    await starting;
+  } catch (error) {
+    // A signal that came meanwhile is answered by closeOnSignal, which also ends the process.
+    if (run.abort.signal.aborted) return;
+    await close(run);
+    grace.uninstall();
+    throw error;
+  }
+}
+
+async function start(run: Run): Promise<void> {
+  const { config, closers, abort } = run;
+  const since = performance.now();
+  const tenure = await occupy(config, { abort: abort.signal, onProgress: run.warn });
+  run.tenure = tenure;
+  closers.push(tenure.stop);
+  if (config.role !== 'worker') await refuseOccupiedPort(config);
+  if (config.metrics) await refuseOccupiedPort(config.metrics, 'METRICS_');
+  await reachConfigured(config);
+
+  const loading = loadParts();
+  // A failure to load is reported where the parts are awaited, below and in the steps.
+  loading.catch(() => undefined);
+  const opened: { databaseUrl?: string; temporal?: TemporalServer; apiUrl?: string } = {};
+  await runSteps([
+    [databaseStep(run, tenure, opened), migrationStep(run, tenure, loading, opened)],
+    [temporalStep(run, tenure, opened)],
+  ]);
+  abort.signal.throwIfAborted();
+  const { databaseUrl, temporal } = opened;
+  if (databaseUrl === undefined || temporal === undefined) throw new Error('A step was left out.');
+
+  const parts = await loading;
+  const secrets = readSecretKeys(tenure.secretKey);
+  const platform = await parts.openPlatform({ ...config, ...secrets }, { databaseUrl, temporal });
+  closers.push(() => platform.close());
+  run.warn = (text) => platform.log.warn(text);
+  run.onEnding = () => {
+    platform.health.isEnding = true;
+  };
+  const operator = await openOperator(run, parts, platform);
+  await runSteps([[workerStep(run, parts, platform)]]);
+  if (config.role !== 'worker') await runSteps([[apiStep(run, parts, platform, opened)]]);
+  abort.signal.throwIfAborted();
+
+  const apiUrl = opened.apiUrl ?? null;
+  await tenure.announce(apiUrl);
+  const { uiUrl: temporalUiUrl } = temporal;
+  const metricsUrl = operator && `${operator.url}/metrics`;
+  const isShown = apiUrl !== null && tenure.isOwner && isOwnMachine(config);
+  const token = isShown ? await makeToken(parts, platform) : null;
+  const seconds = ((performance.now() - since) / 1000).toFixed(1);
+  process.stdout.write(
+    `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
+  );
+}
+
+/** Metrics and health for operators, in a process of any role; from now on, so that a start is seen. */
+async function openOperator({ config, closers }: Run, parts: Parts, platform: Platform) {
+  if (config.metrics === undefined) return null;
+  const operator = await parts.startOperator(platform, config.metrics).catch((error: unknown) => {
+    throw cannotListen(config.metrics ?? config, error, 'METRICS_');
+  });
+  closers.push(() => operator.close());
+  return operator;
+}
+
+function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }): Step {
+  return {
+    title: 'PostgreSQL',
+    work: async (tell) => {
+      opened.databaseUrl = await tenure.openDatabase(progressOf(run, tell));
+      const { hostname, port } = new URL(opened.databaseUrl);
+      return `${hostname}:${port || '5432'}`;
+    },
+  };
+}
+
+/** As the owner of the tables; from then on this process has a login that may do less. */
+function migrationStep(
+  { config }: Run,
+  tenure: Tenure,
+  loading: Promise<Parts>,
+  opened: { databaseUrl?: string },
+): Step {
+  return {
+    title: 'Migrations',
+    work: async (tell) => {
+      const { databaseUrlsOf, prepareDatabase } = await loading;
+      const urls = await databaseUrlsOf(opened.databaseUrl ?? '', config);
+      const { secret, previousSecrets } = readSecretKeys(tenure.secretKey);
+      const names = await prepareDatabase(urls, {
+        box: secretBox(secret, previousSecrets),
+        tenant: tenure.isOwner ? 'default' : undefined,
+        onStep: tell,
+      });
+      opened.databaseUrl = urls.login;
+      return names.length === 0 ? 'up to date' : `${names.length} applied`;
+    },
+  };
+}
+
+function temporalStep(run: Run, tenure: Tenure, opened: { temporal?: TemporalServer }): Step {
+  return {
+    title: 'Temporal',
+    work: async (tell) => {
+      opened.temporal = await tenure.openTemporal(progressOf(run, tell));
+      return opened.temporal.address;
+    },
+  };
+}
+
+function workerStep(run: Run, { startWorkers }: Parts, platform: Platform): Step {
+  return {
+    title: 'Worker',
+    work: async (tell) => {
+      tell('bundling the workflows');
+      const workers = await startWorkers(platform);
+      run.closers.push(() => workers.drain());
+      void workers.failed.then(({ message }) => run.fail(`a worker has failed: ${message}`));
+      return 'polls';
+    },
+  };
+}
+
+function apiStep(
+  run: Run,
+  { startApi }: Parts,
+  platform: Platform,
+  opened: { apiUrl?: string },
+): Step {
+  return {
+    title: 'API',
+    work: async () => {
+      const api = await startApi(platform, { accepted: 16 }).catch((error: unknown) => {
+        throw cannotListen(run.config, error);
+      });
+      run.closers.push(() => api.close());
+      opened.apiUrl = api.url;
+      return api.url;
+    },
+  };
+}
+
+function progressOf(run: Run, tell: Tell) {
+  return {
+    onProgress: tell,
+    onWarning: (text: string) => run.warn(text),
+    abort: run.abort.signal,
+  };
+}
+
+/**
+ * Whether this is a person's own machine: all data is embedded, and nobody else reaches the port.
+ * Elsewhere output ends in journals, which must hold no credential (docs/decisions/0201).
+ */
+const isOwnMachine = ({ databaseUrl, host }: Config): boolean =>
+  databaseUrl === undefined && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+
+async function makeToken(
+  { decodeJwt, ensureTenant, recordCommand }: Parts,
+  { database, tokens }: Platform,
+): Promise<string> {
+  const tenantId = 'default';
+  await ensureTenant(database.platform, tenantId);
+  const who = { orgId: 'default', roles: ['ADMIN'], subject: 'npm-start' };
+  const token = await tokens.issue({ ...who, tenantId, expiresInSeconds: TOKEN_SECONDS });
+  await recordCommand(database.platform, {
+    ...{ tenantId, entity: 'accessToken', entityKey: decodeJwt(token).jti ?? null },
+    ...{ action: 'issue', details: { ...who, expiresInSeconds: TOKEN_SECONDS } },
+  });
+  return token;
+}
+
+/** Before the servers are started, so that this common mistake is told at once. */
+async function refuseOccupiedPort(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  prefix = '',
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(cannotListen({ host, port }, error, prefix)));
+    probe.listen({ port, host }, () => probe.close(() => resolve()));
+  });
+}
+
+function cannotListen(
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  error: unknown,
+  prefix = '',
+): Error {
+  const way: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set ${prefix}PORT.`,
+    EACCES: `Port ${port} on ${host} is not allowed for this user: set ${prefix}PORT to one above 1023.`,
+    EADDRNOTAVAIL: `${prefix}HOST is "${host}": this machine has no such address.`,
+    ENOTFOUND: `${prefix}HOST is "${host}": this machine has no such address.`,
+  };
+  const text = way[errorCode(error)];
+  if (text !== undefined) return new StartupError(text);
+  return error instanceof Error ? error : new Error(firstLine(error));
+}
+
+/**
+ * The first signal drains: no new requests, those under way finish, workers shut down, connections
+ * close, embedded servers stop. A second signal, or the time limit, ends the process at once. A worker
+ * that fails, and an error that nobody caught (of which nobody knows what it has left behind), drain in
+ * the same way, with exit code 1.
+ */
+function closeOnSignal(run: Run, starting: Promise<void>) {
+  const abandon = (): void => run.tenure?.abandon();
+  const grace = closeWithGrace(
+    {
+      delay: DRAIN_LIMIT_MS,
+      logger: false,
+      skip: ['beforeExit', ...SIGNALS],
+      onSecondError: abandon,
+      onTimeout: () => {
+        run.warn(`not finished within ${DRAIN_LIMIT_MS / 1000} s; ending now`);
+        abandon();
+      },
+    },
+    async ({ err }) => {
+      if (err !== undefined)
+        run.warn(`ending after an error that nobody caught: ${err.stack ?? ''}`);
+      if (run.failure !== undefined)
+        run.warn(`ending, to be started again, because ${run.failure}`);
+      run.onEnding();
+      run.abort.abort();
+      await starting.catch(() => undefined);
+      await close(run);
+      // Whoever supervises the process starts it again when it has failed.
+      if (run.failure !== undefined) throw new StartupError(run.failure);
+    },
+  );
+  let firstAt: number | undefined;
+  const onSignal = (signal: string): void => {
+    if (firstAt === undefined) {
+      firstAt = Date.now();
+      run.warn(`${signal}: finishing what is under way`);
+      grace.close();
+      return;
+    }
+    // Ctrl-C below npm arrives twice, from the terminal and from npm; a person takes longer.
+    if (Date.now() - firstAt < SECOND_SIGNAL_AFTER_MS) return;
+    run.warn(`second ${signal}: ending now`);
+    abandon();
+    process.exit(1);
+  };
+  for (const name of SIGNALS) process.on(name, onSignal);
+  const uninstall = (): void => {
+    for (const name of SIGNALS) process.off(name, onSignal);
+    grace.uninstall();
+  };
+  return { uninstall, end: onSignal, close: () => void grace.close() };
+}
+
+async function close({ closers, tenure, warn }: Run): Promise<void> {
+  await tenure?.announceEnd().catch(() => undefined);
+  for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+    await closer().catch((error: unknown) => warn(`while stopping: ${firstLine(error)}`));
+  }
+}
+
+/**
+ * npm that is killed, or a shell between it and us that does not pass SIGTERM on, takes nothing
+ * with it: without this, an instance that nobody can see any more would go on and hold the port.
+ */
+function endWithParent(end: () => void): void {
+  const parent = process.ppid;
+  const ticker = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(ticker);
+    end();
+  }, 250);
+  ticker.unref();
+}

@@ -1,0 +1,182 @@
+import type { Static } from 'typebox';
+import { within, type Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import type { Draft } from '../../models/flows/draft.js';
+import { getAccount } from '../../queries/accounts/account.js';
+import { AccountUpdate } from '../../schemas/accounts/account.js';
+import type { StartOf } from '../../schemas/flows/flow.js';
+import type { Flows } from '../../schemas/flows/index.js';
+import { reviveInput } from '../../schemas/fields/validator.js';
+import { createAccount, createAddress, setTaxLabels, updateAccount } from './account.js';
+import {
+  createByFlow,
+  requireDraft,
+  saveByFlow,
+  type Drafted,
+  type FlowSave,
+} from '../flows/save-by-flow.js';
+
+type Onboarding = StartOf<Flows['createAccount']>;
+type AccountDto = Awaited<ReturnType<typeof createAccount>>;
+
+/** A step of the onboarding flow: its account has the id of the execution. */
+export interface OnboardingStep {
+  readonly accountId: string;
+  readonly start: Onboarding;
+}
+
+const accountOf = (start: Onboarding) => ({
+  name: start.Name ?? start.Company_Name,
+  defaultCurrency: start.Currency,
+  ...(start.ExternalId === undefined ? {} : { externalId: start.ExternalId }),
+  profile: { organization: start.Company_Name },
+});
+
+const contactOf = (start: Onboarding) => ({
+  firstName: start.First_Name,
+  lastName: start.Last_Name,
+});
+
+/** The first step of onboarding: the account itself. 409: the external id is taken. */
+export async function onboardAccount(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return createAccount(scope, accountOf(start), accountId);
+}
+
+/** The second step: its contact. */
+export async function addAccountContact(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return updateAccount(scope, accountId, {
+    contactInfoList: [contactOf(start)],
+    profile: contactOf(start),
+  });
+}
+
+/** The last step: its address; answers with the whole account. */
+export async function addAccountAddress(
+  scope: Scope,
+  { accountId, start }: OnboardingStep,
+): Promise<AccountDto> {
+  return scope.db.transaction(async (trx) => {
+    await createAddress(within(scope, trx), accountId, {
+      line1: start.Line1,
+      line2: start.Line2 ?? null,
+      city: start.City,
+      state: start.State,
+      zipCode: start.Zip_Code,
+      country: start.Country,
+    });
+    return getAccount(trx, scope.tenantId, accountId);
+  });
+}
+
+/** Takes back what onboarding has made so far; there may be nothing. */
+export async function removeAccount(scope: Scope, accountId: string): Promise<null> {
+  return scope.db.transaction(async (trx) => {
+    await Account.query(trx)
+      .forTenant(scope.tenantId)
+      .existing()
+      .where({ id: accountId })
+      .patch({ deletedAt: scope.now() });
+    return null;
+  });
+}
+
+/** Keeps an onboarding as a draft: the account alone, its contact and address wait. */
+export async function draftAccount(
+  scope: Scope,
+  save: FlowSave,
+  step: OnboardingStep,
+): Promise<Drafted<AccountDto>> {
+  return createByFlow(scope, save, (inner) => onboardAccount(inner, step));
+}
+
+/** Does what a draft of an onboarding left undone; a drafted change has left nothing. */
+async function completeAccount(
+  scope: Scope,
+  saved: AccountDto,
+  draft: Draft,
+  latest?: Onboarding,
+): Promise<AccountDto> {
+  if (draft.workflow !== 'createAccount') return saved;
+  const start = latest ?? (draft.input as Onboarding);
+  const step = { accountId: saved.id, start };
+  await addAccountContact(scope, step);
+  return addAccountAddress(scope, step);
+}
+
+/** Completes an onboarding draft with another start node. */
+export async function completeOnboarding(
+  scope: Scope,
+  save: FlowSave,
+  { accountId, start }: OnboardingStep,
+): Promise<Drafted<AccountDto>> {
+  return saveByFlow(
+    scope,
+    save,
+    async (inner) => {
+      await requireDraft(inner, 'account', accountId);
+      return updateAccount(inner, accountId, accountOf(start));
+    },
+    (inner, saved, draft) => completeAccount(inner, saved, draft, start),
+  );
+}
+
+/** What the edit flow may change, under the names of commands. */
+interface AccountEdit {
+  readonly id: string;
+  readonly status?: string;
+  readonly gst?: string | null;
+  readonly pan?: string | null;
+  readonly cin?: string | null;
+}
+
+/**
+ * The contacts after a change of the name in the profile, which is that of the first contact: onboarding
+ * writes both. Undefined where the change has no name.
+ */
+function renamedContacts(
+  { firstName, lastName }: NonNullable<AccountProfileChange>,
+  [first = {}, ...others]: readonly object[],
+): Record<string, unknown>[] | undefined {
+  if (firstName === undefined && lastName === undefined) return undefined;
+  const name = {
+    ...(firstName === undefined ? {} : { firstName }),
+    ...(lastName === undefined ? {} : { lastName }),
+  };
+  const kept = Object.entries({ ...first, ...name }).filter(([, value]) => value !== null);
+  return [Object.fromEntries(kept), ...(others as Record<string, unknown>[])];
+}
+
+type AccountProfileChange = Static<typeof AccountUpdate>['profile'];
+
+/** Changes what is given of an account; a draft is completed. 404: there is none. 409: a key is taken. */
+export async function editAccount(
+  scope: Scope,
+  save: FlowSave,
+  resolved: Readonly<Record<string, unknown>>,
+): Promise<Drafted<AccountDto>> {
+  const { id, status, gst, pan, cin, ...fields } = resolved as unknown as AccountEdit;
+  const update: Static<typeof AccountUpdate> = reviveInput(AccountUpdate, fields);
+  const taxLabels = {
+    ...(gst === undefined ? {} : { gst }),
+    ...(pan === undefined ? {} : { pan }),
+    ...(cin === undefined ? {} : { cin }),
+  };
+  const change = (inner: Scope) =>
+    inner.db.transaction(async (trx) => {
+      const { contactInfoList: contacts } = await updateAccount(inner, id, update);
+      const renamed = renamedContacts(update.profile ?? {}, contacts);
+      if (renamed) await updateAccount(inner, id, { contactInfoList: renamed });
+      if (Object.keys(taxLabels).length > 0) await setTaxLabels(inner, id, taxLabels);
+      if (status !== undefined) {
+        await Account.query(trx).forTenant(scope.tenantId).where({ id }).patch({ status });
+      }
+      return getAccount(trx, scope.tenantId, id);
+    });
+  return saveByFlow(scope, save, change, completeAccount);
+}

@@ -1,0 +1,27 @@
+import type { Knex } from 'knex';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+
+/**
+ * Holds the account that `accountId` of a body names against its deletion until the transaction
+ * ends. 400: there is none.
+ */
+export async function holdAccount(
+  trx: Knex.Transaction,
+  scope: Scope,
+  accountId: string,
+): Promise<void> {
+  const account = await Account.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(accountId)
+    .select('id')
+    .forShare();
+  if (!account) {
+    throw problem.validation(`'accountId' names no account: '${accountId}'`, {
+      field: 'accountId',
+      value: accountId,
+    });
+  }
+}

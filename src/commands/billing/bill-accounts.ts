@@ -1,0 +1,278 @@
+import type { Knex } from 'knex';
+import type { BillingProblem } from '../../messages/billing-run.js';
+import type { Days } from '../../kernel/time/billing-calendar.js';
+import { daysFrom } from '../../kernel/time/date.js';
+import { newId, seededId } from '../../kernel/id.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { Decimal, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
+import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
+import type { Scope } from '../../kernel/scope.js';
+import { insertInvoices, takeInvoiceNumbers } from '../../models/billing/invoice-rows.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
+import {
+  loadBillingAccounts,
+  loadBillingLines,
+  type BillingAccount,
+} from '../../queries/billing/billing-account.js';
+import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-names.js';
+import { prorationFrom } from '../../rating/index.js';
+import { loadTaxRates } from '../../queries/billing/tax-rate.js';
+import {
+  closeUsage,
+  takeUnbilledUsage,
+  type UsageGroup,
+} from '../../queries/billing/unbilled-usage.js';
+import { applyFreedPayments } from '../payments/freed-payments.js';
+import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
+import {
+  draftInvoices,
+  dueDateOf,
+  findMissingTaxRates,
+  type DraftCharge,
+  type InvoiceDraft,
+} from './invoice-draft.js';
+import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
+import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+
+/** Accounts to bill for a period, by an execution of a billing run. */
+export interface BillAccounts {
+  readonly executionId: string;
+  readonly period: Days;
+  readonly invoiceDate: string;
+  readonly accountIds: readonly string[];
+  /** Whether the run is for one account that was named. */
+  readonly isNamed: boolean;
+  readonly isDryRun: boolean;
+}
+
+export interface BilledAccounts {
+  readonly invoices: readonly BilledInvoice[];
+  readonly problems: readonly BillingProblem[];
+}
+
+/**
+ * Bills accounts in one transaction (docs/decisions/0100 to 0104): claims their unbilled usage, adds
+ * the recurring charges that fall due, numbers and posts their invoices. What is billed already is
+ * not found again, so that a repeated call adds nothing. A dry run is the same computation; it locks
+ * and writes nothing. Before it, a short transaction of its own closes the days that are billed
+ * (docs/decisions/0110).
+ */
+export async function billAccounts(scope: Scope, request: BillAccounts): Promise<BilledAccounts> {
+  const { tenantId } = scope;
+  const { accountIds, isDryRun, period } = request;
+  if (!isDryRun) {
+    await scope.db.transaction((trx) => closeUsage(trx, tenantId, accountIds, period.last));
+  }
+  return scope.db.transaction(async (trx) => {
+    const accounts = await loadBillingAccounts(trx, tenantId, accountIds, !isDryRun);
+    const lines = await loadBillingLines(trx, tenantId, accountIds);
+    const recurring = await findRecurringCharges(trx, tenantId, {
+      ...{ accounts, lines, isNamed: request.isNamed, run: period },
+    });
+    const seed = newId();
+    const usage = await takeUnbilledUsage(trx, tenantId, {
+      accountIds: [...recurring.windows.keys()],
+      ...{ until: period.last, cutoffs: recurring.cutoffs, seed, isClaimed: !isDryRun },
+    });
+    if (usage.length === 0 && recurring.charges.length === 0) {
+      return { invoices: [], problems: recurring.problems };
+    }
+    const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
+    const charges = [
+      ...(await mapInPortions(recurring.charges, (charge) => chargeOfLine(charge, seed, names))),
+      ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
+    ];
+    const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
+    const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
+    const invoices = datedInvoices(drafts, accounts, request, names);
+    const problems = [...recurring.problems, ...findMissingTaxRates(invoices)];
+    if (isDryRun) return { invoices, problems };
+    const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
+    await insertCharges(trx, tenantId, recurring.charges, seed, names);
+    await tellOfInvoices(trx, tenantId, posted);
+    await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
+    return { invoices: posted, problems };
+  });
+}
+
+function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {
+  const { rate, hasOther, contractId, label, dimensionName } = group;
+  const service = services.get(group.serviceId);
+  const unit = units.get(group.dimensionId ?? '') ?? dimensionName;
+  const share = shareOfUsage(group);
+  return {
+    ...group,
+    isOfOneContract: contractId !== null && !hasOther,
+    description: withShare(label ?? unit ?? service?.label ?? service?.name ?? 'Usage', share),
+    share,
+    volume: new Decimal(group.volume),
+    unit,
+    ...{ proration: null, tiers: group.tiers ?? [] },
+    rate: rate === null ? averageRate(group) : new Decimal(rate),
+    amount: new Decimal(group.amount),
+    chargeType: 'Usage',
+  };
+}
+
+/** Which part of the usage of a line the account bears; null where it bears all. */
+function shareOfUsage({ shareFrom, shareTo, shareOf, sharedAmount }: UsageGroup) {
+  if (shareFrom === null || shareTo === null || shareOf === null) return null;
+  return {
+    ...{ from: new Decimal(shareFrom), to: new Decimal(shareTo), of: new Decimal(shareOf) },
+    amount: new Decimal(sharedAmount ?? 0),
+  };
+}
+
+/** Says on the invoice that an account bears a part of what several do. */
+const withShare = (description: string, share: Share | null): string =>
+  share === null ? description : `${description} (share ${shareText(share)})`;
+
+/** What a unit of tiered usage cost on average; null without volume, and where logic made it. */
+function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType | null {
+  const units = new Decimal(volume);
+  if (dimensionId === null || units.isZero()) return null;
+  return new Decimal(amount).div(units).toDecimalPlaces(10);
+}
+
+const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string) => {
+  const invoiceId = seededId(seed, `${part.billedAccountId}${part.currency}${part.usageType}`);
+  const key = [line.id, type, due.period.first, position].join('/');
+  return { invoiceId, itemId: seededId(invoiceId, key) };
+};
+
+function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames): DraftCharge {
+  const { line, service, part, type } = charge;
+  return {
+    ...idsOf(charge, seed),
+    ...{ accountId: part.billedAccountId, currency: part.currency, usageType: part.usageType },
+    ...{ serviceId: service.id, contractId: line.contractId, isOfOneContract: true },
+    ...{ contractServiceId: line.id, dimensionId: part.row?.attributeId ?? null },
+    // Its amount is in minor units already, and so the part of this account.
+    ...{ description: descriptionOf(charge, names), share: null },
+    ...{ volume: part.volume, rate: part.rate, amount: part.amount, tiers: part.tiers },
+    unit: names.units.get(part.row?.attributeId ?? '') ?? null,
+    proration: daysOfPart(charge),
+    taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
+    ...{ chargeType: type, priceMethod: part.row?.method ?? null },
+    ...{ firstDate: part.days.first, lastDate: part.days.last, transactions: 0 },
+  };
+}
+
+const daysOfPart = ({ part: { isProrated, days }, due: { period } }: RecurringCharged) =>
+  isProrated
+    ? prorationFrom(daysFrom(days.first, days.last), daysFrom(period.first, period.last))
+    : null;
+
+const descriptionOf = ({ service, part }: RecurringCharged, { rows }: ChargeNames): string =>
+  withShare(rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name, part.share);
+
+function datedInvoices(
+  drafts: readonly InvoiceDraft[],
+  accounts: readonly BillingAccount[],
+  { invoiceDate, period }: BillAccounts,
+  names: ChargeNames,
+): BilledInvoice[] {
+  const known = new Map(accounts.map((account) => [account.id, account]));
+  return drafts
+    .map((draft) => ({
+      ...draft,
+      ...{ invoiceNo: null, invoiceDate, period, names },
+      accountName: known.get(draft.accountId)?.name ?? null,
+      // What is credited is not to be paid by anybody.
+      dueDate: isCreditNote(draft)
+        ? null
+        : dueDateOf(invoiceDate, known.get(draft.accountId)?.netTerm ?? null),
+    }))
+    .sort((a, b) => compare(sortKey(a), sortKey(b)));
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+/** Invoices before credit notes, by account and currency: the order of their numbers. */
+const sortKey = ({ accountId, invoiceType, currency }: InvoiceDraft): string =>
+  `${accountId}/${invoiceType === 'Invoice' ? 0 : 1}/${currency}`;
+
+const invoiceNumber = (series: 'INV' | 'CN', number: number): string =>
+  `${series}-${String(number).padStart(6, '0')}`;
+
+const isCreditNote = ({ invoiceType }: InvoiceDraft): boolean => invoiceType === 'Credit Note';
+
+async function postInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoices: readonly BilledInvoice[],
+  executionId: string,
+): Promise<BilledInvoice[]> {
+  // The last thing that others may wait for: until the commit nobody else of the tenant numbers.
+  const creditNotes = invoices.filter(isCreditNote).length;
+  const next = await takeInvoiceNumbers(trx, tenantId, {
+    invoices: invoices.length - creditNotes,
+    creditNotes,
+  });
+  const numbered = invoices.map((invoice) => ({
+    ...invoice,
+    invoiceNo: isCreditNote(invoice)
+      ? invoiceNumber('CN', next.creditNote++)
+      : invoiceNumber('INV', next.invoice++),
+  }));
+  const rows: ReturnType<typeof itemRow>[] = [];
+  for (const { items, names } of numbered) {
+    rows.push(...(await mapInPortions(items, (item, index) => itemRow(item, index, names))));
+  }
+  await insertInvoices(
+    trx,
+    tenantId,
+    numbered.map((invoice) => invoiceRow(invoice, executionId)),
+    rows,
+  );
+  return numbered;
+}
+
+async function insertCharges(
+  trx: Knex.Transaction,
+  tenantId: string,
+  charges: readonly RecurringCharged[],
+  seed: string,
+  names: ChargeNames,
+): Promise<void> {
+  const plans = new Set(charges.map(({ part }) => part.plan));
+  await StoredRatingPlan.insertMissing(trx, tenantId, plans);
+  const rows = await mapInPortions(charges, (charge): RecurringChargeRow => {
+    const { line, service, part, type, due, position } = charge;
+    const { invoiceId, itemId } = idsOf(charge, seed);
+    return {
+      ...{ id: newId(), accountId: part.billedAccountId, masterAccountId: line.account.id },
+      ...{ contractId: line.contractId, contractServiceId: line.id, serviceId: service.id },
+      lineageId: line.lineageId,
+      ...{ chargeType: type, usageType: part.usageType, currency: part.currency, position },
+      ...{ periodStart: due.period.first, periodEnd: due.period.last },
+      ...{ billStartDate: part.days.first, billEndDate: part.days.last },
+      lineStart: line.startDate,
+      ...{ name: part.name, dimensionId: part.row?.attributeId ?? null },
+      ...{ description: descriptionOf(charge, names), priceMethod: part.row?.method ?? null },
+      ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+      sharedBy: part.share ? sharesKey(line.shares) : null,
+      isProrated: part.isProrated ? 'true' : 'false',
+      taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
+      planId: StoredRatingPlan.idOf(part.plan),
+      dimensions: JSON.stringify(part.dimensions),
+      ...{ invoiceId, invoiceItemId: itemId },
+    };
+  });
+  await RecurringCharge.insertMany(trx, tenantId, rows);
+}
+
+async function tellOfInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoices: readonly BilledInvoice[],
+): Promise<void> {
+  await recordWebhookEvents(trx, tenantId, ['invoice.posted'], () =>
+    invoices.map((invoice) => ({
+      event: 'invoice.posted' as const,
+      recordId: invoice.id,
+      data: presentBilledInvoice(invoice),
+    })),
+  );
+}

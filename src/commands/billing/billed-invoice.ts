@@ -1,0 +1,103 @@
+import type { Static } from 'typebox';
+import type { Days } from '../../kernel/time/billing-calendar.js';
+import { dueStatusOf } from '../../kernel/time/due-status.js';
+import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
+import { presentTier } from '../../queries/billing/invoice.js';
+import type { ChargeNames } from '../../queries/billing/charge-names.js';
+import type * as schema from '../../schemas/billing/invoice.js';
+import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
+
+/** An invoice as it was posted, or, without a number, would be. */
+export interface BilledInvoice extends InvoiceDraft {
+  readonly invoiceNo: string | null;
+  readonly invoiceDate: string;
+  readonly dueDate: string | null;
+  readonly period: Days;
+  readonly accountName: string | null;
+  readonly names: ChargeNames;
+}
+
+/** The row of a posted invoice. */
+export function invoiceRow(
+  invoice: BilledInvoice & { readonly invoiceNo: string },
+  executionId: string,
+): InvoiceRow {
+  const { id, accountId, contractId, invoiceType, currency, amount, taxAmount } = invoice;
+  const total = amount.plus(taxAmount);
+  return {
+    ...{ id, accountId, contractId, invoiceType, currency, amount, taxAmount, executionId },
+    isReversed: invoice.isReversed ? 'true' : 'false',
+    invoiceNo: invoice.invoiceNo,
+    invoiceDate: invoice.invoiceDate,
+    dueDate: invoice.dueDate,
+    periodStart: invoice.period.first,
+    periodEnd: invoice.period.last,
+    invoiceStatus: 'Posted',
+    balance: total,
+    paymentStatus: total.isZero() ? 'Paid' : 'Unpaid',
+    transactionCount: invoice.transactions,
+  };
+}
+
+/** The row of an item of it. */
+export function itemRow(
+  item: DraftItem,
+  position: number,
+  { services }: ChargeNames,
+): InvoiceItemRow {
+  const service = services.get(item.serviceId);
+  const { invoiceId, serviceId, contractServiceId, dimensionId, description, volume } = item;
+  return {
+    ...{ invoiceId, position, serviceId, contractServiceId, dimensionId, description, volume },
+    id: item.itemId,
+    serviceName: service?.name ?? null,
+    serviceCode: service?.code ?? null,
+    ...{ unit: item.unit, ratePerUnit: item.rate },
+    chargedDays: item.proration?.days ?? null,
+    periodDays: item.proration?.of ?? null,
+    tiers: item.tiers.length === 0 ? null : JSON.stringify(item.tiers),
+    exactAmount: item.amount,
+    amount: item.rounded,
+    ...{ tax: item.tax, taxCode: item.taxCode, taxRate: item.taxRate },
+    balance: item.rounded.plus(item.tax),
+    ...{ chargeType: item.chargeType, priceMethodType: item.priceMethod },
+    ...{ billStartDate: item.firstDate, billEndDate: item.lastDate },
+  };
+}
+
+/** An invoice of a run as the API shows it (document 1, section 2.2); a draft, of a dry run, has no number. */
+export function presentBilledInvoice(
+  invoice: BilledInvoice,
+): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
+  const { currency, names } = invoice;
+  const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
+  return {
+    ...{ id: row.id, invoiceNo: invoice.invoiceNo, invoiceDate: row.invoiceDate },
+    ...{ accountId: row.accountId, accountName: invoice.accountName },
+    invoiceStatus: invoice.invoiceNo === null ? 'Draft' : row.invoiceStatus,
+    ...{ invoiceType: row.invoiceType, amount: row.amount, taxAmount: row.taxAmount },
+    ...{
+      total: row.amount.plus(row.taxAmount),
+      balance: row.balance,
+      currency,
+      dueDate: row.dueDate,
+    },
+    ...{ periodStart: row.periodStart, periodEnd: row.periodEnd },
+    paymentStatus: row.paymentStatus,
+    approvalStatus: invoice.invoiceNo === null ? 'Draft' : 'Approved',
+    dueStatus: dueStatusOf(row, row.invoiceDate),
+    ...{ contractId: row.contractId, voidReason: null, invoiceFileName: null },
+    items: invoice.items.map((draft, position) => {
+      const item = itemRow(draft, position, names);
+      const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
+      const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
+      const { serviceName, serviceCode } = item;
+      return {
+        ...{ id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax, balance },
+        ...{ chargeType, priceMethodType, billStartDate, billEndDate },
+        ...{ serviceName, serviceCode, currency, unit: draft.unit, proration: draft.proration },
+        tiers: draft.tiers.map(presentTier),
+      };
+    }),
+  };
+}

@@ -1,0 +1,170 @@
+import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
+import type { BillingProblem } from '../../messages/billing-run.js';
+import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../../kernel/numbers/money.js';
+import { partOf, type Share } from '../../kernel/numbers/share.js';
+import { addDays } from '../../kernel/time/date.js';
+import { mapInPortions, Portions } from '../../kernel/portions.js';
+import type { Proration } from '../../rating/index.js';
+import { referenceData } from '../../kernel/reference-data.js';
+import type { TaxRates } from '../../queries/billing/tax-rate.js';
+
+/** What becomes an item: an amount before its one rounding. */
+export interface DraftCharge {
+  readonly invoiceId: string;
+  readonly itemId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly serviceId: string;
+  readonly contractId: string | null;
+  /** Whether it is only of this contract. */
+  readonly isOfOneContract: boolean;
+  readonly contractServiceId: string | null;
+  readonly dimensionId: string | null;
+  readonly description: string;
+  readonly volume: Decimal;
+  /** What the volume counts. */
+  readonly unit: string | null;
+  readonly rate: Decimal | null;
+  /** Where only a part of the period is charged. */
+  readonly proration: Proration | null;
+  readonly tiers: readonly ChargedTier[];
+  readonly amount: Decimal;
+  /** Where several accounts share it: the part that this is, and the exact amount of all. */
+  readonly share: (Share & { readonly amount: Decimal }) | null;
+  readonly taxCode: string | null;
+  readonly chargeType: string;
+  readonly priceMethod: string | null;
+  readonly firstDate: string;
+  readonly lastDate: string;
+  readonly transactions: number;
+}
+
+export interface DraftItem extends DraftCharge {
+  /** Rounded to the currency's minor unit. */
+  readonly rounded: Decimal;
+  readonly isTaxExempt: boolean;
+  readonly taxRate: Decimal | null;
+  readonly tax: Decimal;
+}
+
+/** An invoice without its number. */
+export interface InvoiceDraft {
+  readonly id: string;
+  readonly accountId: string;
+  readonly contractId: string | null;
+  readonly invoiceType: 'Invoice' | 'Credit Note';
+  /** Whether its amounts have the opposite sign of the charges of which it is made. */
+  readonly isReversed: boolean;
+  readonly currency: string;
+  readonly items: readonly DraftItem[];
+  readonly amount: Decimal;
+  readonly taxAmount: Decimal;
+  readonly transactions: number;
+}
+
+/**
+ * The invoices of charges: one for each account, currency and usage type; a credit note where they are
+ * payouts, or come to less than zero (docs/decisions/0271). Each item is rounded once,
+ * half away from zero; its tax is that of the rounded amount, rounded once too, and none for the accounts
+ * that are exempt.
+ */
+export async function draftInvoices(
+  charges: readonly DraftCharge[],
+  taxRates: TaxRates,
+  exemptAccounts: ReadonlySet<string>,
+): Promise<InvoiceDraft[]> {
+  const byInvoice = new Map<string, DraftCharge[]>();
+  for (const charge of charges) {
+    const known = byInvoice.get(charge.invoiceId);
+    if (known) known.push(charge);
+    else byInvoice.set(charge.invoiceId, [charge]);
+  }
+  const drafts: InvoiceDraft[] = [];
+  const portions = new Portions();
+  for (const ofInvoice of byInvoice.values()) {
+    const [first] = ofInvoice;
+    if (!first) continue;
+    const isExempt = exemptAccounts.has(first.accountId);
+    drafts.push(await draftInvoice(first, ofInvoice, taxRates, isExempt));
+    if (portions.isOver) await portions.rest();
+  }
+  return drafts;
+}
+
+async function draftInvoice(
+  { invoiceId, accountId, currency, usageType, contractId }: DraftCharge,
+  charges: readonly DraftCharge[],
+  taxRates: TaxRates,
+  isTaxExempt: boolean,
+): Promise<InvoiceDraft> {
+  const digits = referenceData.currency(currency)?.minorDigits ?? 2;
+  const drafted = await mapInPortions(charges, (charge): DraftItem => {
+    const { share } = charge;
+    // The parts of all accounts add up to what one of them would pay.
+    const rounded = share
+      ? partOf(share.amount, share, digits)
+      : roundToMinorUnit(charge.amount, digits);
+    const isTaxed = charge.taxCode !== null && !isTaxExempt;
+    const taxRate = isTaxed ? (taxRates.find(charge.taxCode) ?? null) : null;
+    const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
+    return { ...charge, rounded, isTaxExempt, taxRate, tax };
+  });
+  const isOfOne = charges.every(
+    (charge) => charge.isOfOneContract && charge.contractId === contractId,
+  );
+  const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
+  // Nobody can pay less than nothing: what is charged below zero is credited, and the reverse.
+  const isReversed = total.isNegative() && !total.isZero();
+  const items = isReversed ? await mapInPortions(drafted, reverseItem) : drafted;
+  return {
+    ...{ id: invoiceId, accountId, currency, items, isReversed },
+    contractId: isOfOne ? contractId : null,
+    invoiceType: (usageType === 'Payout') === isReversed ? 'Invoice' : 'Credit Note',
+    amount: sum(items.map(({ rounded }) => rounded)),
+    taxAmount: sum(items.map(({ tax }) => tax)),
+    transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
+  };
+}
+
+/** An item with the opposite sign; what it counts stays. */
+function reverseItem(item: DraftItem): DraftItem {
+  const { amount, rounded, tax, rate, tiers } = item;
+  const negative = (text: string): string => decimalText(new Decimal(text).negated());
+  return {
+    ...item,
+    ...{ amount: amount.negated(), rounded: rounded.negated(), tax: tax.negated() },
+    rate: rate?.negated() ?? null,
+    tiers: tiers.map((tier) => ({
+      ...tier,
+      unitRate: negative(tier.unitRate),
+      amount: negative(tier.amount),
+    })),
+  };
+}
+
+/** Items whose tax code no tax rate has: they are billed without tax, and each says so once. */
+export function findMissingTaxRates(invoices: readonly InvoiceDraft[]): BillingProblem[] {
+  const found = new Map<string, BillingProblem>();
+  for (const { accountId, items } of invoices) {
+    for (const { taxCode, taxRate, isTaxExempt, ...item } of items) {
+      const key = `${accountId}/${taxCode ?? ''}`;
+      if (taxCode === null || taxRate !== null || isTaxExempt || found.has(key)) continue;
+      found.set(key, {
+        accountId,
+        contractServiceId: item.contractServiceId,
+        chargeType: item.chargeType,
+        periodStart: item.firstDate,
+        code: 'TAX_RATE_MISSING',
+        message: `'${item.description}' has the tax code '${taxCode}', which no tax rate has: it is billed without tax. Add the rate (POST /v1/tax-rates), void the invoice and run the period again.`,
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** When an invoice is due: so many days after its date as the net term says; at once without one. */
+export function dueDateOf(invoiceDate: string, netTerm: string | null): string {
+  const days = /^Net (\d+)$/.exec(netTerm ?? '')?.[1];
+  return days === undefined ? invoiceDate : addDays(invoiceDate, Number(days));
+}

@@ -1,0 +1,50 @@
+import type { Knex } from 'knex';
+import { within, type Scope } from '../../kernel/scope.js';
+import {
+  PaymentApplication,
+  type PaymentOfInvoice,
+} from '../../models/payments/payment-application.js';
+import { readInvoices } from '../../queries/billing/invoice.js';
+import { readAppliedPayments } from '../../queries/payments/payment-application.js';
+import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+
+/** Tells webhooks that invoices, which the caller holds, are void or overdue, as they are then. */
+export async function recordInvoiceEvents(
+  scope: Scope,
+  trx: Knex.Transaction,
+  event: 'invoice.voided' | 'invoice.overdue',
+  ids: readonly string[],
+): Promise<void> {
+  await recordWebhookEvents(trx, scope.tenantId, [event], async () => {
+    const invoices = await readInvoices(within(scope, trx), ids);
+    return invoices.map((data) => ({ event, recordId: data.id, data }));
+  });
+}
+
+/**
+ * Applies payments to invoices, both of which the caller holds, and tells webhooks of it: of each
+ * payment with all that it pays, and of each invoice of which nothing is open any more.
+ */
+export async function applyToInvoices(
+  scope: Scope,
+  trx: Knex.Transaction,
+  applications: readonly PaymentOfInvoice[],
+): Promise<void> {
+  if (applications.length === 0) return;
+  const { tenantId } = scope;
+  await PaymentApplication.add(trx, tenantId, applications);
+  const kinds = ['payment.applied', 'invoice.paid'] as const;
+  await recordWebhookEvents(trx, tenantId, kinds, async (isWanted) => {
+    const [applied, paid] = kinds;
+    const paymentIds = [...new Set(applications.map(({ paymentId }) => paymentId))];
+    const payments = isWanted(applied) ? await readAppliedPayments(trx, tenantId, paymentIds) : [];
+    const invoiceIds = [...new Set(applications.map(({ invoiceId }) => invoiceId))];
+    const invoices = isWanted(paid) ? await readInvoices(within(scope, trx), invoiceIds) : [];
+    return [
+      ...payments.map((data) => ({ event: applied, recordId: data.id, data })),
+      ...invoices
+        .filter(({ balance }) => balance.isZero())
+        .map((data) => ({ event: paid, recordId: data.id, data })),
+    ];
+  });
+}

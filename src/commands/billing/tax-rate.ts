@@ -1,0 +1,95 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { TaxRate } from '../../models/billing/tax-rate.js';
+import { presentTaxRate, type TaxRateDto } from '../../queries/billing/tax-rate.js';
+import type * as schema from '../../schemas/billing/tax-rate.js';
+import { requireTaxRatesFit } from '../rules/size-limits.js';
+
+const rateMax = 1000;
+
+/** 400: more than tenfold the amount is a slip. */
+function rateText(rate: Decimal): string {
+  if (rate.lte(rateMax)) return decimalText(rate);
+  throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
+}
+
+/**
+ * 409: another rate has this code in other letter case, and a row that names it could mean either. Held
+ * until the transaction ends.
+ */
+async function requireOneCase(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  code: string,
+  id: string | null = null,
+): Promise<void> {
+  await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`tax-rate/${tenantId}`]);
+  const other = await TaxRate.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereRaw('lower(code) = lower(?) and code <> ?', [code, code])
+    .whereRaw('id is distinct from ?::uuid', [id])
+    .first();
+  if (!other) return;
+  throw problem.conflict(
+    `'code' '${code}' differs from that of the tax rate '${other.code}' by letter case alone.`,
+    { field: 'code', value: code },
+  );
+}
+
+/** Sets how charges of a tax code are taxed. 409: there is a rate of this code, or too many. */
+export async function createTaxRate(
+  scope: Scope,
+  { rate, code, name }: Static<typeof schema.TaxRateCreate>,
+): Promise<TaxRateDto> {
+  const columns = { code, name: name ?? null, rate: rateText(rate) };
+  return scope.db.transaction(async (trx) => {
+    await requireOneCase(trx, scope, code);
+    const created = await TaxRate.query(trx)
+      .forTenant(scope.tenantId)
+      .insert(columns)
+      .returning('*');
+    await requireTaxRatesFit(trx, scope);
+    return presentTaxRate(created);
+  });
+}
+
+async function lock(trx: Knex.Transaction, scope: Scope, id: string): Promise<TaxRate> {
+  const found = await TaxRate.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(id)
+    .forUpdate();
+  if (!found) throw problem.notFound(`There is no tax rate '${id}'.`);
+  return found;
+}
+
+/** Changes what is given. 404: there is none. 409: the code is taken. */
+export async function updateTaxRate(
+  scope: Scope,
+  id: string,
+  { rate, ...fields }: Static<typeof schema.TaxRateUpdate>,
+): Promise<TaxRateDto> {
+  const columns = { ...fields, ...(rate === undefined ? {} : { rate: rateText(rate) }) };
+  return scope.db.transaction(async (trx) => {
+    const found = await lock(trx, scope, id);
+    if (fields.code !== undefined) await requireOneCase(trx, scope, fields.code, id);
+    const changed = await found
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({ ...columns, updatedAt: scope.now() })
+      .returning('*');
+    return presentTaxRate(changed as unknown as TaxRate);
+  });
+}
+
+/** Deletes a tax rate; its code is free again. 404: there is none. */
+export async function deleteTaxRate(scope: Scope, id: string): Promise<void> {
+  await scope.db.transaction(async (trx) => {
+    const found = await lock(trx, scope, id);
+    await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
+  });
+}

@@ -1,0 +1,133 @@
+import type { Knex } from 'knex';
+import { oncePeriod, type Days, type DueCharge } from '../../kernel/time/billing-calendar.js';
+import type { BillingProblem } from '../../messages/billing-run.js';
+import { dayAfter, dayBefore } from '../../kernel/time/date.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { RecurringCharge, type ChargedPeriod } from '../../models/billing/recurring-charge.js';
+import { daysOf, type BillingLine } from '../../queries/billing/billing-account.js';
+import type { BilledService } from '../../queries/usage/rating-context.js';
+import { ChargedIndex } from './charged-index.js';
+
+/** A subscription of a line that falls due for the account of its contract. */
+export interface DueLine {
+  readonly line: BillingLine;
+  readonly service: BilledService;
+  readonly due: DueCharge;
+}
+
+/** A line, and the days on which it ran before those that a run charges. */
+interface Before extends DueLine {
+  readonly days: Days;
+}
+
+const subscription = 'Subscription';
+
+/** The days that a charge is for: a price that is not prorated pays for its whole period. */
+const paidDays = ({
+  isProrated,
+  periodStart,
+  periodEnd,
+  billedFrom,
+  billedUntil,
+}: ChargedPeriod): Days =>
+  isProrated ? { first: billedFrom, last: billedUntil } : { first: periodStart, last: periodEnd };
+
+/** Whether the line began later when this was charged. */
+const beganLater = ({ lineStart }: ChargedPeriod, days: Days): boolean =>
+  lineStart !== null && lineStart > days.first;
+
+/** The days before those that are due of each line; none of lines that just begin. */
+function daysBefore(dueLines: readonly DueLine[]): Before[] {
+  const earliest = new Map<string, DueLine>();
+  for (const one of dueLines) {
+    const known = earliest.get(one.line.id);
+    if (!known || one.due.billed.first < known.due.billed.first) earliest.set(one.line.id, one);
+  }
+  return [...earliest.values()].flatMap((one) => {
+    const { first } = daysOf(one.line);
+    const last = dayBefore(one.due.billed.first);
+    return first !== null && first <= last ? [{ ...one, days: { first, last } }] : [];
+  });
+}
+
+/**
+ * Whether days before may be uncharged: the day before is, or the line has begun later when it was
+ * charged. A run that found the days before it charged has vouched for those before them.
+ */
+function isSuspect({ line, days }: Before, known: ChargedIndex): boolean {
+  const charged = known.ofLineage(line.lineageId, subscription);
+  const isAdjacent = charged.some((one) => {
+    const paid = paidDays(one);
+    return paid.first <= days.last && days.last <= paid.last;
+  });
+  return !isAdjacent || charged.some((one) => beganLater(one, days));
+}
+
+/** The days that none of the charges pays for. */
+function gapsIn({ first, last }: Days, charged: readonly ChargedPeriod[]): Days[] {
+  const gaps: Days[] = [];
+  let from = first;
+  const paid = charged.map(paidDays).sort((a, b) => (a.first < b.first ? -1 : 1));
+  for (const days of paid) {
+    if (days.first > last) break;
+    if (days.first > from) gaps.push({ first: from, last: dayBefore(days.first) });
+    if (days.last >= from) from = dayAfter(days.last);
+  }
+  if (from <= last) gaps.push({ first: from, last });
+  return gaps;
+}
+
+/**
+ * Of the uncharged days those that somebody may have meant to charge: not what lies before the first
+ * charge of a line that began then already, or before the line was known.
+ */
+function missedDays({ line, days }: Before, charged: readonly ChargedPeriod[]): Days[] {
+  const gaps = gapsIn(days, charged);
+  if (charged.length === 0) return gaps.filter(({ last }) => line.knownSince <= last);
+  const start = charged.map((one) => paidDays(one).first).sort()[0] ?? '';
+  const wasMovedBack = charged.some((one) => beganLater(one, days));
+  return gaps.filter(({ first }) => first > start || wasMovedBack);
+}
+
+const gapsShown = 3;
+
+function problemOf({ line, service }: Before, gaps: readonly Days[]): BillingProblem {
+  const shown = gaps.slice(0, gapsShown).map(({ first, last }) => `${first} to ${last}`);
+  const more = gaps.length > gapsShown ? [`${gaps.length - gapsShown} more`] : [];
+  return {
+    ...{ accountId: line.account.id, contractServiceId: line.id, chargeType: subscription },
+    ...{ periodStart: gaps[0]?.first ?? null, code: 'DAYS_NOT_CHARGED' },
+    message:
+      `'${service.name}' of contract ${line.contractNumber} ran on ${[...shown, ...more].join(', ')} ` +
+      'and no invoice charges these days: bill a period that ends with them, or, where an invoice ' +
+      'has other days of the same period, void it and bill the period again.',
+  };
+}
+
+/**
+ * Names days of subscriptions that lie before what a run charges and are on no invoice
+ * (docs/decisions/0274): a frequency was changed before its last period was billed, a start was moved
+ * back, a run was left out, an invoice was voided.
+ */
+export async function findUnchargedDays(
+  db: Knex,
+  tenantId: string,
+  dueLines: readonly DueLine[],
+  known: ChargedIndex,
+): Promise<BillingProblem[]> {
+  const suspects = daysBefore(dueLines).filter((one) => isSuspect(one, known));
+  const [since] = suspects.map(({ days }) => days.first).sort();
+  if (since === undefined) return [];
+  const lineages = [...new Set(suspects.map(({ line }) => line.lineageId))];
+  const all = await ChargedIndex.of(
+    await RecurringCharge.chargedPeriods(db, tenantId, lineages, since),
+  );
+  const problems = await mapInPortions(suspects, (one) => {
+    const charged = all.ofLineage(one.line.lineageId, subscription);
+    // What was charged once is charged for all days.
+    if (charged.some(({ periodEnd }) => periodEnd === oncePeriod.last)) return [];
+    const gaps = missedDays(one, charged);
+    return gaps.length === 0 ? [] : [problemOf(one, gaps)];
+  });
+  return problems.flat();
+}

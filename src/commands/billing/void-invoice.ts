@@ -1,0 +1,71 @@
+import type { Knex } from 'knex';
+import type { Scope } from '../../kernel/scope.js';
+import { problem } from '../../kernel/problem.js';
+import { Account } from '../../models/accounts/account.js';
+import { InvoiceItem } from '../../models/billing/invoice-item.js';
+import { Invoice } from '../../models/billing/invoice.js';
+import { RecurringCharge } from '../../models/billing/recurring-charge.js';
+import { Payment } from '../../models/payments/payment.js';
+import { PaymentApplication } from '../../models/payments/payment-application.js';
+import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
+import { releaseUsage } from '../../queries/billing/unbilled-usage.js';
+import { applyFreedPayments } from '../payments/freed-payments.js';
+import { recordInvoiceEvents } from './invoice-event.js';
+
+/**
+ * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
+ * and what it charged is billed by the next run; payments that were applied to it pay what else is
+ * open, and what is left of them the invoices of that run.
+ * 404: there is none. 409: it is void already.
+ */
+export async function voidInvoice(scope: Scope, id: string, reason: string | null) {
+  const { tenantId } = scope;
+  await scope.db.transaction(async (trx) => {
+    const found = await Invoice.query(trx).forTenant(tenantId).findById(id).select('accountId');
+    if (!found) throw missingInvoice(id);
+    // The account first, as a billing run does: until the commit nobody bills what is released.
+    await Account.query(trx).forTenant(tenantId).findById(found.accountId).forNoKeyUpdate();
+    // Payments before invoices, as whoever applies them does.
+    await lockPaymentsOf(trx, tenantId, id);
+    const invoice = await Invoice.query(trx).forTenant(tenantId).findById(id).forNoKeyUpdate();
+    if (!invoice) throw missingInvoice(id);
+    if (invoice.invoiceStatus === 'Void') {
+      throw problem.conflict(`The invoice '${invoice.invoiceNo}' is void already.`);
+    }
+    await PaymentApplication.release(trx, tenantId, id);
+    const voidedAt = scope.now();
+    await Invoice.query(trx)
+      .forTenant(tenantId)
+      .findById(id)
+      .patch({
+        ...{ invoiceStatus: 'Void', voidedAt, voidReason: reason, balance: '0' },
+        ...{ paymentStatus: 'Unpaid', updatedAt: voidedAt },
+      });
+    await InvoiceItem.query(trx)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .patch({ balance: '0' });
+    await RecurringCharge.query(trx)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .patch({ voidedAt });
+    await releaseUsage(trx, tenantId, id);
+    await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
+    await applyFreedPayments(scope, trx, [found.accountId]);
+  });
+  return getInvoice(scope, id);
+}
+
+/** Holds the payments of an invoice until the transaction ends. */
+async function lockPaymentsOf(trx: Knex.Transaction, tenantId: string, id: string): Promise<void> {
+  const paying = PaymentApplication.query(trx)
+    .forTenant(tenantId)
+    .where({ invoiceId: id })
+    .select('paymentId');
+  await Payment.query(trx)
+    .forTenant(tenantId)
+    .whereIn('id', paying)
+    .orderBy('id')
+    .select('id')
+    .forUpdate();
+}

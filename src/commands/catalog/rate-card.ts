@@ -1,0 +1,360 @@
+import type { Knex } from 'knex';
+import { dayBefore, utcDate } from '../../kernel/time/date.js';
+import { newId } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { CatalogOwner } from '../../models/catalog/attribute.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
+import { RateCardRow } from '../../models/catalog/rate-card-row.js';
+import type { Service } from '../../models/catalog/service.js';
+import {
+  currencyOfPath,
+  getRateCard,
+  missingRateCard,
+  type RateCardDto,
+} from '../../queries/catalog/rate-card.js';
+import { warnOfCards } from '../../queries/catalog/card-warnings.js';
+import type { RateCardWrite } from '../../schemas/catalog/rate-card.js';
+import { lockService } from './lock-service.js';
+import { resolveRateCards, type RateCardOptions, type ResolvedCard } from './rate-card-rows.js';
+import { requireServiceFits } from '../rules/size-limits.js';
+
+/*
+ * The rate cards of a service or of a contract line. Whoever calls the functions that take an owner
+ * holds the owner's row until the transaction ends, so that versions have no gaps and one is
+ * current.
+ */
+
+export interface PutOptions extends RateCardOptions {
+  /**
+   * Whether a card that is there gets a new version (an approved service, an exception card); else
+   * its rows are replaced and the version stays.
+   */
+  readonly makesVersion: boolean;
+}
+
+type Versions = ReadonlyMap<string, RateCard>;
+
+/** The current version of each of these currencies that has one. */
+async function currentVersions(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  currencies?: readonly string[],
+): Promise<Versions> {
+  const query = RateCard.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .where({ ...owner, isCurrent: true });
+  const cards = await (currencies ? query.whereIn('currency', [...currencies]) : query);
+  return new Map(cards.map((card) => [card.currency, card]));
+}
+
+async function insertRows(
+  trx: Knex.Transaction,
+  scope: Scope,
+  cards: readonly { readonly id: string; readonly card: ResolvedCard }[],
+): Promise<void> {
+  const rows = cards.flatMap(({ id, card }) =>
+    card.rows.map((row) => ({ ...row, rateCardId: id })),
+  );
+  await RateCardRow.insertAll(trx, scope.tenantId, rows);
+}
+
+/** Inserts versions that follow `previous`; a card without a previous version starts at 1. */
+async function insertVersions(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  cards: readonly ResolvedCard[],
+  previous: Versions,
+): Promise<void> {
+  if (cards.length === 0) return;
+  const today = utcDate(scope.now());
+  const versions = cards.map((card) => {
+    const before = previous.get(card.currency);
+    // A clock that went backwards must not put a version before the one that it follows.
+    const fromDate = before && before.fromDate > today ? before.fromDate : today;
+    return { id: newId(), card, versionNo: (before?.versionNo ?? 0) + 1, fromDate };
+  });
+  await RateCard.insertAll(
+    trx,
+    scope.tenantId,
+    versions.map(({ id, card, versionNo, fromDate }) => ({
+      ...{ id, versionNo, fromDate, currency: card.currency, isCurrent: true },
+      ...owner,
+    })),
+  );
+  await insertRows(trx, scope, versions);
+}
+
+/**
+ * Ends current versions: the last day is the day before today, or the first day of a version that
+ * began today or later (docs/decisions/0032).
+ */
+async function supersede(
+  trx: Knex.Transaction,
+  scope: Scope,
+  versions: readonly RateCard[],
+): Promise<void> {
+  const now = scope.now();
+  const yesterday = dayBefore(utcDate(now));
+  const byLastDay = new Map<string, string[]>();
+  for (const { id, fromDate } of versions) {
+    const toDate = fromDate > yesterday ? fromDate : yesterday;
+    byLastDay.set(toDate, [...(byLastDay.get(toDate) ?? []), id]);
+  }
+  for (const [toDate, ids] of byLastDay) {
+    await RateCard.query(trx)
+      .forTenant(scope.tenantId)
+      .whereIn('id', ids)
+      .patch({ isCurrent: false, toDate, updatedAt: now });
+  }
+}
+
+/** Puts new rows in the place of those of cards that keep their version. */
+async function replaceRows(
+  trx: Knex.Transaction,
+  scope: Scope,
+  cards: readonly { readonly id: string; readonly card: ResolvedCard }[],
+): Promise<void> {
+  if (cards.length === 0) return;
+  const ids = cards.map(({ id }) => id);
+  const now = scope.now();
+  await RateCardRow.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .whereIn('rateCardId', ids)
+    .patch({ deletedAt: now });
+  await RateCard.query(trx).forTenant(scope.tenantId).whereIn('id', ids).patch({ updatedAt: now });
+  await insertRows(trx, scope, cards);
+}
+
+/** 400: a card has another first day than its stored version, which a PUT does not change. */
+function checkFromDates(
+  cards: readonly RateCardWrite[],
+  current: Versions,
+  field: string | undefined,
+): void {
+  cards.forEach(({ currency, fromDate }, index) => {
+    const stored = current.get(currency)?.fromDate;
+    if (fromDate === undefined || fromDate === null || stored === undefined) return;
+    if (fromDate === stored) return;
+    const name = field === undefined ? 'fromDate' : `${field}[${index}].fromDate`;
+    throw problem.validation(
+      `'${name}' '${fromDate}' is not ${stored}, the first day of the stored version: a PUT does not ` +
+        `change when prices begin. Versions and their days: .../rate-cards/${currency}/versions`,
+      { field: name, value: fromDate },
+    );
+  });
+}
+
+async function putResolved(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  cards: readonly ResolvedCard[],
+  current: Versions,
+  makesVersion: boolean,
+): Promise<void> {
+  if (makesVersion) {
+    const followed = cards.flatMap(({ currency }) => current.get(currency) ?? []);
+    await supersede(trx, scope, followed);
+    await insertVersions(trx, scope, owner, cards, current);
+    await requireServiceFits(trx, scope, owner);
+    return;
+  }
+  const kept = cards.flatMap((card) => {
+    const existing = current.get(card.currency);
+    return existing ? [{ id: existing.id, card }] : [];
+  });
+  await replaceRows(trx, scope, kept);
+  const fresh = cards.filter(({ currency }) => !current.has(currency));
+  await insertVersions(trx, scope, owner, fresh, new Map());
+  await requireServiceFits(trx, scope, owner);
+}
+
+/**
+ * Adds cards at version 1. 400: see `resolveRateCards`. 409: a currency has a current card already.
+ */
+export async function insertRateCards(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  cards: readonly RateCardWrite[],
+  options: RateCardOptions = {},
+): Promise<void> {
+  if (cards.length === 0) return;
+  const resolved = await resolveRateCards(trx, scope, owner, cards, options);
+  const currencies = resolved.map(({ currency }) => currency);
+  const [taken] = (await currentVersions(trx, scope, owner, currencies)).keys();
+  if (taken !== undefined) {
+    throw problem.conflict(`There is a current rate card for the currency '${taken}' already.`, {
+      field: 'currency',
+      value: taken,
+    });
+  }
+  await insertVersions(trx, scope, owner, resolved, new Map());
+  await requireServiceFits(trx, scope, owner);
+}
+
+/** The current card with what its owner should know of it. */
+async function readWritten(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<RateCardDto> {
+  const card = await getRateCard(trx, tenantId, owner, currency);
+  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card]);
+  return warned;
+}
+
+/** Adds one card at version 1; see `insertRateCards`. */
+export async function insertRateCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  card: RateCardWrite,
+  options: RateCardOptions = {},
+): Promise<RateCardDto> {
+  await insertRateCards(trx, scope, owner, [card], options);
+  return readWritten(trx, scope, owner, card.currency);
+}
+
+/**
+ * Replaces the card of the currency that the path names (document 1, section 3). 400: the body has
+ * another currency; see `resolveRateCards`. 404: the currency has no current card.
+ */
+export async function putRateCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  currency: string,
+  card: RateCardWrite,
+  { makesVersion, ...options }: PutOptions,
+): Promise<RateCardDto> {
+  const code = currencyOfPath(currency);
+  if (card.currency !== code) {
+    throw problem.validation(`'currency' must be ${code}, the currency of the address`, {
+      field: 'currency',
+      value: card.currency,
+    });
+  }
+  const current = await currentVersions(trx, scope, owner, [code]);
+  if (current.size === 0) throw missingRateCard(currency);
+  checkFromDates([card], current, options.field);
+  const resolved = await resolveRateCards(trx, scope, owner, [card], options);
+  await putResolved(trx, scope, owner, resolved, current, makesVersion);
+  return readWritten(trx, scope, owner, code);
+}
+
+/** Makes a version of a card whose rows are resolved: the first, or the one after the current. */
+export async function putResolvedCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  card: ResolvedCard,
+): Promise<RateCardDto> {
+  const current = await currentVersions(trx, scope, owner, [card.currency]);
+  await putResolved(trx, scope, owner, [card], current, true);
+  return readWritten(trx, scope, owner, card.currency);
+}
+
+/**
+ * Makes these the cards of the owner: a currency that is among them is put, one that is not is
+ * deleted. 400: see `resolveRateCards`.
+ */
+export async function replaceRateCards(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  cards: readonly RateCardWrite[],
+  { makesVersion, ...options }: PutOptions,
+): Promise<void> {
+  const current = await currentVersions(trx, scope, owner);
+  checkFromDates(cards, current, options.field);
+  const resolved = await resolveRateCards(trx, scope, owner, cards, options);
+  const kept = new Set(resolved.map(({ currency }) => currency));
+  const dropped = [...current.keys()].filter((currency) => !kept.has(currency));
+  if (dropped.length > 0) await deleteRateCards(trx, scope, owner, dropped);
+  await putResolved(trx, scope, owner, resolved, current, makesVersion);
+}
+
+/**
+ * Deletes the cards of an owner with all their versions and rows: of these currencies (codes), or
+ * all. One that is made again starts at version 1 (0-decisions.md section 6).
+ */
+export async function deleteRateCards(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  currencies?: readonly string[],
+): Promise<void> {
+  const deletedAt = scope.now();
+  const cards = () => {
+    const query = RateCard.query(trx).forTenant(scope.tenantId).existing().where(owner);
+    return currencies ? query.whereIn('currency', [...currencies]) : query;
+  };
+  await RateCardRow.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .whereIn('rateCardId', cards().select('rate_card.id'))
+    .patch({ deletedAt });
+  await cards().patch({ deletedAt });
+}
+
+/** Deletes the card of a currency, by code or name. 404: there is no current one. */
+export async function deleteRateCard(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<void> {
+  const code = currencyOfPath(currency);
+  const current = await currentVersions(trx, scope, owner, [code]);
+  if (current.size === 0) throw missingRateCard(currency);
+  await deleteRateCards(trx, scope, owner, [code]);
+}
+
+/** Whether a PUT of a card of this service makes a version (document 1, section 3). */
+export const makesVersion = (service: Service): boolean => service.approvalStatus === 'Approved';
+
+/** Adds a card to a service. 400, 404: no such service. 409: the currency has a card. */
+export async function createServiceRateCard(
+  scope: Scope,
+  serviceId: string,
+  card: RateCardWrite,
+): Promise<RateCardDto> {
+  return scope.db.transaction(async (trx) => {
+    const service = await lockService(trx, scope, serviceId);
+    return insertRateCard(trx, scope, { serviceId: service.id }, card);
+  });
+}
+
+/** Replaces a card of a service; on an approved one a new version is made. 400, 404. */
+export async function putServiceRateCard(
+  scope: Scope,
+  serviceId: string,
+  currency: string,
+  card: RateCardWrite,
+): Promise<RateCardDto> {
+  return scope.db.transaction(async (trx) => {
+    const service = await lockService(trx, scope, serviceId);
+    const owner = { serviceId: service.id };
+    const options = { makesVersion: makesVersion(service) };
+    return putRateCard(trx, scope, owner, currency, card, options);
+  });
+}
+
+/** Deletes a card of a service with its versions. 404: no such service or card. */
+export async function deleteServiceRateCard(
+  scope: Scope,
+  serviceId: string,
+  currency: string,
+): Promise<void> {
+  await scope.db.transaction(async (trx) => {
+    const service = await lockService(trx, scope, serviceId);
+    await deleteRateCard(trx, scope, { serviceId: service.id }, currency);
+  });
+}

@@ -1,0 +1,247 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { newId } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Attribute } from '../../models/catalog/attribute.js';
+import type { Contract } from '../../models/contracts/contract.js';
+import { ContractService } from '../../models/contracts/contract-service.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
+import { RateCardRow } from '../../models/catalog/rate-card-row.js';
+import { Service } from '../../models/catalog/service.js';
+import type * as schema from '../../schemas/contracts/contract-service.js';
+import { withAccountIds } from '../accounts/account-map.js';
+import { insertAttributes, requireDistinctNames } from '../catalog/attribute.js';
+import { requireDateOrder } from '../rules/date-order.js';
+import { formerColumns, insertFormerAttributes, insertFormerCards } from './former-line.js';
+import { setKnownDimensionValues, type DimensionValues } from './line-dimensions.js';
+import { insertRateCards } from '../catalog/rate-card.js';
+import { requireAccountFits } from '../rules/size-limits.js';
+
+/*
+ * The lines of a contract. Whoever calls these holds the contract until the transaction ends.
+ */
+
+/** What a request gives of a line; family B has one field more than document 1. */
+export type LineInput = Static<typeof schema.ContractServiceUpdate> & {
+  readonly subscriptionChargeType?: string | null;
+};
+
+/** A line to add: what it is of is known, whichever name the request had for it. */
+export interface NewLine {
+  readonly serviceId: string;
+  readonly input: LineInput;
+  /** The line of the same contract and service that this one was sent back for. */
+  readonly former?: ContractService;
+  /** The first of the lines that it replaces: what was charged and counted under them stays so. */
+  readonly lineageId?: string;
+  /** Where the line is in the request, for messages: `services[0].`, or nothing. */
+  readonly at: string;
+}
+
+/** The columns of a line that a request gives. */
+export function lineColumns(input: LineInput) {
+  const { serviceInstanceId, startDate, endDate, terminationDate, terminationMessage } = input;
+  const { chargeFrequency, billingFrequency, subscriptionChargeType } = input;
+  const { dimensionValues, accountMap } = input;
+  return {
+    ...(serviceInstanceId === undefined ? {} : { serviceInstanceId }),
+    ...(startDate === undefined ? {} : { startDate }),
+    ...(endDate === undefined ? {} : { endDate }),
+    ...(terminationDate === undefined ? {} : { terminationDate }),
+    ...(terminationMessage === undefined ? {} : { terminationMessage }),
+    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
+    ...(billingFrequency === undefined ? {} : { billingFrequency }),
+    ...(subscriptionChargeType === undefined ? {} : { subscriptionChargeType }),
+    ...(dimensionValues === undefined ? {} : { dimensionValues }),
+    ...(accountMap === undefined ? {} : { accountMap }),
+  };
+}
+
+interface LineDates {
+  readonly startDate?: string | null;
+  readonly endDate?: string | null;
+  readonly terminationDate?: string | null;
+}
+
+/**
+ * 400: the line would end before it starts, or be ended before it starts, by its own start or its
+ * contract's (document 1, section 3; docs/decisions/0051).
+ */
+export function requireLineDates(
+  contract: Pick<Contract, 'startDate'>,
+  change: LineDates,
+  stored: LineDates,
+  at: string,
+): void {
+  requireDateOrder(change, stored, at);
+  if (change.startDate === undefined && change.terminationDate === undefined) return;
+  const { startDate = stored.startDate, terminationDate = stored.terminationDate } = change;
+  const start = startDate ?? contract.startDate;
+  if (start === null || terminationDate === null || terminationDate === undefined) return;
+  if (terminationDate < start) {
+    const field = `${at}terminationDate`;
+    throw problem.validation(
+      `'${field}' (${terminationDate}) is before the start of the line (${start})`,
+      { field, value: terminationDate },
+    );
+  }
+}
+
+/**
+ * Holds the services of lines, so that none is deleted before the lines are there. 400: one does
+ * not exist.
+ */
+export async function lockServicesOf(
+  trx: Knex.Transaction,
+  scope: Scope,
+  lines: readonly NewLine[],
+): Promise<void> {
+  if (lines.length === 0) return;
+  const ids = [...new Set(lines.map(({ serviceId }) => serviceId))];
+  const services = await Service.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .whereIn('id', ids)
+    .orderBy('id')
+    .forShare();
+  const known = new Set(services.map(({ id }) => id));
+  for (const { serviceId, at } of lines) {
+    if (!known.has(serviceId)) {
+      const field = `${at}serviceId`;
+      throw problem.validation(`'${field}' names no service: ${serviceId}`, {
+        field,
+        value: serviceId,
+      });
+    }
+  }
+}
+
+/** Checks what needs no database. 400: dates or attribute names contradict each other. */
+function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine): void {
+  requireLineDates(contract, input, {}, at);
+  requireDistinctNames([
+    { field: `${at}priceableAttributes`, attributes: input.priceableAttributes ?? [] },
+  ]);
+}
+
+/** What a request gives of a line, accounts that bear its charges by their ids. */
+export async function withSharesById(
+  scope: Scope,
+  input: LineInput,
+  at: string,
+): Promise<LineInput> {
+  const { accountMap } = input;
+  if (!accountMap) return input;
+  return {
+    ...input,
+    accountMap: await withAccountIds(scope, accountMap, at),
+  };
+}
+
+/**
+ * Adds lines with their attributes and exception cards; a line that names no attributes gets copies
+ * of its service's, one without cards has the list price (document 1, section 4.2, rule 2). Returns
+ * their ids in order. The caller holds their services (`lockServicesOf`). 400: a part is not valid.
+ */
+export async function insertLines(
+  trx: Knex.Transaction,
+  scope: Scope,
+  contract: Contract,
+  lines: readonly NewLine[],
+): Promise<string[]> {
+  if (lines.length === 0) return [];
+  for (const line of lines) checkLine(contract, line);
+  const inserted: (NewLine & { readonly id: string })[] = [];
+  for (const line of lines) {
+    inserted.push({
+      ...line,
+      input: await withSharesById(scope, line.input, line.at),
+      id: newId(),
+    });
+  }
+  await ContractService.insertAll(
+    trx,
+    scope.tenantId,
+    inserted.map(({ id, serviceId, input, former, lineageId }) => ({
+      ...{ id, serviceId, contractId: contract.id, lineageId: lineageId ?? null },
+      ...(former ? formerColumns(former) : {}),
+      ...lineColumns(input),
+    })),
+  );
+  const copying = inserted.filter(
+    ({ input, former }) =>
+      input.priceableAttributes === null || (input.priceableAttributes === undefined && !former),
+  );
+  if (copying.length > 0) {
+    const ids = copying.map(({ id }) => id);
+    await ContractService.copyCatalogAttributes(trx, scope.tenantId, ids);
+  }
+  for (const line of inserted) await insertParts(trx, scope, line);
+  await requireAccountFits(trx, scope, contract.masterAccountId);
+  return inserted.map(({ id }) => id);
+}
+
+/** Gives a line the attributes and cards of the request, else those of its former self. */
+async function insertParts(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { id, serviceId, input, former, at }: NewLine & { readonly id: string },
+): Promise<void> {
+  const owner = { contractServiceId: id };
+  const { priceableAttributes: attributes, rateCards: cards } = input;
+  if (former && attributes === undefined) await insertFormerAttributes(trx, scope, id, former);
+  else await insertAttributes(trx, scope, owner, 'PRICEABLE', attributes ?? []);
+  if (former && cards === undefined) await insertFormerCards(trx, scope, id, former, at);
+  else await insertRateCards(trx, scope, owner, cards ?? [], { field: `${at}rateCards` });
+  await setKnownDimensionValues(
+    trx,
+    scope.tenantId,
+    { id, serviceId },
+    {
+      values: input.dimensionValues,
+      attributes,
+      former: former?.dimensionValues as DimensionValues | null | undefined,
+      at,
+    },
+  );
+}
+
+/** Deletes lines with their attributes and exception cards: four statements, however many. */
+async function deleteLinesWhere(
+  trx: Knex.Transaction,
+  { tenantId, now }: Scope,
+  lines: { readonly contractId: string } | { readonly id: string },
+): Promise<void> {
+  const change = { deletedAt: now() };
+  const ids = () =>
+    ContractService.query(trx).forTenant(tenantId).existing().where(lines).select('id');
+  const cards = () =>
+    RateCard.query(trx).forTenant(tenantId).existing().whereIn('contractServiceId', ids());
+  await RateCardRow.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereIn('rateCardId', cards().select('rate_card.id'))
+    .patch(change);
+  await cards().patch(change);
+  await Attribute.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .whereIn('contractServiceId', ids())
+    .patch(change);
+  await ContractService.query(trx).forTenant(tenantId).existing().where(lines).patch(change);
+}
+
+/** Deletes one line with its attributes and exception cards. */
+export async function deleteLine(trx: Knex.Transaction, scope: Scope, id: string): Promise<void> {
+  await deleteLinesWhere(trx, scope, { id });
+}
+
+/** Deletes all lines of a contract with their attributes and exception cards. */
+export async function deleteLinesOf(
+  trx: Knex.Transaction,
+  scope: Scope,
+  contractId: string,
+): Promise<void> {
+  await deleteLinesWhere(trx, scope, { contractId });
+}

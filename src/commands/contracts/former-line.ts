@@ -1,0 +1,151 @@
+import type { Knex } from 'knex';
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { Attribute } from '../../models/catalog/attribute.js';
+import type { ContractService } from '../../models/contracts/contract-service.js';
+import { linesOf } from '../../queries/contracts/contract-service.js';
+import { insertAttributes, type AttributeInput } from '../catalog/attribute.js';
+import type { NewLine } from './contract-lines.js';
+import { copyCard } from '../catalog/copy-card.js';
+import { loadPriceable } from '../catalog/rate-card-rows.js';
+
+/*
+ * A contract shows its lines in short. A line that is sent back with its id, in a PUT that replaces
+ * the lines, keeps of the former one what the short form does not show (docs/decisions/0052).
+ */
+
+/** A line of a request that replaces the lines of a contract, with the id that it was sent with. */
+export interface ReplacingLine extends NewLine {
+  readonly id: unknown;
+}
+
+/** When a line runs; null: as its contract. */
+interface LineSpan {
+  readonly startDate?: string | null;
+  readonly endDate?: string | null;
+  readonly terminationDate?: string | null;
+}
+
+/** The lines of a contract that are there now. */
+const presentLines = (trx: Knex.Transaction, tenantId: string, contractId: string) =>
+  linesOf(trx, tenantId).where({ contractId }).orderBy('contract_service.id');
+
+/** Those that these ids name, with their attributes and current cards, by id. */
+async function loadFormerLines(
+  trx: Knex.Transaction,
+  tenantId: string,
+  contractId: string,
+  ids: readonly unknown[],
+): Promise<ReadonlyMap<unknown, ContractService>> {
+  const known = ids.filter((id): id is string => typeof id === 'string' && isUuid(id));
+  if (known.length === 0) return new Map();
+  const lines = await presentLines(trx, tenantId, contractId)
+    .whereIn('contract_service.id', known)
+    .withGraphFetched('[attributes, currentRateCards.rows]');
+  return new Map(lines.map((line) => [line.id, line]));
+}
+
+/** Whether two lines run on a common day; without dates they run as long as their contract. */
+function overlap(line: LineSpan, other: LineSpan): boolean {
+  const first = ({ startDate }: LineSpan): string => startDate ?? '';
+  const last = ({ endDate, terminationDate }: LineSpan): string =>
+    [endDate, terminationDate].filter((date) => typeof date === 'string').sort()[0] ?? '9999-12-31';
+  return first(line) <= last(other) && first(other) <= last(line);
+}
+
+/**
+ * The lines that replace those of a contract, each with the one of its service that its id names (it is
+ * that one, sent back), and with its lineage: what was charged and counted under a line is not charged
+ * again, and goes on counting, under the one that takes its place. Without an id that is the line of
+ * the same service and instance that runs on some of the same days.
+ */
+export async function withFormerLines(
+  trx: Knex.Transaction,
+  tenantId: string,
+  contractId: string,
+  lines: readonly ReplacingLine[],
+): Promise<NewLine[]> {
+  const ids = lines.map(({ id }) => id);
+  const named = await loadFormerLines(trx, tenantId, contractId, ids);
+  const replaced = await presentLines(trx, tenantId, contractId);
+  const taken = new Set<string>();
+  const take = (line: ContractService | undefined): ContractService | undefined => {
+    if (line) taken.add(line.id);
+    return line;
+  };
+  const formers = lines.map(({ id, serviceId }) => {
+    const line = named.get(id);
+    return line?.serviceId === serviceId ? take(line) : undefined;
+  });
+  return lines.map(({ id: _id, ...line }, index) => {
+    const former = formers[index];
+    const place =
+      former ?? take(replaced.find((each) => !taken.has(each.id) && isPlace(each, line)));
+    return {
+      ...line,
+      ...(former ? { former } : {}),
+      ...(place ? { lineageId: place.lineageId ?? place.id } : {}),
+    };
+  });
+}
+
+/** Whether a line without a known id takes the place of this one. */
+const isPlace = (replaced: ContractService, { serviceId, input }: NewLine): boolean =>
+  replaced.serviceId === serviceId &&
+  replaced.serviceInstanceId === (input.serviceInstanceId ?? null) &&
+  overlap(replaced, input);
+
+/** The columns that the short form of a line does not show. */
+export function formerColumns(former: ContractService) {
+  const { terminationMessage, chargeFrequency, billingFrequency, subscriptionChargeType } = former;
+  const { dimensionValues, accountMap } = former;
+  return {
+    ...{ terminationMessage, chargeFrequency, billingFrequency, subscriptionChargeType },
+    ...{ dimensionValues, accountMap },
+  };
+}
+
+/** An attribute as a request would give it. */
+function inputOf(attribute: Attribute): AttributeInput {
+  const { name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
+  const { isProration, meterResetFrequency, dimValues, dimensionValText } = attribute;
+  return {
+    ...{ name, label, dimensionDataType, isContractInput, isMeterDimension },
+    ...{ isProration, meterResetFrequency, dimValues, dimensionValText },
+  };
+}
+
+/** Gives a line the attributes of its former self, of all kinds. */
+export async function insertFormerAttributes(
+  trx: Knex.Transaction,
+  scope: Scope,
+  id: string,
+  { attributes = [] }: ContractService,
+): Promise<void> {
+  for (const kind of ['PRICEABLE', 'INPUT', 'TRANSACTION'] as const) {
+    const inputs = attributes.filter((attribute) => attribute.kind === kind).map(inputOf);
+    await insertAttributes(trx, scope, { contractServiceId: id }, kind, inputs);
+  }
+}
+
+/** Gives a line the current cards of its former self. 400: the request takes away what they price. */
+export async function insertFormerCards(
+  trx: Knex.Transaction,
+  scope: Scope,
+  id: string,
+  { currentRateCards = [] }: ContractService,
+  at: string,
+): Promise<void> {
+  if (currentRateCards.length === 0) return;
+  const owner = { contractServiceId: id };
+  const attributes = await loadPriceable(trx, scope.tenantId, owner);
+  const missing = (name: string) =>
+    problem.validation(
+      `'${at}priceableAttributes' is without '${name}', which an exception card prices`,
+      { field: `${at}priceableAttributes` },
+    );
+  for (const card of currentRateCards) {
+    await copyCard(trx, scope, { card, owner, attributes, missing });
+  }
+}

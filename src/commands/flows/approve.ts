@@ -1,0 +1,98 @@
+import type { Knex } from 'knex';
+import { problem, type Problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { Contract } from '../../models/contracts/contract.js';
+import { Draft } from '../../models/flows/draft.js';
+import { Payment } from '../../models/payments/payment.js';
+import { Service } from '../../models/catalog/service.js';
+import type { ApprovableRecord } from '../../models/db/tenant-model.js';
+import { getAccount } from '../../queries/accounts/account.js';
+import { getContract } from '../../queries/contracts/contract.js';
+import { getService } from '../../queries/catalog/service.js';
+import type { FlowEntity } from '../../schemas/flows/flow.js';
+import { lockContract } from '../contracts/lock-contract.js';
+import { lockService } from '../catalog/lock-service.js';
+
+/** The records that have an approvalStatus. */
+export const approvable: Readonly<Record<FlowEntity, typeof ApprovableRecord>> = {
+  account: Account,
+  contract: Contract,
+  service: Service,
+  payment: Payment,
+};
+
+/** Refuses what is approved, or waits for the end of its draft. 409. */
+async function requireApprovable(
+  trx: Knex.Transaction,
+  scope: Scope,
+  entity: FlowEntity,
+  record: ApprovableRecord,
+): Promise<void> {
+  if (record.approvalStatus === 'Approved') {
+    throw problem.conflict(`The ${entity} is approved already.`, { field: 'approvalStatus' });
+  }
+  const draft = await Draft.query(trx)
+    .forTenant(scope.tenantId)
+    .findOne({ entity, entityId: record.id });
+  if (draft) {
+    throw problem.conflict(
+      `The ${entity} is a draft: call its flow without draftMode to complete it first.`,
+      { field: 'draft' },
+    );
+  }
+}
+
+const inactive = (entity: FlowEntity): Problem =>
+  problem.conflict(`The ${entity} is Inactive and cannot be approved.`, { field: 'status' });
+
+const approval = (scope: Scope) => ({
+  approvalStatus: 'Approved',
+  approvedBy: scope.actor,
+  approvedAt: scope.now(),
+  updatedAt: scope.now(),
+});
+
+/** Approves an account. 404: there is none. 409: it is approved, a draft or Inactive. */
+export async function approveAccount(scope: Scope, id: string) {
+  return scope.db.transaction(async (trx) => {
+    const { tenantId } = scope;
+    const account = await Account.query(trx)
+      .forTenant(tenantId)
+      .existing()
+      .findOne({ id })
+      .forUpdate();
+    if (!account) throw problem.notFound(`There is no account '${id}'.`);
+    await requireApprovable(trx, scope, 'account', account);
+    if (account.status !== 'Active') throw inactive('account');
+    await account.$query(trx).forTenant(tenantId).patch(approval(scope));
+    return getAccount(trx, tenantId, id);
+  });
+}
+
+/** Approves a contract. 404: there is none. 409: it is approved, a draft, or its account Inactive. */
+export async function approveContract(scope: Scope, id: string) {
+  return scope.db.transaction(async (trx) => {
+    const { tenantId } = scope;
+    const contract = await lockContract(trx, scope, id);
+    await requireApprovable(trx, scope, 'contract', contract);
+    const account = await Account.query(trx)
+      .forTenant(tenantId)
+      .findOne({ id: contract.masterAccountId });
+    if (account?.status !== 'Active') throw inactive('account');
+    await contract.$query(trx).forTenant(tenantId).patch(approval(scope));
+    return getContract(trx, tenantId, id);
+  });
+}
+
+/** Approves a service. 404: there is none. 409: it is approved, a draft or Inactive. */
+export async function approveService(scope: Scope, id: string) {
+  return scope.db.transaction(async (trx) => {
+    const { tenantId } = scope;
+    const service = await lockService(trx, scope, id);
+    await requireApprovable(trx, scope, 'service', service);
+    if (service.serviceStatus !== 'Active') throw inactive('service');
+    await service.$query(trx).forTenant(tenantId).patch(approval(scope));
+    return getService(trx, tenantId, id);
+  });
+}

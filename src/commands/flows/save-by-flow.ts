@@ -1,0 +1,81 @@
+import type { Knex } from 'knex';
+import { problem } from '../../kernel/problem.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import { Draft } from '../../models/flows/draft.js';
+import type { FlowEntity } from '../../schemas/flows/flow.js';
+import { approvable } from './approve.js';
+
+/** A call of a flow that makes or changes a record. */
+export interface FlowSave {
+  readonly entity: FlowEntity;
+  readonly workflow: string;
+  /** The start node as the caller sent it. */
+  readonly start: Readonly<Record<string, unknown>>;
+  /** Whether further steps wait until the flow is called again (document 2, section 4.1). */
+  readonly isDraft: boolean;
+}
+
+interface Saved {
+  readonly id: string;
+  readonly approvalStatus: string;
+}
+
+/** A record as a flow leaves it; `draft` says that the flow is not completed. */
+export type Drafted<Dto> = Dto & { readonly draft?: true };
+
+/** Keeps the input beside its record, whose approvalStatus is Draft. */
+async function keepDraft<Dto extends Saved>(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  { entity, workflow, start }: FlowSave,
+  saved: Dto,
+): Promise<Drafted<Dto>> {
+  const { id } = saved;
+  await Draft.keep(trx, tenantId, { entity, entityId: id, workflow, input: start });
+  await approvable[entity]
+    .query(trx)
+    .forTenant(tenantId)
+    .findById(id)
+    .patch({ approvalStatus: 'Draft' });
+  return { ...saved, approvalStatus: 'Draft', draft: true as const };
+}
+
+/** Makes a record in one transaction; in draft mode the input is kept beside it. */
+export async function createByFlow<Dto extends Saved>(
+  scope: Scope,
+  save: FlowSave,
+  create: (scope: Scope) => Promise<Dto>,
+): Promise<Drafted<Dto>> {
+  return scope.db.transaction(async (trx) => {
+    const created = await create(within(scope, trx));
+    return save.isDraft ? keepDraft(trx, scope, save, created) : created;
+  });
+}
+
+/**
+ * Changes a record in one transaction. In draft mode the input is kept beside the record; otherwise a
+ * draft that there was is completed: `complete` is told what it held, and does what was left undone.
+ */
+export async function saveByFlow<Dto extends Saved>(
+  scope: Scope,
+  save: FlowSave,
+  change: (scope: Scope) => Promise<Dto>,
+  complete: (scope: Scope, saved: Dto, draft: Draft) => Promise<Dto> = (_scope, saved) =>
+    Promise.resolve(saved),
+): Promise<Drafted<Dto>> {
+  return scope.db.transaction(async (trx) => {
+    const inner = within(scope, trx);
+    const saved = await change(inner);
+    if (save.isDraft) return keepDraft(trx, scope, save, saved);
+    const draft = await Draft.take(trx, scope.tenantId, save.entity, saved.id);
+    return draft ? complete(inner, saved, draft) : saved;
+  });
+}
+
+/** The record that a create flow is called with again, to complete it. 404: it is no draft. */
+export async function requireDraft(scope: Scope, entity: FlowEntity, id: string): Promise<void> {
+  const draft = await Draft.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .findOne({ entity, entityId: id });
+  if (!draft) throw problem.notFound(`There is no draft of the ${entity} '${id}'.`);
+}

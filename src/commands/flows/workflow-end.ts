@@ -1,0 +1,23 @@
+import type { Knex } from 'knex';
+import type { ExecutionStatus } from '../../messages/flow-run.js';
+import { workflowIdOf } from '../../schemas/flows/flow-id.js';
+import { recordWebhookEvent } from '../webhooks/webhook-event.js';
+
+/** How an execution of a workflow ended. */
+export interface WorkflowEnd {
+  readonly tenantId: string;
+  readonly executionId: string;
+  /** The workflow's type in Temporal. */
+  readonly workflow: string;
+  readonly status: ExecutionStatus;
+  readonly output: unknown;
+}
+
+/** Tells webhooks that an execution has ended, however it did (docs/decisions/0090). */
+export function recordWorkflowEnd(trx: Knex.Transaction, end: WorkflowEnd): Promise<void> {
+  const { tenantId, executionId, workflow, status, output = null } = end;
+  return recordWebhookEvent(trx, {
+    ...{ tenantId, event: 'workflow.completed', recordId: executionId },
+    data: { workflowId: workflowIdOf(workflow), executionId, status, output },
+  });
+}

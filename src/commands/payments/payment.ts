@@ -1,0 +1,169 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import { Payment } from '../../models/payments/payment.js';
+import { missingPayment, presentPayment, type PaymentDto } from '../../queries/payments/payment.js';
+import type * as schema from '../../schemas/payments/payment.js';
+import { holdAccount } from '../accounts/hold-account.js';
+import { requireMinorUnit } from '../rules/minor-unit.js';
+import type { Drafted } from '../flows/save-by-flow.js';
+import { noWalletPayments, releasePayment, settlePayment } from './settle-payment.js';
+import { recordWebhookEvent } from '../webhooks/webhook-event.js';
+
+type PaymentCreate = Static<typeof schema.PaymentCreate>;
+type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
+
+/** What a payment is, as far as no caller says otherwise (0-decisions.md section 1, "Defaults"). */
+const defaults = {
+  paymentStatus: 'Completed',
+  paymentGlStatus: 'Pending',
+  isManualPayment: false,
+};
+
+/** The columns that are given; null puts those that cannot be empty back to their default. */
+function paymentColumns(input: Omit<PaymentUpdate, 'amount'>) {
+  const { paymentStatus, paymentGlStatus, isManualPayment, ...columns } = input;
+  return {
+    ...columns,
+    ...(paymentStatus === undefined
+      ? {}
+      : { paymentStatus: paymentStatus ?? defaults.paymentStatus }),
+    ...(paymentGlStatus === undefined
+      ? {}
+      : { paymentGlStatus: paymentGlStatus ?? defaults.paymentGlStatus }),
+    ...(isManualPayment === undefined
+      ? {}
+      : { isManualPayment: isManualPayment ?? defaults.isManualPayment }),
+  };
+}
+
+/** How much of a payment is applied, by its two amounts. */
+const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
+  balance.eq(amount) ? 'Unapplied' : balance.isZero() ? 'Applied' : 'Partially Applied';
+
+/**
+ * Saves a payment with the payment manager's defaults (document 1, section 4.4): approved, waiting
+ * for the general ledger, nothing of it applied. 400: no such account. 409: the reference is taken.
+ */
+export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {
+  const { amount: given, ...fields } = input;
+  const amount = (given ?? ZERO).toFixed();
+  requireNoWallet(input);
+  requireMinorUnit(given ?? ZERO, input.currency);
+  return scope.db.transaction(async (trx) => {
+    await holdAccount(trx, scope, input.accountId);
+    const payment = await Payment.query(trx)
+      .forTenant(scope.tenantId)
+      .insert({ ...paymentColumns(fields), amount, balance: amount })
+      .returning('*');
+    return presentPayment(payment);
+  });
+}
+
+/**
+ * 400: the payment is one by wallet. One that was saved by an earlier release may be changed, but not
+ * completed any more (docs/decisions/0240).
+ */
+function requireNoWallet(input: PaymentUpdate, saved?: Payment): void {
+  if ((input.paymentMethod ?? saved?.paymentMethod) !== 'Wallet') return;
+  const isSaved = saved?.paymentMethod === 'Wallet';
+  const status = input.paymentStatus ?? saved?.paymentStatus;
+  if (isSaved && (status !== 'Completed' || saved.paymentStatus === 'Completed')) return;
+  throw problem.validation(noWalletPayments, { field: 'paymentMethod', value: 'Wallet' });
+}
+
+async function lockPayment(trx: Knex.Transaction, scope: Scope, id: string): Promise<Payment> {
+  const payment = await Payment.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findById(id)
+    .forUpdate();
+  if (!payment) throw missingPayment(id);
+  return payment;
+}
+
+/** What a new amount makes of the balance; what it does not cover any more, settling takes back. */
+function amountColumns(payment: Payment, amount: Decimal) {
+  const applied = new Decimal(payment.amount).minus(payment.balance);
+  const balance = Decimal.max(ZERO, amount.minus(applied));
+  return {
+    amount: amount.toFixed(),
+    balance: balance.toFixed(),
+    balanceStatus: balanceStatusOf(amount, balance),
+  };
+}
+
+/** 400: what is given makes an amount that its currency cannot pay; one that was stored before may stay. */
+function requireUnit(payment: Payment, { amount, currency }: PaymentUpdate): void {
+  if (amount === undefined && currency === undefined) return;
+  const given = amount === undefined ? new Decimal(payment.amount) : (amount ?? ZERO);
+  if (currency === undefined && given.eq(payment.amount)) return;
+  requireMinorUnit(given, currency ?? payment.currency);
+}
+
+/**
+ * Changes what is given; a flow that completes a draft also says how it is approved. 400: no such
+ * account. 404: no such payment. 409: the reference is taken.
+ */
+export async function updatePayment(
+  scope: Scope,
+  id: string,
+  input: PaymentUpdate,
+  approvalStatus?: string,
+): Promise<PaymentDto> {
+  const { amount, ...fields } = input;
+  return scope.db.transaction(async (trx) => {
+    const payment = await lockPayment(trx, scope, id);
+    requireNoWallet(input, payment);
+    requireUnit(payment, input);
+    if (input.accountId !== undefined) await holdAccount(trx, scope, input.accountId);
+    const changed = await payment
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({
+        ...paymentColumns(fields),
+        ...(amount === undefined ? {} : amountColumns(payment, amount ?? ZERO)),
+        ...(approvalStatus === undefined ? {} : { approvalStatus }),
+        updatedAt: scope.now(),
+      })
+      .returning('*');
+    return presentPayment(changed as unknown as Payment);
+  });
+}
+
+/**
+ * Saves a payment by `save`, lets it pay invoices, and tells webhooks of it; a draft is not saved yet.
+ */
+export async function tellSavedPayment(
+  scope: Scope,
+  save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
+): Promise<Drafted<PaymentDto>> {
+  return scope.db.transaction(async (trx) => {
+    const given = await save(within(scope, trx));
+    const settled = await settlePayment(within(scope, trx), given.id);
+    const saved = { ...given, ...settled };
+    if (saved.draft === true) return saved;
+    await recordWebhookEvent(trx, {
+      ...{ tenantId: scope.tenantId, event: 'payment.saved', recordId: saved.id, data: saved },
+    });
+    return saved;
+  });
+}
+
+/** What a deletion answers with. */
+export interface Deleted {
+  readonly id: string;
+  readonly deleted: true;
+}
+
+/** Deletes a payment; invoices that it paid are open again. 404: there is none. */
+export async function deletePayment(scope: Scope, id: string): Promise<Deleted> {
+  return scope.db.transaction(async (trx) => {
+    const payment = await lockPayment(trx, scope, id);
+    await releasePayment(trx, scope.tenantId, id);
+    await payment.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
+    return { id: payment.id, deleted: true as const };
+  });
+}

@@ -1,0 +1,241 @@
+import type { Knex } from 'knex';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import { Invoice } from '../../models/billing/invoice.js';
+import {
+  PaymentApplication,
+  type Application,
+  type PaymentOfInvoice,
+} from '../../models/payments/payment-application.js';
+import { Payment } from '../../models/payments/payment.js';
+import { missingPayment, readPayment, type PaymentDto } from '../../queries/payments/payment.js';
+import {
+  readAppliedPayment,
+  type AppliedPaymentDto,
+} from '../../queries/payments/payment-application.js';
+import type { ApplyPayment } from '../../schemas/payments/payment-application.js';
+import { applyToInvoices } from '../billing/invoice-event.js';
+import { requireMinorUnit } from '../rules/minor-unit.js';
+
+/** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
+const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
+  paymentStatus === 'Completed' && approvalStatus === 'Approved';
+
+/**
+ * Whether what is left of a payment can pay invoices: one by wallet, saved by an earlier release,
+ * keeps what it paid and pays nothing more, since no wallet gives the money (docs/decisions/0240).
+ */
+export const hasMoney = (payment: Payment): boolean =>
+  isSettling(payment) && payment.paymentMethod !== 'Wallet';
+
+/** What came in pays invoices, what went out pays credit notes. */
+export const invoiceTypeOf = ({ paymentType }: Payment): string =>
+  paymentType === 'Pay Out' ? 'Credit Note' : 'Invoice';
+
+/** Why no payment can be made by wallet. */
+export const noWalletPayments =
+  'Payments by wallet are not possible yet: nothing would be taken from the wallet. Save the ' +
+  'payment with the method by which the money came, for example Bank Transfer.';
+
+/** The open invoices that a payment may pay, the oldest due first, held until the transaction ends. */
+function openInvoices(trx: Knex.Transaction, tenantId: string, payment: Payment) {
+  return Invoice.query(trx)
+    .forTenant(tenantId)
+    .where({
+      accountId: payment.accountId,
+      currency: payment.currency,
+      invoiceType: invoiceTypeOf(payment),
+      invoiceStatus: 'Posted',
+    })
+    .where('balance', '>', 0)
+    .orderBy(['dueDate', 'invoiceDate', 'id'])
+    .forUpdate();
+}
+
+async function lock(trx: Knex.Transaction, tenantId: string, id: string): Promise<Payment> {
+  const payment = await Payment.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
+  if (!payment) throw missingPayment(id);
+  return payment;
+}
+
+/**
+ * Makes what is applied fit a payment that was just saved (docs/decisions/0107): what it does not
+ * cover any more is taken back, and what is left pays the open invoices of its account, the oldest
+ * due first.
+ */
+export async function settlePayment(
+  scope: Scope,
+  id: string,
+): Promise<Partial<Pick<PaymentDto, 'balance' | 'balanceStatus'>>> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    if (!(await mayConcern(trx, tenantId, id))) return {};
+    const payment = await lock(trx, tenantId, id);
+    await takeBack(trx, tenantId, payment);
+    const { balance: left } = await readPayment(trx, tenantId, id);
+    if (hasMoney(payment) && !left.isZero()) {
+      const open = await openInvoices(trx, tenantId, payment);
+      await applyToInvoices(scope, trx, ofPayment(id, divide(left, open)));
+    }
+    const { balance, balanceStatus } = await readPayment(trx, tenantId, id);
+    return { balance, balanceStatus };
+  });
+}
+
+/** Whether a payment pays invoices, or there are any to pay: most accounts owe nothing. */
+async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): Promise<boolean> {
+  const { rows } = await trx.raw<{ rows: { concerns: boolean }[] }>(
+    `select exists (
+       select from payment_application where tenant_id = ? and payment_id = ?
+     ) or exists (
+       select from payment join invoice on invoice.tenant_id = payment.tenant_id
+         and invoice.account_id = payment.account_id and invoice.balance <> 0
+       where payment.tenant_id = ? and payment.id = ?
+     ) as "concerns"`,
+    [tenantId, id, tenantId, id],
+  );
+  return rows[0]?.concerns ?? false;
+}
+
+/** Takes all of a payment back that is deleted. */
+export async function releasePayment(
+  trx: Knex.Transaction,
+  tenantId: string,
+  id: string,
+): Promise<void> {
+  const applications = await applicationsOf(trx, tenantId, id);
+  if (applications.length > 0) await PaymentApplication.remove(trx, tenantId, id, applications);
+}
+
+/** Applies what is left of a payment to the invoices that are named, or to the oldest due. */
+export async function applyPayment(
+  scope: Scope,
+  id: string,
+  { invoices }: ApplyPayment,
+): Promise<AppliedPaymentDto> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    const payment = await lock(trx, tenantId, id);
+    if (!isSettling(payment)) {
+      throw problem.conflict('Only payments that are completed and approved can be applied.');
+    }
+    if (!hasMoney(payment)) throw problem.conflict(noWalletPayments);
+    if (invoices === undefined) await settlePayment(within(scope, trx), id);
+    else {
+      await requireInvoices(trx, tenantId, invoices);
+      invoices.forEach(({ amount }, index) => {
+        if (amount) requireMinorUnit(amount, payment.currency, `invoices[${index}].amount`);
+      });
+      const open = await openInvoices(trx, tenantId, payment);
+      const applications = named(new Decimal(payment.balance), open, invoices);
+      await applyToInvoices(scope, trx, ofPayment(id, applications));
+    }
+    return readAppliedPayment(trx, tenantId, id);
+  });
+}
+
+const ofPayment = (paymentId: string, applications: readonly Application[]): PaymentOfInvoice[] =>
+  applications.map((application) => ({ paymentId, ...application }));
+
+/** So much for one invoice after the other, until nothing is left. */
+function divide(amount: Decimal, open: readonly Invoice[]): Application[] {
+  let left = amount;
+  const applications: Application[] = [];
+  for (const { id, balance } of open) {
+    if (left.isZero()) break;
+    const part = Decimal.min(left, balance);
+    applications.push({ invoiceId: id, amount: part });
+    left = left.minus(part);
+  }
+  return applications;
+}
+
+type NamedInvoices = NonNullable<ApplyPayment['invoices']>;
+
+/** 400: one that is named does not exist. */
+async function requireInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoices: NamedInvoices,
+): Promise<void> {
+  const ids = invoices.map(({ invoiceId }) => invoiceId);
+  const found = await Invoice.query(trx).forTenant(tenantId).whereIn('id', ids).select('id');
+  const known = new Set(found.map(({ id }) => id));
+  const index = ids.findIndex((id) => !known.has(id));
+  if (index < 0) return;
+  const field = `invoices[${index}].invoiceId`;
+  throw problem.validation(`'${field}' names no invoice`, { field, value: ids[index] });
+}
+
+/** 409: an invoice is not open for this payment, or less is left of either than is asked for. */
+function named(balance: Decimal, open: readonly Invoice[], invoices: NamedInvoices): Application[] {
+  let left = balance;
+  const applications = new Map<string, Application>();
+  invoices.forEach(({ invoiceId, amount: asked }, index) => {
+    const field = `invoices[${index}]`;
+    const invoice = open.find(({ id }) => id === invoiceId);
+    if (!invoice) {
+      throw problem.conflict(
+        `The payment cannot pay the invoice '${invoiceId}': it pays open ones of its account and currency, and of its kind: Pay In invoices, Pay Out credit notes.`,
+        { field },
+      );
+    }
+    const before = applications.get(invoiceId)?.amount ?? ZERO;
+    const rest = new Decimal(invoice.balance).minus(before);
+    const amount = asked ?? Decimal.min(left, rest);
+    if (amount.gt(rest) || amount.gt(left)) {
+      const [what, most] = amount.gt(rest) ? ['invoice', rest] : ['payment', left];
+      throw problem.conflict(`Only ${most.toFixed()} of the ${what} is left.`, { field });
+    }
+    left = left.minus(amount);
+    if (amount.isPositive() && !amount.isZero()) {
+      applications.set(invoiceId, { invoiceId, amount: before.plus(amount) });
+    }
+  });
+  return [...applications.values()];
+}
+
+async function applicationsOf(trx: Knex.Transaction, tenantId: string, paymentId: string) {
+  const rows = await PaymentApplication.query(trx)
+    .forTenant(tenantId)
+    .where({ paymentId })
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ]);
+  return rows.map(({ invoiceId, amount }) => ({ invoiceId, amount: new Decimal(amount) }));
+}
+
+/** Takes back what is applied wrongly, and, the latest first, what the amount does not cover. */
+async function takeBack(trx: Knex.Transaction, tenantId: string, payment: Payment): Promise<void> {
+  const applications = await applicationsOf(trx, tenantId, payment.id);
+  if (applications.length === 0) return;
+  const invoices = await Invoice.query(trx)
+    .forTenant(tenantId)
+    .whereIn(
+      'id',
+      applications.map(({ invoiceId }) => invoiceId),
+    )
+    .orderBy(['dueDate', 'invoiceDate', 'id'])
+    .forUpdate();
+  const fits = new Set(
+    invoices
+      .filter(
+        ({ accountId, currency, invoiceType }) =>
+          isSettling(payment) &&
+          accountId === payment.accountId &&
+          currency === payment.currency &&
+          invoiceType === invoiceTypeOf(payment),
+      )
+      .map(({ id }) => id),
+  );
+  let rest = new Decimal(payment.amount);
+  const back: Application[] = [];
+  for (const { invoiceId, amount } of applications.toReversed()) {
+    const kept = fits.has(invoiceId) ? Decimal.min(rest, amount) : ZERO;
+    rest = rest.minus(kept);
+    if (kept.lt(amount)) back.push({ invoiceId, amount: amount.minus(kept) });
+  }
+  if (back.length > 0) await PaymentApplication.remove(trx, tenantId, payment.id, back);
+}

@@ -1,0 +1,94 @@
+import { problem, type Problem } from '../../kernel/problem.js';
+
+type Make = () => Problem;
+
+/** What the violation of a named constraint means to a caller. */
+const byConstraint: Readonly<Record<string, Make>> = {
+  account_external_id: () => problem.conflict('An account with this externalId exists already.'),
+  account_number: () => problem.conflict('An account with this number exists already.'),
+  service_name: () => problem.conflict('A service with this name exists already.'),
+  attribute_service_name: () =>
+    problem.conflict('The service has an attribute of this name already.'),
+  attribute_line_name: () =>
+    problem.conflict('The contract service has an attribute of this name already.'),
+  rate_card_service_current: () =>
+    problem.conflict('The service has a current rate card of this currency already.'),
+  rate_card_line_current: () =>
+    problem.conflict('The contract service has an exception card of this currency already.'),
+  payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
+  tax_rate_code: () =>
+    problem.conflict('A tax rate of this code exists already.', { field: 'code' }),
+  wallet_title: () => problem.conflict('A wallet with this title exists already.'),
+  record_type_name: () =>
+    problem.conflict('A record type with this name exists already.', { field: 'name' }),
+  contract_number: () => problem.conflict('A contract with this number exists already.'),
+};
+
+const textNotStorable: Make = () =>
+  problem.validation('A text contains a character that cannot be stored.');
+const numberTooLarge: Make = () => problem.validation('A number is too large.');
+
+/** SQLSTATEs that bad input can cause even after validation. */
+const byCode: Readonly<Record<string, Make>> = {
+  '22021': textNotStorable,
+  '22P05': textNotStorable,
+  '22003': numberTooLarge,
+};
+
+/** Deadlocks, failed serializations (after the attempts of `platform/database/database.ts`), lock_timeout. */
+const contended = new Set(['40P01', '40001', '55P03']);
+
+/**
+ * The database gave up: statement_timeout (and the cancel of a request whose caller has left),
+ * idle_in_transaction_session_timeout, transaction_timeout. Nothing of the transaction was done.
+ */
+const tooLong = new Set(['57014', '25P03', '25P04']);
+
+/** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
+const unavailable =
+  /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
+const unavailableMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Timeout acquiring a connection|Client has encountered a connection error/i;
+
+interface DatabaseError {
+  readonly code?: string;
+  readonly constraint?: string;
+}
+
+/**
+ * The error as node-postgres threw it. Objection wraps violations and data errors, and its wrapper
+ * names no constraint where row-level security makes PostgreSQL leave the key out of the detail.
+ */
+export function databaseErrorOf(error: Error): DatabaseError {
+  return (error as { nativeError?: DatabaseError }).nativeError ?? (error as DatabaseError);
+}
+
+/** Whether the database gave up on a statement or a transaction because it took too long. */
+export const tookTooLong = (error: unknown): boolean =>
+  error instanceof Error && tooLong.has(databaseErrorOf(error).code ?? '');
+
+/**
+ * The problem that an error of the database stands for; undefined when it is none that a caller
+ * could mend or wait for.
+ */
+export function databaseProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, constraint } = databaseErrorOf(error);
+  const known = byConstraint[constraint ?? ''] ?? byCode[code ?? ''];
+  if (known) return known();
+  if (contended.has(code ?? '')) {
+    return problem.unavailable('Others are changing the same records; try again shortly.');
+  }
+  if (code === 'POOL_BUSY') {
+    return problem.overloaded('Too much work of this tenant waits for the database; send less.');
+  }
+  if (tooLong.has(code ?? '')) {
+    return problem.overloaded(
+      'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',
+    );
+  }
+  if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {
+    return problem.unavailable('The database does not answer at the moment; try again shortly.');
+  }
+  return undefined;
+}

@@ -1,0 +1,24 @@
+import { problem } from '../../kernel/problem.js';
+
+/** The first and the last day of something, both inclusive; null where it is open. */
+interface DateRange {
+  readonly startDate?: string | null;
+  readonly endDate?: string | null;
+}
+
+/**
+ * 400 unless the range ends on or after the day it starts (0-decisions.md section 1, "Dates"). What
+ * the change leaves out is as it is stored. `at` is where the dates are in the request.
+ */
+export function requireDateOrder(change: DateRange, stored: DateRange = {}, at = ''): void {
+  const start = change.startDate === undefined ? stored.startDate : change.startDate;
+  const end = change.endDate === undefined ? stored.endDate : change.endDate;
+  if (start === undefined || start === null || end === undefined || end === null) return;
+  if (end < start) {
+    const field = change.endDate === undefined ? `${at}startDate` : `${at}endDate`;
+    throw problem.validation(`'${at}endDate' (${end}) is before '${at}startDate' (${start})`, {
+      field,
+      value: change.endDate === undefined ? start : end,
+    });
+  }
+}

@@ -1,0 +1,18 @@
+import { Problem, problem } from '../../kernel/problem.js';
+
+/**
+ * Finds a record that the body names, not the path: one that is not there is 400 and names the field
+ * (0-decisions.md section 6).
+ */
+export async function namedInBody<T>(
+  field: string,
+  id: string,
+  find: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await find();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.kind !== 'notFound') throw error;
+    throw problem.validation(`'${field}': ${error.message}`, { field, value: id });
+  }
+}

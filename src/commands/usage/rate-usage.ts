@@ -1,0 +1,207 @@
+import type { Knex } from 'knex';
+import { mapInPortions, Portions } from '../../kernel/portions.js';
+import type { Scope } from '../../kernel/scope.js';
+import { usageEventId, type UsageRecord } from '../../messages/usage-log.js';
+import { Execution } from '../../models/flows/execution.js';
+import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageCounter } from '../../models/usage/usage-counter.js';
+import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
+import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
+import { UsageRater, type Outcome } from '../../queries/usage/usage-rater.js';
+import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.js';
+import { UsageBatch, type UsageEnds } from './usage-batch.js';
+import { isRace, isUnstorable } from '../rules/database-fault.js';
+
+/** A stretch of a partition, and who rates it. */
+export interface RateUsageInput {
+  readonly partition: number;
+  readonly from: number;
+  /** The offset after the stretch. */
+  readonly end: number;
+  /** What the stretch holds; offsets of it that have no record hold no event. */
+  readonly records: readonly UsageRecord[];
+  readonly workflowId: string;
+  readonly runId: string;
+  /** Told of faults of ours that rating met. */
+  readonly onFault: (error: unknown) => void;
+  /** Told of what was committed now: records that were consumed before are not counted again. */
+  readonly onRated?: (ends: UsageEnds) => void;
+}
+
+/** The log was read from behind where its consumer stands: something of it would be left out. */
+export class UsageGapError extends Error {}
+
+interface Candidate {
+  readonly record: UsageRecord;
+  readonly message: ReadMessage;
+}
+
+const racesMax = 5;
+
+/**
+ * Rates records of the usage log (DESIGN.md, section 4): what becomes of them, their charges, the
+ * counters and the offset of the consumer are written in one transaction, so that whatever crashes,
+ * they move together. Records that were consumed before are only counted: a repeated call changes
+ * nothing and answers the same.
+ */
+export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
+  let counts = noCounts;
+  for (let from = input.from; from < input.end;) {
+    const records = input.records.filter(({ offset }) => offset >= from);
+    const done = await rateSome(scope, { ...input, from, records });
+    counts = addCounts(counts, done.counts);
+    from = done.next;
+  }
+  return counts;
+}
+
+/** What came of a part of a stretch, and where the rest begins. */
+interface Done {
+  readonly counts: UsageCounts;
+  readonly next: number;
+}
+
+/** Rates as much of a stretch as one transaction may cost. */
+async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await rateAtOnce(scope, input);
+    } catch (error) {
+      if (isRace(error) && attempt < racesMax) continue;
+      if (!isUnstorable(error)) throw error;
+      input.onFault(error);
+      return rateApart(scope, input, error);
+    }
+  }
+}
+
+/**
+ * One of the records cannot be stored, which is a fault of ours: the others must not wait for its
+ * mending. Halves the batch until it is found, and refuses it.
+ */
+async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): Promise<Done> {
+  const { records } = input;
+  if (records.length === 1) {
+    return rateAtOnce(scope, input, cause);
+  }
+  const half = Math.ceil(records.length / 2);
+  const middle = records[half]?.offset ?? input.end;
+  const first = await rateUsage(scope, { ...input, end: middle, records: records.slice(0, half) });
+  const second = await rateUsage(scope, { ...input, from: middle, records: records.slice(half) });
+  return { counts: addCounts(first, second), next: input.end };
+}
+
+async function rateAtOnce(scope: Scope, input: RateUsageInput, fault?: unknown): Promise<Done> {
+  const { counts, ends, next } = await scope.db.transaction((trx) =>
+    rateInTransaction(trx, scope, input, fault),
+  );
+  if (ends !== undefined) input.onRated?.(ends);
+  return { counts, next };
+}
+
+const addCounts = (a: UsageCounts, b: UsageCounts): UsageCounts => ({
+  rated: a.rated + b.rated,
+  duplicate: a.duplicate + b.duplicate,
+  rejected: a.rejected + b.rejected,
+});
+
+async function rateInTransaction(
+  trx: Knex.Transaction,
+  scope: Scope,
+  input: RateUsageInput,
+  fault?: unknown,
+): Promise<Done & { readonly ends?: UsageEnds }> {
+  const { tenantId } = scope;
+  const { partition, from, records, workflowId, runId } = input;
+  const startedAt = scope.now();
+  const next = await UsageConsumer.lock(trx, tenantId, partition);
+  if (next < from)
+    throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
+  const done = { partition, from, end: Math.min(next, input.end) };
+  const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
+  if (next >= input.end) return { counts, next: input.end };
+
+  const candidates = await mapInPortions(
+    records.filter(({ offset }) => offset >= next),
+    (record): Candidate => ({ record, message: readMessage(record.message) }),
+  );
+  const batch = new UsageBatch({ workflowId, runId, at: startedAt });
+  for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
+  const rater = await openRater(trx, tenantId, candidates, input.onFault);
+  const takes = ({ message }: Candidate): boolean => !batch.isFull && rater.takes(message.read);
+  const { end, count } = await rateEach(takes, candidates, input.end, ({ record, message }) => {
+    const id = usageEventId(record.receivedAt, partition, record.offset);
+    const { offset, orgId, receivedAt, message: text } = record;
+    const place = { id, partition, offset, orgId, receivedAt, message: text };
+    batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
+  });
+  await batch.write(trx, tenantId, rater.movedCounters());
+  const tallies = batch.tallies();
+  const own = tallies.get(partition) ?? noChange();
+  tallies.set(partition, own);
+  const skipped = end - next - count;
+  for (const [of, change] of [...tallies].sort(([a], [b]) => a - b)) {
+    if (of === partition)
+      await UsageConsumer.advance(trx, tenantId, of, { ...change, nextOffset: end, skipped });
+    else await UsageConsumer.advance(trx, tenantId, of, change);
+  }
+  const added = batch.counts();
+  await Execution.addCounts(trx, tenantId, {
+    ...{ workflow: 'rateUsage', workflowId, runId, actor: scope.actor },
+    ...{ input: { partition, firstOffset: from, endOffset: end }, output: { ...added } },
+    ...{ startedAt, completedAt: scope.now() },
+  });
+  return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
+}
+
+/** Rates candidates in portions, as many as one transaction may cost: how many, and where they end. */
+async function rateEach(
+  takes: (candidate: Candidate) => boolean,
+  candidates: readonly Candidate[],
+  end: number,
+  rate: (candidate: Candidate) => void,
+): Promise<{ readonly end: number; readonly count: number }> {
+  const portions = new Portions();
+  for (const [count, candidate] of candidates.entries()) {
+    if (!takes(candidate)) return { end: candidate.record.offset, count };
+    rate(candidate);
+    if (portions.isOver) await portions.rest();
+  }
+  return { end, count: candidates.length };
+}
+
+const noCounts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
+
+/** What becomes of a record that cannot be stored with its charges. */
+const refused: Outcome = {
+  status: 'rejected',
+  accountId: null,
+  code: 'INTERNAL_ERROR',
+  reason: 'The charges of this event could not be stored because of an error on our side.',
+};
+
+async function findOriginals(
+  trx: Knex.Transaction,
+  tenantId: string,
+  candidates: readonly Candidate[],
+): Promise<UsageEvent[]> {
+  const externalIds = new Set<string>();
+  for (const { message } of candidates) {
+    if (message.externalTransactionId !== null) externalIds.add(message.externalTransactionId);
+  }
+  return UsageEvent.lockOriginals(trx, tenantId, [...externalIds]);
+}
+
+function openRater(
+  trx: Knex.Transaction,
+  tenantId: string,
+  candidates: readonly Candidate[],
+  onFault: (error: unknown) => void,
+): Promise<UsageRater> {
+  const events: ReadEvent[] = [];
+  for (const { message } of candidates) if (message.read.ok) events.push(message.read.event);
+  return UsageRater.open(trx, tenantId, events, ratePrepared, {
+    readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
+    onFault,
+  });
+}

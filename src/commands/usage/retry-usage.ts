@@ -1,0 +1,132 @@
+import type { Knex } from 'knex';
+import { mapInPortions, Portions } from '../../kernel/portions.js';
+import type { Scope } from '../../kernel/scope.js';
+import { usageEventIdAt } from '../../messages/usage-log.js';
+import type { RetryPage, RetryPageResult } from '../../messages/usage-workflow.js';
+import { Execution } from '../../models/flows/execution.js';
+import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageCounter } from '../../models/usage/usage-counter.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
+import { filterUsageEvents } from '../../queries/usage/usage-event-filter.js';
+import { readMessage } from '../../queries/usage/usage-message.js';
+import { UsageRater } from '../../queries/usage/usage-rater.js';
+import { ratePrepared } from '../../rating/index.js';
+import { isRace } from '../rules/database-fault.js';
+import { UsageBatch } from './usage-batch.js';
+
+interface RetryUsageInput {
+  readonly page: RetryPage;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly onFault: (error: unknown) => void;
+}
+
+const pageSize = 500;
+const racesMax = 5;
+
+/**
+ * Rates rejected events again (0-decisions.md section 2.2), each in the place that it has in the log.
+ * An event that this run rejected once more is not taken again, so that a repeated call does nothing
+ * twice. Those that contradict another event stay as they are: nothing that is mended changes that.
+ */
+export async function retryUsagePage(
+  scope: Scope,
+  input: RetryUsageInput,
+): Promise<RetryPageResult> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await scope.db.transaction((trx) => retryInTransaction(trx, scope, input));
+    } catch (error) {
+      if (!isRace(error) || attempt === racesMax) throw error;
+    }
+  }
+}
+
+async function retryInTransaction(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { page, workflowId, runId, onFault }: RetryUsageInput,
+): Promise<RetryPageResult> {
+  const { tenantId } = scope;
+  const startedAt = scope.now();
+  const chosen = await choose(trx, tenantId, page, runId);
+  // Partitions before events, as the consumer does, so that the two cannot wait for one another.
+  const partitions = [...new Set(chosen.map(({ partition }) => partition))];
+  await UsageConsumer.lockAll(trx, tenantId, partitions);
+  const events = await lockRejected(
+    trx,
+    tenantId,
+    chosen.map(({ id }) => id),
+  );
+  const candidates = await mapInPortions(events, (event) => ({
+    ...{ event, message: readMessage(event.message) },
+  }));
+  const reads = candidates.flatMap(({ message: { read } }) => (read.ok ? [read.event] : []));
+  const rater = await UsageRater.open(trx, tenantId, reads, ratePrepared, {
+    readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
+    onFault,
+  });
+  const batch = new UsageBatch({ workflowId, runId, at: startedAt });
+  const portions = new Portions();
+  let last = chosen.length < pageSize ? undefined : chosen.at(-1)?.id;
+  for (const [index, { event, message }] of candidates.entries()) {
+    if (batch.isFull || !rater.takes(message.read)) {
+      last = candidates[index - 1]?.event.id;
+      break;
+    }
+    batch.retry(event, message, rater.rate(message.read));
+    if (portions.isOver) await portions.rest();
+  }
+  await batch.write(trx, tenantId, rater.movedCounters());
+  for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {
+    await UsageConsumer.advance(trx, tenantId, partition, change);
+  }
+  const { rated, rejected } = batch.retryCounts();
+  const counts = await Execution.addCounts(trx, tenantId, {
+    ...{ workflow: 'retryUsage', workflowId, runId, actor: scope.actor },
+    ...{ input: { filter: page.filter }, output: { retried: rated + rejected, rated, rejected } },
+    ...{ startedAt, completedAt: scope.now() },
+  });
+  return {
+    counts: {
+      retried: counts['retried'] ?? 0,
+      rated: counts['rated'] ?? 0,
+      rejected: counts['rejected'] ?? 0,
+    },
+    lastId: last ?? null,
+  };
+}
+
+function choose(
+  trx: Knex.Transaction,
+  tenantId: string,
+  { filter, afterId, until }: RetryPage,
+  runId: string,
+): Promise<{ id: string; partition: number }[]> {
+  const query = UsageEvent.query(trx)
+    .forTenant(tenantId)
+    .select('id', 'partition')
+    .where('status', 'rejected')
+    .whereNull('originalId')
+    .whereNot('runId', runId)
+    .orderBy('id')
+    .limit(pageSize);
+  if (filter.id === undefined) void query.where('id', '<', usageEventIdAt(new Date(until)));
+  if (afterId !== null) void query.where('id', '>', afterId);
+  return filterUsageEvents(query, filter).execute();
+}
+
+function lockRejected(
+  trx: Knex.Transaction,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<UsageEvent[]> {
+  return UsageEvent.query(trx)
+    .forTenant(tenantId)
+    .whereIn('id', [...ids])
+    .where('status', 'rejected')
+    .whereNull('originalId')
+    .orderBy('id')
+    .forUpdate()
+    .execute();
+}

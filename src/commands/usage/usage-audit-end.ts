@@ -1,0 +1,27 @@
+import type { Scope } from '../../kernel/scope.js';
+import type { UsageAuditInput, UsageAuditResult } from '../../messages/usage-audit.js';
+import { recordWebhookEvent } from '../webhooks/webhook-event.js';
+
+/** What an audit that is over has come to. */
+export interface UsageAuditEnd {
+  readonly executionId: string;
+  readonly input: UsageAuditInput;
+  readonly result: UsageAuditResult;
+}
+
+/** Ends an audit: webhooks are told where something differs; the output keeps it. */
+export async function endUsageAudit(
+  { db, tenantId }: Scope,
+  { executionId, input, result }: UsageAuditEnd,
+) {
+  const output = { ...input, ...result };
+  return db.transaction(async (trx) => {
+    if (result.differenceCount > 0) {
+      await recordWebhookEvent(trx, {
+        ...{ tenantId, event: 'audit.difference', recordId: executionId },
+        data: { executionId, ...output },
+      });
+    }
+    return output;
+  });
+}

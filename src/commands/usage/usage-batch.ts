@@ -1,0 +1,310 @@
+import type { Knex } from 'knex';
+import { canonicalJson } from '../../kernel/text/json.js';
+import { chargeId } from '../../messages/usage-log.js';
+import { RatedDimension, type RatedDimensionRow } from '../../models/usage/rated-dimension.js';
+import {
+  RatedTransaction,
+  type RatedTransactionRow,
+} from '../../models/usage/rated-transaction.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { noChange, type TallyChange } from '../../models/usage/usage-consumer.js';
+import { counterIdOf, UsageCounter } from '../../models/usage/usage-counter.js';
+import {
+  UsageEvent,
+  type UsageCounts,
+  type UsageEventRow,
+} from '../../models/usage/usage-event.js';
+import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
+import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
+import type { RatedTransaction as Charge, RatingPlan } from '../../rating/index.js';
+import { recordUsageOutcomes } from './usage-webhook-event.js';
+
+/** Which workflow run writes, and when. */
+export interface RatingRun {
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly at: Date;
+}
+
+/** How many messages came to which end; rejected ones by their reason code. */
+export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
+  readonly rejected: ReadonlyMap<string, number>;
+}
+
+/** Where a message stands in the log. */
+export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
+  readonly message: string;
+};
+
+/** An original event as this batch sees it: stored before, or of this batch. */
+interface Original {
+  row: UsageEventRow;
+  content: () => string;
+  readonly isStored: boolean;
+}
+
+/** Rows of charges that one transaction writes, beyond which it takes no further event (docs/decisions/0281). */
+const chargeRowsMax = 10_000;
+
+/** Text from an error message may quote what PostgreSQL cannot hold. */
+const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
+
+/** Collects what becomes of the messages of a batch, and writes it with one statement per table. */
+export class UsageBatch {
+  readonly #run: RatingRun;
+  readonly #originals = new Map<string, Original>();
+  /** The originals as they were stored: their partition's tally gives them back. */
+  readonly #before = new Map<string, UsageEventRow>();
+  readonly #inserted: UsageEventRow[] = [];
+  readonly #updated = new Map<string, UsageEventRow>();
+  readonly #transactions: (RatedTransactionRow & { readonly partition: number })[] = [];
+  readonly #dimensions: RatedDimensionRow[] = [];
+  readonly #plans = new Set<RatingPlan>();
+
+  constructor(run: RatingRun) {
+    this.#run = run;
+  }
+
+  /** Whether its charges are as many as one transaction may write; further events go to another. */
+  get isFull(): boolean {
+    return this.#transactions.length + this.#dimensions.length >= chargeRowsMax;
+  }
+
+  /** Makes an event known that is in the database. */
+  addStored(event: UsageEvent): void {
+    const row: UsageEventRow = {
+      ...event,
+      offset: Number(event.offset),
+      eventAt: event.eventAt?.toISOString() ?? null,
+    };
+    this.#before.set(row.id, row);
+    if (row.externalTransactionId === null) return;
+    const content = (): string => canonicalJson(readMessage(event.message).content);
+    this.#originals.set(row.externalTransactionId, { row, content, isStored: true });
+  }
+
+  /** Rates an event that was stored as rejected once more, in its place. */
+  retry(event: UsageEvent, message: ReadMessage, outcome: Outcome): void {
+    this.addStored(event);
+    const row = this.#before.get(event.id);
+    if (row) this.#updated.set(row.id, this.#outcomeRow(row, message, outcome));
+  }
+
+  /**
+   * What a message is: the first of its external id is rated; so is one whose original was rejected,
+   * in its original's place (0-decisions.md section 6); every other is a duplicate, or contradicts
+   * its original. `rate` is called for those that are rated.
+   */
+  add(place: Place, message: ReadMessage, rate: () => Outcome): void {
+    const externalId = message.externalTransactionId;
+    const original = externalId === null ? undefined : this.#originals.get(externalId);
+    if (!original) {
+      const row = this.#outcomeRow(place, message, rate());
+      this.#inserted.push(row);
+      const content = (): string => canonicalJson(message.content);
+      if (externalId !== null) this.#originals.set(externalId, { row, content, isStored: false });
+    } else if (original.row.status === 'rejected') {
+      this.#repair(original, place, message, rate());
+    } else {
+      this.#repeat(original, place, message);
+    }
+  }
+
+  /** The original takes the new message and its place; a new row keeps the old ones. */
+  #repair(original: Original, place: Place, message: ReadMessage, outcome: Outcome): void {
+    const old = original.row;
+    this.#push({ ...old, id: place.id }, 'duplicate', old.id);
+    const row = this.#outcomeRow({ ...place, id: old.id }, message, outcome);
+    if (original.isStored) this.#updated.set(row.id, row);
+    else this.#inserted[this.#inserted.indexOf(old)] = row;
+    original.row = row;
+    original.content = () => canonicalJson(message.content);
+  }
+
+  #repeat(original: Original, place: Place, message: ReadMessage): void {
+    const base = { ...blank, ...place, ...fieldsOf(message) };
+    const isSame =
+      original.row.message === place.message ||
+      original.content() === canonicalJson(message.content);
+    if (isSame) this.#push(base, 'duplicate', original.row.id);
+    else {
+      this.#push(
+        {
+          ...base,
+          code: 'DUPLICATE_CONFLICT',
+          reason: 'An event with this externalTransactionId and other content was rated already',
+        },
+        'rejected',
+        original.row.id,
+      );
+    }
+  }
+
+  #push(
+    base: Omit<UsageEventRow, 'workflowId' | 'runId' | 'processedAt' | 'status' | 'originalId'>,
+    status: UsageEventRow['status'],
+    originalId: string,
+  ): void {
+    const cleared = status === 'duplicate' ? { code: null, reason: null } : {};
+    this.#inserted.push({ ...base, ...cleared, ...this.#stamp(), status, originalId });
+  }
+
+  #stamp() {
+    const { workflowId, runId, at: processedAt } = this.#run;
+    return { workflowId, runId, processedAt };
+  }
+
+  #outcomeRow(place: Place, message: ReadMessage, outcome: Outcome): UsageEventRow {
+    const { id, partition, offset, orgId, receivedAt } = place;
+    const { accountId, status } = outcome;
+    const isRejected = outcome.status === 'rejected';
+    // Written out, because this is done for every event: spread objects cost ten times as much.
+    const row: UsageEventRow = {
+      id,
+      partition,
+      offset,
+      orgId,
+      receivedAt,
+      message: place.message,
+      externalTransactionId: message.externalTransactionId,
+      serviceId: message.serviceId,
+      eventAt: message.eventAt,
+      accountId,
+      status,
+      originalId: null,
+      code: isRejected ? outcome.code : null,
+      reason: isRejected ? storable(outcome.reason) : null,
+      workflowId: this.#run.workflowId,
+      runId: this.#run.runId,
+      processedAt: this.#run.at,
+    };
+    if (outcome.status === 'rated') this.#addCharges(row, outcome);
+    return row;
+  }
+
+  #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
+    const { event, owner, plan } = prepared;
+    this.#plans.add(plan);
+    rated.transactions.forEach((transaction, index) => {
+      const transactionId = chargeId(row.id, index + 1);
+      this.#transactions.push({
+        partition: row.partition,
+        id: transactionId,
+        usageEventId: row.id,
+        externalTranId: event.externalTransactionId,
+        transactionDate: event.date,
+        accountId: transaction.billedAccountId,
+        masterAccountId: owner.accountId,
+        serviceId: event.serviceId,
+        serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
+        contractId: owner.line?.contractId ?? null,
+        contractServiceId: owner.line?.id ?? null,
+        amount: transaction.amount,
+        quantity: transaction.quantity,
+        currency: transaction.currency,
+        usageType: transaction.usageType,
+        chargeType: transaction.chargeType,
+        planId: StoredRatingPlan.idOf(plan),
+        shareFrom: transaction.share?.from ?? null,
+        shareTo: transaction.share?.to ?? null,
+        shareOf: transaction.share?.of ?? null,
+        sharedAmount: transaction.share?.amount ?? null,
+      });
+      this.#addDimensions(transactionId, event.date, transaction);
+    });
+  }
+
+  #addDimensions(transactionId: string, date: string, transaction: Charge): void {
+    transaction.dimensions.forEach((dimension, position) => {
+      const { counter } = dimension;
+      this.#dimensions.push({
+        transactionId,
+        position,
+        dimensionId: dimension.attributeId,
+        dimensionName: dimension.attributeName,
+        rateCardRowId: dimension.rowId,
+        volume: dimension.volume,
+        rate: dimension.rate,
+        calcAmount: dimension.calcAmount,
+        currency: transaction.currency,
+        priceMethodType: dimension.priceMethod,
+        itemType: transaction.chargeType,
+        billStartDate: date,
+        billEndDate: date,
+        counterId: counter ? counterIdOf(counter.keyText) : null,
+        counterBefore: counter ? counter.before : null,
+        sharedVolume: dimension.whole?.volume ?? null,
+        sharedAmount: dimension.whole?.calcAmount ?? null,
+      });
+    });
+  }
+
+  /** What this adds to the tallies, by partition. */
+  tallies(): Map<number, TallyChange> {
+    const changes = new Map<number, TallyChange>();
+    const of = (partition: number): TallyChange => {
+      const change = changes.get(partition) ?? noChange();
+      changes.set(partition, change);
+      return change;
+    };
+    for (const { partition, status } of this.#inserted) of(partition)[status] += 1;
+    for (const row of this.#updated.values()) {
+      const before = this.#before.get(row.id);
+      if (before) of(before.partition)[before.status] -= 1;
+      of(row.partition)[row.status] += 1;
+    }
+    for (const { partition } of this.#transactions) of(partition).transactions += 1;
+    return changes;
+  }
+
+  /** How many messages came to which end: the row of a repaired event counts for its new message. */
+  counts(): UsageCounts {
+    const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
+    for (const { status } of [...this.#inserted, ...this.#updated.values()]) counts[status] += 1;
+    for (const id of this.#updated.keys()) if (this.#before.has(id)) counts.duplicate -= 1;
+    return counts;
+  }
+
+  /** The same, with the reasons of the rejected ones. */
+  ends(): UsageEnds {
+    const rejected = new Map<string, number>();
+    for (const { status, code } of [...this.#inserted, ...this.#updated.values()]) {
+      if (status !== 'rejected' || code === null) continue;
+      rejected.set(code, (rejected.get(code) ?? 0) + 1);
+    }
+    const { rated, duplicate } = this.counts();
+    return { rated, duplicate, rejected };
+  }
+
+  /** How many retried events came to which end. */
+  retryCounts(): { rated: number; rejected: number } {
+    const statuses = [...this.#updated.values()].map(({ status }) => status);
+    const rated = statuses.filter((status) => status === 'rated').length;
+    return { rated, rejected: statuses.length - rated };
+  }
+
+  /** Writes events, charges and counters, and tells webhooks. */
+  async write(trx: Knex.Transaction, tenantId: string, counters: MovedCounter[]): Promise<void> {
+    // Updates first: they free the offsets that rows of repaired events take over.
+    await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
+    await UsageEvent.insertMany(trx, tenantId, this.#inserted);
+    await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
+    await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
+    await RatedDimension.insertMany(trx, tenantId, this.#dimensions);
+    await UsageCounter.write(trx, tenantId, counters);
+    const written = [...this.#updated.values(), ...this.#inserted];
+    const idsOf = (wanted: UsageEventRow['status']) =>
+      written.filter(({ status }) => status === wanted).map(({ id }) => id);
+    await recordUsageOutcomes(trx, tenantId, {
+      ...{ rated: idsOf('rated'), rejected: idsOf('rejected') },
+      transactions: this.#transactions.map(({ id }) => id),
+    });
+  }
+}
+
+const blank = { code: null, reason: null, accountId: null };
+
+function fieldsOf(message: ReadMessage) {
+  const { externalTransactionId, serviceId, eventAt } = message;
+  return { externalTransactionId, serviceId, eventAt };
+}

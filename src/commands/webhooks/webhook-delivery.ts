@@ -1,0 +1,127 @@
+import type { Knex } from 'knex';
+import type { Scope } from '../../kernel/scope.js';
+import type { WebhookAttemptCall } from '../../messages/webhook.js';
+import { WebhookAttempt, WebhookDelivery } from '../../models/webhooks/webhook-delivery.js';
+import { storedBody } from '../../models/webhooks/webhook-event.js';
+import { Webhook, WebhookFailure, WebhookSecret } from '../../models/webhooks/webhook.js';
+
+/** What an attempt has to send. */
+export interface WebhookLoad {
+  readonly url: string;
+  readonly body: string;
+  readonly sealedSecrets: readonly string[];
+}
+
+/** How an attempt went, as it is kept. */
+export interface WebhookOutcome {
+  readonly isOk: boolean;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+}
+
+/** What an attempt begins with: what to send, or why nothing is to be sent. */
+export type BegunAttempt =
+  | { readonly load: WebhookLoad }
+  /** The delivery has ended, or another round of it has begun. */
+  | { readonly end: 'done' }
+  /** This attempt was made before its worker was killed, and the next one is due. */
+  | { readonly end: 'retry' };
+
+/** Whether this delivery still waits for what this round does. */
+const isOpen = (delivery: WebhookDelivery, round: number): boolean =>
+  delivery.round === round && (delivery.status === 'sending' || delivery.status === 'retrying');
+
+/** Reads what an attempt has to send. */
+export async function beginWebhookAttempt(
+  { db, tenantId, now }: Scope,
+  { deliveryId, round, number }: WebhookAttemptCall,
+): Promise<BegunAttempt> {
+  const { read } = db;
+  const delivery = await WebhookDelivery.query(read)
+    .forTenant(tenantId)
+    .findOne({ id: deliveryId });
+  if (!delivery || !isOpen(delivery, round)) return { end: 'done' };
+  if (delivery.attempts >= number) return { end: 'retry' };
+  const { webhookId, eventId } = delivery;
+  const webhook = await Webhook.query(read).forTenant(tenantId).findOne({ id: webhookId });
+  const body = await storedBody(read, tenantId, eventId);
+  if (!webhook?.active || body === undefined) {
+    await db.transaction((trx) =>
+      delivery.end(trx, 'failed', now(), 'The webhook was switched off.'),
+    );
+    return { end: 'done' };
+  }
+  const sealedSecrets = await WebhookSecret.valid(read, tenantId, webhookId, now());
+  return { load: { url: webhook.url, body, sealedSecrets } };
+}
+
+/** Switches a webhook off, visibly; what waits for it is given up. */
+async function switchOff(
+  trx: Knex.Transaction,
+  { tenantId, now }: Scope,
+  webhookId: string,
+  reason: string,
+): Promise<void> {
+  const switched = await Webhook.query(trx)
+    .forTenant(tenantId)
+    .where({ id: webhookId, active: true })
+    .patch({ active: false, disabledReason: reason, disabledAt: now(), updatedAt: now() });
+  if (switched > 0) await WebhookDelivery.giveUp(trx, tenantId, webhookId, reason, now());
+}
+
+const goneStatus = 410;
+
+/** Why a webhook is switched off after a failed attempt; undefined when it is not. */
+async function findLastingFailure(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  webhookId: string,
+  { statusCode, startedAt, error }: WebhookOutcome,
+  failureMsMax: number,
+): Promise<string | undefined> {
+  const since = await WebhookFailure.note(trx, tenantId, webhookId, startedAt);
+  if (statusCode === goneStatus) return 'The receiver answered 410 Gone: it wants no more events.';
+  if (startedAt.getTime() - since.getTime() < failureMsMax) return undefined;
+  return `Nothing has reached it since ${since.toISOString()}. The last attempt: ${error ?? ''}`;
+}
+
+/**
+ * Keeps how an attempt went, and what follows: the end of the delivery, the next attempt, or the end
+ * of the webhook. Answers whether the workflow has done its work.
+ */
+export async function endWebhookAttempt(
+  scope: Scope,
+  { deliveryId, round, number, retryInMs }: WebhookAttemptCall,
+  outcome: WebhookOutcome,
+  failureMsMax: number,
+): Promise<'done' | 'retry'> {
+  const { tenantId } = scope;
+  return scope.db.transaction(async (trx) => {
+    const delivery = await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .findOne({ id: deliveryId })
+      .forUpdate();
+    if (!delivery) return 'done';
+    const { isOk, ...kept } = outcome;
+    await WebhookAttempt.keep(trx, tenantId, { deliveryId, round, number, ...kept });
+    if (!isOpen(delivery, round)) return 'done';
+    const { webhookId } = delivery;
+    if (isOk) {
+      await delivery.end(trx, 'delivered', scope.now(), null, number);
+      await WebhookFailure.clear(trx, tenantId, webhookId);
+      return 'done';
+    }
+    const lasting = await findLastingFailure(trx, scope, webhookId, outcome, failureMsMax);
+    if (lasting !== undefined || retryInMs === null) {
+      const reason = lasting ?? `No attempt has succeeded. The last one: ${outcome.error ?? ''}`;
+      await delivery.end(trx, 'failed', scope.now(), reason, number);
+      if (lasting !== undefined) await switchOff(trx, scope, webhookId, lasting);
+      return 'done';
+    }
+    await delivery.waitForRetry(trx, new Date(scope.now().getTime() + retryInMs), number);
+    return 'retry';
+  });
+}

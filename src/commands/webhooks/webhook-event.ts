@@ -1,0 +1,64 @@
+import type { Knex } from 'knex';
+import { stringifyJson } from '../../kernel/text/json.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import type { WebhookEvent } from '../../messages/webhook.js';
+import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
+
+/** A change of which webhooks are to be told (document 2, section 6). */
+export interface WebhookEventInput {
+  readonly tenantId: string;
+  readonly event: WebhookEvent;
+  /** The record that changed: events of one record are delivered in their order. */
+  readonly recordId: string;
+  /** The record as the API shows it. */
+  readonly data: object;
+}
+
+/** What a receiver reads: the same shape for every kind. */
+export const webhookBody = (event: string, at: Date, data: object): string =>
+  stringifyJson({ event, timestamp: at.toISOString(), data });
+
+/** Asked once in each transaction, which serves one tenant. */
+const wantedIn = new WeakMap<Knex.Transaction, Promise<ReadonlySet<string>>>();
+
+function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> {
+  const asked = wantedIn.get(trx) ?? WebhookOutbox.wanted(trx, tenantId);
+  wantedIn.set(trx, asked);
+  return asked;
+}
+
+/**
+ * Tells webhooks of a change, when its transaction commits. Costs one query where nobody listens.
+ * The record's row must be locked, so that its events are written in the order of its changes.
+ */
+export function recordWebhookEvent(
+  trx: Knex.Transaction,
+  { tenantId, ...event }: WebhookEventInput,
+): Promise<void> {
+  return recordWebhookEvents(trx, tenantId, [event.event], () => [event]);
+}
+
+/**
+ * The same for many changes: `make` is called only when somebody wants one of the kinds, and is told
+ * which. One statement writes all, whatever their number.
+ */
+export async function recordWebhookEvents(
+  trx: Knex.Transaction,
+  tenantId: string,
+  kinds: readonly WebhookEvent[],
+  make: (
+    isWanted: (kind: WebhookEvent) => boolean,
+  ) =>
+    | readonly Omit<WebhookEventInput, 'tenantId'>[]
+    | Promise<readonly Omit<WebhookEventInput, 'tenantId'>[]>,
+): Promise<void> {
+  const wanted = await wantedKinds(trx, tenantId);
+  if (!kinds.some((kind) => wanted.has(kind))) return;
+  const at = new Date();
+  const changes = await make((kind) => wanted.has(kind));
+  const events = await mapInPortions(
+    changes.filter(({ event }) => wanted.has(event)),
+    ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
+  );
+  await WebhookOutbox.record(trx, tenantId, events, at);
+}

@@ -1,0 +1,212 @@
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleOptions,
+} from '@temporalio/client';
+import {
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import type { BillingScheduleInput } from '../messages/billing-run.js';
+import { scheduledChildren, signatureMemo } from '../messages/workflow-signature.js';
+import type { WorkflowSigner } from '../platform/temporal/workflow-signature.js';
+
+/** What schedules start: billing runs, and audits of usage. */
+const jobs = {
+  billing: { prefix: 'billing/', workflow: 'scheduleBilling', name: 'billing-schedule' },
+  audit: { prefix: 'audit/', workflow: 'scheduleUsageAudit', name: 'audit-schedule' },
+} as const;
+
+export type ScheduledJob = keyof typeof jobs;
+const idOf = (job: ScheduledJob, tenantId: string): string => `${jobs[job].prefix}${tenantId}`;
+
+/** When a tenant is billed, or audited, by itself. */
+export interface BillingSchedule extends BillingScheduleInput {
+  /** Hour of the day in UTC. */
+  readonly hour: number;
+}
+
+/** Where schedules are kept, and what their workflows are signed with. */
+export interface SchedulePlace {
+  readonly client: Client;
+  readonly taskQueue: string;
+  readonly signer: WorkflowSigner;
+}
+
+/** A schedule as it is listed. */
+export interface ListedSchedule {
+  readonly tenantId: string;
+  readonly note: string;
+  readonly isPaused: boolean;
+  readonly next: Date | undefined;
+}
+
+/** The first day after each period, at the hour: then the period before is the matter. */
+function calendarOf({ every, hour }: BillingSchedule) {
+  if (every === 'Weekly') return { dayOfWeek: 'MONDAY' as const, hour };
+  return every === 'Monthly' ? { dayOfMonth: 1, hour } : { hour };
+}
+
+function optionsOf(
+  job: ScheduledJob,
+  schedule: BillingSchedule,
+  { taskQueue, signer }: SchedulePlace,
+): ScheduleOptions {
+  const { tenantId, every, hour } = schedule;
+  const input: BillingScheduleInput = { tenantId, every };
+  const type = jobs[job].workflow;
+  const workflowId = `${tenantId}/${jobs[job].name}`;
+  const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+  return {
+    scheduleId: idOf(job, tenantId),
+    spec: { calendars: [calendarOf(schedule)] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: type,
+      workflowId,
+      memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
+      ...{ taskQueue, args: [input] },
+      // Its child has the same: who acts is known of an execution that Temporal ends by itself.
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: keyword('TenantId'), value: tenantId },
+        { key: keyword('Actor'), value: scheduledChildren[type]?.actor ?? '' },
+      ]),
+    },
+    // Each period has its turn, one after the other, also those that came while the server was away.
+    policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
+    memo: { note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC` },
+  };
+}
+
+/**
+ * Sets when a tenant is billed or audited, and tells whether it is paused: a schedule that was stays so
+ * with its new time, which is no leave to bill.
+ */
+export async function setBillingSchedule(
+  place: SchedulePlace,
+  wanted: BillingSchedule,
+  job: ScheduledJob = 'billing',
+): Promise<{ isPaused: boolean }> {
+  const { schedule } = place.client;
+  const options = optionsOf(job, wanted, place);
+  try {
+    await schedule.create(options);
+    return { isPaused: false };
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const handle = schedule.getHandle(idOf(job, wanted.tenantId));
+    const { paused } = (await handle.describe()).state;
+    await handle.delete();
+    await schedule.create({ ...options, state: { paused } });
+    return { isPaused: paused };
+  }
+}
+
+/** What can be done to a tenant's schedule. */
+export type ScheduleChange = 'pause' | 'resume' | 'remove' | 'trigger';
+
+/** Changes a tenant's schedule; tells whether there is one. */
+export async function changeBillingSchedule(
+  { schedule }: Client,
+  tenantId: string,
+  change: ScheduleChange,
+  job: ScheduledJob = 'billing',
+): Promise<boolean> {
+  const handle = schedule.getHandle(idOf(job, tenantId));
+  try {
+    if (change === 'pause') await handle.pause();
+    else if (change === 'resume') await handle.unpause();
+    else if (change === 'trigger') await handle.trigger();
+    else await handle.delete();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** What became of the schedules when they were signed again. */
+export interface SignedSchedules {
+  readonly signed: number;
+  /** Those that no known key has signed: what they start does nothing. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Signs what the schedules of these tenants start with the key that signs now: a step of replacing it.
+ * One that no known key has signed was not made by us, and stays as it is.
+ */
+export async function signSchedulesAgain(
+  { client: { schedule }, signer }: SchedulePlace,
+  tenantIds: readonly string[],
+): Promise<SignedSchedules> {
+  const lost: string[] = [];
+  let signed = 0;
+  const places = tenantIds.flatMap((id) => [idOf('billing', id), idOf('audit', id)]);
+  for (const place of places) {
+    const handle = schedule.getHandle(place);
+    const known = await handle.describe().catch((error: unknown) => {
+      if (error instanceof ScheduleNotFoundError) return undefined;
+      throw error;
+    });
+    if (known === undefined) continue;
+    const { workflowType: type, workflowId = '', args = [], memo } = known.action;
+    const input: unknown = args[0];
+    const workflow = { type, workflowId, input };
+    if (!signer.isSigned(workflow, memo?.[signatureMemo])) {
+      lost.push(place);
+      continue;
+    }
+    const signature = signer.sign(workflow);
+    await handle.update((before) => ({
+      ...before,
+      action: { ...before.action, memo: { ...memo, [signatureMemo]: signature } },
+    }));
+    signed += 1;
+  }
+  return { signed, lost };
+}
+
+/** The schedules of all tenants, by tenant. */
+export async function listBillingSchedules(
+  { schedule }: Client,
+  job: ScheduledJob = 'billing',
+): Promise<ListedSchedule[]> {
+  const { prefix } = jobs[job];
+  const found: ListedSchedule[] = [];
+  for await (const { scheduleId, memo, state, info } of schedule.list()) {
+    if (!scheduleId.startsWith(prefix)) continue;
+    const note: unknown = memo?.['note'];
+    found.push({
+      tenantId: scheduleId.slice(prefix.length),
+      note: typeof note === 'string' ? note : '',
+      isPaused: state.paused,
+      next: info.nextActionTimes[0],
+    });
+  }
+  return found.sort((a, b) => (a.tenantId < b.tenantId ? -1 : 1));
+}
+
+/** What a schedule says that a suspension paused: one that an operator paused before stays so. */
+const heldNote = 'The tenant is suspended.';
+
+/** Pauses the schedules of a suspended tenant, or has those go on that this paused. */
+export async function holdSchedules(
+  { schedule }: Client,
+  tenantId: string,
+  isHeld: boolean,
+): Promise<void> {
+  for (const job of Object.keys(jobs) as ScheduledJob[]) {
+    const handle = schedule.getHandle(idOf(job, tenantId));
+    try {
+      const { paused, note } = (await handle.describe()).state;
+      if (isHeld && !paused) await handle.pause(heldNote);
+      if (!isHeld && paused && note === heldNote) await handle.unpause();
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+    }
+  }
+}

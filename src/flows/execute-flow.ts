@@ -1,0 +1,118 @@
+import type { Static } from 'typebox';
+import { Problem, problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { Platform } from '../process/platform.js';
+import { getExecution, type ExecutionRecord } from '../queries/flows/execution.js';
+import type { ExecuteBody, Execution } from '../schemas/flows/execution.js';
+import { flowBody } from '../schemas/flows/flow.js';
+import { validate } from '../schemas/fields/validator.js';
+import { flowOperations } from '../schemas/flows/index.js';
+import { billingRun } from './billing-run.js';
+import { checkRoles } from '../schemas/http/check-roles.js';
+import type { KnownWorkflow } from './known-workflows.js';
+import { problemCode } from '../schemas/http/problem.js';
+import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
+import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
+import { slugFlow } from './slug-flow.js';
+import { usageAudit } from './usage-audit.js';
+
+type ExecutionDto = Static<typeof Execution>;
+
+/** How executions of a flow are shown (document 2, section 2). */
+export function executionView(
+  { flowId, name }: KnownWorkflow,
+  { temporal: { uiUrl, namespace } }: Platform,
+): (record: ExecutionRecord) => ExecutionDto {
+  return (record) => {
+    const { id, status, startedAt, completedAt, input, output, error, actor } = record;
+    const place = `${encodeURIComponent(record.workflowId)}/${record.runId}`;
+    return {
+      ...{ executionId: id, workflowId: flowId, workflowName: name, status, actor },
+      startedAt: startedAt.toISOString(),
+      completedAt: completedAt?.toISOString() ?? null,
+      input: (input as { readonly start?: Record<string, unknown> } | null)?.start ?? input,
+      output,
+      error: error && {
+        code: problemCode(error.kind),
+        message: error.message,
+        status: new Problem(error.kind, error.message).status,
+        details: { ...error.details },
+      },
+      temporalUrl:
+        uiUrl === null ? null : `${uiUrl}/namespaces/${namespace}/workflows/${place}/history`,
+    };
+  };
+}
+
+/** What an execution starts. 400: the data do not fit. */
+async function startOf(
+  scope: Scope,
+  known: KnownWorkflow,
+  data: Record<string, unknown>,
+  idempotencyKey: string | null,
+): Promise<FlowStart> {
+  if (!('flow' in known)) {
+    if (known.workflow !== 'runBilling') {
+      return usageAudit(validate(known.data, data), scope.now(), idempotencyKey);
+    }
+    const asked = validate(known.data, data);
+    await resolveNaturalKeys(scope, known.data, asked);
+    return billingRun(asked, idempotencyKey);
+  }
+  const { workflow, flow } = known;
+  const body = validate(flowBody(flow), data) as Record<string, unknown>;
+  await resolveNaturalKeys(scope, flowBody(flow), body);
+  return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
+}
+
+/** 403: a flow takes the same roles by its name as by its slug; those of the catalog are ADMIN's. */
+function checkWorkflow({ roles }: Scope, known: KnownWorkflow): void {
+  if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
+}
+
+/**
+ * Executes a workflow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
+ * the data do not fit, and nothing is executed.
+ */
+export async function executeFlow(
+  scope: Scope,
+  platform: Platform,
+  known: KnownWorkflow,
+  { data, async: isAsync = false }: Static<typeof ExecuteBody>,
+  idempotencyKey: string | null,
+): Promise<ExecutionDto> {
+  const { workflow } = known;
+  checkWorkflow(scope, known);
+  const start = await startOf(scope, known, data, idempotencyKey);
+  const executionId = isAsync
+    ? await startInBackground(scope, platform, start)
+    : await runFlow(scope, platform, start).then(
+        (result) => result.executionId,
+        (error: unknown) => failedExecution(error),
+      );
+  return executionView(known, platform)(await getExecution(scope, workflow, executionId));
+}
+
+/** The execution that an error is of; others are thrown on. */
+function failedExecution(error: unknown): string {
+  const id = error instanceof Problem ? error.details['flowExecutionId'] : undefined;
+  if (typeof id === 'string' && (error as Problem).kind !== 'timeout') return id;
+  throw error;
+}
+
+/** Asks Temporal to cancel an execution. 404: there is none. 409: it has ended. */
+export async function cancelExecution(
+  scope: Scope,
+  platform: Platform,
+  known: KnownWorkflow,
+  executionId: string,
+): Promise<ExecutionDto> {
+  const { workflow } = known;
+  checkWorkflow(scope, known);
+  const record = await getExecution(scope, workflow, executionId);
+  if (record.status !== 'running') {
+    throw problem.conflict(`The execution is ${record.status} already.`, { field: 'status' });
+  }
+  await platform.temporal.cancel(record.workflowId, record.runId);
+  return executionView(known, platform)(await getExecution(scope, workflow, executionId));
+}

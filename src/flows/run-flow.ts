@@ -1,0 +1,305 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { isGrpcDeadlineError, WorkflowFailedError } from '@temporalio/client';
+import { recordStart } from '../commands/flows/record-start.js';
+import { claimIdempotencyKey } from '../commands/flows/claim-idempotency-key.js';
+import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
+import { newId } from '../kernel/id.js';
+import { canonicalJson, jsonSafe } from '../kernel/text/json.js';
+import { Problem, problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { FlowReply } from '../platform/temporal/flow-replies.js';
+import type { Platform } from '../process/platform.js';
+import { temporalProblem } from '../platform/temporal/temporal.js';
+import { isAlreadyRunning, startWorkflow } from '../platform/temporal/workflow-start.js';
+import { findFlowOutcome, hasEnded } from '../queries/flows/execution.js';
+import type * as workflows from '../workflows/index.js';
+
+type Workflows = typeof workflows;
+
+/** The workflows that are flows, by their types. */
+export type FlowName = {
+  [K in keyof Workflows]: Workflows[K] extends (run: FlowRun<never>) => Promise<unknown>
+    ? Parameters<Workflows[K]>[0] extends FlowRun
+      ? K
+      : never
+    : never;
+}[keyof Workflows];
+
+type InputOf<K extends FlowName> = Parameters<Workflows[K]>[0]['input'];
+type OutputOf<K extends FlowName> = Awaited<ReturnType<Workflows[K]>>;
+
+/** A flow to run, and what it is about. */
+export interface FlowStart<K extends FlowName = FlowName> {
+  readonly workflow: K;
+  /** What two that want the same meet at, after the tenant: `payment/<reference>`. */
+  readonly businessKey: (executionId: string) => string;
+  readonly input: InputOf<K>;
+  readonly entityType: string;
+  readonly entityId: string;
+  /** One line for people who read the Temporal UI. */
+  readonly summary: string;
+  /** The caller's key for this request, if it gave one. */
+  readonly idempotencyKey: string | null;
+  /** Whether it takes as long as it takes. */
+  readonly isLong?: boolean;
+}
+
+/**
+ * When Temporal ends a flow without a word to it, which takes nothing back. A flow gives up by itself long
+ * before (`workflows/runtime/budget.ts`); this is for one that no worker can go on with (docs/decisions/0192).
+ */
+const executionTimeoutMs = 24 * 3_600_000;
+/**
+ * How long the workers of this process are given to tell of the end, before Temporal is asked: one
+ * that took the flow with its start is sure to tell, unless something is away.
+ */
+const tellMs = { eager: 5_000, other: 250 };
+
+/** Temporal takes ids of 1,000 bytes; a long key keeps its beginning and is told apart by its hash. */
+function workflowIdOf(tenantId: string, businessKey: string): string {
+  const id = `${tenantId}/${businessKey}`;
+  if (Buffer.byteLength(id) <= 500) return id;
+  return `${id.slice(0, 100)}~${createHash('sha256').update(id).digest('hex')}`;
+}
+
+/** Where a flow is to be found. */
+interface Execution {
+  readonly executionId: string;
+  readonly workflowId: string;
+}
+
+/** An execution, and whether an earlier request with the same key has asked for it. */
+interface KeyedExecution extends Execution {
+  readonly isRepeated: boolean;
+}
+
+/**
+ * The execution of a request: under an idempotency key that of the first request with it. 409: the
+ * key was used for another request.
+ */
+async function executionOf<K extends FlowName>(
+  scope: Scope,
+  flow: FlowStart<K>,
+): Promise<KeyedExecution> {
+  const executionId = newId();
+  const workflowId = workflowIdOf(scope.tenantId, flow.businessKey(executionId));
+  const { idempotencyKey: key, workflow, input } = flow;
+  if (key === null) return { executionId, workflowId, isRepeated: false };
+  const requestHash = createHash('sha256')
+    .update(canonicalJson({ workflow, input: jsonSafe(input) }))
+    .digest('hex');
+  const holder = await claimIdempotencyKey(scope, { key, requestHash, executionId, workflowId });
+  const isRepeated = holder.executionId !== executionId;
+  return { executionId: holder.executionId, workflowId: holder.workflowId, isRepeated };
+}
+
+function runOf(scope: Scope, { input }: FlowStart, executionId: string): FlowRun {
+  const { tenantId, orgId, actor, requestId, callerRequestId } = scope;
+  return { executionId, tenantId, orgId, actor, requestId, callerRequestId, input };
+}
+
+/** A flow that was started, and where Temporal runs it. */
+interface RunningFlow {
+  /** Whether a worker of this process took it with its start. */
+  readonly isEager: boolean;
+  readonly run: FlowRun;
+  readonly place: {
+    readonly workflow: string;
+    readonly workflowId: string;
+    readonly runId: string;
+  };
+}
+
+/** Starts the workflow of a flow. 409: another runs under its id. 503: Temporal is away. */
+async function startFlow<K extends FlowName>(
+  scope: Scope,
+  { temporal, config }: Platform,
+  flow: FlowStart<K>,
+  { executionId, workflowId }: Execution,
+): Promise<RunningFlow> {
+  const { tenantId, actor } = scope;
+  const { workflow, entityType, entityId, summary, isLong = false } = flow;
+  const run = runOf(scope, flow, executionId);
+  const deadline = Date.now() + config.flowTimeoutMs;
+  for (;;) {
+    try {
+      const { firstExecutionRunId: runId, eagerlyStarted } = await startWorkflow(temporal, {
+        ...{ type: workflow, workflowId, summary, isExclusive: true },
+        ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
+        input: jsonSafe(run) as object,
+        executionId,
+        subject: { tenantId, entityType, entityId, actor },
+      });
+      return { isEager: eagerlyStarted, run, place: { workflow, workflowId, runId } };
+    } catch (error) {
+      if (!isAlreadyRunning(error)) throw temporalProblem(error);
+      if (Date.now() > deadline || !(await hasEnded(scope, workflowId))) {
+        throw problem.conflict('The same is being done at this moment.');
+      }
+      // Its work is committed and its caller answered; Temporal is about to close it.
+      await closed(temporal, workflowId, deadline);
+    }
+  }
+}
+
+/** Waits until Temporal has closed a workflow, however that ended. */
+async function closed(
+  { waiter }: Platform['temporal'],
+  workflowId: string,
+  deadline: number,
+): Promise<void> {
+  try {
+    await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
+  } catch (error) {
+    if (!(error instanceof WorkflowFailedError) && !isGrpcDeadlineError(error))
+      throw temporalProblem(error);
+  }
+}
+
+/** Waits for the end by asking Temporal; then the database says how it ended. */
+async function askForOutcome(
+  scope: Scope,
+  { temporal: { waiter } }: Platform,
+  { executionId, workflowId }: Execution,
+  deadline: number,
+): Promise<FlowOutcome> {
+  try {
+    await waiter.withDeadline(deadline, () => waiter.workflow.getHandle(workflowId).result());
+  } catch (error) {
+    if (isGrpcDeadlineError(error)) {
+      throw problem.timeout('The work is not finished yet; it goes on in the background.', {
+        flowExecutionId: executionId,
+      });
+    }
+    if (!(error instanceof WorkflowFailedError)) throw temporalProblem(error);
+  }
+  const outcome = await findFlowOutcome(scope, executionId);
+  if (outcome) return outcome;
+  throw problem.conflict('The work was ended before it was done.', {
+    flowExecutionId: executionId,
+  });
+}
+
+async function waitForOutcome(
+  scope: Scope,
+  platform: Platform,
+  execution: Execution,
+  { told, isEager }: { readonly told: Promise<FlowOutcome>; readonly isEager: boolean },
+): Promise<FlowOutcome> {
+  const deadline = Date.now() + platform.config.flowTimeoutMs;
+  const outcome =
+    platform.health.areWorkersRunning === true
+      ? await Promise.race([
+          told,
+          wait(isEager ? tellMs.eager : tellMs.other, undefined, { ref: false }),
+        ])
+      : undefined;
+  return outcome ?? Promise.race([told, askForOutcome(scope, platform, execution, deadline)]);
+}
+
+const problemOf = ({ kind, message, details }: FlowFailure, flowExecutionId: string): Problem =>
+  new Problem(kind, message, { ...details, flowExecutionId });
+
+/** How a flow that was run ended well. */
+export interface FlowResult<Output> {
+  readonly executionId: string;
+  readonly output: Output;
+}
+
+/**
+ * Runs a flow as a workflow and answers with its output. The problem of a flow that fails is thrown
+ * with `flowExecutionId` in its details. 409: the same is being done at this moment. 503: Temporal is
+ * away. 504: it takes longer than FLOW_TIMEOUT_MS, and goes on.
+ */
+export async function runFlow<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+): Promise<FlowResult<OutputOf<K>>> {
+  const since = performance.now();
+  const { isRepeated, ...execution } = await executionOf(scope, flow);
+  const { executionId } = execution;
+  const known = isRepeated ? await findFlowOutcome(scope, executionId) : undefined;
+  const reply = platform.flowReplies.wait(executionId);
+  try {
+    const outcome =
+      known ??
+      (await measured(platform, flow.workflow, since, () =>
+        startAndWait(scope, platform, flow, execution, reply),
+      ));
+    if (!outcome.ok) throw problemOf(outcome.failure, executionId);
+    return { executionId, output: outcome.output as OutputOf<K> };
+  } finally {
+    reply.stop();
+  }
+}
+
+/** Counts how a flow ended that a caller waited for, and how long that took. */
+async function measured(
+  { metrics }: Platform,
+  flow: string,
+  since: number,
+  work: () => Promise<FlowOutcome>,
+): Promise<FlowOutcome> {
+  let outcome = 'internal';
+  try {
+    const ended = await work();
+    outcome = ended.ok ? 'completed' : ended.failure.kind;
+    return ended;
+  } catch (error) {
+    if (error instanceof Problem) outcome = error.kind;
+    throw error;
+  } finally {
+    metrics.flows.inc({ flow, outcome });
+    metrics.flowSeconds.observe({ flow }, (performance.now() - since) / 1000);
+  }
+}
+
+const isConflict = (error: unknown): boolean =>
+  error instanceof Problem && error.kind === 'conflict';
+
+async function startAndWait<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+  execution: Execution,
+  reply: FlowReply,
+): Promise<FlowOutcome> {
+  let running: RunningFlow | undefined;
+  try {
+    running = await startFlow(scope, platform, flow, execution);
+  } catch (error) {
+    // Of two requests under one key, either may be the one that starts it.
+    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
+  }
+  try {
+    const told = { told: reply.outcome, isEager: running?.isEager ?? false };
+    return await waitForOutcome(scope, platform, execution, told);
+  } catch (error) {
+    if (error instanceof Problem && error.kind === 'timeout' && running) {
+      await recordStart(scope, running.run, running.place).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/** Starts a flow and answers with the id of its execution, which can be read from now on. */
+export async function startInBackground<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+): Promise<string> {
+  const { isRepeated, ...execution } = await executionOf(scope, flow);
+  if (isRepeated && (await findFlowOutcome(scope, execution.executionId))) {
+    return execution.executionId;
+  }
+  try {
+    const { run, place } = await startFlow(scope, platform, flow, execution);
+    await recordStart(scope, run, place);
+  } catch (error) {
+    // Of two requests under one key, either may be the one that starts it.
+    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
+  }
+  return execution.executionId;
+}

@@ -1,0 +1,182 @@
+import { randomBytes } from 'node:crypto';
+import { parse as parseLossless } from 'lossless-json';
+import { Decimal, decimalText, parseDecimal } from '../numbers/money.js';
+import { problem } from '../problem.js';
+
+/** Deeper documents are refused: nothing of ours nests so deep, and recursion has its price. */
+export const depthMax = 64;
+/** A number token with more digits, or with an exponent, may not survive a float. */
+const safeDigitsMax = 15;
+
+/** A number with more digits than we compute with: it stays what it is, and fields refuse it. */
+class NumberToken {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): string {
+    return numberToJson(this.text);
+  }
+}
+
+/** Whether `parseJson` made it of a number: it is an object for JavaScript, and none for JSON. */
+export const isNumberObject = (value: unknown): boolean =>
+  value instanceof Decimal || value instanceof NumberToken;
+
+/**
+ * Reads a JSON text. Numbers that a float would change come as `Decimal`, so that no digit is lost
+ * (0-decisions.md section 1); all others as numbers. Throws a validation problem.
+ */
+export function parseJson(text: string): unknown {
+  const areNumbersSafe = scan(text);
+  try {
+    return areNumbersSafe
+      ? JSON.parse(text)
+      : parseLossless(text, null, {
+          parseNumber: readNumber,
+          // As JSON.parse has it: the last of several values of one name holds.
+          onDuplicateKey: ({ newValue }) => newValue,
+        });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : '';
+    throw problem.validation(`The body is not valid JSON: ${reason}`);
+  }
+}
+
+function readNumber(token: string): unknown {
+  const digits = token
+    .replace(/[eE].*$/, '')
+    .replace(/\D/g, '')
+    .replace(/^0+/, '');
+  if (digits.length <= safeDigitsMax && !/[eE]/.test(token)) return Number(token);
+  return parseDecimal(token) ?? new NumberToken(token);
+}
+
+/** Whether every number survives a float; throws when the text nests too deep. */
+function scan(text: string): boolean {
+  let depth = 0;
+  let digits = 0;
+  let isSafe = true;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (char === 34) {
+      index = endOfString(text, index);
+      digits = 0;
+    } else if ((char >= 48 && char <= 57) || char === 46) {
+      digits += 1;
+      if (digits > safeDigitsMax) isSafe = false;
+    } else {
+      if (digits > 0 && (char === 101 || char === 69)) isSafe = false;
+      digits = 0;
+      if (char === 123 || char === 91) {
+        depth += 1;
+        if (depth > depthMax) {
+          throw problem.validation(`The body nests deeper than ${depthMax} levels.`);
+        }
+      } else if (char === 125 || char === 93) depth -= 1;
+    }
+  }
+  return isSafe;
+}
+
+/** The index of the quote that ends the string which begins at `start`. */
+export function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index += 1) {
+    const char = text.charCodeAt(index);
+    if (char === 92) index += 1;
+    else if (char === 34) return index;
+  }
+  return text.length;
+}
+
+/** Unguessable, so that no text of a caller can pose as a number. */
+const mark = randomBytes(12).toString('hex');
+const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
+let areNumbersMarked = false;
+let hasMarks = false;
+/** What stands behind the marks `#0`, `#1`, ... of the text that is being written. */
+let wholeTexts: string[] = [];
+
+/**
+ * A JSON text that is written as it was read: its numbers keep their spelling and its keys their
+ * order, which no value of JavaScript does.
+ */
+export class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): unknown {
+    if (!areNumbersMarked) return JSON.parse(this.text);
+    hasMarks = true;
+    return `${mark}#${wholeTexts.push(this.text) - 1}`;
+  }
+}
+
+function numberToJson(text: string): string {
+  if (!areNumbersMarked) return text;
+  hasMarks = true;
+  return mark + text;
+}
+
+Object.defineProperty(Decimal.prototype, 'toJSON', {
+  value(this: Decimal): string {
+    return numberToJson(decimalText(this));
+  },
+});
+
+/**
+ * Writes JSON; a `Decimal` becomes a number token with all its digits. (JSON.stringify can only write
+ * it as a string: those strings are marked, and lose their quotes afterwards.)
+ */
+export function stringifyJson(value: unknown): string {
+  areNumbersMarked = true;
+  hasMarks = false;
+  wholeTexts = [];
+  try {
+    const text = (JSON.stringify(value) as string | undefined) ?? 'null';
+    if (wholeTexts.length > 0) {
+      return text.replace(marked, (_all, token: string) =>
+        token.startsWith('#') ? (wholeTexts[Number(token.slice(1))] ?? '') : token,
+      );
+    }
+    return hasMarks ? text.replace(marked, '$1') : text;
+  } finally {
+    areNumbersMarked = false;
+    wholeTexts = [];
+  }
+}
+
+/** Whether a float holds all digits of a decimal. */
+const isSafeNumber = (value: Decimal): boolean =>
+  value.precision() <= safeDigitsMax && new Decimal(value.toNumber()).eq(value);
+
+/**
+ * A value as plain JSON, for where JSON is read with floats: a `Decimal` becomes a number where that
+ * loses nothing, else its text.
+ */
+export function jsonSafe(value: unknown): unknown {
+  if (value instanceof Decimal) return isSafeNumber(value) ? value.toNumber() : decimalText(value);
+  if (Array.isArray(value)) return value.map(jsonSafe);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, jsonSafe(child)]));
+}
+
+/**
+ * The same text for the same JSON value, whatever the order of its keys and the spelling of its
+ * numbers (1, 1.0 and 1e0 are one number).
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (typeof value === 'number') return decimalText(new Decimal(value));
+  if (value instanceof Decimal) return decimalText(value);
+  if (value instanceof NumberToken) return value.text;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(members).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson(members[name])}`).join(',')}}`;
+}

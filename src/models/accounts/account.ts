@@ -1,0 +1,38 @@
+import { Model } from 'objection';
+import { Address } from './address.js';
+import { ApprovableRecord } from '../db/tenant-model.js';
+
+export class Account extends ApprovableRecord {
+  static override tableName = 'account';
+  static override jsonAttributes = ['contactInfoList', 'accountPaymentProfileList', 'profile'];
+  static override relationMappings = {
+    addresses: {
+      relation: Model.HasManyRelation,
+      modelClass: Address,
+      join: { from: 'account.id', to: 'address.accountId' },
+      modify: (builder: { existing(): { orderBy(column: string): void } }) =>
+        builder.existing().orderBy('position'),
+    },
+  };
+
+  declare name: string;
+  declare number: string | null;
+  declare externalId: string | null;
+  declare billingDay: number | null;
+  declare isMaster: boolean;
+  declare netTerm: string | null;
+  declare defaultCurrency: string | null;
+  declare status: string;
+  declare gst: string | null;
+  declare pan: string | null;
+  declare cin: string | null;
+  /** Further facts; decimals in it are texts. */
+  declare profile: Readonly<Record<string, unknown>>;
+  declare approvedBy: string | null;
+  declare approvedAt: Date | null;
+  declare contactInfoList: object[];
+  declare accountPaymentProfileList: object[];
+  /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
+  declare ratingVersion: string;
+  declare addresses?: Address[];
+}

@@ -1,0 +1,158 @@
+import type { Knex } from 'knex';
+import type { Decimal } from '../../kernel/numbers/money.js';
+import { BulkTable } from '../db/bulk-table.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+export interface RecurringChargeRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly contractId: string;
+  readonly contractServiceId: string;
+  readonly lineageId: string;
+  readonly serviceId: string;
+  readonly chargeType: string;
+  readonly usageType: string;
+  readonly currency: string;
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  readonly billStartDate: string;
+  readonly billEndDate: string;
+  /** The first day of the line at that time. */
+  readonly lineStart: string | null;
+  readonly position: number;
+  readonly name: string;
+  readonly dimensionId: string | null;
+  readonly description: string | null;
+  readonly priceMethod: string | null;
+  readonly volume: Decimal;
+  readonly rate: Decimal | null;
+  readonly amount: Decimal;
+  /** Names who shares it; null where the account bears all. */
+  readonly sharedBy: string | null;
+  readonly isProrated: 'true' | 'false';
+  readonly taxCode: string | null;
+  readonly planId: string;
+  /** JSON. */
+  readonly dimensions: string;
+  readonly invoiceId: string;
+  readonly invoiceItemId: string;
+}
+
+const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
+  id: 'uuid',
+  accountId: 'uuid',
+  masterAccountId: 'uuid',
+  contractId: 'uuid',
+  contractServiceId: 'uuid',
+  lineageId: 'uuid',
+  serviceId: 'uuid',
+  chargeType: 'text',
+  usageType: 'text',
+  currency: 'text',
+  periodStart: 'date',
+  periodEnd: 'date',
+  billStartDate: 'date',
+  billEndDate: 'date',
+  lineStart: 'date',
+  position: 'integer',
+  name: 'text',
+  dimensionId: 'uuid',
+  description: 'text',
+  priceMethod: 'text',
+  volume: 'numeric',
+  rate: 'numeric',
+  amount: 'numeric',
+  sharedBy: 'uuid',
+  isProrated: 'boolean',
+  taxCode: 'text',
+  planId: 'uuid',
+  dimensions: 'jsonb',
+  invoiceId: 'uuid',
+  invoiceItemId: 'uuid',
+});
+
+/** A period of a lineage of lines that is on an invoice that was not voided. */
+export interface ChargedPeriod {
+  readonly lineageId: string;
+  readonly chargeType: string;
+  readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly sharedBy: string | null;
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  /** The first and the last day that were charged. */
+  readonly billedFrom: string;
+  readonly billedUntil: string;
+  /** Whether a price was charged for these days alone. */
+  readonly isProrated: boolean;
+  /** The earliest day on which the line began when it was charged; null where that is not known. */
+  readonly lineStart: string | null;
+}
+
+/** A subscription or one-time charge of a contract line, as it was billed. */
+export class RecurringCharge extends TenantModel {
+  static override tableName = 'recurring_charge';
+  static override jsonAttributes = ['dimensions'];
+
+  declare accountId: string;
+  declare masterAccountId: string;
+  declare contractId: string;
+  declare contractServiceId: string;
+  /** The first of the lines that replaced each other: none of them is charged twice. */
+  declare lineageId: string;
+  declare serviceId: string;
+  /** Subscription or OTC. */
+  declare chargeType: string;
+  declare usageType: string;
+  declare currency: string;
+  declare periodStart: string;
+  declare periodEnd: string;
+  declare billStartDate: string;
+  declare billEndDate: string;
+  declare position: number;
+  declare name: string;
+  declare priceMethod: string | null;
+  /** Volumes, rates and amounts are decimal text. */
+  declare volume: string;
+  declare rate: string | null;
+  declare amount: string;
+  declare sharedBy: string | null;
+  declare isProrated: boolean;
+  declare planId: string;
+  declare dimensions: Readonly<Record<string, string>>;
+  declare invoiceId: string;
+  declare invoiceItemId: string;
+  declare voidedAt: Date | null;
+
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RecurringChargeRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+
+  /** What of these lineages is charged already: one-time charges, and periods that end on a day or later. */
+  static async chargedPeriods(
+    db: Knex,
+    tenantId: string,
+    lineageIds: readonly string[],
+    since: string,
+  ): Promise<ChargedPeriod[]> {
+    if (lineageIds.length === 0) return [];
+    const { rows } = await db.raw<{ rows: ChargedPeriod[] }>(
+      `select lineage_id as "lineageId", charge_type as "chargeType",
+         account_id as "accountId", master_account_id as "masterAccountId",
+         shared_by as "sharedBy", period_start as "periodStart", period_end as "periodEnd",
+         min(bill_start_date) as "billedFrom", max(bill_end_date) as "billedUntil",
+         bool_or(is_prorated) as "isProrated", min(line_start) as "lineStart"
+       from recurring_charge
+       where tenant_id = ? and lineage_id = any(?::uuid[]) and voided_at is null
+         and (period_end >= ?::date or period_end = '0001-01-01')
+       group by 1, 2, 3, 4, 5, 6, 7`,
+      [tenantId, [...lineageIds], since] as unknown as string[],
+    );
+    return rows;
+  }
+}

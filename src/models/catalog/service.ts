@@ -1,0 +1,64 @@
+import { Model } from 'objection';
+import { Attribute } from './attribute.js';
+import { PricingLogic } from './pricing-logic.js';
+import { RateCard } from './rate-card.js';
+import { ApprovableRecord } from '../db/tenant-model.js';
+
+interface Existing {
+  existing(): Ordered;
+}
+interface Ordered {
+  orderBy(columns: string[]): Ordered;
+  where(columns: object): Ordered;
+}
+
+/** A catalog product; its rate cards are the list price. */
+export class Service extends ApprovableRecord {
+  static override tableName = 'service';
+  static override relationMappings = {
+    attributes: {
+      relation: Model.HasManyRelation,
+      modelClass: Attribute,
+      join: { from: 'service.id', to: 'attribute.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['position', 'id']),
+    },
+    /** Every version of every currency that was not deleted. */
+    rateCards: {
+      relation: Model.HasManyRelation,
+      modelClass: RateCard,
+      join: { from: 'service.id', to: 'rate_card.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['currency', 'versionNo']),
+    },
+    currentRateCards: {
+      relation: Model.HasManyRelation,
+      modelClass: RateCard,
+      join: { from: 'service.id', to: 'rate_card.serviceId' },
+      modify: (builder: Existing) =>
+        builder.existing().where({ isCurrent: true }).orderBy(['currency']),
+    },
+    pricingLogic: {
+      relation: Model.HasManyRelation,
+      modelClass: PricingLogic,
+      join: { from: 'service.id', to: 'pricing_logic.serviceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['seqNo', 'id']),
+    },
+  };
+
+  declare name: string;
+  declare label: string | null;
+  declare code: string | null;
+  declare description: string | null;
+  declare currency: string | null;
+  declare serviceType: string;
+  declare serviceStatus: string;
+  declare approvedBy: string | null;
+  declare approvedAt: Date | null;
+  declare chargeFrequency: string | null;
+  declare billingFrequency: string | null;
+  /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
+  declare ratingVersion: string;
+  declare attributes?: Attribute[];
+  declare rateCards?: RateCard[];
+  declare currentRateCards?: RateCard[];
+  declare pricingLogic?: PricingLogic[];
+}

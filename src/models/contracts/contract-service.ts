@@ -1,0 +1,118 @@
+import { Model } from 'objection';
+import type { Knex } from 'knex';
+import { Attribute } from '../catalog/attribute.js';
+import { RateCard } from '../catalog/rate-card.js';
+import { BillingRecord } from '../db/tenant-model.js';
+
+interface Existing {
+  existing(): Ordered;
+}
+interface Ordered {
+  orderBy(columns: string[]): Ordered;
+  where(columns: object): Ordered;
+}
+
+/** A line of a contract: a service, sold from one day to another, with prices of its own if any. */
+export class ContractService extends BillingRecord {
+  static override tableName = 'contract_service';
+  static override jsonAttributes = ['dimensionValues', 'accountMap'];
+  static override relationMappings = {
+    attributes: {
+      relation: Model.HasManyRelation,
+      modelClass: Attribute,
+      join: { from: 'contract_service.id', to: 'attribute.contractServiceId' },
+      modify: (builder: Existing) => builder.existing().orderBy(['position', 'id']),
+    },
+    currentRateCards: {
+      relation: Model.HasManyRelation,
+      modelClass: RateCard,
+      join: { from: 'contract_service.id', to: 'rate_card.contractServiceId' },
+      modify: (builder: Existing) =>
+        builder.existing().where({ isCurrent: true }).orderBy(['currency']),
+    },
+  };
+
+  declare contractId: string;
+  declare serviceId: string;
+  /** The first of the lines that replaced each other; null: this one itself. */
+  declare lineageId: string | null;
+  /** The caller's name of what is sold, such as a subscription or a device; usage events name it. */
+  declare serviceInstanceId: string | null;
+  /** First day, inclusive; null: the contract's. */
+  declare startDate: string | null;
+  /** Last day, inclusive. */
+  declare endDate: string | null;
+  /** Last day of a line that was ended, inclusive. */
+  declare terminationDate: string | null;
+  declare terminationMessage: string | null;
+  declare chargeFrequency: string | null;
+  declare billingFrequency: string | null;
+  /** When its subscription charges fall due; null: as its service has it. */
+  declare subscriptionChargeType: string | null;
+  declare dimensionValues: object | null;
+  declare accountMap: object | null;
+  declare attributes?: Attribute[];
+  declare currentRateCards?: RateCard[];
+  /** Whether the line has a current exception card: selected by `linesOf` alone. */
+  declare exceptionPricing?: boolean;
+
+  /**
+   * Writes the values of a line's dimensions, by name, onto its attributes, and takes those that
+   * are not among them away.
+   */
+  static async setDimensionTexts(
+    trx: Knex.Transaction,
+    tenantId: string,
+    id: string,
+    texts: Readonly<Record<string, string>>,
+  ): Promise<void> {
+    await trx.raw(
+      `update attribute
+       set dimension_val_text = ?::jsonb ->> attribute.name, updated_at = now()
+       where tenant_id = ? and contract_service_id = ? and deleted_at is null
+         and dimension_val_text is distinct from ?::jsonb ->> attribute.name`,
+      [JSON.stringify(texts), tenantId, id, JSON.stringify(texts)],
+    );
+  }
+
+  /** Sets the texts of these attributes of a line, null takes one away; others are left alone. */
+  static async addDimensionTexts(
+    trx: Knex.Transaction,
+    tenantId: string,
+    id: string,
+    texts: Readonly<Record<string, string | null>>,
+  ): Promise<void> {
+    await trx.raw(
+      `update attribute
+       set dimension_val_text = ?::jsonb ->> attribute.name, updated_at = now()
+       where tenant_id = ? and contract_service_id = ? and deleted_at is null
+         and name in (select jsonb_object_keys(?::jsonb))
+         and dimension_val_text is distinct from ?::jsonb ->> attribute.name`,
+      [JSON.stringify(texts), tenantId, id, JSON.stringify(texts), JSON.stringify(texts)],
+    );
+  }
+
+  /**
+   * Gives lines copies of the attributes of their services, of all kinds (document 1, section 4.2,
+   * rule 2), in one statement however many lines there are.
+   */
+  static async copyCatalogAttributes(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<void> {
+    await trx.raw(
+      `insert into attribute (
+         tenant_id, id, contract_service_id, kind, position, name, label, dimension_data_type,
+         is_contract_input, is_meter_dimension, is_proration, meter_reset_frequency, dim_values)
+       select line.tenant_id, gen_random_uuid(), line.id, kind, position, name, label,
+         dimension_data_type, is_contract_input, is_meter_dimension, is_proration,
+         meter_reset_frequency, dim_values
+       from contract_service line
+       join attribute on attribute.tenant_id = line.tenant_id
+         and attribute.service_id = line.service_id and attribute.deleted_at is null
+       where line.tenant_id = ? and line.id = any(?::uuid[])`,
+      [tenantId, [...ids]],
+    );
+  }
+}

@@ -1,0 +1,131 @@
+import type { Knex } from 'knex';
+import type { Decimal } from '../../kernel/numbers/money.js';
+import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
+import { decimalText } from '../../kernel/numbers/money.js';
+
+/** `json text` is text that was written as JSON, so that it holds no control character. */
+type ColumnType =
+  | 'text'
+  | 'json text'
+  | 'jsonb'
+  | 'uuid'
+  | 'boolean'
+  | 'smallint'
+  | 'integer'
+  | 'bigint'
+  | 'numeric'
+  | 'date'
+  | 'timestamptz';
+
+/** What a column of a bulk statement may hold. */
+export type BulkValue = string | number | null | Date | Decimal;
+
+interface Column<Row> {
+  readonly name: keyof Row & string;
+  readonly type: ColumnType;
+  /** As SQL writes it. */
+  readonly sqlName: string;
+}
+
+/** A column of the rows at hand: where the statement takes it from, and what has to be sent. */
+interface Source {
+  readonly sqlName: string;
+  /** The array in `unnest(...)`; null for a column that is the same in every row. */
+  readonly array: string | null;
+  readonly expression: string;
+  readonly value: string | null;
+}
+
+const snakeCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/**
+ * Rows of one table written with one statement, whatever their number: each column travels as one
+ * array, or as a single value where all rows have the same.
+ */
+export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
+  readonly #table: string;
+  readonly #columns: readonly Column<Row>[];
+
+  constructor(table: string, columns: { readonly [K in keyof Row & string]: ColumnType }) {
+    this.#table = table;
+    this.#columns = (Object.keys(columns) as (keyof Row & string)[]).map((name) => ({
+      name,
+      type: columns[name],
+      sqlName: `"${snakeCase(name)}"`,
+    }));
+  }
+
+  /** Inserts the rows; `conflict` is an `on conflict` clause. */
+  async insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
+    if (rows.length === 0) return;
+    const sources = this.#sources(rows);
+    const columns = sources.map(({ sqlName }) => sqlName).join(', ');
+    const { from, bindings } = rowsOf(sources, rows.length);
+    const expressions = sources.map(({ expression }) => expression);
+    const constants = sources.filter(({ array }) => array === null).map(({ value }) => value);
+    await trx.raw(
+      `insert into ${this.#table} (tenant_id, ${columns})
+       select ?::text, ${expressions.join(', ')} from ${from} ${conflict}`,
+      [tenantId, ...constants, ...bindings] as string[],
+    );
+  }
+
+  /** Sets all columns but the key in the rows of these keys. */
+  async update(
+    trx: Knex,
+    tenantId: string,
+    key: keyof Row & string,
+    rows: readonly Row[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    const sources = this.#sources(rows, key);
+    const keyName = `"${snakeCase(key)}"`;
+    const changed = sources.filter(({ sqlName }) => sqlName !== keyName);
+    const { from, bindings } = rowsOf(sources, rows.length);
+    const constants = changed.filter(({ array }) => array === null).map(({ value }) => value);
+    await trx.raw(
+      `update ${this.#table} as target
+       set ${changed.map(({ sqlName, expression }) => `${sqlName} = ${expression}`).join(', ')}
+       from ${from} where target.tenant_id = ?::text and target.${keyName} = input.${keyName}`,
+      [...constants, ...bindings, tenantId] as string[],
+    );
+  }
+
+  #sources(rows: readonly Row[], key?: keyof Row & string): Source[] {
+    return this.#columns.map(({ name, type, sqlName }) => {
+      const first = rows[0]?.[name] ?? null;
+      if (name !== key && rows.every((row) => row[name] === first)) {
+        const value = first === null ? null : plainText(first);
+        const sqlType = type === 'json text' ? 'text' : type;
+        return { sqlName, array: null, expression: `?::${sqlType}`, value };
+      }
+      const expression = `input.${sqlName}`;
+      const texts = rows.map((row) => {
+        const value = row[name];
+        return value === null ? null : plainText(value);
+      });
+      const joined = type === 'json text' ? joinJson(texts.map((text) => text ?? '')) : null;
+      if (joined !== null) return { sqlName, array: splitJsonSql, expression, value: joined };
+      const isFree = type === 'text' || type === 'json text' || type === 'jsonb';
+      const array = `?::${type === 'json text' ? 'text' : type}[]`;
+      return { sqlName, array, expression, value: arrayLiteral(texts, isFree) };
+    });
+  }
+}
+
+function rowsOf(sources: readonly Source[], count: number) {
+  const arrays = sources.filter(({ array }) => array !== null);
+  if (arrays.length === 0) return { from: `generate_series(1, ${count})`, bindings: [] };
+  const names = arrays.map(({ sqlName }) => sqlName).join(', ');
+  return {
+    from: `unnest(${arrays.map(({ array }) => array).join(', ')}) as input (${names})`,
+    bindings: arrays.map(({ value }) => value),
+  };
+}
+
+function plainText(value: Exclude<BulkValue, null>): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  return value instanceof Date ? value.toISOString() : decimalText(value);
+}

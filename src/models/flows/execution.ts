@@ -1,0 +1,172 @@
+import type { Knex } from 'knex';
+import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
+import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+/** Where Temporal runs an execution. */
+export interface TemporalRun {
+  readonly workflow: string;
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
+/** What is known of an execution when one of its steps begins. */
+export interface BegunStep {
+  readonly status: ExecutionStatus;
+  /** The result of this step, if it was committed before; `undefined` when it was not. */
+  readonly done: { readonly result: unknown } | undefined;
+}
+
+/** A run of a workflow that has ended. */
+export interface CompletedRun {
+  readonly workflow: string;
+  readonly workflowId: string;
+  /** Temporal's run id, which is a UUID: also the id of the execution. */
+  readonly runId: string;
+  readonly actor: string;
+  readonly input: object;
+  /** Counts; those of several transactions of one run are added. */
+  readonly output: Readonly<Record<string, number>>;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+}
+
+/** A run of a workflow, kept when Temporal has long forgotten it. */
+export class Execution extends TenantModel {
+  static override tableName = 'execution';
+  static override jsonAttributes = ['input', 'output', 'error', 'steps'];
+
+  declare workflow: string;
+  declare workflowId: string;
+  declare runId: string;
+  declare status: ExecutionStatus;
+  declare requestId: string | null;
+  declare actor: string | null;
+  declare input: object | null;
+  declare output: object | null;
+  declare error: object | null;
+  declare startedAt: Date;
+  declare completedAt: Date | null;
+
+  /** Records what a transaction of a run did; answers with the counts of the run so far. */
+  static async addCounts(
+    trx: Knex,
+    tenantId: string,
+    run: CompletedRun,
+  ): Promise<Readonly<Record<string, number>>> {
+    const { input, output, runId, ...columns } = run;
+    const { rows } = await trx.raw<{ rows: { output: Record<string, number> }[] }>(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, status,
+         input, output, started_at, completed_at)
+       values (?, ?, ?, ?, ?, ?, 'completed', ?, ?, ?, ?)
+       on conflict (tenant_id, workflow_id, run_id) do update set
+         completed_at = excluded.completed_at,
+         output = (
+           select jsonb_object_agg(key, value::numeric + (execution.output ->> key)::numeric)
+           from jsonb_each_text(excluded.output)
+         )
+       returning output`,
+      [
+        ...[tenantId, runId, runId, columns.workflow, columns.workflowId, columns.actor],
+        ...[JSON.stringify(input), JSON.stringify(output), columns.startedAt, columns.completedAt],
+      ],
+    );
+    return rows[0]?.output ?? output;
+  }
+
+  /**
+   * Records that a flow runs, and holds its row until the transaction ends: the steps of a flow come
+   * one after the other, and a repeated one finds what the first left. Of an execution that is
+   * completed only the last can be repeated: its result is the answer, as it was written.
+   */
+  static async begin(
+    trx: Knex,
+    run: FlowRun,
+    place: TemporalRun,
+    step: string,
+  ): Promise<BegunStep> {
+    const { rows } = await trx.raw<{ rows: { status: ExecutionStatus; result: string | null }[] }>(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, started_at)
+       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now())
+       on conflict (tenant_id, id) do update set run_id = excluded.run_id
+       returning status, case when steps -> ? is not null then
+         case when status = 'completed' then coalesce(answer::text, (steps -> ?)::text)
+           else (steps -> ?)::text end end as result`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, stringifyJson(run.input), step, step, step],
+      ],
+    );
+    const [row] = rows;
+    const text = row?.result ?? null;
+    return {
+      status: row?.status ?? 'running',
+      done: text === null ? undefined : { result: parseJson(text) },
+    };
+  }
+
+  /** Records that a flow was started, for whoever asks before its first step has told. */
+  static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<void> {
+    await db.raw(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, started_at)
+       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now()) on conflict (tenant_id, id) do nothing`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, stringifyJson(run.input)],
+      ],
+    );
+  }
+
+  /** Keeps the result of a step in its own transaction; the last one's is the output. */
+  static async endStep(
+    trx: Knex,
+    run: FlowRun,
+    step: string,
+    result: unknown,
+    isLast: boolean,
+  ): Promise<void> {
+    const text = stringifyJson(result ?? null);
+    await trx.raw(
+      isLast
+        ? `update execution set status = 'completed', completed_at = now(), output = ?::jsonb,
+             answer = ?::json, steps = jsonb_set(steps, array[?], ?::jsonb)
+           where tenant_id = ? and id = ?`
+        : `update execution set steps = jsonb_set(steps, array[?], ?::jsonb)
+           where tenant_id = ? and id = ?`,
+      [...(isLast ? [text, text] : []), step, text, run.tenantId, run.executionId],
+    );
+  }
+
+  /** Records how a flow ended, unless that is known already; whether it was not. */
+  static async end(
+    trx: Knex,
+    run: FlowRun,
+    place: TemporalRun,
+    ended: {
+      readonly status: ExecutionStatus;
+      readonly output: unknown;
+      readonly error: FlowFailure | null;
+    },
+  ): Promise<boolean> {
+    const output = ended.output === undefined ? null : stringifyJson(ended.output);
+    const error = ended.error === null ? null : stringifyJson(ended.error);
+    const { rows } = await trx.raw<{ rows: object[] }>(
+      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+         input, output, error, answer, started_at, completed_at)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
+       on conflict (tenant_id, id) do update set status = excluded.status,
+         output = excluded.output, error = excluded.error, answer = excluded.answer,
+         completed_at = excluded.completed_at
+       where execution.status = 'running'
+       returning id`,
+      [
+        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
+        ...[run.actor, run.requestId, ended.status, stringifyJson(run.input)],
+        ...[output, error, error ?? output],
+      ],
+    );
+    return rows.length > 0;
+  }
+}

@@ -1,0 +1,185 @@
+import type { Knex } from 'knex';
+import type { Decimal } from '../../kernel/numbers/money.js';
+import { newId } from '../../kernel/id.js';
+import { BulkTable } from '../db/bulk-table.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+/** So much of a payment for an invoice. */
+export interface Application {
+  readonly invoiceId: string;
+  readonly amount: Decimal;
+}
+
+const table = new BulkTable<PaymentOfInvoice & { readonly id: string }>('payment_application', {
+  id: 'uuid',
+  paymentId: 'uuid',
+  invoiceId: 'uuid',
+  amount: 'numeric',
+});
+
+/** An application and which payment it is of. */
+export interface PaymentOfInvoice extends Application {
+  readonly paymentId: string;
+}
+
+/** What of a payment is applied to an invoice. */
+export class PaymentApplication extends TenantModel {
+  static override tableName = 'payment_application';
+
+  declare paymentId: string;
+  declare invoiceId: string;
+  /** Decimal text. */
+  declare amount: string;
+  declare createdAt: Date;
+
+  /** Applies payments to invoices, both of which the caller holds; balances of both follow. */
+  static async add(
+    trx: Knex.Transaction,
+    tenantId: string,
+    applications: readonly PaymentOfInvoice[],
+  ): Promise<void> {
+    const rows = applications.map((application) => ({ id: newId(), ...application }));
+    const more =
+      'on conflict (tenant_id, payment_id, invoice_id) do update ' +
+      'set amount = payment_application.amount + excluded.amount';
+    await table.insert(trx, tenantId, rows, more);
+    await followInvoices(
+      trx,
+      tenantId,
+      applications.map(({ invoiceId }) => invoiceId),
+    );
+    await followPayments(
+      trx,
+      tenantId,
+      applications.map(({ paymentId }) => paymentId),
+    );
+  }
+
+  /** Takes so much of a payment back from each of these invoices. */
+  static async remove(
+    trx: Knex.Transaction,
+    tenantId: string,
+    paymentId: string,
+    applications: readonly Application[],
+  ): Promise<void> {
+    const ids = applications.map(({ invoiceId }) => invoiceId);
+    const given = [ids, applications.map(({ amount }) => amount.toFixed())];
+    await trx.raw(
+      `with given as (select * from unnest(?::uuid[], ?::numeric[]) as given (invoice_id, amount)),
+       gone as (
+         delete from payment_application as one using given
+         where one.tenant_id = ? and one.payment_id = ? and one.invoice_id = given.invoice_id
+           and one.amount <= given.amount
+       )
+       update payment_application as one set amount = one.amount - given.amount from given
+       where one.tenant_id = ? and one.payment_id = ? and one.invoice_id = given.invoice_id
+         and one.amount > given.amount`,
+      [...given, tenantId, paymentId, tenantId, paymentId] as unknown as string[],
+    );
+    await followInvoices(trx, tenantId, ids);
+    await followPayments(trx, tenantId, [paymentId]);
+  }
+
+  /** Gives back to payments what was applied to an invoice that is voided: it is theirs to apply. */
+  static async release(trx: Knex.Transaction, tenantId: string, invoiceId: string): Promise<void> {
+    const { rows } = await trx.raw<{ rows: { paymentId: string; amount: string }[] }>(
+      `delete from payment_application where tenant_id = ? and invoice_id = ?
+       returning payment_id as "paymentId", amount`,
+      [tenantId, invoiceId],
+    );
+    if (rows.length === 0) return;
+    const ids = rows.map(({ paymentId }) => paymentId);
+    await followPayments(trx, tenantId, ids);
+    await trx.raw(
+      `update payment set freed = freed + given.amount
+       from unnest(?::uuid[], ?::numeric[]) as given (id, amount)
+       where payment.tenant_id = ? and payment.id = given.id`,
+      [ids, rows.map(({ amount }) => amount), tenantId] as unknown as string[],
+    );
+  }
+
+  /** What was set free is applied. */
+  static async use(
+    trx: Knex.Transaction,
+    tenantId: string,
+    applications: readonly PaymentOfInvoice[],
+  ): Promise<void> {
+    await trx.raw(
+      `update payment set freed = greatest(0, freed - given.amount)
+       from (
+         select id, sum(amount) as amount from unnest(?::uuid[], ?::numeric[]) as one (id, amount)
+         group by id
+       ) as given
+       where payment.tenant_id = ? and payment.id = given.id`,
+      [
+        applications.map(({ paymentId }) => paymentId),
+        applications.map(({ amount }) => amount.toFixed()),
+        tenantId,
+      ] as unknown as string[],
+    );
+  }
+}
+
+/** What payments have left, as their applications say. */
+async function followPayments(
+  trx: Knex.Transaction,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<void> {
+  await trx.raw(
+    `update payment set balance = left_over.balance, updated_at = now(),
+       balance_status = case when left_over.balance = amount then 'Unapplied'
+         when left_over.balance = 0 then 'Applied' else 'Partially Applied' end,
+       freed = least(freed, left_over.balance)
+     from (
+       select payment.id, payment.amount - coalesce(sum(one.amount), 0) as balance
+       from payment left join payment_application as one
+         on one.tenant_id = payment.tenant_id and one.payment_id = payment.id
+       where payment.tenant_id = ? and payment.id = any(?::uuid[])
+       group by payment.id, payment.amount
+     ) as left_over
+     where payment.tenant_id = ? and payment.id = left_over.id`,
+    [tenantId, [...ids], tenantId] as unknown as string[],
+  );
+}
+
+/** What invoices and, in their order, their items have open, as the applications say. */
+async function followInvoices(
+  trx: Knex.Transaction,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<void> {
+  const bindings = [tenantId, [...ids], tenantId] as unknown as string[];
+  await trx.raw(
+    `update invoice set balance = open.balance, updated_at = now(),
+       payment_status = case when open.balance = 0 then 'Paid'
+         when open.balance = amount + tax_amount then 'Unpaid' else 'Partially Paid' end
+     from (
+       select invoice.id, amount + tax_amount - coalesce((
+         select sum(one.amount) from payment_application as one
+         where one.tenant_id = invoice.tenant_id and one.invoice_id = invoice.id
+       ), 0) as balance
+       from invoice where tenant_id = ? and id = any(?::uuid[])
+     ) as open
+     where invoice.tenant_id = ? and invoice.id = open.id`,
+    bindings,
+  );
+  await trx.raw(
+    `update invoice_item as item set balance = case
+         when share.open = 0 then 0
+         when share.total <= 0 then share.total
+         else greatest(0, least(share.total, share.until - share.paid)) end
+     from (
+       select item.id, item.amount + item.tax as total, invoice.balance as open,
+         invoice.amount + invoice.tax_amount - invoice.balance as paid,
+         sum(greatest(item.amount + item.tax, 0)) over (
+           partition by invoice.id order by item.position
+         ) as until
+       from invoice join invoice_item as item
+         on item.tenant_id = invoice.tenant_id and item.invoice_id = invoice.id
+       where invoice.tenant_id = ? and invoice.id = any(?::uuid[])
+     ) as share
+     where item.tenant_id = ? and item.id = share.id`,
+    bindings,
+  );
+}

@@ -1,0 +1,168 @@
+import { Model } from 'objection';
+import type { Knex } from 'knex';
+import type { Decimal } from '../../kernel/numbers/money.js';
+import { chargeId } from '../../messages/usage-log.js';
+import { BulkTable } from '../db/bulk-table.js';
+import { RatedDimension } from './rated-dimension.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+export interface RatedTransactionRow {
+  readonly id: string;
+  readonly usageEventId: string;
+  readonly externalTranId: string;
+  readonly transactionDate: string;
+  readonly accountId: string;
+  readonly masterAccountId: string;
+  readonly serviceId: string;
+  readonly serviceInstanceId: string | null;
+  readonly contractId: string | null;
+  readonly contractServiceId: string | null;
+  readonly amount: Decimal;
+  readonly quantity: Decimal;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly chargeType: string;
+  readonly planId: string;
+  /** Which part this is of what accounts share, and the amount of all (kernel/numbers/share.ts). */
+  readonly shareFrom: Decimal | null;
+  readonly shareTo: Decimal | null;
+  readonly shareOf: Decimal | null;
+  readonly sharedAmount: Decimal | null;
+}
+
+const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
+  id: 'uuid',
+  usageEventId: 'uuid',
+  externalTranId: 'text',
+  transactionDate: 'date',
+  accountId: 'uuid',
+  masterAccountId: 'uuid',
+  serviceId: 'uuid',
+  serviceInstanceId: 'text',
+  contractId: 'uuid',
+  contractServiceId: 'uuid',
+  amount: 'numeric',
+  quantity: 'numeric',
+  currency: 'text',
+  usageType: 'text',
+  chargeType: 'text',
+  planId: 'uuid',
+  shareFrom: 'numeric',
+  shareTo: 'numeric',
+  shareOf: 'numeric',
+  sharedAmount: 'numeric',
+});
+
+/** Most events have one charge; the ids of so many are asked for at once. */
+const chargesAtOnce = 8;
+
+/** What a usage event costs, or pays, an account. */
+export class RatedTransaction extends TenantModel {
+  static override tableName = 'rated_transaction';
+  static override relationMappings = {
+    dimensions: {
+      relation: Model.HasManyRelation,
+      modelClass: RatedDimension,
+      join: { from: 'rated_transaction.id', to: 'rated_dimension.transactionId' },
+      modify: (builder: { orderBy(column: string): void }) => builder.orderBy('position'),
+    },
+  };
+
+  declare usageEventId: string;
+  declare externalTranId: string;
+  declare transactionDate: string;
+  /** The billed account. */
+  declare accountId: string;
+  /** The account of the event, and the master account of its contract. */
+  declare masterAccountId: string;
+  declare serviceId: string;
+  declare serviceInstanceId: string | null;
+  declare contractId: string | null;
+  declare contractServiceId: string | null;
+  /** Amounts and quantities are decimal text. */
+  declare amount: string;
+  declare discount: string;
+  declare taxAmount: string;
+  declare quantity: string;
+  declare currency: string;
+  declare usageType: string;
+  declare chargeType: string;
+  /** Whether it is on an invoice; no column: `findBilled` sets it. */
+  billed = false;
+  declare planId: string;
+  /** Set where several accounts share the charge: decimal text. */
+  declare shareOf: string | null;
+  declare ratedAt: Date;
+  declare dimensions?: RatedDimension[];
+
+  /** The charges of an event with their dimensions, in the order in which they were made. */
+  static async ofEvent(db: Knex, tenantId: string, eventId: string): Promise<RatedTransaction[]> {
+    const charges = (await RatedTransaction.ofEvents(db, tenantId, [eventId])).get(eventId) ?? [];
+    return [...(await RatedTransaction.findBilled(db, tenantId, charges))];
+  }
+
+  /** The same of several events, without whether they are billed. */
+  static async ofEvents(
+    db: Knex,
+    tenantId: string,
+    eventIds: readonly string[],
+  ): Promise<Map<string, RatedTransaction[]>> {
+    const found = new Map<string, RatedTransaction[]>();
+    let asked = eventIds;
+    for (let first = 1; asked.length > 0; first += chargesAtOnce) {
+      const ids = asked.flatMap((eventId) =>
+        Array.from({ length: chargesAtOnce }, (_each, index) => chargeId(eventId, first + index)),
+      );
+      const charges = await RatedTransaction.query(db)
+        .forTenant(tenantId)
+        // One binding: there may be more ids than a statement has room for.
+        .whereRaw('id = any(?::uuid[])', [ids])
+        .orderBy('id')
+        .withGraphFetched('dimensions');
+      for (const charge of charges) {
+        const known = found.get(charge.usageEventId);
+        if (known) known.push(charge);
+        else found.set(charge.usageEventId, [charge]);
+      }
+      const all = first + chargesAtOnce - 1;
+      asked = asked.filter((eventId) => found.get(eventId)?.length === all);
+    }
+    return found;
+  }
+
+  /** Says of each whether it is billed (docs/decisions/0110), and answers with them. */
+  static async findBilled<T extends RatedTransaction>(
+    db: Knex,
+    tenantId: string,
+    transactions: readonly T[],
+  ): Promise<readonly T[]> {
+    if (transactions.length === 0) return transactions;
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+      `select t.id from unnest(?::uuid[], ?::uuid[], ?::date[]) as t (id, account_id, day)
+       join billed_usage as known
+         on known.tenant_id = ? and known.account_id = t.account_id and t.day <= known.billed_until
+       where not exists (
+         select from unbilled_usage as late
+         where late.tenant_id = known.tenant_id and late.account_id = t.account_id
+           and late.transaction_date = t.day and late.transaction_id = t.id
+       )`,
+      [
+        transactions.map(({ id }) => id),
+        transactions.map(({ accountId }) => accountId),
+        transactions.map(({ transactionDate }) => transactionDate),
+        tenantId,
+      ] as unknown as string[],
+    );
+    const billed = new Set(rows.map(({ id }) => id));
+    for (const transaction of transactions) transaction.billed = billed.has(transaction.id);
+    return transactions;
+  }
+
+  static insertMany(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly RatedTransactionRow[],
+  ): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
+import { contentId } from '../../kernel/id.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { counterKey, type CounterKey } from '../../rating/index.js';
+import { BulkTable } from '../db/bulk-table.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+interface CounterRow {
+  readonly id: string;
+  readonly ownerType: string;
+  readonly ownerId: string;
+  readonly serviceId: string;
+  readonly attributeName: string;
+  readonly period: string;
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  readonly value: Decimal;
+}
+
+const table = new BulkTable<CounterRow>('usage_counter', {
+  id: 'uuid',
+  ownerType: 'text',
+  ownerId: 'uuid',
+  serviceId: 'uuid',
+  attributeName: 'text',
+  period: 'text',
+  periodStart: 'date',
+  periodEnd: 'date',
+  value: 'numeric',
+});
+
+const values = new BulkTable<{ id: string; value: Decimal }>('usage_counter', {
+  id: 'uuid',
+  value: 'numeric',
+});
+
+/** The volume of a metered attribute in one period, of a contract line or of an account. */
+export class UsageCounter extends TenantModel {
+  static override tableName = 'usage_counter';
+
+  declare ownerType: string;
+  declare ownerId: string;
+  declare serviceId: string;
+  declare attributeName: string;
+  declare period: string;
+  declare periodStart: string;
+  declare periodEnd: string;
+  /** Decimal text. */
+  declare value: string;
+
+  /** The volumes of those counters that exist, by key. */
+  static read(db: Knex, tenantId: string, keys: readonly string[]): Promise<Map<string, Decimal>> {
+    return readValues(db, tenantId, keys, '');
+  }
+
+  /** The same, held in the order of their keys until the transaction ends. */
+  static lock(
+    trx: Knex.Transaction,
+    tenantId: string,
+    keys: readonly string[],
+  ): Promise<Map<string, Decimal>> {
+    return readValues(trx, tenantId, keys, 'order by id for update');
+  }
+
+  /**
+   * Writes where counters stand now. One that was not there when it was read is inserted: should
+   * another transaction have done so meanwhile, the unique key refuses, and all begins anew.
+   */
+  static async write(
+    trx: Knex.Transaction,
+    tenantId: string,
+    counters: readonly {
+      readonly key: CounterKey;
+      readonly value: Decimal;
+      readonly isNew: boolean;
+    }[],
+  ): Promise<void> {
+    const rows = counters.map(({ key, value, isNew }) => ({
+      ...{ isNew, ...key, id: counterIdOf(counterKey(key)), period: key.frequency, value },
+    }));
+    await values.update(
+      trx,
+      tenantId,
+      'id',
+      rows.filter(({ isNew }) => !isNew),
+    );
+    await table.insert(
+      trx,
+      tenantId,
+      rows.filter(({ isNew }) => isNew),
+    );
+  }
+}
+
+const ids = new LRUCache<string, string>({ max: 50_000 });
+
+/** The id of the counter with this key (`counterKey()` of the rating engine). */
+export function counterIdOf(key: string): string {
+  let id = ids.get(key);
+  if (id === undefined) {
+    id = contentId(key);
+    ids.set(key, id);
+  }
+  return id;
+}
+
+async function readValues(
+  db: Knex,
+  tenantId: string,
+  keys: readonly string[],
+  clause: string,
+): Promise<Map<string, Decimal>> {
+  if (keys.length === 0) return new Map();
+  const keyById = new Map(keys.map((key) => [counterIdOf(key), key]));
+  const { rows } = await db.raw<{ rows: { id: string; value: string }[] }>(
+    `select id, value from usage_counter where tenant_id = ? and id = any(?::uuid[]) ${clause}`,
+    [tenantId, `{${[...keyById.keys()].join(',')}}`],
+  );
+  return new Map(rows.map(({ id, value }) => [keyById.get(id) ?? '', new Decimal(value)]));
+}

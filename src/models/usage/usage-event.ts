@@ -1,0 +1,120 @@
+import type { Knex } from 'knex';
+import { BulkTable } from '../db/bulk-table.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+export type UsageStatus = 'rated' | 'rejected' | 'duplicate';
+
+/** What is written of a usage event. */
+export interface UsageEventRow {
+  readonly id: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly orgId: string | null;
+  readonly externalTransactionId: string | null;
+  readonly status: UsageStatus;
+  /** Why it was rejected: code and message. */
+  readonly code: string | null;
+  readonly reason: string | null;
+  readonly accountId: string | null;
+  readonly serviceId: string | null;
+  /** When the usage occurred; text, since it may have microseconds. */
+  readonly eventAt: string | null;
+  readonly message: string;
+  /** The event that this one repeats or contradicts. */
+  readonly originalId: string | null;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly receivedAt: Date;
+  readonly processedAt: Date;
+}
+
+const table = new BulkTable<UsageEventRow>('usage_event', {
+  id: 'uuid',
+  partition: 'integer',
+  offset: 'bigint',
+  orgId: 'text',
+  externalTransactionId: 'text',
+  status: 'text',
+  code: 'text',
+  reason: 'text',
+  accountId: 'uuid',
+  serviceId: 'uuid',
+  eventAt: 'timestamptz',
+  message: 'json text',
+  originalId: 'uuid',
+  workflowId: 'text',
+  runId: 'uuid',
+  receivedAt: 'timestamptz',
+  processedAt: 'timestamptz',
+});
+
+/** How many events of a range came to which end. */
+export interface UsageCounts {
+  rated: number;
+  duplicate: number;
+  rejected: number;
+}
+
+/** A message of the usage log and what became of it. */
+export class UsageEvent extends TenantModel {
+  static override tableName = 'usage_event';
+
+  declare partition: number;
+  /** A `bigint`, so text. */
+  declare offset: string;
+  declare orgId: string | null;
+  declare externalTransactionId: string | null;
+  declare status: UsageStatus;
+  declare code: string | null;
+  declare reason: string | null;
+  declare accountId: string | null;
+  declare serviceId: string | null;
+  declare eventAt: Date | null;
+  declare message: string;
+  declare originalId: string | null;
+  declare workflowId: string;
+  declare runId: string;
+  declare receivedAt: Date;
+  declare processedAt: Date;
+
+  static insertMany(trx: Knex, tenantId: string, rows: readonly UsageEventRow[]): Promise<void> {
+    return table.insert(trx, tenantId, rows);
+  }
+
+  static updateMany(trx: Knex, tenantId: string, rows: readonly UsageEventRow[]): Promise<void> {
+    return table.update(trx, tenantId, 'id', rows);
+  }
+
+  /** The originals of these external ids, held until the transaction ends. */
+  static async lockOriginals(
+    trx: Knex.Transaction,
+    tenantId: string,
+    externalIds: readonly string[],
+  ): Promise<UsageEvent[]> {
+    return UsageEvent.query(trx)
+      .forTenant(tenantId)
+      .whereRaw('external_transaction_id = any(?::text[])', [externalIds])
+      .whereNull('originalId')
+      .orderBy('id')
+      .forUpdate();
+  }
+
+  /** What became of the messages at the offsets from `from` up to `end`. */
+  static async countRange(
+    trx: Knex,
+    tenantId: string,
+    range: { partition: number; from: number; end: number },
+  ): Promise<UsageCounts> {
+    const rows = (await UsageEvent.query(trx)
+      .forTenant(tenantId)
+      .where({ partition: range.partition })
+      .where('offset', '>=', range.from)
+      .where('offset', '<', range.end)
+      .select('status')
+      .count('* as count')
+      .groupBy('status')) as unknown as { status: UsageStatus; count: string }[];
+    const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
+    for (const { status, count } of rows) counts[status] = Number(count);
+    return counts;
+  }
+}

@@ -1,0 +1,339 @@
+import type { Knex } from 'knex';
+import { Model } from 'objection';
+import type { DeliveryStatus } from '../../messages/webhook.js';
+import { TenantModel } from '../db/tenant-model.js';
+
+/** A delivery that is asked for again and again keeps the attempts of its last rounds. */
+const roundsKept = 10;
+
+/** One try to deliver, and what was answered. */
+export class WebhookAttempt extends TenantModel {
+  static override tableName = 'webhook_attempt';
+  static override idColumn = ['tenantId', 'deliveryId', 'round', 'number'];
+
+  declare deliveryId: string;
+  declare round: number;
+  /** Counted from 1 in each round. */
+  declare number: number;
+  declare startedAt: Date;
+  declare durationMs: number;
+  declare statusCode: number | null;
+  declare error: string | null;
+  /** The first kilobytes of the answer. */
+  declare answer: string | null;
+
+  /** Keeps an attempt; one that was made again, since nobody knew of the first, replaces it. */
+  static async keep(trx: Knex, tenantId: string, attempt: AttemptRow): Promise<void> {
+    const { deliveryId, round, number, startedAt, durationMs } = attempt;
+    await trx.raw(
+      `insert into webhook_attempt (tenant_id, delivery_id, round, number, started_at, duration_ms,
+         status_code, error, answer)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+       on conflict on constraint webhook_attempt_pkey do update set
+         started_at = excluded.started_at, duration_ms = excluded.duration_ms,
+         status_code = excluded.status_code, error = excluded.error, answer = excluded.answer`,
+      [
+        ...[tenantId, deliveryId, round, number, startedAt, durationMs],
+        ...[attempt.statusCode, attempt.error, attempt.answer],
+      ] as string[],
+    );
+    if (round <= roundsKept || number > 1) return;
+    await WebhookAttempt.query(trx)
+      .forTenant(tenantId)
+      .where({ deliveryId })
+      .where('round', '<=', round - roundsKept)
+      .delete();
+  }
+}
+
+export interface AttemptRow {
+  readonly deliveryId: string;
+  readonly round: number;
+  readonly number: number;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+}
+
+/** A delivery that the worker takes up. */
+export interface ClaimedDelivery {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly webhookId: string;
+  readonly event: string;
+  readonly round: number;
+  readonly attempts: number;
+}
+
+/** First attempts that may be under way, and how many deliveries are taken up at once. */
+export interface ClaimShares {
+  readonly perWebhook: number;
+  /** To a webhook that nothing reaches. */
+  readonly perFailing: number;
+  readonly perTenant: number;
+  readonly limit: number;
+}
+
+/** Deliveries that have not ended. */
+export interface OpenDeliveries {
+  readonly status: DeliveryStatus;
+  readonly count: number;
+}
+
+/**
+ * Deliveries of a tenant that wait for their first attempt. What comes beyond is given up at once, and can
+ * be sent once more (docs/decisions/0264).
+ */
+export const waitingMax = 100_000;
+
+/** SQL for how many more deliveries of a tenant, its one binding, may wait. */
+export const waitingRoom = `(
+  select ${waitingMax} - count(*) from (
+    select from webhook_delivery where tenant_id = ? and status = 'pending' limit ${waitingMax}
+  ) as pending
+)`;
+
+/** How long after its time a retry is missed: then its workflow may be lost. */
+const graceMs = 120_000;
+
+type Rows<T> = { readonly rows: readonly T[] };
+
+const claimed = `returning delivery.tenant_id as "tenantId", delivery.id,
+  delivery.webhook_id as "webhookId", delivery.event, delivery.round, delivery.attempts`;
+
+/** An event on its way to one webhook; its id is the `webhook-id` of every attempt. */
+export class WebhookDelivery extends TenantModel {
+  static override tableName = 'webhook_delivery';
+  static override relationMappings = {
+    tries: {
+      relation: Model.HasManyRelation,
+      modelClass: WebhookAttempt,
+      join: { from: 'webhook_delivery.id', to: 'webhook_attempt.deliveryId' },
+      modify: (builder: { orderBy(columns: string[]): void }) =>
+        builder.orderBy(['round', 'number']),
+    },
+  };
+
+  /** A `bigint`, so text. */
+  declare seq: string;
+  declare webhookId: string;
+  declare eventId: string;
+  declare event: string;
+  declare recordId: string;
+  declare status: DeliveryStatus;
+  declare round: number;
+  /** Of this round. */
+  declare attempts: number;
+  declare watchAt: Date | null;
+  declare nextAttemptAt: Date | null;
+  declare endedAt: Date | null;
+  declare reason: string | null;
+  declare createdAt: Date;
+  declare tries?: WebhookAttempt[];
+
+  /**
+   * Takes up waiting deliveries of all tenants, in turns: of each tenant the oldest of each webhook. Of a
+   * webhook at most as many as make `perWebhook` first attempts under way (`perFailing` while nothing
+   * reaches it), and of a tenant `perTenant`: receivers that hang, and tenants with many of them, hold up
+   * nobody else. One waits while an earlier event of the same record is on its way to the same webhook.
+   */
+  static async claim(
+    db: Knex,
+    { perWebhook, perFailing, perTenant, limit }: ClaimShares,
+  ): Promise<readonly ClaimedDelivery[]> {
+    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+      `with sending as (
+         select tenant_id, webhook_id, count(*) as count from webhook_delivery
+         where status = 'sending' group by tenant_id, webhook_id
+       ),
+       waiting as (
+         select next.tenant_id, next.id,
+           row_number() over (partition by next.tenant_id order by next.rank, next.seq) as turn
+         from webhook
+         left join sending
+           on sending.tenant_id = webhook.tenant_id and sending.webhook_id = webhook.id
+         cross join lateral (
+           select waiting.tenant_id, waiting.id, waiting.seq,
+             row_number() over (order by waiting.seq) as rank
+           from webhook_delivery as waiting
+           where waiting.tenant_id = webhook.tenant_id and waiting.webhook_id = webhook.id
+             and waiting.status = 'pending'
+             and not exists (
+               select 1 from webhook_delivery as earlier
+               where earlier.tenant_id = waiting.tenant_id
+                 and earlier.webhook_id = waiting.webhook_id
+                 and earlier.record_id = waiting.record_id and earlier.seq < waiting.seq
+                 and earlier.status in ('pending', 'sending', 'retrying')
+             )
+           order by waiting.seq
+           limit greatest(0, case when exists (
+             select 1 from webhook_failure as failure
+             where failure.tenant_id = webhook.tenant_id and failure.webhook_id = webhook.id
+           ) then ?::int else ?::int end - coalesce(sending.count, 0))
+         ) as next
+         where webhook.active and not exists (
+           select from tenant where tenant.id = webhook.tenant_id and tenant.suspended_at is not null
+         )
+       ),
+       chosen as (
+         select tenant_id, id from waiting
+         left join (
+           select tenant_id, sum(count) as count from sending group by tenant_id
+         ) as busy using (tenant_id)
+         where turn <= ?::int - coalesce(busy.count, 0)
+         order by turn limit ?
+       )
+       update webhook_delivery as delivery
+       set status = 'sending', watch_at = now() + interval '1 minute'
+       from chosen
+       where delivery.tenant_id = chosen.tenant_id and delivery.id = chosen.id
+         and delivery.status = 'pending'
+       ${claimed}`,
+      [perFailing, perWebhook, perTenant, limit],
+    );
+    return rows;
+  }
+
+  /** Takes up deliveries under way again that should have been heard of: a workflow may be lost. */
+  static async reclaim(db: Knex, limit: number): Promise<readonly ClaimedDelivery[]> {
+    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+      `update webhook_delivery as delivery set watch_at = now() + interval '1 minute'
+       where (tenant_id, id) in (
+         select tenant_id, id from webhook_delivery
+         where status in ('sending', 'retrying') and watch_at < now()
+         order by watch_at limit ? for update skip locked
+       )
+       ${claimed}`,
+      [limit],
+    );
+    return rows;
+  }
+
+  /** How many deliveries of all tenants have not ended, by their status. */
+  static async countOpen(db: Knex): Promise<readonly OpenDeliveries[]> {
+    const { rows } = await db.raw<Rows<OpenDeliveries>>(
+      `select status, count(*)::int as count from webhook_delivery
+       where status in ('pending', 'sending', 'retrying') group by status`,
+    );
+    return rows;
+  }
+
+  /** Has these deliveries looked after soon: their workflows could not be started. */
+  static async watchSoon(db: Knex, ids: readonly string[]): Promise<void> {
+    await db.raw(
+      `update webhook_delivery set watch_at = now() + interval '5 seconds'
+       where id = any(?::uuid[]) and status = 'sending'`,
+      [[...ids]],
+    );
+  }
+
+  /** Ends it: delivered, or given up for a reason, after so many attempts of its round. */
+  async end(
+    trx: Knex,
+    status: 'delivered' | 'failed',
+    endedAt: Date,
+    reason: string | null,
+    attempts = this.attempts,
+  ): Promise<void> {
+    await this.$query(trx)
+      .forTenant(this.tenantId)
+      .patch({ ...{ status, endedAt, reason, attempts }, nextAttemptAt: null, watchAt: null });
+  }
+
+  /** Has it wait for the attempt after this one. */
+  async waitForRetry(trx: Knex, nextAttemptAt: Date, attempts: number): Promise<void> {
+    const watchAt = new Date(nextAttemptAt.getTime() + graceMs);
+    await this.$query(trx)
+      .forTenant(this.tenantId)
+      .patch({ status: 'retrying', ...{ nextAttemptAt, watchAt, attempts } });
+  }
+
+  /** Sends once more, the oldest first, what ended so since a time: as many as may wait. */
+  static async recover(
+    trx: Knex,
+    tenantId: string,
+    webhookId: string,
+    statuses: readonly DeliveryStatus[],
+    since: string,
+  ): Promise<number> {
+    const { rows } = await trx.raw<Rows<{ id: string }>>(
+      `update webhook_delivery as delivery set status = 'pending', round = round + 1, attempts = 0,
+         watch_at = null, next_attempt_at = null, ended_at = null, reason = null
+       where tenant_id = ? and id in (
+         select id from webhook_delivery
+         where tenant_id = ? and webhook_id = ?::uuid and status = any(?::text[])
+           and created_at >= ?::timestamptz
+         order by seq limit ${waitingRoom}
+       )
+       returning id`,
+      [tenantId, tenantId, webhookId, [...statuses], since, tenantId] as unknown as string[],
+    );
+    return rows.length;
+  }
+
+  /** Deletes the deliveries to a webhook. */
+  static async deleteOf(trx: Knex, tenantId: string, webhookId: string): Promise<void> {
+    const deliveries = () => WebhookDelivery.query(trx).forTenant(tenantId).where({ webhookId });
+    await WebhookAttempt.query(trx)
+      .forTenant(tenantId)
+      .whereIn('deliveryId', deliveries().select('id'))
+      .delete();
+    await deliveries().delete();
+  }
+
+  /**
+   * Deletes, of all tenants, deliveries that ended long ago with their attempts, and events that no
+   * delivery can need any more; how many rows, at most `limit` of each.
+   */
+  static async purge(db: Knex, limit: number): Promise<number> {
+    const { rows } = await db.raw<Rows<{ count: number }>>(
+      `with old as materialized (
+         select tenant_id, id from webhook_delivery
+         where created_at < now() - interval '30 days'
+           and (status in ('delivered', 'failed') or created_at < now() - interval '40 days')
+         limit ? for update skip locked
+       ),
+       attempts as (
+         delete from webhook_attempt as attempt using old
+         where attempt.tenant_id = old.tenant_id and attempt.delivery_id = old.id
+       ),
+       deliveries as (
+         delete from webhook_delivery as delivery using old
+         where delivery.tenant_id = old.tenant_id and delivery.id = old.id returning 1
+       ),
+       events as (
+         delete from webhook_event where (tenant_id, id) in (
+           select tenant_id, id from webhook_event
+           where created_at < now() - interval '40 days' limit ?
+         ) returning 1
+       )
+       select (select count(*) from deliveries)::int + (select count(*) from events)::int as count`,
+      [limit, limit],
+    );
+    return rows[0]?.count ?? 0;
+  }
+
+  /** Gives up what waits for its next attempt, of a webhook that is switched off. */
+  static async giveUp(
+    trx: Knex,
+    tenantId: string,
+    webhookId: string,
+    reason: string,
+    at: Date,
+  ): Promise<void> {
+    await WebhookDelivery.query(trx)
+      .forTenant(tenantId)
+      .where({ webhookId })
+      .whereIn('status', ['pending', 'retrying'])
+      .patch({ status: 'failed', reason, endedAt: at, nextAttemptAt: null, watchAt: null });
+  }
+}
+
+/** What a delivery that is to be sent once more starts with. */
+export const newRound = {
+  status: 'pending',
+  attempts: 0,
+  ...{ watchAt: null, nextAttemptAt: null, endedAt: null, reason: null },
+} as const;

@@ -1,0 +1,131 @@
+import type { Knex } from 'knex';
+import { newId } from '../../kernel/id.js';
+import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
+import type { WebhookEvent } from '../../messages/webhook.js';
+import type { RecordType } from '../records/record-type.js';
+import { waitingMax, waitingRoom } from './webhook-delivery.js';
+
+/** An event of which webhooks are to be told. */
+export interface OutboxEvent {
+  readonly event: string;
+  /** The record that changed: events of one record are delivered in their order. */
+  readonly recordId: string;
+  /** JSON text: what is sent and signed. */
+  readonly body: string;
+}
+
+type Bindings = readonly (string | Date)[];
+interface Input {
+  /** A select with the columns id, event, record_id, body, position. */
+  readonly sql: string;
+  readonly bindings: Bindings;
+}
+
+/** Why a delivery was not made to wait, and what can be done. */
+const noRoom =
+  `More than ${waitingMax} deliveries were waiting: make room, then send it once more ` +
+  '(POST /v1/webhooks/{webhookId}/recover).';
+
+/**
+ * Writes events for which there is an active webhook, and a delivery for each such webhook. Where as many
+ * wait as may, they are given up at once: nothing that a tenant does waits for its receivers.
+ */
+async function store(
+  trx: Knex,
+  tenantId: string,
+  input: Input,
+  at: Date,
+  webhooks: Input = { sql: 'webhook.active and input.event = any(webhook.events)', bindings: [] },
+): Promise<void> {
+  await trx.raw(
+    `with input as materialized (${input.sql}),
+     wanted as materialized (
+       select input.*, webhook.id as webhook_id from input
+       join webhook on webhook.tenant_id = ? and ${webhooks.sql}
+     ),
+     stored as (
+       insert into webhook_event (tenant_id, id, event, record_id, body, created_at)
+       select ?::text, id, event, record_id, body, ?::timestamptz
+       from input where id in (select id from wanted)
+     )
+     insert into webhook_delivery
+       (tenant_id, id, webhook_id, event_id, event, record_id, created_at, status, reason, ended_at)
+     select ?::text, gen_random_uuid(), webhook_id, id, event, record_id, ?::timestamptz,
+       case when fits then 'pending' else 'failed' end, case when not fits then ?::text end,
+       case when not fits then ?::timestamptz end
+     from (
+       select *, row_number() over (order by position) <= ${waitingRoom} as fits from wanted
+     ) as placed order by position`,
+    [
+      ...[...input.bindings, tenantId, ...webhooks.bindings, tenantId, at],
+      ...[tenantId, at, noRoom, at, tenantId],
+    ] as string[],
+  );
+}
+
+/** The outbox: events are written with the change that they tell of, or not at all. */
+export const WebhookOutbox = {
+  /** The kinds that an active webhook of the tenant wants; of most tenants none. */
+  async wanted(trx: Knex, tenantId: string): Promise<ReadonlySet<string>> {
+    const { rows } = await trx.raw<{ rows: { event: string }[] }>(
+      'select distinct unnest(events) as event from webhook where tenant_id = ? and active',
+      [tenantId],
+    );
+    return new Set(rows.map(({ event }) => event));
+  },
+
+  /** Records events, in their order, with one statement. */
+  async record(
+    trx: Knex,
+    tenantId: string,
+    events: readonly OutboxEvent[],
+    at: Date,
+    webhookId?: string,
+  ): Promise<void> {
+    if (events.length === 0) return;
+    const bodies = events.map(({ body }) => body);
+    const joined = joinJson(bodies);
+    const sql = `select * from unnest(
+        ?::uuid[], ?::text[], ?::uuid[], ${joined === null ? '?::text[]' : splitJsonSql}
+      ) with ordinality as given (id, event, record_id, body, position)`;
+    const bindings = [
+      arrayLiteral(events.map(() => newId())),
+      arrayLiteral(events.map(({ event }) => event)),
+      arrayLiteral(events.map(({ recordId }) => recordId)),
+      joined ?? arrayLiteral(bodies, true),
+    ];
+    const one =
+      webhookId === undefined ? undefined : { sql: 'webhook.id = ?::uuid', bindings: [webhookId] };
+    await store(trx, tenantId, { sql, bindings }, at, one);
+  },
+
+  /** Records that all records of a type are deleted: there may be millions. */
+  async recordDeletions(trx: Knex, type: RecordType, at: Date): Promise<void> {
+    const event: WebhookEvent = 'mdata.deleted';
+    if (!(await WebhookOutbox.wanted(trx, type.tenantId)).has(event)) return;
+    const instant = (column: string): string =>
+      `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+    const sql = `select gen_random_uuid() as id, ?::text as event, id as record_id,
+        '{"event":"' || ? || '","timestamp":"' || ? || '","data":{"id":"' || id
+          || '","mobjectId":"' || record_type_id || '","data":' || data::text
+          || ',"createdAt":"' || ${instant('created_at')}
+          || '","updatedAt":"' || ${instant('updated_at')} || '"}}' as body,
+        row_number() over (order by id) as position
+      from record where tenant_id = ? and record_type_id = ?::uuid`;
+    const bindings = [event, event, at.toISOString(), type.tenantId, type.id];
+    await store(trx, type.tenantId, { sql, bindings }, at);
+  },
+};
+
+/** What is sent of an event; undefined when it is kept no longer. */
+export async function storedBody(
+  db: Knex,
+  tenantId: string,
+  eventId: string,
+): Promise<string | undefined> {
+  const { rows } = await db.raw<{ rows: { body: string }[] }>(
+    'select body from webhook_event where tenant_id = ? and id = ?',
+    [tenantId, eventId],
+  );
+  return rows[0]?.body;
+}

@@ -1,0 +1,52 @@
+import pg from 'pg';
+import type { Logger } from '../log.js';
+
+/** How long connecting may take: a server that is silent would keep this process deaf for ever. */
+const connectMsMax = 10_000;
+
+/**
+ * Calls back when any process notifies a channel of PostgreSQL, and, without payload, after each time
+ * that the connection was lost; reconnects until it is stopped by the function that is returned.
+ */
+export async function listen(
+  url: string,
+  channel: string,
+  onNotice: (payload: string) => void,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  let client: pg.Client | undefined;
+  let isClosed = false;
+  /** Whoever may log in to the database can send a notice that nobody understands: it ends nothing. */
+  const notify = (payload: string): void => {
+    try {
+      onNotice(payload);
+    } catch (error) {
+      log.warn({ err: error, channel }, 'cannot read a notice of the database; passing it over');
+    }
+  };
+  const connect = async (): Promise<void> => {
+    if (isClosed) return;
+    const next = new pg.Client({
+      ...{ connectionString: url, keepAlive: true, connectionTimeoutMillis: connectMsMax },
+    });
+    const reconnect = (error?: Error): void => {
+      next.removeAllListeners('end');
+      if (isClosed) return;
+      log.warn({ err: error, channel }, 'lost the connection that listens; connecting again');
+      setTimeout(() => void connect().catch(reconnect), 1_000).unref();
+    };
+    next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
+    next.on('notification', ({ payload = '' }) => notify(payload));
+    await next.connect();
+    next.on('end', () => reconnect());
+    await next.query(`listen ${channel}`);
+    client = next;
+    // Whatever was told while nobody listened.
+    notify('');
+  };
+  await connect();
+  return async () => {
+    isClosed = true;
+    await client?.end();
+  };
+}

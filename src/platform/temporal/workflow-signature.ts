@@ -1,0 +1,134 @@
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { ApplicationFailure, defaultPayloadConverter, type Headers } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { canonicalJson } from '../../kernel/text/json.js';
+import {
+  inputOfCall,
+  signatureHeader,
+  signedInput,
+  signedWorkflowId,
+  unsignedFailureType,
+  type SignedSubject,
+} from '../../messages/workflow-signature.js';
+import type { Logger } from '../log.js';
+import type { SecretKeys } from '../secret-box.js';
+
+/** A workflow as it is started. */
+export interface WorkflowToSign {
+  readonly type: string;
+  readonly workflowId: string;
+  readonly input: unknown;
+}
+
+/** A workflow of which only that is known by which Temporal lists it. */
+export interface ListedWorkflow extends SignedSubject {
+  readonly type: string;
+  readonly workflowId: string;
+}
+
+/**
+ * Proves that this installation has started a workflow, for this tenant, actor, execution and input:
+ * whoever reaches Temporal can start any workflow (docs/decisions/0205).
+ */
+export interface WorkflowSigner {
+  /** Throws for a workflow whose input names no tenant. */
+  sign(workflow: WorkflowToSign): string;
+  /** Whether a workflow, or one of its activities, has the input that its signature was made for. */
+  isSigned(workflow: WorkflowToSign, signature: unknown): boolean;
+  /** The same, where the input is not known. */
+  isListedSigned(workflow: ListedWorkflow, signature: unknown): boolean;
+  /** Whether workflows without any signature are still let pass: TEMPORAL_UNSIGNED_UNTIL. */
+  acceptsUnsigned(): boolean;
+}
+
+interface SignerOptions extends SecretKeys {
+  readonly namespace: string;
+  /** Until when workflows without a signature are let pass; undefined: they are not. */
+  readonly unsignedUntil?: Date | undefined;
+}
+
+const digestOf = (value: unknown): string =>
+  createHash('sha256').update(canonicalJson(value)).digest('base64url');
+
+/** As Temporal gives it back: without what JSON leaves out. */
+const asJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
+
+const isEqual = (left: string, right: string): boolean => {
+  const [a, b] = [Buffer.from(left), Buffer.from(right)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};
+
+/** A signature: the digest of the input, and a MAC over it and all that a list of workflows shows. */
+export function workflowSigner({
+  secret,
+  previousSecrets,
+  namespace,
+  unsignedUntil,
+}: SignerOptions): WorkflowSigner {
+  const keys = [secret, ...previousSecrets].map((key) =>
+    Buffer.from(hkdfSync('sha256', key, '', 'durabill workflow signature 1', 32)),
+  );
+  const macOf = (key: Buffer, listed: ListedWorkflow, digest: string): string => {
+    const { type, workflowId, tenantId, actor, executionId } = listed;
+    const place = signedWorkflowId(type, workflowId);
+    const message = JSON.stringify([namespace, type, place, tenantId, actor, executionId, digest]);
+    return createHmac('sha256', key).update(message).digest('base64url');
+  };
+  const isListedSigned = (listed: ListedWorkflow, signature: unknown): boolean => {
+    if (typeof signature !== 'string') return false;
+    const [digest = '', mac = ''] = signature.split('.');
+    return keys.some((key) => isEqual(mac, macOf(key, listed, digest)));
+  };
+  return {
+    sign({ type, workflowId, input }) {
+      const signed = signedInput(type, input);
+      const [key] = keys;
+      if (signed === undefined || key === undefined) {
+        throw new Error(`The input of a workflow ${type} cannot be signed.`);
+      }
+      const digest = digestOf(asJson(signed.fixed));
+      return `${digest}.${macOf(key, { type, workflowId, ...signed }, digest)}`;
+    },
+    isSigned({ type, workflowId, input }, signature) {
+      const signed = signedInput(type, input);
+      if (signed === undefined || typeof signature !== 'string') return false;
+      const [digest = ''] = signature.split('.');
+      if (!isEqual(digest, digestOf(signed.fixed))) return false;
+      return isListedSigned({ type, workflowId, ...signed }, signature);
+    },
+    isListedSigned,
+    acceptsUnsigned: () => unsignedUntil !== undefined && Date.now() < unsignedUntil.getTime(),
+  };
+}
+
+const signatureOf = (headers: Headers): unknown => {
+  const payload = headers[signatureHeader];
+  return payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+};
+
+/**
+ * Refuses every activity whose workflow this installation has not started, or for another tenant, actor,
+ * execution or input: it does nothing, its workflow fails, and the log says so.
+ */
+export const authenticateActivities =
+  (signer: WorkflowSigner, log: Logger): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      execute(input, next) {
+        const { workflowExecution, workflowType: type = '', activityType } = info;
+        const { workflowId = '', runId = '' } = workflowExecution ?? {};
+        const workflow = { type, workflowId, input: inputOfCall(type, input.args[0]) };
+        const signature = signatureOf(input.headers);
+        if (signer.isSigned(workflow, signature)) return next(input);
+        if (signature === undefined && signer.acceptsUnsigned()) return next(input);
+        log.error(
+          { security: 'unauthenticated workflow', workflow: type, workflowId, runId, activityType },
+          signature === undefined
+            ? 'refused a step of a workflow without a signature'
+            : 'refused a step of a workflow whose signature is not of this input',
+        );
+        const message = 'The workflow was not started by this installation, or with another input.';
+        return Promise.reject(ApplicationFailure.nonRetryable(message, unsignedFailureType));
+      },
+    },
+  });

@@ -1,0 +1,142 @@
+import {
+  isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowFailedError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  type WorkflowHandleWithStartDetails,
+} from '@temporalio/client';
+import {
+  type Duration,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import { problem } from '../../kernel/problem.js';
+import { signatureMemo } from '../../messages/workflow-signature.js';
+import { temporalProblem, type Temporal } from './temporal.js';
+
+/** What a workflow is indexed by (DESIGN.md, section 3). */
+interface Subject {
+  readonly tenantId: string;
+  readonly entityType: string;
+  readonly entityId: string;
+  readonly actor: string;
+}
+
+export interface WorkflowStart {
+  /** The name of the workflow function. */
+  readonly type: string;
+  /** A business key: it is what two that want the same meet at. */
+  readonly workflowId: string;
+  readonly input: object;
+  readonly subject: Subject;
+  /** One line for people who read the Temporal UI. */
+  readonly summary: string;
+  /**
+   * Whether one that runs under this id already is another request: then the start is refused
+   * (`isAlreadyRunning` tells) instead of joining it.
+   */
+  readonly isExclusive?: boolean;
+  /** Whether it runs once under this id, though it has ended since: who asks again has its result. */
+  readonly isOnce?: boolean;
+  /** Id of the execution that the database keeps of it; see `watchExecutions`. */
+  readonly executionId?: string;
+  /** Where its workers are; that of the product, when it is left out. */
+  readonly taskQueue?: string;
+  /** When Temporal gives up, e.g. `10 minutes`; never, when it is left out. */
+  readonly executionTimeout?: Duration;
+}
+
+export const isAlreadyRunning = (error: unknown): boolean =>
+  error instanceof WorkflowExecutionAlreadyStartedError;
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+const keys = {
+  tenant: keyword('TenantId'),
+  flow: keyword('Flow'),
+  entityType: keyword('EntityType'),
+  entityId: keyword('EntityId'),
+  actor: keyword('Actor'),
+};
+
+/**
+ * How long Temporal waits for a worker to finish a workflow task before another may have it: a worker
+ * that was killed holds up its workflows no longer than this. Local activities that last longer report
+ * that they live.
+ */
+const workflowTaskTimeout = '5 s';
+
+/** Starts a workflow, eagerly where a worker of this process can take it; joins one that runs. */
+export async function startWorkflow(
+  temporal: Temporal,
+  start: WorkflowStart,
+): Promise<WorkflowHandleWithStartDetails> {
+  const { type, workflowId, input, subject, summary } = start;
+  const { isExclusive, isOnce, executionTimeout, executionId } = start;
+  const signature = temporal.signer.sign(start);
+  const handle = await temporal.starter.workflow.start(type, {
+    workflowId,
+    workflowTaskTimeout,
+    args: [input],
+    taskQueue: start.taskQueue ?? temporal.taskQueue,
+    requestEagerStart: true,
+    workflowIdConflictPolicy:
+      isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
+    ...(executionTimeout === undefined ? {} : { workflowExecutionTimeout: executionTimeout }),
+    // That the work was done is known to the database alone: Temporal may remember another one.
+    workflowIdReusePolicy:
+      isOnce === true
+        ? WorkflowIdReusePolicy.REJECT_DUPLICATE
+        : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    memo: { ...(executionId === undefined ? {} : { executionId }), [signatureMemo]: signature },
+    staticSummary: summary,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: keys.tenant, value: subject.tenantId },
+      { key: keys.flow, value: type },
+      { key: keys.entityType, value: subject.entityType },
+      { key: keys.entityId, value: subject.entityId },
+      { key: keys.actor, value: subject.actor },
+    ]),
+  });
+  temporal.onStarted(type, handle.eagerlyStarted);
+  return handle;
+}
+
+/** Starts a workflow, or finds the one that runs, or ran, under its id; the id of its run. */
+async function startOrFind(temporal: Temporal, start: WorkflowStart): Promise<string> {
+  try {
+    return (await startWorkflow(temporal, start)).firstExecutionRunId;
+  } catch (error) {
+    if (start.isOnce !== true || !isAlreadyRunning(error)) throw error;
+    return (await temporal.waiter.workflow.getHandle(start.workflowId).describe()).runId;
+  }
+}
+
+/**
+ * Starts a workflow and waits for its result. 504 with the execution's id when that takes longer than
+ * `waitMs`: the workflow goes on.
+ */
+export async function runWorkflow<Result>(
+  temporal: Temporal,
+  start: WorkflowStart,
+  waitMs: number,
+): Promise<Result> {
+  let executionId: string | undefined;
+  try {
+    executionId = await startOrFind(temporal, start);
+    const { waiter } = temporal;
+    return await waiter.withDeadline(Date.now() + waitMs, async () => {
+      const result: unknown = await waiter.workflow.getHandle(start.workflowId).result();
+      return result as Result;
+    });
+  } catch (error) {
+    if (error instanceof WorkflowFailedError) throw error;
+    if (executionId !== undefined && isGrpcDeadlineError(error)) {
+      throw problem.timeout('The work is not finished yet; it goes on in the background.', {
+        executionId,
+      });
+    }
+    throw temporalProblem(error);
+  }
+}

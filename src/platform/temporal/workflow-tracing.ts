@@ -1,0 +1,93 @@
+import type { WorkflowClientInterceptor } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import type { Sinks } from '@temporalio/workflow';
+import {
+  spanIdOfRun,
+  traceHeader,
+  traceSubject,
+  type EndedRun,
+  type TraceSubject,
+} from '../../messages/trace.js';
+import type { SpanAttributes, Tracing } from '../tracing.js';
+
+const subjectAttributes = ({ tenantId, executionId }: TraceSubject): SpanAttributes => ({
+  'durabill.tenant_id': tenantId,
+  'durabill.execution_id': executionId,
+});
+
+/** Starts of workflows, which hand their trace on. */
+export function traceStarts(tracing: Tracing): WorkflowClientInterceptor {
+  return {
+    startWithDetails: (input, next) =>
+      tracing.inSpan(
+        {
+          name: `start ${input.workflowType}`,
+          kind: 'producer',
+          attributes: {
+            ...subjectAttributes(traceSubject(input.options.args)),
+            'temporal.workflow.id': input.options.workflowId,
+          },
+        },
+        async () => {
+          const traceparent = defaultPayloadConverter.toPayload(tracing.current());
+          return next({ ...input, headers: { ...input.headers, [traceHeader]: traceparent } });
+        },
+      ),
+  };
+}
+
+/** Activities, below the runs that ask for them; those of a run that nobody traced share a trace. */
+export const traceActivities =
+  (tracing: Tracing): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      execute(input, next) {
+        const payload = input.headers[traceHeader];
+        const { workflowExecution: { workflowId, runId } = { workflowId: '', runId: '' } } = info;
+        const start = {
+          name: info.activityType,
+          attributes: {
+            ...subjectAttributes(traceSubject(input.args)),
+            'temporal.workflow.id': workflowId,
+            'temporal.run.id': runId,
+            'temporal.activity.attempt': info.attempt,
+          },
+        };
+        const place =
+          payload === undefined
+            ? { traceId: runId.replaceAll('-', '') }
+            : { parent: defaultPayloadConverter.fromPayload<string>(payload) };
+        return tracing.inSpan({ ...start, ...place }, () => next(input));
+      },
+    },
+  });
+
+interface TraceSinks extends Sinks {
+  readonly tracing: { ended(run: EndedRun): void };
+}
+
+/**
+ * Runs of workflows, told of when they have ended. A worker that does not trace may meet one that was started
+ * by a process that does.
+ */
+export const traceSinks = (tracing: Tracing | undefined): InjectedSinks<TraceSinks> => ({
+  tracing: {
+    ended: {
+      fn({ workflowType, workflowId, runId, startTime }, { parent, subject, failure }) {
+        tracing?.record({
+          name: workflowType,
+          parent,
+          failure,
+          spanId: spanIdOfRun(runId),
+          startedAt: startTime,
+          attributes: {
+            ...subjectAttributes(subject),
+            'temporal.workflow.id': workflowId,
+            'temporal.run.id': runId,
+          },
+        });
+      },
+    },
+  },
+});

@@ -1,0 +1,218 @@
+import type { BillingSizes } from '../messages/billing-run.js';
+import { AddressLimits } from '../access/address-limits.js';
+import { Admission } from '../platform/admission.js';
+import { ClientAddresses } from '../access/client-address.js';
+import { openAuthenticator, type Authenticate } from '../access/identity.js';
+import type { UsageBroker } from '../messages/broker.js';
+import { openDatabase, type Database } from '../platform/database/database.js';
+import { FlowReplies } from '../platform/temporal/flow-replies.js';
+import { openKafkaBroker, type KafkaSettings } from '../adapters/kafka/kafka-broker.js';
+import { listen } from '../platform/database/listen.js';
+import { openLog, type Logger } from '../platform/log.js';
+import { openMetrics, type Metrics } from '../platform/metrics.js';
+import { PendingFlows } from '../access/oauth/flows.js';
+import { openInvoiceRenderer, type InvoiceRenderer } from '../adapters/pdf/render-pool.js';
+import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
+import { openPostgresBroker } from '../adapters/usage-log/postgres-broker.js';
+import { claimUsageLog } from '../adapters/usage-log/usage-log-claim.js';
+import { openRateLimits, type RateLimits } from '../access/rate-limits.js';
+import { secretBox, type SecretBox } from '../platform/secret-box.js';
+import { traceBroker } from '../adapters/usage-log/traced-broker.js';
+import { openTracing, type Tracing, type TracingSettings } from '../platform/tracing.js';
+import {
+  openTemporal,
+  type Temporal,
+  type TemporalAddress,
+} from '../platform/temporal/temporal.js';
+import type { TimeLimits, WorkKind } from '../platform/database/time-limits.js';
+import { TenantShares, tenantShareDefault } from '../access/tenant-shares.js';
+import { openTokenKeys, type TokenKeys } from '../access/tokens.js';
+import { openPosterApart } from '../adapters/webhooks/poster-apart.js';
+import {
+  openWebhookSender,
+  webhookDefaults,
+  type WebhookSender,
+  type WebhookSettings,
+} from '../adapters/webhooks/sender.js';
+
+/** The task queue of an instance; tests give each database its own. */
+export const defaultTaskQueue = 'durabill';
+
+/** What `openPlatform` needs to know; `Config` has it all. */
+export interface PlatformConfig {
+  readonly databasePoolMax: number;
+  /** How long the database works for whom, where not as `timeLimits` has it; tests set it. */
+  readonly timeLimits?: Partial<Readonly<Record<WorkKind, TimeLimits>>> | undefined;
+  readonly ingestTimeoutMs: number;
+  /** Where usage streams through; undefined: the log in PostgreSQL. */
+  readonly kafka?: KafkaSettings | undefined;
+  /** How long a request waits for the end of its workflow. */
+  readonly flowTimeoutMs: number;
+  /** When Temporal ends a flow, where not after a day; tests have less patience. */
+  readonly flowLifeMs?: number | undefined;
+  readonly logLevel: string;
+  /** Where the log goes; undefined: to standard output. Tests read it. */
+  readonly logTo?: { write(line: string): void } | undefined;
+  /** Connections of the API in this process, where not `connectionsDefault`. */
+  readonly maxConnections?: number | undefined;
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies?: readonly string[] | undefined;
+  /** What one tenant may take of this process while others want to work: above 0, at most 1. */
+  readonly tenantShare?: number | undefined;
+  readonly publicUrl: string;
+  readonly host: string;
+  readonly port: number;
+  /** 32 bytes that seal secrets in the database. */
+  readonly secret: Buffer;
+  /** Those that sealed before: what they sealed is still opened. */
+  readonly previousSecrets?: readonly Buffer[];
+  /** Where operators read metrics; undefined: nowhere. */
+  readonly metrics?: { readonly host: string; readonly port: number } | undefined;
+  /** Where traces go; undefined: nowhere. */
+  readonly tracing?: TracingSettings | undefined;
+  /** What Temporal keeps is sealed with these; undefined: not at all. */
+  readonly payloadKeys?: PayloadKeys | undefined;
+  /** Until when workflows without a signature go on; undefined: they do not. */
+  readonly unsignedUntil?: Date | undefined;
+  /** Pages of these origins may read answers. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Temporal's task queue; tests give each database its own. */
+  readonly taskQueue?: string;
+  /** Usage events that a tenant may send in a minute; undefined: any number. */
+  readonly ingestEventsPerMinute?: number | undefined;
+  /** Where they differ from `webhookDefaults`; private addresses are refused unless allowed. */
+  readonly webhooks?: Partial<WebhookSettings>;
+  /** How long a token may live; undefined: 90 days. */
+  readonly tokenLifeMaxSeconds?: number | undefined;
+  /** How billing runs divide their work, where not by `billingSizes`. */
+  readonly billing?: Partial<BillingSizes> | undefined;
+  /** The clock by which tokens, grants and requests live; tests move it. */
+  readonly now?: () => Date;
+}
+
+export interface PlatformServers {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalAddress;
+}
+
+/** The connections of one process, opened once in a `main.ts` and passed down. */
+export interface Platform {
+  readonly config: PlatformConfig;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Undefined where nobody asked for traces. */
+  readonly tracing: Tracing | undefined;
+  readonly database: Database;
+  readonly temporal: Temporal;
+  readonly broker: UsageBroker;
+  readonly admission: Admission;
+  /** Divides the work of this process among tenants. */
+  readonly shares: TenantShares;
+  /** Bounds what comes before anybody is known. */
+  readonly addressLimits: AddressLimits;
+  /** From where requests come. */
+  readonly clients: ClientAddresses;
+  readonly tokens: TokenKeys;
+  readonly authenticate: Authenticate;
+  /** What OAuth clients asked their users, who have not decided yet. */
+  readonly oauthFlows: PendingFlows;
+  readonly flowReplies: FlowReplies;
+  /** Seals what is kept in the database and must not be read there. */
+  readonly secrets: SecretBox;
+  readonly webhooks: WebhookSender;
+  readonly rateLimits: RateLimits;
+  readonly webhookSettings: WebhookSettings;
+  readonly invoices: InvoiceRenderer;
+  /** Calls back when any process notifies a channel of the database, until it is stopped. */
+  readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
+  readonly now: () => Date;
+  /** Whether the workers of this process run (null where it has none), and whether it is about to end. */
+  readonly health: { areWorkersRunning: boolean | null; isEnding: boolean };
+  close(): Promise<void>;
+}
+
+async function openBroker(
+  { kafka, ingestTimeoutMs: timeoutMs }: PlatformConfig,
+  database: Database,
+  databaseUrl: string,
+  log: Logger,
+): Promise<UsageBroker> {
+  if (kafka === undefined) {
+    await claimUsageLog(database.platform, 'postgres');
+    return openPostgresBroker(database, databaseUrl, { timeoutMs, log });
+  }
+  const broker = await openKafkaBroker(kafka, database, databaseUrl, { timeoutMs, log });
+  await claimUsageLog(database.platform, `kafka:${broker.cluster}/${kafka.prefix}`);
+  return broker;
+}
+
+/** Connects to the database, Temporal and the broker. */
+export async function openPlatform(
+  config: PlatformConfig,
+  servers: PlatformServers,
+): Promise<Platform> {
+  const tracing = await openTracing(config.tracing);
+  const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
+  tracing?.complainTo((message) => log.warn(message));
+  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, {
+    ...{ log, tracing, limits: config.timeLimits, tenantShare: config.tenantShare },
+  });
+  const metrics = openMetrics(() => database.pool());
+  const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
+    log,
+    hasMetrics: config.metrics !== undefined,
+    payloadKeys: config.payloadKeys,
+    secrets: { secret: config.secret, previousSecrets: config.previousSecrets ?? [] },
+    unsignedUntil: config.unsignedUntil,
+    tracing,
+    onStarted: (workflow, isEager) =>
+      metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
+  });
+  const untraced = await openBroker(config, database, servers.databaseUrl, log);
+  const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
+  const { tenantShare = tenantShareDefault } = config;
+  const now = config.now ?? (() => new Date());
+  const box = secretBox(config.secret, config.previousSecrets);
+  const tokens = await openTokenKeys(database.platform, box, config.publicUrl, {
+    ...{ now, lifeMaxSeconds: config.tokenLifeMaxSeconds },
+  });
+  const webhookSettings: WebhookSettings = {
+    ...{ ...webhookDefaults, allowsPrivateAddresses: false },
+    ...config.webhooks,
+  };
+  const poster = openPosterApart(webhookSettings, log);
+  const webhooks = openWebhookSender(webhookSettings, { poster });
+  const invoices = openInvoiceRenderer();
+  return {
+    config,
+    log,
+    ...{ metrics, tracing },
+    database,
+    temporal,
+    broker,
+    admission: new Admission(tenantShare, metrics),
+    shares: new TenantShares(tenantShare, metrics),
+    addressLimits: new AddressLimits(metrics),
+    clients: new ClientAddresses(config.trustedProxies),
+    tokens,
+    authenticate: openAuthenticator(database.platform, tokens, now),
+    oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
+    flowReplies: new FlowReplies(),
+    secrets: box,
+    ...{ webhooks, webhookSettings, invoices },
+    rateLimits: openRateLimits(database.platform, {
+      ...{ ingestEventsPerMinute: config.ingestEventsPerMinute, log },
+    }),
+    listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
+    now,
+    health: { areWorkersRunning: null, isEnding: false },
+    async close() {
+      await broker.close();
+      await webhooks.close();
+      await invoices.close();
+      await temporal.close();
+      await database.close();
+      await tracing?.close();
+    },
+  };
+}

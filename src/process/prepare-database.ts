@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import knex, { type Knex } from 'knex';
+import { knexSnakeCaseMappers } from 'objection';
+import type { Config } from '../platform/config/config.js';
+import { dataFile, readOrCreateSecret } from '../platform/data-folder.js';
+import { StartupError } from '../platform/startup-error.js';
+import { listPendingMigrations, migrateDatabase } from '../platform/database/migrations.js';
+import type { SecretBox } from '../platform/secret-box.js';
+import { ensureLogin } from '../platform/database/service-role.js';
+import { ensureSigningKey, listSigningKeys } from '../access/signing-keys.js';
+import { ensureTenant } from '../access/tenants.js';
+
+/** By which logins the database is reached: the owner of the tables, and the running processes. */
+export interface DatabaseUrls {
+  /** Undefined: this process has the running processes' login only. */
+  readonly owner: string | undefined;
+  readonly login: string;
+}
+
+/** Whether a login owns the tables, or may make them because there are none yet. */
+async function ownsTables(url: string): Promise<boolean> {
+  const db = openOwner(url);
+  try {
+    const { rows } = await db.raw<{ rows: { owns: boolean | null }[] }>(
+      `select (select pg_has_role(current_user, relowner, 'usage') from pg_class
+         where oid = to_regclass('public.tenant')) as owns`,
+    );
+    return rows[0]?.owns ?? true;
+  } finally {
+    await db.destroy();
+  }
+}
+
+/**
+ * The logins of a database. Of the embedded one, the owner's address is known, and running processes
+ * have a login whose password is kept in the data folder; an external one may have but one login.
+ */
+export async function databaseUrlsOf(
+  url: string,
+  config: Pick<Config, 'databaseUrl' | 'databaseOwnerUrl' | 'dataDir'>,
+): Promise<DatabaseUrls> {
+  if (config.databaseUrl === undefined) {
+    const login = new URL(url);
+    login.username = 'durabill_login';
+    login.password = await readOrCreateSecret(dataFile.loginPassword(config.dataDir), () =>
+      randomBytes(24).toString('base64url'),
+    );
+    return { owner: url, login: login.href };
+  }
+  const owner = config.databaseOwnerUrl ?? ((await ownsTables(url)) ? url : undefined);
+  return { owner, login: url };
+}
+
+interface Preparation {
+  /** Seals the first signing key. */
+  readonly box: SecretBox;
+  /** A tenant that must be there. */
+  readonly tenant?: string | undefined;
+  readonly onStep?: (name: string) => void;
+}
+
+const openOwner = (url: string): Knex =>
+  knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 }, ...knexSnakeCaseMappers() });
+
+/** The name and password of a login, as its address has them. */
+function credentialsOf(url: string): { name: string; password: string } {
+  const { username, password } = new URL(url);
+  return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
+}
+
+/**
+ * Does what only the owner of the tables may: migrations, the login of running processes, the first
+ * signing key. Safe to call from several processes at once. Returns the migrations that ran.
+ */
+async function prepareAsOwner(
+  owner: string,
+  login: string,
+  { box, tenant, onStep }: Preparation,
+): Promise<string[]> {
+  const names = await migrateDatabase(owner, onStep);
+  const db = openOwner(owner);
+  try {
+    const { name, password } = credentialsOf(login);
+    if (name !== credentialsOf(owner).name) await ensureLogin(db, name, password);
+    if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
+    if (tenant !== undefined) await ensureTenant(db, tenant);
+  } finally {
+    await db.destroy();
+  }
+  return names;
+}
+
+/**
+ * Brings the database to what this version needs; with the running processes' login alone, only
+ * looks whether it is there.
+ */
+export async function prepareDatabase(
+  { owner, login }: DatabaseUrls,
+  preparation: Preparation,
+): Promise<string[]> {
+  if (owner !== undefined) return prepareAsOwner(owner, login, preparation);
+  const pending = await listPendingMigrations(login);
+  if (pending.length === 0) return [];
+  throw new StartupError(
+    `The database lacks ${pending.length} migrations, and the login of DATABASE_URL may not make ` +
+      `them: run 'durabill migrate' with DATABASE_OWNER_URL first.`,
+  );
+}

@@ -1,0 +1,63 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import {
+  firstLink,
+  listSealedEntries,
+  listUnsealedEntries,
+} from '../../models/access/audit-seal.js';
+
+const pageSize = 5_000;
+/** How long an entry that was committed just now, by a long transaction, may still have no seal. */
+const graceMs = 5_000;
+
+/** How the chain of a tenant stands. */
+export interface AuditChain {
+  readonly entries: number;
+  /** The hash of the newest entry: kept elsewhere, it shows later that the end was not cut off. */
+  readonly head: string;
+  /** What does not fit, from the first entry on that does not; null: everything does. */
+  readonly fault: string | null;
+}
+
+async function walkSeals(db: Knex, tenantId: string): Promise<AuditChain> {
+  let head = await firstLink(db, tenantId);
+  let entries = 0;
+  for (;;) {
+    const page = await listSealedEntries(db, tenantId, { after: String(entries), limit: pageSize });
+    for (const { position, auditId, previousHash, hash, computedHash } of page) {
+      const at = `entry ${auditId} at position ${position}`;
+      const expected = String(entries + 1);
+      if (position !== expected) {
+        return { entries, head, fault: `the seal at position ${expected} is missing` };
+      }
+      if (previousHash !== head) {
+        return { entries, head, fault: `${at}: it does not follow the entry before it` };
+      }
+      if (computedHash === null) return { entries, head, fault: `${at}: it is missing` };
+      if (computedHash !== hash) return { entries, head, fault: `${at}: it was changed` };
+      entries += 1;
+      head = hash;
+    }
+    if (page.length < pageSize) return { entries, head, fault: null };
+  }
+}
+
+async function findUnsealed(db: Knex, tenantId: string): Promise<string | null> {
+  const before = await listUnsealedEntries(db, tenantId);
+  if (before.length === 0) return null;
+  await wait(graceMs);
+  const after = new Set(await listUnsealedEntries(db, tenantId));
+  const left = before.filter((id) => after.has(id));
+  if (left.length === 0) return null;
+  return `entry ${left[0]} has no seal for more than a minute: is a worker running?`;
+}
+
+/**
+ * Walks the chain of a tenant's audit (`*`: of events that belong to none) and says what does not
+ * fit first: an entry that was changed or removed, a seal that is missing or was changed, an entry
+ * that nothing seals.
+ */
+export async function verifyAuditChain(db: Knex, tenantId: string): Promise<AuditChain> {
+  const walk = await walkSeals(db, tenantId);
+  return walk.fault === null ? { ...walk, fault: await findUnsealed(db, tenantId) } : walk;
+}

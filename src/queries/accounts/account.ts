@@ -1,0 +1,160 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { isUuid } from '../../kernel/id.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { prepareQuery } from '../../models/db/prepared-query.js';
+import { Address } from '../../models/accounts/address.js';
+import type * as schema from '../../schemas/accounts/account.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { listPage, prepareList } from '../lists/listing.js';
+
+type AccountSummaryDto = Static<typeof schema.AccountSummary>;
+type AccountDto = Static<typeof schema.Account>;
+type AddressDto = Static<typeof schema.Address>;
+
+export function presentAddress(address: Address): AddressDto {
+  const { id, accountId, line1, line2, city, state, zipCode, country, taxId } = address;
+  return { id, accountId, line1, line2, city, state, zipCode, country, taxId };
+}
+
+/** The profile as it is answered; decimals are kept as texts. */
+function presentProfile(profile: Account['profile']): AccountSummaryDto['profile'] {
+  const { creditLimit, ...others } = profile;
+  return {
+    ...others,
+    ...(typeof creditLimit === 'string' ? { creditLimit: new Decimal(creditLimit) } : {}),
+  };
+}
+
+/** The account as a row shows it. */
+export function presentAccountSummary(account: Account): AccountSummaryDto {
+  const { id, name, number, externalId, billingDay, isMaster, netTerm, defaultCurrency } = account;
+  const { status, approvalStatus, gst, pan, cin } = account;
+  // One literal, not two spread into one: a list presents twenty of them.
+  return {
+    id,
+    name,
+    number,
+    externalId,
+    billingDay,
+    isMaster,
+    netTerm,
+    defaultCurrency,
+    status,
+    approvalStatus,
+    gst,
+    pan,
+    cin,
+    profile: presentProfile(account.profile),
+  };
+}
+
+function presentAccount(account: Account): AccountDto {
+  return {
+    ...presentAccountSummary(account),
+    contactInfoList: account.contactInfoList as AccountDto['contactInfoList'],
+    accountPaymentProfileList:
+      account.accountPaymentProfileList as AccountDto['accountPaymentProfileList'],
+    addresses: (account.addresses ?? []).map(presentAddress),
+  };
+}
+
+/** The problem of an account that is not there, by whatever key it was asked for. */
+export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
+
+const listed = {
+  searched: ['name', 'number', 'externalId'],
+  // Contacts and payment profiles may be long, and are not shown.
+  columns: [
+    ...['id', 'name', 'number', 'externalId', 'billingDay', 'isMaster', 'netTerm'],
+    ...['defaultCurrency', 'status', 'approvalStatus', 'gst', 'pan', 'cin', 'profile'],
+  ],
+};
+const accountLists = {
+  name: prepareList(Account, { ...listed, orderBy: ['name', 'id'] }),
+  // Ids grow with time: what is added meanwhile comes last, and shifts no page (docs/decisions/0277).
+  created: prepareList(Account, { ...listed, orderBy: ['id'] }),
+};
+
+/** One page of accounts in an order; `q` is part of the name, number or external id. */
+export async function listAccounts(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+  order: keyof typeof accountLists = 'name',
+): Promise<Listed<AccountSummaryDto>> {
+  const { items, total } = await accountLists[order](scope, page, q);
+  return { items: items.map(presentAccountSummary), total };
+}
+
+const accountById = prepareQuery(Account, { id: 'text' }, (query, { id }) =>
+  query.existing().findById(id),
+);
+
+/** The account as a row shows it, by id. */
+export async function getAccountSummary(scope: Scope, id: string): Promise<AccountSummaryDto> {
+  const [account] = isUuid(id) ? await accountById(scope.db.read, scope.tenantId, { id }) : [];
+  if (!account) {
+    const hint = isUuid(id) ? '' : ' An externalId is looked up with ?isExternal=true.';
+    throw problem.notFound(`There is no account '${id}'.${hint}`);
+  }
+  return presentAccountSummary(account);
+}
+
+const accountByExternalId = prepareQuery(Account, { externalId: 'text' }, (query, key) =>
+  query.existing().findOne(key),
+);
+
+/** The account as a row shows it, by external id. */
+export async function getAccountByExternalId(
+  scope: Scope,
+  externalId: string,
+): Promise<AccountSummaryDto> {
+  const [account] = await accountByExternalId(scope.db.read, scope.tenantId, { externalId });
+  if (!account) throw missingAccount(externalId);
+  return presentAccountSummary(account);
+}
+
+/** The whole account with its addresses, inside the transaction that wrote it. */
+export async function getAccount(trx: Knex, tenantId: string, id: string): Promise<AccountDto> {
+  const account = await Account.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .withGraphFetched('addresses');
+  if (!account) throw missingAccount(id);
+  return presentAccount(account);
+}
+
+/** One page of an account's addresses, in their order. 404: there is no such account. */
+export async function listAddresses(
+  scope: Scope,
+  accountId: string,
+  page: PageRequest,
+): Promise<Listed<AddressDto>> {
+  await getAccountSummary(scope, accountId);
+  const addresses = Address.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .where({ accountId })
+    .orderBy([{ column: 'position' }, { column: 'id' }]);
+  return listPage(addresses, page, presentAddress);
+}
+
+/** An address by id and account. 404: there is no such account or address. */
+export async function getAddress(
+  scope: Scope,
+  accountId: string,
+  addressId: string,
+): Promise<AddressDto> {
+  const address = await Address.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .existing()
+    .findOne({ accountId, id: addressId });
+  if (!address) throw problem.notFound(`There is no address '${addressId}'.`);
+  return presentAddress(address);
+}

@@ -1,0 +1,129 @@
+import type { Knex } from 'knex';
+import type { LineDays, LineTerms } from '../../kernel/time/billing-calendar.js';
+import type { AccountFacts, RecurringLine } from '../../rating/index.js';
+import { attributesOf, cardsOf, sharesOf, type BilledService } from '../usage/rating-context.js';
+
+/** An account as a billing run sees it. */
+export interface BillingAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly billingDay: number | null;
+  readonly netTerm: string | null;
+  /** Whether it pays no tax. */
+  readonly isTaxExempt: boolean;
+}
+
+/** A contract line with the account of its contract. */
+export interface BillingLine extends RecurringLine {
+  readonly account: AccountFacts;
+  readonly chargeFrequency: string | null;
+  readonly billingFrequency: string | null;
+  readonly subscriptionChargeType: string | null;
+  /** The lines that it replaced, one after the other. */
+  readonly formerIds: readonly string[];
+  /** The day on which the first of them was written. */
+  readonly knownSince: string;
+}
+
+/** How often a line is charged and billed: as it says, else as its service does. */
+export function termsOf(line: BillingLine, service: BilledService): LineTerms {
+  return {
+    chargeFrequency: line.chargeFrequency ?? service.chargeFrequency,
+    billingFrequency: line.billingFrequency ?? service.billingFrequency,
+    isInAdvance: line.subscriptionChargeType === 'In Advance',
+  };
+}
+
+/** On which days a line runs; both are inclusive. */
+export function daysOf({ startDate, endDate, terminationDate }: BillingLine): LineDays {
+  const ends = [endDate, terminationDate].filter((date) => date !== null).sort();
+  return { first: startDate, last: ends[0] ?? null };
+}
+
+/**
+ * The accounts of these ids, in the order of the ids; with `isHeld` until the transaction ends, so
+ * that nobody else bills them or changes their contracts meanwhile.
+ */
+export async function loadBillingAccounts(
+  db: Knex,
+  tenantId: string,
+  ids: readonly string[],
+  isHeld: boolean,
+): Promise<BillingAccount[]> {
+  const { rows } = await db.raw<{ rows: BillingAccount[] }>(
+    `select id, name, billing_day as "billingDay", net_term as "netTerm",
+       coalesce(profile -> 'taxExempt' = 'true', false) as "isTaxExempt"
+     from account
+     where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null
+     order by id ${isHeld ? 'for no key update' : ''}`,
+    [tenantId, [...ids]],
+  );
+  return rows;
+}
+
+/**
+ * The lines that may charge these accounts: those of their contracts, those of which they bear a
+ * share, and those whose cards have a row that bills one of them.
+ */
+export async function loadBillingLines(
+  db: Knex,
+  tenantId: string,
+  accountIds: readonly string[],
+): Promise<BillingLine[]> {
+  const ids = [...accountIds];
+  const { rows } = await db.raw<{ rows: { line: BillingLine }[] }>(
+    `with billing_card as materialized (
+       select card.service_id, card.contract_service_id
+       from rate_card_row as row join rate_card as card
+         on card.tenant_id = row.tenant_id and card.id = row.rate_card_id
+       where row.tenant_id = ? and row.billing_account_id = any(?::uuid[])
+         and row.deleted_at is null and card.deleted_at is null
+     ), chosen as (
+       select line.id from contract join contract_service as line
+         on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
+       where contract.tenant_id = ? and contract.master_account_id = any(?::uuid[])
+         and contract.deleted_at is null and line.deleted_at is null
+       union select contract_service_id from account_share as share
+       where share.tenant_id = ? and share.account_id = any(?::uuid[])
+       union select contract_service_id from billing_card where contract_service_id is not null
+       union select line.id from billing_card join contract_service as line
+         on line.tenant_id = ? and line.service_id = billing_card.service_id
+         and line.deleted_at is null
+     )
+     select json_build_object(
+       'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
+       'formerIds', coalesce((
+         select json_agg(former.id) from contract_service as former
+         where former.tenant_id = line.tenant_id and former.id <> line.id
+           and (former.lineage_id = line.lineage_id or former.id = line.lineage_id)
+       ), '[]'),
+       'knownSince', (coalesce((
+         select first.created_at from contract_service as first
+         where first.tenant_id = line.tenant_id and first.id = line.lineage_id
+       ), line.created_at) at time zone 'UTC')::date,
+       'contractId', contract.id, 'contractNumber', contract.number,
+       'contractCurrency', contract.currency, 'serviceId', line.service_id,
+       'serviceInstanceId', line.service_instance_id,
+       'startDate', coalesce(line.start_date, contract.start_date),
+       'endDate', least(line.end_date, contract.end_date),
+       'terminationDate', line.termination_date,
+       'chargeFrequency', line.charge_frequency, 'billingFrequency', line.billing_frequency,
+       'subscriptionChargeType', line.subscription_charge_type,
+       'account', json_build_object(
+         'id', account.id, 'externalId', coalesce(account.external_id, ''),
+         'isActive', account.status = 'Active', 'defaultCurrency', account.default_currency
+       ),
+       'attributes', ${attributesOf('line', 'contract_service_id')},
+       'cards', ${cardsOf('line', 'contract_service_id')},
+       'shares', ${sharesOf('line')}
+     ) as "line"
+     from chosen
+     join contract_service as line on line.tenant_id = ? and line.id = chosen.id
+     join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+     join account on account.tenant_id = line.tenant_id and account.id = contract.master_account_id
+     where line.deleted_at is null and contract.deleted_at is null and account.deleted_at is null
+     order by contract.number, line.id`,
+    [tenantId, ids, tenantId, ids, tenantId, ids, tenantId, tenantId] as unknown as string[],
+  );
+  return rows.map(({ line }) => line);
+}

@@ -1,0 +1,167 @@
+import type { Knex } from 'knex';
+import {
+  outputListMax,
+  type BillingProblem,
+  type BillingRunInput,
+  type BillingRunStart,
+} from '../../messages/billing-run.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+
+/** Accounts that may have something to bill: usage, contract lines, shares of lines, or rows that bill them. */
+const candidatesSql = `
+  from account
+  where account.tenant_id = :tenantId and account.deleted_at is null
+    and (:accountId::uuid is null or account.id = :accountId)
+    and (
+      exists (
+        select from rated_transaction as t
+        where t.tenant_id = account.tenant_id and t.account_id = account.id
+          and t.transaction_date <= :until::date and t.transaction_date > coalesce((
+            select known.billed_until from billed_usage as known
+            where known.tenant_id = account.tenant_id and known.account_id = account.id
+          ), '-infinity')
+      ) or exists (
+        select from unbilled_usage as late
+        where late.tenant_id = account.tenant_id and late.account_id = account.id
+          and late.transaction_date <= :until::date
+      ) or exists (
+        select from contract join contract_service as line
+          on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
+        where contract.tenant_id = account.tenant_id and contract.master_account_id = account.id
+          and contract.deleted_at is null and line.deleted_at is null
+      ) or exists (
+        select from account_share as share
+        where share.tenant_id = account.tenant_id and share.account_id = account.id
+      ) or exists (
+        select from rate_card_row as row
+        where row.tenant_id = account.tenant_id and row.billing_account_id = account.id
+          and row.deleted_at is null
+      )
+    )`;
+
+const bindingsOf = (tenantId: string, { accountId, periodEnd }: BillingRunInput) => ({
+  tenantId,
+  accountId: accountId ?? null,
+  until: periodEnd,
+});
+
+/** What a billing run has before it. 400: the account that it names does not exist. */
+export async function beginBillingRun(
+  { db, tenantId }: Scope,
+  input: BillingRunInput,
+  invoiceDate: string,
+): Promise<BillingRunStart> {
+  return db.transaction(async (trx) => {
+    if (input.accountId !== undefined) {
+      const account = await Account.query(trx)
+        .forTenant(tenantId)
+        .existing()
+        .findById(input.accountId)
+        .select('id');
+      if (!account) {
+        throw problem.validation(`'accountId' names no account: '${input.accountId}'`, {
+          field: 'accountId',
+          value: input.accountId,
+        });
+      }
+    }
+    const { rows } = await trx.raw<{ rows: { count: string }[] }>(
+      `select count(*) ${candidatesSql}`,
+      bindingsOf(tenantId, input),
+    );
+    return { accountCount: Number(rows[0]?.count), invoiceDate };
+  });
+}
+
+/** Which accounts come next. */
+export interface BillingAccountsPage {
+  readonly tenantId: string;
+  readonly input: BillingRunInput;
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+/** The next accounts that may have something to bill, by id. */
+export async function listBillingAccounts(
+  { db, tenantId }: Scope,
+  { input, afterId, limit }: BillingAccountsPage,
+): Promise<string[]> {
+  const { rows } = await db.read.raw<{ rows: { id: string }[] }>(
+    `select id ${candidatesSql} and (:afterId::uuid is null or account.id > :afterId)
+     order by id limit :limit`,
+    { ...bindingsOf(tenantId, input), afterId, limit },
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** What a run knows when all accounts are billed. */
+export interface BillingRunEnd {
+  readonly executionId: string;
+  readonly input: BillingRunInput;
+  readonly invoiceDate: string;
+  readonly accountsDone: number;
+  /** Of a dry run: how many there would be. */
+  readonly invoices: number;
+  readonly problemCount: number;
+  readonly problems: readonly BillingProblem[];
+  readonly drafts: readonly object[];
+}
+
+interface TotalRow {
+  readonly invoiceType: string;
+  readonly currency: string;
+  readonly count: number;
+  readonly transactions: number;
+  readonly amount: string;
+  readonly taxAmount: string;
+}
+
+/**
+ * The output of a billing run: counted from the invoices themselves, so that it is right however
+ * often a step of it was repeated. `openUsage` is what it left out.
+ */
+export async function summarizeBillingRun(
+  db: Knex,
+  tenantId: string,
+  { executionId, input, invoiceDate, ...end }: BillingRunEnd,
+  openUsage: readonly BillingProblem[],
+) {
+  const { drafts } = end;
+  const isDryRun = input.dryRun === true;
+  const run = {
+    ...{ periodStart: input.periodStart, periodEnd: input.periodEnd, invoiceDate },
+    ...{ dryRun: isDryRun, accountCount: end.accountsDone },
+  };
+  const rest = {
+    problemCount: end.problemCount + openUsage.length,
+    // What concerns all accounts stands first, so that no long list cuts it off.
+    problems: [...openUsage, ...end.problems].slice(0, outputListMax),
+  };
+  if (isDryRun) return { ...run, invoiceCount: end.invoices, invoices: drafts, ...rest };
+  const { rows } = await db.raw<{ rows: TotalRow[] }>(
+    `select invoice_type as "invoiceType", currency, count(*)::integer as "count",
+       sum(transaction_count)::integer as "transactions", sum(amount) as "amount",
+       sum(tax_amount) as "taxAmount"
+     from invoice where tenant_id = ? and execution_id = ? group by 1, 2 order by 1 desc, 2`,
+    [tenantId, executionId],
+  );
+  const ids = await db.raw<{ rows: { id: string }[] }>(
+    `select id from invoice where tenant_id = ? and execution_id = ?
+     order by invoice_no, id limit ${outputListMax}`,
+    [tenantId, executionId],
+  );
+  return {
+    ...run,
+    invoiceCount: rows.reduce((sum, { count }) => sum + count, 0),
+    transactionCount: rows.reduce((sum, { transactions }) => sum + transactions, 0),
+    totals: rows.map(({ transactions: _transactions, amount, taxAmount, ...total }) => ({
+      ...total,
+      ...{ amount: new Decimal(amount), taxAmount: new Decimal(taxAmount) },
+    })),
+    invoiceIds: ids.rows.map(({ id }) => id),
+    ...rest,
+  };
+}

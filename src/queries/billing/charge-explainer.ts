@@ -1,0 +1,148 @@
+import type { Knex } from 'knex';
+import { inPortions, mapInPortions, Portions } from '../../kernel/portions.js';
+import { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import type { RecurringCharge } from '../../models/billing/recurring-charge.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
+import {
+  compileInPieces,
+  explain,
+  explainRecurringCharge,
+  prepareFromPlan,
+  recurringEvent,
+  type Explanation,
+  type PlanLine,
+  type RatingPlan,
+} from '../../rating/index.js';
+import { isChargeOf, recomputeWith } from '../usage/usage-explanation.js';
+import { readMessage } from '../usage/usage-message.js';
+
+/** A rated transaction that is to be explained. */
+export interface UsagePart {
+  readonly id: string;
+  readonly usageEventId: string;
+}
+
+/** By the part or charge that was given. */
+type ExplainedParts = Map<object, Explanation>;
+
+/** What is read and computed again at once: explanations usually end long before their limit. */
+const portionSize = 500;
+
+/**
+ * How transactions and charges came about, computed again from what was recorded when they were made,
+ * until the explanations have so many characters: of the others there is none.
+ */
+export async function explainParts(
+  db: Knex,
+  tenantId: string,
+  given: { readonly parts: readonly UsagePart[]; readonly charges: readonly RecurringCharge[] },
+  lengthMax: number,
+): Promise<ExplainedParts> {
+  const explained: ExplainedParts = new Map();
+  const room = { left: lengthMax };
+  for (let at = 0; at < given.parts.length && room.left > 0; at += portionSize) {
+    const parts = given.parts.slice(at, at + portionSize);
+    const explainer = await openExplainer(db, tenantId, parts, []);
+    await keepFitting(parts, (part) => explainer.usage(part), explained, room);
+  }
+  for (let at = 0; at < given.charges.length && room.left > 0; at += portionSize) {
+    const charges = given.charges.slice(at, at + portionSize);
+    const explainer = await openExplainer(db, tenantId, [], charges);
+    await keepFitting(charges, (charge) => explainer.charge(charge), explained, room);
+  }
+  return explained;
+}
+
+async function keepFitting<T extends object>(
+  values: readonly T[],
+  explanationOf: (value: T) => Explanation | null,
+  into: ExplainedParts,
+  room: { left: number },
+): Promise<void> {
+  const portions = new Portions();
+  for (const value of values) {
+    if (room.left <= 0) return;
+    if (portions.isOver) await portions.rest();
+    const found = explanationOf(value);
+    room.left -= JSON.stringify(found).length;
+    if (found && room.left >= 0) into.set(value, found);
+  }
+}
+
+/** Computes transactions and charges again, with all charges of an event: each tells where counters stood. */
+async function openExplainer(
+  db: Knex,
+  tenantId: string,
+  parts: readonly UsagePart[],
+  charges: readonly RecurringCharge[],
+) {
+  const eventIds = [...new Set(parts.map(({ usageEventId }) => usageEventId))];
+  const events = await UsageEvent.query(db).forTenant(tenantId).whereIn('id', eventIds);
+  const byEvent = await RatedTransaction.ofEvents(db, tenantId, eventIds);
+  const transactions = [...byEvent.values()].flat();
+  const planIds = new Set([...transactions, ...charges].map(({ planId }) => planId));
+  const stored = await StoredRatingPlan.query(db)
+    .forTenant(tenantId)
+    .whereIn('id', [...planIds]);
+  const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
+  for (const plan of plans.values()) await inPortions(compileInPieces(plan));
+  const lines = await readLines(db, tenantId, [...transactions, ...charges]);
+  const messages = new Map(
+    await mapInPortions(events, ({ id, message }) => [id, readMessage(message)] as const),
+  );
+  return {
+    usage({ id, usageEventId }: UsagePart): Explanation | null {
+      const ofEvent = byEvent.get(usageEventId) ?? [];
+      const own = ofEvent.find((transaction) => transaction.id === id);
+      const message = messages.get(usageEventId);
+      const plan = own && plans.get(own.planId);
+      if (!plan || message?.read.ok !== true) return null;
+      const line = lines.get(own.contractServiceId ?? '') ?? null;
+      const again = recomputeWith(plan, message.read.event, ofEvent, line);
+      const found = again?.explanations.find(
+        isChargeOf(own.accountId, own.usageType, own.shareOf !== null),
+      );
+      return found ?? null;
+    },
+    charge(charge: RecurringCharge): Explanation | null {
+      const plan = plans.get(charge.planId);
+      return plan ? explainCharge(charge, plan, lines.get(charge.contractServiceId) ?? null) : null;
+    },
+  };
+}
+
+function explainCharge(
+  charge: RecurringCharge,
+  plan: RatingPlan,
+  line: PlanLine | null,
+): Explanation | null {
+  const values = new Map(Object.entries(charge.dimensions));
+  const event = recurringEvent(charge.serviceId, charge.billStartDate, values);
+  const prepared = prepareFromPlan(plan, event, { accountId: charge.masterAccountId, line });
+  if (!prepared.ok) return null;
+  const explained = explain(prepared, new Map());
+  if (!explained.ok) return null;
+  const found = explained.explanations.find(
+    isChargeOf(charge.accountId, charge.usageType, charge.sharedBy !== null),
+  );
+  return found ? explainRecurringCharge(found, charge) : null;
+}
+
+async function readLines(
+  db: Knex,
+  tenantId: string,
+  charges: readonly { readonly contractServiceId: string | null }[],
+): Promise<Map<string, PlanLine>> {
+  const ids = charges.map(({ contractServiceId }) => contractServiceId).filter((id) => id !== null);
+  if (ids.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: PlanLine[] }>(
+    `select line.id, coalesce(line.lineage_id, line.id) as "lineageId", contract.id as "contractId", contract.number as "contractNumber",
+       line.service_instance_id as "serviceInstanceId"
+     from contract_service as line join contract
+       on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+     where line.tenant_id = ? and line.id = any(?::uuid[])`,
+    [tenantId, [...new Set(ids)]] as unknown as string[],
+  );
+  return new Map(rows.map((line) => [line.id, line]));
+}

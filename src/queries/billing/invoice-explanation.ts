@@ -1,0 +1,194 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { oncePeriod } from '../../kernel/time/billing-calendar.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { InvoiceItem } from '../../models/billing/invoice-item.js';
+import { Invoice } from '../../models/billing/invoice.js';
+import { RecurringCharge } from '../../models/billing/recurring-charge.js';
+import { prorationOf, type Explanation } from '../../rating/index.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/billing/invoice-explanation.js';
+import { explainParts } from './charge-explainer.js';
+import { invoicePartsSql } from './invoice-parts.js';
+import { summarizeInvoice } from './invoice-summary.js';
+import { missingInvoice } from './invoice.js';
+
+type InvoiceExplanationDto = Static<typeof schema.InvoiceExplanation>;
+type ExplainedItemDto = InvoiceExplanationDto['items'][number];
+
+interface SumRow {
+  readonly itemId: string;
+  readonly parts: number;
+  readonly amount: string;
+}
+
+interface PartRow {
+  readonly itemId: string;
+  readonly id: string;
+  readonly usageEventId: string;
+  readonly externalTranId: string;
+  readonly transactionDate: string;
+  readonly volume: string;
+  readonly amount: string;
+}
+
+/**
+ * What an invoice with thousands of items or lines may make of one answer: transactions and charges
+ * that are shown, and characters of their explanations.
+ */
+const shownMax = 10_000;
+const explanationsMax = 8 * 1024 * 1024;
+
+/** Which part of an explanation is asked for. */
+interface Detail extends PageRequest {
+  /** Only this item. */
+  readonly itemId?: string;
+  /** Whether the detail of items is left out. */
+  readonly summaryOnly: boolean;
+}
+
+/**
+ * How an invoice came about: a summary, and unless it alone is asked for a page of the transactions of
+ * each item. 404: there is none. 400: it has no such item.
+ */
+export async function explainInvoice(
+  { tenantId, db }: Scope,
+  id: string,
+  { itemId, summaryOnly, ...page }: Detail,
+): Promise<InvoiceExplanationDto> {
+  const invoice = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .withGraphFetched('items');
+  if (!invoice) throw missingInvoice(id);
+  const items = (invoice.items ?? []).filter((item) => itemId === undefined || item.id === itemId);
+  if (itemId !== undefined && items.length === 0) {
+    throw problem.validation(`'itemId' names no item of this invoice: '${itemId}'`, {
+      ...{ field: 'itemId', value: itemId },
+    });
+  }
+  return {
+    ...{ invoiceId: id, invoiceNo: invoice.invoiceNo, invoiceStatus: invoice.invoiceStatus },
+    ...{ currency: invoice.currency, amount: new Decimal(invoice.amount) },
+    taxAmount: new Decimal(invoice.taxAmount),
+    summary: await summarizeInvoice(db.read, tenantId, invoice),
+    items: summaryOnly ? [] : await explainItems(db.read, tenantId, invoice, items, page),
+  };
+}
+
+async function explainItems(
+  db: Knex,
+  tenantId: string,
+  { id, isReversed }: Invoice,
+  items: readonly InvoiceItem[],
+  page: PageRequest,
+): Promise<ExplainedItemDto[]> {
+  const itemIds = items.map((item) => item.id);
+  const sums = await readSums(db, tenantId, id, itemIds);
+  const parts = await readParts(db, tenantId, id, itemIds, page);
+  const charges = await RecurringCharge.query(db)
+    .forTenant(tenantId)
+    .where({ invoiceId: id })
+    .whereIn('invoiceItemId', itemIds)
+    .orderBy('id');
+  const sumsOfCharges = groupBy(charges, ({ invoiceItemId }) => invoiceItemId);
+  const shown = charges.slice(0, shownMax);
+  const explained = await explainParts(db, tenantId, { parts, charges: shown }, explanationsMax);
+  const partsByItem = groupBy(parts, (part) => part.itemId);
+  const shownByItem = groupBy(shown, ({ invoiceItemId }) => invoiceItemId);
+  return mapInPortions(items, (item): ExplainedItemDto => {
+    const own = sumsOfCharges.get(item.id) ?? [];
+    const usage = sums.get(item.id);
+    const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
+    const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
+    return {
+      ...{ id: item.id, description: item.description, chargeType: item.chargeType },
+      ...{ parts: own.length + (usage?.parts ?? 0), sumOfParts, exactAmount },
+      ...{ amount: new Decimal(item.amount), taxCode: item.taxCode, tax: new Decimal(item.tax) },
+      taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
+      matches: exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false,
+      transactions: (partsByItem.get(item.id) ?? []).map((part) =>
+        presentPart(part, explained.get(part) ?? null),
+      ),
+      charges: (shownByItem.get(item.id) ?? []).map((charge) =>
+        presentCharge(charge, explained.get(charge) ?? null),
+      ),
+    };
+  });
+}
+
+function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group) group.push(value);
+    else groups.set(keyOf(value), [value]);
+  }
+  return groups;
+}
+
+const amountOf = (text: string | null | undefined): Decimal => new Decimal(text ?? 0);
+
+async function readSums(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  itemIds: readonly string[],
+): Promise<Map<string, SumRow>> {
+  const { rows } = await db.raw<{ rows: SumRow[] }>(
+    `select usage.invoice_item_id as "itemId", count(*)::integer as "parts",
+       sum(coalesce(d.calc_amount, t.amount)) as "amount"
+     ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[]) group by 1`,
+    [tenantId, id, [...itemIds]] as unknown as string[],
+  );
+  return new Map(rows.map((row) => [row.itemId, row]));
+}
+
+async function readParts(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  itemIds: readonly string[],
+  { limit, offset }: PageRequest,
+): Promise<PartRow[]> {
+  const { rows } = await db.raw<{ rows: PartRow[] }>(
+    `select usage.invoice_item_id as "itemId", t.id, t.usage_event_id as "usageEventId",
+       t.external_tran_id as "externalTranId", t.transaction_date as "transactionDate",
+       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount) as "amount"
+     ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[])
+       and usage.first_position < ?::bigint
+       and usage.first_position + cardinality(usage.transaction_ids) > ?::bigint
+       and usage.first_position + known.number > ?::bigint
+       and usage.first_position + known.number <= ?::bigint
+     order by usage.invoice_item_id, usage.first_position, known.number limit ${shownMax}`,
+    [
+      ...[tenantId, id, [...itemIds], offset + limit, offset],
+      ...[offset, offset + limit],
+    ] as unknown as string[],
+  );
+  return rows;
+}
+
+function presentPart(part: PartRow, explanation: Explanation | null) {
+  const { id, usageEventId, externalTranId, transactionDate } = part;
+  return {
+    ...{ id, usageEventId, externalTranId, transactionDate },
+    ...{ volume: new Decimal(part.volume), amount: new Decimal(part.amount), explanation },
+  };
+}
+
+function presentCharge(charge: RecurringCharge, explanation: Explanation | null) {
+  const { id, contractServiceId, billStartDate, billEndDate } = charge;
+  // What is paid once has no period; the one that it is stored with is before all others.
+  const isOnce = charge.periodEnd === oncePeriod.last;
+  return {
+    ...{ id, contractServiceId, billStartDate, billEndDate },
+    periodStart: isOnce ? billStartDate : charge.periodStart,
+    periodEnd: isOnce ? billEndDate : charge.periodEnd,
+    ...{ isProrated: charge.isProrated, proration: prorationOf(charge) },
+    ...{ amount: new Decimal(charge.amount), explanation },
+  };
+}

@@ -1,0 +1,262 @@
+import type { Knex } from 'knex';
+import { Decimal, decimalText, sum, ZERO } from '../../kernel/numbers/money.js';
+import type {
+  PdfInvoice,
+  PdfItem,
+  PdfParty,
+  PdfPayment,
+  PdfTax,
+} from '../../messages/pdf-invoice.js';
+import { referenceData } from '../../kernel/reference-data.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import type { InvoiceItem } from '../../models/billing/invoice-item.js';
+import { Invoice } from '../../models/billing/invoice.js';
+import { itemProration, missingInvoice } from './invoice.js';
+import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
+
+/** The next invoices of a run, in the order of their ids. */
+export interface RenderPage {
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+/** What a page of invoices holds that have no PDF yet. */
+interface PdfInvoicePage {
+  readonly invoices: readonly PdfInvoice[];
+  /** The last invoice of the page; null when no more follow. */
+  readonly lastId: string | null;
+}
+
+/**
+ * Invoices of a billing run that have no PDF yet, from an invoice on: each is read once, however many
+ * there are, and one that cannot be rendered is not met again.
+ */
+export async function loadPdfInvoicesAfter(
+  scope: Scope,
+  executionId: string,
+  { afterId, limit }: RenderPage,
+): Promise<PdfInvoicePage> {
+  const { db, tenantId } = scope;
+  const { rows } = await db.read.raw<{ rows: { id: string; hasPdf: boolean }[] }>(
+    `select invoice.id, exists (
+       select from invoice_document as document
+       where document.tenant_id = invoice.tenant_id and document.invoice_id = invoice.id
+         and document.content_type = 'application/pdf'
+     ) as "hasPdf"
+     from invoice
+     where tenant_id = ? and execution_id = ? and (?::uuid is null or id > ?::uuid)
+     order by id limit ?`,
+    [tenantId, executionId, afterId, afterId, limit] as unknown as string[],
+  );
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .whereIn(
+      'id',
+      rows.filter(({ hasPdf }) => !hasPdf).map(({ id }) => id),
+    )
+    .orderBy('id')
+    .withGraphFetched('items');
+  const isLast = rows.length < limit;
+  return {
+    invoices: await presentAll(scope, invoices),
+    lastId: isLast ? null : (rows.at(-1)?.id ?? null),
+  };
+}
+
+/** Invoices of a billing run that have no PDF yet, in the order of their numbers. */
+export async function loadPdfInvoices(
+  scope: Scope,
+  executionId: string,
+  limit: number,
+): Promise<PdfInvoice[]> {
+  const { db, tenantId } = scope;
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .where({ executionId })
+    .whereRaw(
+      `not exists (
+         select from invoice_document as document
+         where document.tenant_id = invoice.tenant_id and document.invoice_id = invoice.id
+           and document.content_type = 'application/pdf'
+       )`,
+    )
+    .orderBy('invoiceNo')
+    .limit(limit)
+    .withGraphFetched('items');
+  return presentAll(scope, invoices);
+}
+
+/** One invoice as its PDF shows it now. 404: there is none. */
+export async function loadPdfInvoice(scope: Scope, id: string): Promise<PdfInvoice> {
+  const { db, tenantId } = scope;
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .where({ id })
+    .withGraphFetched('items');
+  const [invoice] = await presentAll(scope, invoices);
+  if (!invoice) throw missingInvoice(id);
+  return invoice;
+}
+
+async function presentAll(
+  { db, tenantId }: Scope,
+  invoices: readonly Invoice[],
+): Promise<PdfInvoice[]> {
+  if (invoices.length === 0) return [];
+  const accounts = await Account.query(db.read)
+    .forTenant(tenantId)
+    .whereIn(
+      'id',
+      invoices.map(({ accountId }) => accountId),
+    )
+    .withGraphFetched('addresses');
+  const buyers = new Map(accounts.map((account) => [account.id, buyerOf(account)]));
+  const { seller, payment, hasUsage } = await sellerOf(db.read, tenantId);
+  const facts = await loadPdfFacts(db.read, tenantId, invoices, hasUsage);
+  return invoices.map((invoice) => ({
+    ...pdfInvoice(invoice, facts),
+    ...{ seller, buyer: buyers.get(invoice.accountId) ?? nobody },
+    payment: isPayable(invoice) ? payment : null,
+    usage: hasUsage ? (facts.usage.get(invoice.id) ?? []) : null,
+  }));
+}
+
+const isPayable = ({ voidedAt, invoiceType, balance }: Invoice): boolean =>
+  voidedAt === null && invoiceType === 'Invoice' && new Decimal(balance).greaterThan(0);
+
+type SellerRow = Omit<PdfParty, 'lines'> & PdfPayment & { readonly hasUsage: boolean };
+
+/** Who a tenant is on its invoices, and what it wants on them. */
+interface PdfSeller {
+  readonly seller: PdfParty;
+  readonly payment: PdfPayment | null;
+  readonly hasUsage: boolean;
+}
+
+async function sellerOf(db: Knex, tenantId: string): Promise<PdfSeller> {
+  const { rows } = await db.raw<{ rows: SellerRow[] }>(
+    `select coalesce(seller.name, tenant.name) as "name", street, street2, zip_code as "zipCode",
+       city, country, vat_id as "vatId", registration, payment_text as "text", iban, bic,
+       coalesce(usage_appendix, false) as "hasUsage"
+     from tenant left join seller on seller.tenant_id = tenant.id where tenant.id = ?`,
+    [tenantId],
+  );
+  const [row] = rows;
+  const { text = null, iban = null, bic = null, hasUsage = false, ...known } = row ?? {};
+  const party = { ...noAddress, name: tenantId, ...known };
+  const { street, street2, zipCode, city, country, vatId, registration } = party;
+  const lines = shown([
+    ...[street, street2, joined(zipCode, city), countryName(country)],
+    ...[labelled('VAT', vatId), registration],
+  ]);
+  const payment = text === null && iban === null ? null : { text, iban, bic };
+  return { seller: { ...party, lines }, payment, hasUsage };
+}
+
+const noAddress = {
+  ...{ street: null, street2: null, zipCode: null, city: null, country: null, vatId: null },
+  registration: null,
+};
+const nobody: PdfParty = { ...noAddress, name: '', lines: [] };
+const countryName = (code: string | null): string | null =>
+  code === null ? null : (referenceData.country(code)?.name ?? code);
+const joined = (...parts: readonly (string | null | undefined)[]): string =>
+  parts.filter((part) => part !== undefined && part !== null).join(' ');
+const labelled = (label: string, value: string | null | undefined): string =>
+  value === null || value === undefined ? '' : `${label} ${value}`;
+const shown = (lines: readonly (string | null | undefined)[]): string[] =>
+  lines.filter((line) => line !== undefined && line !== null && line !== '') as string[];
+
+/** Name, address and tax numbers, as a letter has them. */
+function buyerOf({ name, number, gst, pan, cin, addresses = [] }: Account): PdfParty {
+  const [address] = addresses;
+  const place = joined(address?.zipCode, address?.city, address?.state);
+  const country = referenceData.country(address?.country ?? '')?.alpha2Code ?? null;
+  const taxId = address?.taxId ?? null;
+  return {
+    name,
+    lines: shown([
+      ...[address?.line1, address?.line2, place, address?.country],
+      ...[labelled('Tax id', taxId), labelled('GST', gst), labelled('PAN', pan)],
+      ...[labelled('CIN', cin), labelled('Account', number)],
+    ]),
+    ...{ street: address?.line1 ?? null, street2: address?.line2 ?? null, country },
+    ...{ zipCode: address?.zipCode ?? null, city: address?.city ?? null, registration: null },
+    // Tax ids of other kinds than of VAT do not begin with the country.
+    vatId: country !== null && taxId?.startsWith(country) === true ? taxId : null,
+  };
+}
+
+/** The taxes of an invoice by their rates. */
+function taxesOf(items: readonly InvoiceItem[]): PdfTax[] {
+  const byRate = new Map<string, InvoiceItem[]>();
+  for (const item of items) {
+    if (item.taxRate === null) continue;
+    const rate = decimalText(new Decimal(item.taxRate));
+    byRate.set(rate, [...(byRate.get(rate) ?? []), item]);
+  }
+  const rates = [...byRate].sort(([a], [b]) => new Decimal(a).comparedTo(b));
+  return rates.map(([rate, taxed]) => ({
+    rate,
+    base: decimalText(sum(taxed.map(({ amount }) => new Decimal(amount)))),
+    tax: decimalText(sum(taxed.map(({ tax }) => new Decimal(tax)))),
+  }));
+}
+
+type InvoiceContent = Omit<PdfInvoice, 'seller' | 'buyer' | 'payment' | 'usage'>;
+
+function pdfInvoice(invoice: Invoice, facts: PdfFacts): InvoiceContent {
+  const { id, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd, currency } = invoice;
+  const { amount, taxAmount, items = [] } = invoice;
+  const contract = contractOf(invoice, facts);
+  return {
+    ...{ id, title: invoice.invoiceType, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd },
+    ...{ currency, minorDigits: referenceData.currency(currency)?.minorDigits ?? 2 },
+    ...{ isCredit: invoice.invoiceType === 'Credit Note', isVoid: invoice.voidedAt !== null },
+    ...{ amount, taxAmount, taxes: taxesOf(items), ...paidOf(invoice) },
+    ...contract,
+    items: items.map((item) => pdfItem(item, facts, contract.contractNumber === null)),
+  };
+}
+
+/** The total, and what of it is paid and due; nothing is of a void invoice. */
+function paidOf({ amount, taxAmount, balance, voidedAt }: Invoice) {
+  const total = new Decimal(amount).plus(taxAmount);
+  const paid = voidedAt === null ? total.minus(balance) : ZERO;
+  return {
+    total: decimalText(total),
+    paid: decimalText(paid),
+    due: decimalText(new Decimal(balance)),
+  };
+}
+
+/** Numbers that a buyer looks for, where there is only one. */
+function contractOf({ contractId, items = [] }: Invoice, facts: PdfFacts) {
+  const whole = facts.contracts.get(contractId ?? '');
+  const ofItems = items.map((item) => facts.contractsByLine.get(item.contractServiceId ?? ''));
+  const [first = whole] = ofItems;
+  const isOne = ofItems.every((contract) => contract?.number === first?.number);
+  const contract = whole ?? (isOne ? first : undefined);
+  return { contractNumber: contract?.number ?? null, poNumber: contract?.poNumber ?? null };
+}
+
+function pdfItem(item: InvoiceItem, facts: PdfFacts, namesContract: boolean): PdfItem {
+  const service = facts.serviceLabels.get(item.serviceId ?? '') ?? item.serviceName;
+  const contract = namesContract
+    ? facts.contractsByLine.get(item.contractServiceId ?? '')
+    : undefined;
+  const { count = 0, steps = [] } = facts.computations.get(item.id) ?? {};
+  const { description, billStartDate, billEndDate, amount, tax } = item;
+  const rate = item.ratePerUnit === null ? null : decimalText(new Decimal(item.ratePerUnit));
+  return {
+    description: description ?? service ?? '',
+    detail: shown([service === description ? null : service, contract?.number]).join('  ·  '),
+    ...{ unit: item.unit, method: item.priceMethodType, exactAmount: item.exactAmount },
+    ...{ tiers: item.tiers ?? [], proration: itemProration(item), steps, stepsOf: count },
+    ...{ from: billStartDate, to: billEndDate, amount, tax },
+    volume: decimalText(new Decimal(item.volume)),
+    rate,
+    taxRate: item.taxRate === null ? null : decimalText(new Decimal(item.taxRate)),
+  };
+}

@@ -1,0 +1,218 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
+import { utcDate } from '../../kernel/time/date.js';
+import { dueStatusOf } from '../../kernel/time/due-status.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { InvoiceDocument } from '../../models/billing/invoice-document.js';
+import type { InvoiceItem } from '../../models/billing/invoice-item.js';
+import { Invoice } from '../../models/billing/invoice.js';
+import { prepareQuery } from '../../models/db/prepared-query.js';
+import { prorationFrom, type Proration } from '../../rating/index.js';
+import type { Listed, StoredFile } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as itemSchema from '../../schemas/billing/invoice-item.js';
+import type * as schema from '../../schemas/billing/invoice.js';
+import { prepareList } from '../lists/listing.js';
+
+type InvoiceDto = Static<typeof schema.Invoice>;
+type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;
+type InvoiceItemDto = Static<typeof itemSchema.InvoiceItem>;
+
+/** Names by the id of their account, also of those that were deleted since. */
+type AccountNames = ReadonlyMap<string, string>;
+
+const accountsByIds = prepareQuery(Account, { ids: 'text' }, (query, { ids }) =>
+  query.select('id', 'name').whereRaw('id = any(?::uuid[])', [ids]),
+);
+
+async function findAccountNames(
+  db: Knex,
+  tenantId: string,
+  invoices: readonly Invoice[],
+): Promise<AccountNames> {
+  if (invoices.length === 0) return new Map();
+  const ids = arrayLiteral([...new Set(invoices.map(({ accountId }) => accountId))]);
+  const accounts = await accountsByIds(db, tenantId, { ids });
+  return new Map(accounts.map(({ id, name }) => [id, name]));
+}
+
+function presentSummary(invoice: Invoice, names: AccountNames, today: string): InvoiceSummaryDto {
+  return {
+    id: invoice.id,
+    invoiceNo: invoice.invoiceNo,
+    invoiceDate: invoice.invoiceDate,
+    accountId: invoice.accountId,
+    accountName: names.get(invoice.accountId) ?? null,
+    invoiceStatus: invoice.invoiceStatus,
+    invoiceType: invoice.invoiceType,
+    amount: new Decimal(invoice.amount),
+    taxAmount: new Decimal(invoice.taxAmount),
+    total: new Decimal(invoice.amount).plus(invoice.taxAmount),
+    balance: new Decimal(invoice.balance),
+    currency: invoice.currency,
+    dueDate: invoice.dueDate,
+    periodStart: invoice.periodStart,
+    periodEnd: invoice.periodEnd,
+    paymentStatus: invoice.paymentStatus,
+    dueStatus: dueStatusOf(invoice, today),
+    approvalStatus: invoice.approvalStatus,
+    contractId: invoice.contractId,
+  };
+}
+
+/** The days of an item, where only a part of its period is charged. */
+export const itemProration = ({ chargedDays, periodDays }: InvoiceItem): Proration | null =>
+  chargedDays === null || periodDays === null ? null : prorationFrom(chargedDays, periodDays);
+
+/** A tier as the API shows it, in the words of rate cards. */
+export function presentTier(tier: ChargedTier): InvoiceItemDto['tiers'][number] {
+  return {
+    tierNum: tier.tierNum,
+    tierMinVal: new Decimal(tier.from),
+    tierMaxVal: tier.to === null ? null : new Decimal(tier.to),
+    volume: new Decimal(tier.volume),
+    ratePerUnit: new Decimal(tier.unitRate),
+    flatRate: tier.isFlat,
+    amount: new Decimal(tier.amount),
+  };
+}
+
+function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
+  return {
+    id: item.id,
+    invoiceId: item.invoiceId,
+    serviceId: item.serviceId,
+    description: item.description,
+    volume: new Decimal(item.volume),
+    ratePerUnit: item.ratePerUnit === null ? null : new Decimal(item.ratePerUnit),
+    amount: new Decimal(item.amount),
+    tax: new Decimal(item.tax),
+    balance: new Decimal(item.balance),
+    chargeType: item.chargeType,
+    priceMethodType: item.priceMethodType,
+    billStartDate: item.billStartDate,
+    billEndDate: item.billEndDate,
+    serviceName: item.serviceName,
+    serviceCode: item.serviceCode,
+    currency,
+    unit: item.unit,
+    proration: itemProration(item),
+    tiers: (item.tiers ?? []).map(presentTier),
+  };
+}
+
+export const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
+
+const invoiceList = prepareList(Invoice, {
+  orderBy: [
+    { column: 'invoiceDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ],
+  searched: ['invoiceNo'],
+  filters: {
+    accountId: { column: 'accountId', operator: '=' },
+    fromDate: { column: 'invoiceDate', operator: '>=' },
+    toDate: { column: 'invoiceDate', operator: '<=' },
+  },
+});
+
+export interface InvoiceFilter {
+  /** Part of the number. */
+  readonly q?: string;
+  readonly accountId?: string;
+  /** Both dates are part of the range. */
+  readonly fromDate?: string;
+  readonly toDate?: string;
+}
+
+/** One page of invoices, the latest date first. 400: fromDate is after toDate. */
+export async function listInvoices(
+  scope: Scope,
+  page: PageRequest,
+  { q, ...filter }: InvoiceFilter,
+): Promise<Listed<InvoiceSummaryDto>> {
+  const { fromDate, toDate } = filter;
+  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
+    throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
+  }
+  const { items, total } = await invoiceList(scope, page, q, filter);
+  const names = await findAccountNames(scope.db.read, scope.tenantId, items);
+  const today = utcDate(scope.now());
+  return { items: items.map((invoice) => presentSummary(invoice, names, today)), total };
+}
+
+const pdfType = 'application/pdf';
+
+const pdfNames = prepareQuery(InvoiceDocument, { ids: 'text' }, (query, { ids }) =>
+  query
+    .select('invoiceId', 'fileName')
+    .where({ contentType: pdfType })
+    .whereRaw('invoice_id = any(?::uuid[])', [ids]),
+);
+
+/** Invoices of these ids with their items, in the order of their numbers. */
+export async function readInvoices(
+  { db, tenantId, now }: Scope,
+  ids: readonly string[],
+): Promise<InvoiceDto[]> {
+  if (ids.length === 0) return [];
+  const invoices = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .whereIn('id', [...ids])
+    .orderBy('invoiceNo')
+    .withGraphFetched('items');
+  const names = await findAccountNames(db.read, tenantId, invoices);
+  const pdfs = await pdfNames(db.read, tenantId, { ids: arrayLiteral(ids) });
+  const fileNames = new Map(pdfs.map(({ invoiceId, fileName }) => [invoiceId, fileName]));
+  const today = utcDate(now());
+  const presented: InvoiceDto[] = [];
+  for (const invoice of invoices) {
+    const { items = [], currency } = invoice;
+    presented.push({
+      ...presentSummary(invoice, names, today),
+      voidReason: invoice.voidReason,
+      invoiceFileName: fileNames.get(invoice.id) ?? null,
+      items: await mapInPortions(items, (item) => presentItem(item, currency)),
+    });
+  }
+  return presented;
+}
+
+/** An invoice with its items, in their order (document 1, section 4.6). 404: there is none. */
+export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> {
+  const [invoice] = await readInvoices(scope, [id]);
+  if (!invoice) throw missingInvoice(id);
+  return invoice;
+}
+
+/**
+ * The stored PDF of an invoice as it is now; null: it was voided, and nothing stored shows that. 404:
+ * there is no such invoice, or no PDF of it yet.
+ */
+export async function findInvoicePdf(scope: Scope, id: string): Promise<StoredFile | null> {
+  const { tenantId, db } = scope;
+  const document = await InvoiceDocument.query(db.read)
+    .forTenant(tenantId)
+    .findOne({ invoiceId: id, contentType: pdfType })
+    .whereRaw(
+      `is_void = (
+         select voided_at is not null from invoice
+         where invoice.tenant_id = invoice_document.tenant_id
+           and invoice.id = invoice_document.invoice_id
+       )`,
+    );
+  if (document) return { fileName: document.fileName, bytes: document.bytes };
+  const invoice = await Invoice.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .select('invoiceNo', 'voidedAt');
+  if (!invoice) throw missingInvoice(id);
+  if (invoice.voidedAt !== null) return null;
+  throw problem.notFound(`There is no PDF of the invoice '${invoice.invoiceNo}' yet.`);
+}

@@ -1,0 +1,43 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../../kernel/numbers/money.js';
+import type { Scope } from '../../kernel/scope.js';
+import { TaxRate } from '../../models/billing/tax-rate.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/billing/tax-rate.js';
+import { listPage } from '../lists/listing.js';
+
+export type TaxRateDto = Static<typeof schema.TaxRate>;
+
+export const presentTaxRate = ({ id, code, name, rate }: TaxRate): TaxRateDto => ({
+  ...{ id, code, name },
+  rate: new Decimal(rate),
+});
+
+/** One page of the tax rates, by code. */
+export function listTaxRates(
+  { db, tenantId }: Scope,
+  page: PageRequest,
+): Promise<Listed<TaxRateDto>> {
+  const query = TaxRate.query(db.read).forTenant(tenantId).existing().orderBy('code');
+  return listPage(query, page, presentTaxRate);
+}
+
+/** Tax rates in percent, by tax code. */
+export interface TaxRates {
+  find(code: string): Decimal | undefined;
+}
+
+/** The tenant's tax rates; a code that none has as it is written is looked for in other letter case. */
+export async function loadTaxRates(db: Knex, tenantId: string): Promise<TaxRates> {
+  const rates = await TaxRate.query(db).forTenant(tenantId).existing().orderBy('code');
+  const byCode = new Map(rates.map(({ code, rate }) => [code, new Decimal(rate)]));
+  // There may be two from before they were refused: then only what is written alike is meant.
+  const folded = new Map<string, Decimal | undefined>();
+  for (const [code, rate] of byCode) {
+    const key = code.toLowerCase();
+    folded.set(key, folded.has(key) ? undefined : rate);
+  }
+  return { find: (code) => byCode.get(code) ?? folded.get(code.toLowerCase()) };
+}

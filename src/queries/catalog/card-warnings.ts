@@ -1,0 +1,128 @@
+import type { Knex } from 'knex';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import type { CatalogOwner } from '../../models/catalog/attribute.js';
+import type { RateCardDto } from './rate-card.js';
+
+/** Services or lines whose cards were written. */
+interface Written {
+  readonly serviceIds?: readonly string[];
+  readonly lineIds?: readonly string[];
+}
+
+interface Difference {
+  /** The line whose card was written; null where it was the service's. */
+  readonly lineId: string | null;
+  readonly currency: string;
+  readonly name: string;
+  /** The card that does not name it. */
+  readonly missingOn: 'catalog' | 'exception';
+  /** How many exception cards there are of which this is true. */
+  readonly cards: number;
+}
+
+/**
+ * Pairs of a catalog card and an exception card of one currency, and the names that one of them uses
+ * in its conditions and the other does not know: neither the service nor the line has an attribute of
+ * the name. A service may have very many lines with cards: the first thousand are compared.
+ */
+const differenceSql = `
+  with line as (
+    select id, service_id from contract_service
+    where tenant_id = :tenantId and deleted_at is null
+      and (service_id = any(:serviceIds::uuid[]) or id = any(:lineIds::uuid[]))
+  ), pair as (
+    select line.id as line_id, line.service_id, own.currency, own.id as own_id,
+      catalog.id as catalog_id
+    from line
+    join rate_card as own on own.tenant_id = :tenantId and own.contract_service_id = line.id
+      and own.is_current and own.deleted_at is null
+    join rate_card as catalog on catalog.tenant_id = :tenantId
+      and catalog.service_id = line.service_id and catalog.currency = own.currency
+      and catalog.is_current and catalog.deleted_at is null
+    order by line.id limit 1000
+  ), named as (
+    select distinct row.rate_card_id as card_id, condition ->> 'attributeName' as name
+    from rate_card_row as row, jsonb_array_elements(row.attribute_values) as condition
+    where row.tenant_id = :tenantId and row.deleted_at is null
+      and row.rate_card_id in (select own_id from pair union all select catalog_id from pair)
+  ), difference as (
+    select pair.*, named.name, 'exception' as missing_on
+    from pair join named on named.card_id = pair.catalog_id
+    where (pair.own_id, named.name) not in (select card_id, name from named)
+    union all
+    select pair.*, named.name, 'catalog' from pair join named on named.card_id = pair.own_id
+    where (pair.catalog_id, named.name) not in (select card_id, name from named)
+  )
+  select case when line_id = any(:lineIds::uuid[]) then line_id end as "lineId", currency, name,
+    missing_on as "missingOn", count(*)::int as cards
+  from difference
+  where not exists (
+    select from attribute where attribute.tenant_id = :tenantId and attribute.deleted_at is null
+      and attribute.name = difference.name
+      and (attribute.service_id = difference.service_id
+        or attribute.contract_service_id = difference.line_id)
+  )
+  group by 1, 2, 3, 4 order by 1, 2, 4, 3 limit 100`;
+
+function warningOf({ lineId, currency, name, missingOn, cards }: Difference): string {
+  const others = cards === 1 ? 'an exception card' : `${cards} exception cards`;
+  const other = lineId === null ? `${others} in ${currency}` : `the catalog card in ${currency}`;
+  const verb = lineId === null && cards > 1 ? 'do' : 'does';
+  const isMissingHere = (missingOn === 'catalog') === (lineId === null);
+  const who = isMissingHere
+    ? `'${name}' is a condition of ${other}, and this card does not know it`
+    : `'${name}' is a condition of this card, and ${other} ${verb} not know it`;
+  const whose = missingOn === 'exception' ? 'an exception card' : 'the catalog card';
+  return (
+    `${who}: usage that gives '${name}' and is priced by ${whose} is rejected ` +
+    '(UNKNOWN_DIMENSION). Name it in a row of both, or make it an input attribute of the service.'
+  );
+}
+
+async function findDifferences(
+  db: Knex,
+  tenantId: string,
+  { serviceIds = [], lineIds = [] }: Written,
+): Promise<readonly Difference[]> {
+  const { rows } = await db.raw<{ rows: Difference[] }>(differenceSql, {
+    tenantId,
+    serviceIds: arrayLiteral(serviceIds),
+    lineIds: arrayLiteral(lineIds),
+  });
+  return rows;
+}
+
+/** Cards as the answer to a write shows them: with what their owner should know (0242). */
+export async function warnOfCards(
+  db: Knex,
+  tenantId: string,
+  owner: CatalogOwner,
+  cards: readonly RateCardDto[],
+): Promise<RateCardDto[]> {
+  if (cards.length === 0) return [];
+  const written =
+    'serviceId' in owner
+      ? { serviceIds: [owner.serviceId] }
+      : { lineIds: [owner.contractServiceId] };
+  const differences = await findDifferences(db, tenantId, written);
+  return cards.map((card) => {
+    const warnings = differences
+      .filter(({ currency }) => currency === card.currency)
+      .map(warningOf);
+    return warnings.length === 0 ? card : { ...card, warnings };
+  });
+}
+
+/** What is to be known of the exception cards of lines that were written together. */
+export async function findLineWarnings(
+  db: Knex,
+  tenantId: string,
+  lines: readonly { readonly id: string; readonly exceptionPricing: boolean }[],
+): Promise<string[]> {
+  const lineIds = lines.filter((line) => line.exceptionPricing).map(({ id }) => id);
+  if (lineIds.length === 0) return [];
+  const differences = await findDifferences(db, tenantId, { lineIds });
+  return differences.map(
+    (difference) => `Contract service ${difference.lineId ?? ''}: ${warningOf(difference)}`,
+  );
+}

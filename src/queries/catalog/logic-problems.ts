@@ -1,0 +1,46 @@
+import { raw } from 'objection';
+import type { Knex } from 'knex';
+import type { Attribute } from '../../models/catalog/attribute.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
+import { RateCardRow } from '../../models/catalog/rate-card-row.js';
+import { inPortions } from '../../kernel/portions.js';
+import { findLogicProblems, type LogicProblem, type LogicToValidate } from '../../rating/index.js';
+import { loadAttributes } from './attribute.js';
+
+/** What the formulas of a service may name. */
+export interface KnownNames {
+  readonly attributes: readonly Attribute[];
+  /** The `attributeName`s on the rows of its current cards. */
+  readonly cardAttributeNames: readonly string[];
+}
+
+/** Loads what the formulas of a service may name. */
+export async function loadKnownNames(
+  db: Knex,
+  tenantId: string,
+  serviceId: string,
+): Promise<KnownNames> {
+  const attributes = await loadAttributes(db, tenantId, { serviceId });
+  const cards = RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ serviceId, isCurrent: true })
+    .select('rate_card.id');
+  const conditions = await RateCardRow.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .whereIn('rateCardId', cards)
+    .joinRaw('cross join lateral jsonb_array_elements(rate_card_row.attribute_values) as v(pair)')
+    .distinct(raw(`v.pair ->> 'attributeName' as name`))
+    .castTo<{ name: string }[]>();
+  return { attributes, cardAttributeNames: conditions.map(({ name }) => name) };
+}
+
+/** What is wrong with a logic of the service that has these names. */
+export async function findProblems(
+  { attributes, cardAttributeNames }: KnownNames,
+  { priceOutput, steps }: LogicToValidate['logic'],
+): Promise<LogicProblem[]> {
+  const logic = { priceOutput, steps };
+  return inPortions(findLogicProblems({ attributes, cardAttributeNames, logic }));
+}

@@ -1,0 +1,67 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import type { Scope } from '../../kernel/scope.js';
+import type { Attribute } from '../../models/catalog/attribute.js';
+import { Service } from '../../models/catalog/service.js';
+import type { AttributeKind } from '../../rating/index.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/catalog/service.js';
+import { presentAttribute } from './attribute.js';
+import { prepareList } from '../lists/listing.js';
+import { presentPricingLogic } from './pricing-logic.js';
+import { presentRateCard } from './rate-card.js';
+import { missingService } from './require-service.js';
+
+type ServiceSummaryDto = Static<typeof schema.ServiceSummary>;
+export type ServiceDto = Static<typeof schema.Service>;
+
+function presentServiceSummary(service: Service): ServiceSummaryDto {
+  const { id, name, label, code, description, currency } = service;
+  const { serviceType, serviceStatus, approvalStatus } = service;
+  const { chargeFrequency, billingFrequency } = service;
+  return {
+    ...{ id, name, label, code, description, currency },
+    ...{ serviceType, serviceStatus, chargeFrequency, billingFrequency, approvalStatus },
+  };
+}
+
+const ofKind = (attributes: readonly Attribute[], kind: AttributeKind) =>
+  attributes.filter((attribute) => attribute.kind === kind).map(presentAttribute);
+
+function presentService(service: Service): ServiceDto {
+  const { attributes = [], currentRateCards = [], pricingLogic = [] } = service;
+  return {
+    ...presentServiceSummary(service),
+    priceableAttributes: ofKind(attributes, 'PRICEABLE'),
+    inputAttributes: ofKind(attributes, 'INPUT'),
+    rateCards: currentRateCards.map(presentRateCard),
+    pricingLogic: pricingLogic.map(presentPricingLogic),
+  };
+}
+
+const serviceList = prepareList(Service, {
+  orderBy: ['name', 'id'],
+  searched: ['name', 'code', 'label'],
+});
+
+/** One page of services by name; `q` is part of the name, code or label. */
+export async function listServices(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+): Promise<Listed<ServiceSummaryDto>> {
+  const { items, total } = await serviceList(scope, page, q);
+  return { items: items.map(presentServiceSummary), total };
+}
+
+/** The whole service with the current card of each currency. 404: there is none. */
+export async function getService(db: Knex, tenantId: string, id: string): Promise<ServiceDto> {
+  const service = await Service.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .withGraphFetched('[attributes, currentRateCards.rows, pricingLogic]');
+  if (!service) throw missingService(id);
+  return presentService(service);
+}

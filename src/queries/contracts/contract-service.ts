@@ -1,0 +1,167 @@
+import { raw, ref } from 'objection';
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { problem, type Problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { ContractService } from '../../models/contracts/contract-service.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
+import type * as schema from '../../schemas/contracts/contract-service.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { presentLineAttribute } from '../catalog/attribute.js';
+import { listPage } from '../lists/listing.js';
+import { presentRateCard } from '../catalog/rate-card.js';
+import { requireContract } from './require-contract.js';
+
+export type ContractServiceDto = Static<typeof schema.ContractService>;
+export type ContractServiceHeaderDto = Static<typeof schema.ContractServiceHeader>;
+export type ContractServiceSummaryDto = Static<typeof schema.ContractServiceSummary>;
+
+/** A line as its contract shows it. */
+export function presentLineSummary(line: ContractService): ContractServiceSummaryDto {
+  const { id, serviceId, serviceInstanceId, startDate, endDate, terminationDate } = line;
+  return {
+    ...{ id, serviceId, serviceInstanceId, startDate, endDate, terminationDate },
+    exceptionPricing: line.exceptionPricing === true,
+  };
+}
+
+/** A line without its collections. */
+export function presentLineHeader(line: ContractService): ContractServiceHeaderDto {
+  const { contractId, terminationMessage, chargeFrequency, billingFrequency } = line;
+  return {
+    ...presentLineSummary(line),
+    ...{ contractId, terminationMessage, chargeFrequency, billingFrequency },
+  };
+}
+
+/** A line with its collections, which are loaded. */
+export function presentLine(line: ContractService): ContractServiceDto {
+  const { attributes = [], currentRateCards = [] } = line;
+  return {
+    ...presentLineHeader(line),
+    dimensionValues: line.dimensionValues as ContractServiceDto['dimensionValues'],
+    accountMap: line.accountMap as ContractServiceDto['accountMap'],
+    priceableAttributes: attributes
+      .filter(({ kind }) => kind === 'PRICEABLE')
+      .map(presentLineAttribute),
+    rateCards: currentRateCards.map(presentRateCard),
+  };
+}
+
+/** The problem of a line that is not there. */
+export const missingLine = (id: string): Problem =>
+  problem.notFound(`There is no contract service '${id}'.`);
+
+const currentCardOf = (db: Knex, tenantId: string) =>
+  RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ isCurrent: true })
+    .where('rate_card.contractServiceId', ref('contract_service.id'))
+    .select('rate_card.id');
+
+/** Lines that exist, each with whether it has a current exception card, oldest first. */
+export function linesOf(db: Knex, tenantId: string) {
+  return ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .select(
+      'contract_service.*',
+      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
+    )
+    .orderBy('contract_service.id');
+}
+
+/** The same without their collections, which may be long. */
+const lineHeadersOf = (db: Knex, tenantId: string, contractId: string) =>
+  linesOf(db, tenantId)
+    .where({ contractId })
+    .clearSelect()
+    .select(
+      ...lineHeaderColumns,
+      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
+    );
+
+const lineHeaderColumns = [
+  'id',
+  'contractId',
+  'serviceId',
+  'serviceInstanceId',
+  'startDate',
+  'endDate',
+  'terminationDate',
+  'terminationMessage',
+  'chargeFrequency',
+  'billingFrequency',
+].map((column) => `contract_service.${column}`);
+
+/** All lines of a contract in short, oldest first. */
+export async function loadLineSummaries(
+  db: Knex,
+  tenantId: string,
+  contractId: string,
+): Promise<ContractServiceSummaryDto[]> {
+  const lines = await lineHeadersOf(db, tenantId, contractId);
+  return lines.map(presentLineSummary);
+}
+
+/** A line without its collections, inside the transaction that wrote it. */
+export async function getLineHeader(
+  db: Knex,
+  tenantId: string,
+  id: string,
+): Promise<ContractServiceHeaderDto> {
+  const line = await linesOf(db, tenantId).findById(id);
+  if (!line) throw missingLine(id);
+  return presentLineHeader(line);
+}
+
+/** The whole line, by id and, when it is given, by contract. 404: there is none. */
+export async function getLine(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  contractId?: string,
+): Promise<ContractServiceDto> {
+  const line = await linesOf(db, tenantId)
+    .findOne({ 'contract_service.id': id, ...(contractId === undefined ? {} : { contractId }) })
+    .withGraphFetched('[attributes, currentRateCards.rows]');
+  if (!line) throw missingLine(id);
+  return presentLine(line);
+}
+
+/** 404: the tenant has no such line. */
+export async function requireLineAlone(db: Knex, tenantId: string, id: string): Promise<void> {
+  const line = await ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .select('id');
+  if (!line) throw missingLine(id);
+}
+
+/** 404: the tenant has no such contract, or the contract no such line. */
+export async function requireLine(
+  db: Knex,
+  tenantId: string,
+  contractId: string,
+  id: string,
+): Promise<void> {
+  const line = await ContractService.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .findOne({ contractId, id })
+    .select('id');
+  if (!line) throw missingLine(id);
+}
+
+/** One page of a contract's lines. 404: there is no such contract. */
+export async function listContractServices(
+  { db, tenantId }: Scope,
+  contractId: string,
+  page: PageRequest,
+): Promise<Listed<ContractServiceHeaderDto>> {
+  await requireContract(db.read, tenantId, contractId);
+  return listPage(lineHeadersOf(db.read, tenantId, contractId), page, presentLineHeader);
+}

@@ -1,0 +1,138 @@
+import { raw } from 'objection';
+import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
+import { parseJson } from '../../kernel/text/json.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Execution } from '../../models/flows/execution.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { listHeavyPage, type RowWeight } from '../lists/listing.js';
+import { storedWeight } from '../lists/page-bytes.js';
+
+interface EndRow {
+  readonly status: string;
+  /** JSON as text: numbers keep all their digits. */
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
+/** JSON as it was written; with its keys sorted where an earlier release wrote it. */
+const outputText = `case when output is not null then
+  coalesce(case when error is null then answer::text end, output::text) end`;
+const errorText = 'case when error is not null then coalesce(answer::text, error::text) end';
+
+/** How an execution ended; `undefined` while it runs, or when nothing is known of it. */
+export async function findFlowOutcome(
+  { db, tenantId }: Scope,
+  executionId: string,
+): Promise<FlowOutcome | undefined> {
+  const { rows } = await db.read.raw<{ rows: EndRow[] }>(
+    `select status, ${outputText} as output, ${errorText} as error
+     from execution where tenant_id = ? and id = ?`,
+    [tenantId, executionId],
+  );
+  const [row] = rows;
+  if (!row || row.status === 'running') return undefined;
+  if (row.status === 'completed') return { ok: true, output: parseJson(row.output ?? 'null') };
+  const failure = row.error === null ? undefined : parseJson(row.error);
+  return {
+    ok: false,
+    failure: (failure as FlowFailure | undefined) ?? {
+      kind: 'conflict',
+      message: `The execution is ${row.status}.`,
+      details: {},
+    },
+  };
+}
+
+/** Whether the latest execution under a workflow id has ended, as far as the database knows. */
+export async function hasEnded({ db, tenantId }: Scope, workflowId: string): Promise<boolean> {
+  const latest = await Execution.query(db.read)
+    .forTenant(tenantId)
+    .select('status')
+    .where({ workflowId })
+    .orderBy('startedAt', 'desc')
+    .first();
+  return latest !== undefined && latest.status !== 'running';
+}
+
+/** An execution with its JSON, numbers exact. */
+export interface ExecutionRecord {
+  readonly id: string;
+  readonly workflowId: string;
+  readonly runId: string;
+  readonly status: ExecutionStatus;
+  readonly actor: string | null;
+  readonly startedAt: Date;
+  readonly completedAt: Date | null;
+  readonly input: Record<string, unknown> | null;
+  readonly output: Record<string, unknown> | null;
+  readonly error: FlowFailure | null;
+}
+
+/** An execution as it is read: its JSON as text, so that numbers keep all their digits. */
+type ExecutionTexts = Execution & {
+  readonly inputText: string | null;
+  readonly outputText: string | null;
+  readonly errorText: string | null;
+};
+
+const parsed = <T>(text: string | null): T | null =>
+  text === null ? null : (parseJson(text) as T);
+
+function presentExecution(row: Execution): ExecutionRecord {
+  const { id, workflowId, runId, status, actor, startedAt, completedAt } = row;
+  const { inputText, outputText, errorText } = row as ExecutionTexts;
+  return {
+    ...{ id, workflowId, runId, status, actor, startedAt, completedAt },
+    input: parsed(inputText),
+    output: parsed(outputText),
+    error: parsed<FlowFailure>(errorText),
+  };
+}
+
+function executionsOf({ db, tenantId }: Scope, workflow: string) {
+  return Execution.query(db.read)
+    .forTenant(tenantId)
+    .where({ workflow })
+    .select('id', 'workflowId', 'runId', 'status', 'actor', 'startedAt', 'completedAt')
+    .select(
+      raw('input::text as "input_text"'),
+      raw(`${outputText} as "output_text"`),
+      raw(`${errorText} as "error_text"`),
+    );
+}
+
+const executionWeight: RowWeight<Execution> = {
+  sql: storedWeight('input', 'output', 'error', 'answer'),
+  bytesOf: (row) => {
+    const { inputText, outputText, errorText } = row as ExecutionTexts;
+    return [inputText, outputText, errorText].reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  },
+};
+
+/** One page of the executions of a workflow, the latest first. */
+export async function listExecutions(
+  scope: Scope,
+  workflow: string,
+  status: ExecutionStatus | undefined,
+  page: PageRequest,
+): Promise<Listed<ExecutionRecord>> {
+  const query = executionsOf(scope, workflow).orderBy([
+    { column: 'startedAt', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+  if (status !== undefined) void query.where({ status });
+  return listHeavyPage(query, page, presentExecution, executionWeight);
+}
+
+/** An execution of a workflow. 404: there is none. */
+export async function getExecution(
+  scope: Scope,
+  workflow: string,
+  id: string,
+): Promise<ExecutionRecord> {
+  const execution = await executionsOf(scope, workflow).findById(id);
+  if (!execution) throw problem.notFound(`There is no execution '${id}'.`);
+  return presentExecution(execution);
+}

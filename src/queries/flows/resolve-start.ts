@@ -1,0 +1,96 @@
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import { referenceData } from '../../kernel/reference-data.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { Contract } from '../../models/contracts/contract.js';
+import { Service } from '../../models/catalog/service.js';
+import type { ApprovableRecord } from '../../models/db/tenant-model.js';
+import type { Flow, ReferenceTarget } from '../../schemas/flows/flow.js';
+import { reviveInput } from '../../schemas/fields/validator.js';
+
+interface Target {
+  readonly model: typeof ApprovableRecord;
+  /** Natural keys, the most telling first. */
+  readonly keys: readonly string[];
+}
+
+const records: Readonly<Record<Exclude<ReferenceTarget, 'currency'>, Target>> = {
+  account: { model: Account, keys: ['externalId', 'number'] },
+  contract: { model: Contract, keys: ['number'] },
+  service: { model: Service, keys: ['name', 'code'] },
+};
+
+/** The currency code behind an id, code or name. */
+const currencyOf = (text: string): string | undefined =>
+  (referenceData.currency(text) ?? referenceData.currencyById(text))?.code;
+
+/**
+ * The id of the record that a reference names: its id first, then its natural keys in order. Of those
+ * that share a key, as copies of a service share its code, the oldest: the one that was copied.
+ */
+async function findRecord(
+  { db, tenantId }: Scope,
+  target: Exclude<ReferenceTarget, 'currency'>,
+  text: string,
+): Promise<string | undefined> {
+  const { model, keys } = records[target];
+  const named = await model
+    .query(db.read)
+    .forTenant(tenantId)
+    .existing()
+    .select('id')
+    .where((group) => {
+      if (isUuid(text)) void group.orWhere('id', text);
+      for (const key of keys) void group.orWhere(key, text);
+    })
+    .orderByRaw(
+      `array_position(array[${['id::text', ...keys.map(() => '??')].join(', ')}], ?), id`,
+      [...keys.map((key) => `${model.tableName}.${key}`), text],
+    )
+    .first();
+  return named?.id;
+}
+
+interface StartField {
+  readonly to?: string;
+  readonly reference?: ReferenceTarget;
+}
+
+/** Puts a value under a name of one or two parts: `profile.email`. */
+function put(target: Record<string, unknown>, name: string, value: unknown): void {
+  const [first = '', second] = name.split('.');
+  if (second === undefined) target[first] = value;
+  else target[first] = { ...(target[first] as object | undefined), [second]: value };
+}
+
+/**
+ * A start node under the names that commands know, its references resolved to ids and currency codes
+ * (document 2, section 4.1). 400: a reference names nothing.
+ */
+export async function resolveStart(
+  scope: Scope,
+  flow: Flow,
+  start: unknown,
+): Promise<Record<string, unknown>> {
+  const given = reviveInput(flow.start, structuredClone(start)) as Record<string, unknown>;
+  const resolved: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(given)) {
+    const { to = field, reference } = (flow.start.properties[field] ?? {}) as StartField;
+    put(resolved, to, await resolveValue(scope, field, reference, value));
+  }
+  return resolved;
+}
+
+async function resolveValue(
+  scope: Scope,
+  field: string,
+  reference: ReferenceTarget | undefined,
+  value: unknown,
+): Promise<unknown> {
+  if (reference === undefined || typeof value !== 'string') return value;
+  const found =
+    reference === 'currency' ? currencyOf(value) : await findRecord(scope, reference, value);
+  if (found !== undefined) return found;
+  throw problem.validation(`'${field}' names no ${reference}: '${value}'`, { field, value });
+}

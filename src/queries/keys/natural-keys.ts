@@ -1,0 +1,147 @@
+import type { TSchema } from 'typebox';
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { findByNaturalKeys } from './natural-key.js';
+import type { Operation } from '../../schemas/http/operation.js';
+import { isKeyed, recordOfParam, type KeyedRecord } from '../../schemas/http/record-id.js';
+
+/** Where a declaration says that a record is named; `*` is each item of a list. */
+interface Place {
+  readonly path: readonly string[];
+  readonly record: KeyedRecord;
+}
+
+type Declaration = Readonly<Record<string, unknown>>;
+
+const known = new WeakMap<object, readonly Place[]>();
+
+/** The places of a declaration, found once. */
+function placesOf(schema: TSchema): readonly Place[] {
+  const places = known.get(schema) ?? uniquePlaces(findPlaces(schema as Declaration, []));
+  known.set(schema, places);
+  return places;
+}
+
+function uniquePlaces(places: readonly Place[]): readonly Place[] {
+  return [...new Map(places.map((place) => [place.path.join('.'), place])).values()];
+}
+
+function findPlaces(schema: Declaration, path: readonly string[]): Place[] {
+  const { recordId, properties = {}, items, oneOf = [] } = schema;
+  if (typeof recordId === 'string' && isKeyed(recordId)) return [{ path, record: recordId }];
+  return [
+    ...Object.entries(properties as Readonly<Record<string, Declaration>>).flatMap(([name, one]) =>
+      findPlaces(one, [...path, name]),
+    ),
+    ...(typeof items === 'object' && items !== null
+      ? findPlaces(items as Declaration, [...path, '*'])
+      : []),
+    ...(oneOf as readonly Declaration[]).flatMap((one) => findPlaces(one, path)),
+  ];
+}
+
+/** A record that a request names by something else than its id. */
+interface Named {
+  readonly owner: Record<string, unknown>;
+  readonly name: string;
+  readonly field: string;
+  readonly record: KeyedRecord;
+  readonly text: string;
+}
+
+function findNamed(value: unknown, { path, record }: Place, field: string): Named[] {
+  const [name = '', ...rest] = path;
+  if (typeof value !== 'object' || value === null) return [];
+  if (name === '*') {
+    if (!Array.isArray(value)) return [];
+    return value.flatMap((one, index) =>
+      findNamed(one, { path: rest, record }, `${field}[${index}]`),
+    );
+  }
+  const owner = value as Record<string, unknown>;
+  const at = field === '' ? name : `${field}.${name}`;
+  const member = Object.hasOwn(owner, name) ? owner[name] : undefined;
+  if (rest.length > 0) return findNamed(member, { path: rest, record }, at);
+  return typeof member === 'string' && !isUuid(member)
+    ? [{ owner, name, field: at, record, text: member }]
+    : [];
+}
+
+/** Puts ids in the place of natural keys; one query for each kind of record. */
+async function resolve(
+  scope: Scope,
+  named: readonly Named[],
+  refuse: (one: Named) => Error,
+): Promise<void> {
+  for (const record of new Set(named.map((one) => one.record))) {
+    const ofRecord = named.filter((one) => one.record === record);
+    const texts = [...new Set(ofRecord.map(({ text }) => text))];
+    const ids = await findByNaturalKeys(scope, record, texts);
+    for (const one of ofRecord) {
+      const id = ids.get(one.text);
+      if (id === undefined) throw refuse(one);
+      one.owner[one.name] = id;
+    }
+  }
+}
+
+/** Puts ids in the place of natural keys of a value. 400: one names nothing. */
+export async function resolveNaturalKeys(
+  scope: Scope,
+  schema: TSchema | undefined,
+  value: unknown,
+): Promise<void> {
+  const named = namedIn(schema, value);
+  if (named.length > 0) await resolveNamed(scope, named);
+}
+
+const nobody: readonly Named[] = [];
+
+function namedIn(schema: TSchema | undefined, value: unknown): readonly Named[] {
+  if (schema === undefined || value === undefined) return nobody;
+  const places = placesOf(schema);
+  return places.length === 0 ? nobody : places.flatMap((place) => findNamed(value, place, ''));
+}
+
+async function resolveNamed(scope: Scope, named: readonly Named[]): Promise<void> {
+  await resolve(scope, named, ({ field, record, text }) =>
+    problem.validation(`'${field}' names no ${record}: '${text}'`, { field, value: text }),
+  );
+}
+
+interface Input {
+  readonly params: Record<string, unknown>;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+/**
+ * Puts ids in the place of the natural keys of a request. 404: one in the path names nothing; 400: one
+ * elsewhere. A promise only where there are any.
+ */
+export function resolveInput(
+  scope: Scope,
+  { query, body, textParams = [] }: Operation,
+  input: Input,
+): Promise<void> | undefined {
+  const { params } = input;
+  const inPath = Object.keys(params).flatMap((name) => {
+    const record = textParams.includes(name) ? undefined : recordOfParam(name);
+    return record ? findNamed(params, { path: [name], record }, '') : [];
+  });
+  const elsewhere = [namedIn(query, input.query), namedIn(body, input.body)];
+  if (inPath.length === 0 && elsewhere.every(({ length }) => length === 0)) return undefined;
+  return resolveAll(scope, inPath, elsewhere);
+}
+
+async function resolveAll(
+  scope: Scope,
+  inPath: readonly Named[],
+  elsewhere: readonly (readonly Named[])[],
+): Promise<void> {
+  await resolve(scope, inPath, ({ record, text }) =>
+    problem.notFound(`There is no ${record} '${text}'.`),
+  );
+  for (const named of elsewhere) await resolveNamed(scope, named);
+}

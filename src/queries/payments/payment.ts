@@ -1,0 +1,88 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Payment } from '../../models/payments/payment.js';
+import { prepareQuery } from '../../models/db/prepared-query.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/payments/payment.js';
+import { prepareList } from '../lists/listing.js';
+
+export type PaymentDto = Static<typeof schema.Payment>;
+
+export function presentPayment(payment: Payment): PaymentDto {
+  return {
+    id: payment.id,
+    accountId: payment.accountId,
+    currency: payment.currency,
+    amount: new Decimal(payment.amount),
+    paymentReference: payment.paymentReference,
+    paymentMethod: payment.paymentMethod,
+    paymentType: payment.paymentType,
+    paymentDate: payment.paymentDate,
+    paymentStatus: payment.paymentStatus,
+    balanceStatus: payment.balanceStatus,
+    balance: new Decimal(payment.balance),
+    glPaymentDate: payment.glPaymentDate,
+    paymentGlStatus: payment.paymentGlStatus,
+    approvalStatus: payment.approvalStatus,
+    isManualPayment: payment.isManualPayment,
+    comments: payment.comments,
+    participantName: payment.participantName,
+  };
+}
+
+export const missingPayment = (id: string) => problem.notFound(`There is no payment '${id}'.`);
+
+const paymentList = prepareList(Payment, {
+  orderBy: [
+    { column: 'paymentDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ],
+  searched: ['paymentReference', 'comments', 'participantName'],
+  filters: { accountId: { column: 'accountId', operator: '=' } },
+});
+
+/** One page of payments, the latest first; `q` is part of the reference, comments or participant. */
+export async function listPayments(
+  scope: Scope,
+  page: PageRequest,
+  q: string | undefined,
+  filter: { readonly accountId?: string } = {},
+): Promise<Listed<PaymentDto>> {
+  const { items, total } = await paymentList(scope, page, q, filter);
+  return { items: items.map(presentPayment), total };
+}
+
+const paymentById = prepareQuery(Payment, { id: 'text' }, (query, { id }) =>
+  query.existing().findById(id),
+);
+
+const paymentsByIds = prepareQuery(Payment, { ids: 'text' }, (query, { ids }) =>
+  query.existing().whereRaw('id = any(?::uuid[])', [ids]).orderBy('id'),
+);
+
+/** Those of the payments that there are. */
+export async function readPayments(
+  db: Knex,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<PaymentDto[]> {
+  const payments = await paymentsByIds(db, tenantId, { ids: arrayLiteral(ids) });
+  return payments.map(presentPayment);
+}
+
+/** A payment by id. 404: there is none. */
+export async function getPayment(scope: Scope, id: string): Promise<PaymentDto> {
+  return readPayment(scope.db.read, scope.tenantId, id);
+}
+
+/** A payment by id, inside the transaction of a flow. 404: there is none. */
+export async function readPayment(trx: Knex, tenantId: string, id: string): Promise<PaymentDto> {
+  const [payment] = await paymentById(trx, tenantId, { id });
+  if (!payment) throw missingPayment(id);
+  return presentPayment(payment);
+}

@@ -1,0 +1,60 @@
+import type { BillingProblem, BillingRunInput } from '../../messages/billing-run.js';
+import { dayAfter } from '../../kernel/time/date.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { UsageLogReader } from '../../messages/usage-log.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
+import { filterUsageEvents } from './usage-event-filter.js';
+import { summarizeUsage } from './usage-event.js';
+
+interface RejectedRow {
+  readonly code: string;
+  readonly events: string;
+}
+
+const ofNoCharge = { contractServiceId: null, chargeType: null };
+
+/**
+ * Usage that a billing run for a period leaves out: rejected events of the period by reason, and events
+ * that were accepted and are not rated yet, of which nobody knows the period. With an account, its own
+ * rejected events alone.
+ */
+export async function findOpenUsage(
+  scope: Scope,
+  log: UsageLogReader,
+  { periodStart, periodEnd, accountId }: BillingRunInput,
+): Promise<BillingProblem[]> {
+  const { tenantId, db } = scope;
+  const place = { ...ofNoCharge, accountId: accountId ?? null, periodStart };
+  const rejected = (await filterUsageEvents(
+    UsageEvent.query(db.read).forTenant(tenantId).where({ status: 'rejected' }),
+    {
+      from: `${periodStart}T00:00:00Z`,
+      to: `${dayAfter(periodEnd)}T00:00:00Z`,
+      ...(accountId === undefined ? {} : { accountId }),
+    },
+  )
+    .select('code')
+    .count('* as events')
+    .groupBy('code')
+    .orderBy('code')) as unknown as RejectedRow[];
+  const problems = rejected.map(({ code, events }): BillingProblem => ({
+    ...place,
+    code,
+    events: Number(events),
+    message: `${eventsWords(Number(events))} of the period ${are(Number(events))} rejected: ${code}. See GET /v1/usage-events?status=rejected&code=${code}, mend the cause and retry.`,
+  }));
+  const { pending } = await summarizeUsage(scope, log);
+  if (pending > 0) {
+    problems.push({
+      ...place,
+      accountId: null,
+      code: 'USAGE_PENDING',
+      events: pending,
+      message: `${eventsWords(pending)} that arrived ${are(pending)} not rated yet and on no invoice; run the period again when GET /v1/usage-events/summary shows none pending.`,
+    });
+  }
+  return problems;
+}
+
+const eventsWords = (count: number): string => `${count} usage ${count === 1 ? 'event' : 'events'}`;
+const are = (count: number): string => (count === 1 ? 'is' : 'are');

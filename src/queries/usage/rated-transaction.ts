@@ -1,0 +1,148 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { contentId } from '../../kernel/id.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import type { RatedDimension } from '../../models/usage/rated-dimension.js';
+import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageDay } from '../../models/usage/usage-day.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/usage/rated-transaction.js';
+import { readPage, search, totalByPage } from '../lists/listing.js';
+
+type RatedTransactionDto = Static<typeof schema.RatedTransaction>;
+type RatedTransactionSummaryDto = Static<typeof schema.RatedTransactionSummary>;
+type RatedDimensionDto = Static<typeof schema.RatedDimension>;
+
+export interface RatedTransactionFilter {
+  readonly q?: string;
+  readonly accountId?: string;
+  readonly fromDate?: string | undefined;
+  readonly toDate?: string | undefined;
+}
+
+/** Account numbers by account id; also of accounts that were deleted since. */
+export type AccountNumbers = ReadonlyMap<string, string | null>;
+
+export async function findAccountNumbers(
+  db: Knex,
+  tenantId: string,
+  accountIds: readonly string[],
+): Promise<AccountNumbers> {
+  const ids = [...new Set(accountIds)];
+  if (ids.length === 0) return new Map();
+  const accounts = await Account.query(db)
+    .forTenant(tenantId)
+    .select('id', 'number')
+    .whereIn('id', ids);
+  return new Map(accounts.map(({ id, number }) => [id, number]));
+}
+
+function presentSummary(
+  transaction: RatedTransaction,
+  numbers: AccountNumbers,
+): RatedTransactionSummaryDto {
+  const { id, externalTranId, transactionDate, accountId, masterAccountId } = transaction;
+  const { serviceId, serviceInstanceId, contractId, currency, usageType, chargeType, billed } =
+    transaction;
+  return {
+    ...{ id, externalTranId, transactionDate, accountId },
+    accountNumber: numbers.get(accountId) ?? null,
+    ...{ masterAccountId, serviceId, serviceInstanceId, contractId },
+    amount: new Decimal(transaction.amount),
+    discount: new Decimal(transaction.discount),
+    taxAmount: new Decimal(transaction.taxAmount),
+    quantity: new Decimal(transaction.quantity),
+    ...{ currency, convCurrency: currency, usageType, chargeType, billed },
+  };
+}
+
+function presentDimension(dimension: RatedDimension): RatedDimensionDto {
+  const { transactionId, position, dimensionId, dimensionName } = dimension;
+  const { currency, priceMethodType } = dimension;
+  const { billStartDate, billEndDate, isProrated, itemType } = dimension;
+  return {
+    ...{ id: contentId(`${transactionId}/${position}`), transactionId, dimensionId, dimensionName },
+    volume: new Decimal(dimension.volume),
+    rate: new Decimal(dimension.rate),
+    calcAmount: new Decimal(dimension.calcAmount),
+    ...{ currency, priceMethodType, billStartDate, billEndDate, isProrated, itemType },
+  };
+}
+
+/** The whole transaction; its dimensions must have been fetched. */
+export function presentRatedTransaction(
+  transaction: RatedTransaction,
+  numbers: AccountNumbers,
+): RatedTransactionDto {
+  return {
+    ...presentSummary(transaction, numbers),
+    dimensions: (transaction.dimensions ?? []).map(presentDimension),
+  };
+}
+
+/** Document 1, section 4.7: the latest transaction date first. 400 when fromDate is after toDate. */
+export async function listRatedTransactions(
+  scope: Scope,
+  page: PageRequest,
+  filter: RatedTransactionFilter,
+): Promise<Listed<RatedTransactionSummaryDto>> {
+  const { q, accountId, fromDate, toDate } = filter;
+  if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
+    throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
+  }
+  const { tenantId, db } = scope;
+  const query = RatedTransaction.query(db.read).forTenant(tenantId);
+  if (accountId !== undefined) void query.where({ accountId });
+  if (fromDate !== undefined) void query.where('transactionDate', '>=', fromDate);
+  if (toDate !== undefined) void query.where('transactionDate', '<=', toDate);
+  const found = search(query, ['externalTranId'], q);
+  const ordered = found.clone().orderBy([
+    { column: 'transactionDate', order: 'desc' },
+    { column: 'id', order: 'desc' },
+  ]);
+  const rows = await readPage(ordered, page);
+  const isTallied = (q ?? '') === '' && accountId === undefined;
+  const total =
+    totalByPage(page, rows.length) ??
+    (isTallied
+      ? await countTransactions(db.read, tenantId, { fromDate, toDate })
+      : await found.resultSize());
+  await RatedTransaction.findBilled(db.read, tenantId, rows);
+  const numbers = await findAccountNumbers(
+    db.read,
+    tenantId,
+    rows.map((row) => row.accountId),
+  );
+  return { items: rows.map((row) => presentSummary(row, numbers)), total };
+}
+
+/** From the tallies: counting millions of rows for each page would be slow. */
+async function countTransactions(
+  db: Knex,
+  tenantId: string,
+  { fromDate, toDate }: Pick<RatedTransactionFilter, 'fromDate' | 'toDate'>,
+): Promise<number> {
+  if (fromDate !== undefined || toDate !== undefined) {
+    return UsageDay.total(db, tenantId, ['transaction'], { from: fromDate, last: toDate });
+  }
+  const tallies = await UsageConsumer.query(db).forTenant(tenantId).select('transactions');
+  return tallies.reduce((total, { transactions }) => total + Number(transactions), 0);
+}
+
+/** Document 1, section 4.7. 404 when there is none. */
+export async function getRatedTransaction(scope: Scope, id: string): Promise<RatedTransactionDto> {
+  const { tenantId, db } = scope;
+  const found = await RatedTransaction.query(db.read)
+    .forTenant(tenantId)
+    .findById(id)
+    .withGraphFetched('dimensions');
+  if (!found) throw problem.notFound(`There is no rated transaction '${id}'.`);
+  await RatedTransaction.findBilled(db.read, tenantId, [found]);
+  const numbers = await findAccountNumbers(db.read, tenantId, [found.accountId]);
+  return presentRatedTransaction(found, numbers);
+}

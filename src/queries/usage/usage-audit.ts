@@ -1,0 +1,262 @@
+import type { Knex } from 'knex';
+import { Decimal, decimalText } from '../../kernel/numbers/money.js';
+import { inPortions, Portions } from '../../kernel/portions.js';
+import type { Scope } from '../../kernel/scope.js';
+import {
+  differencesMax,
+  type AuditPlace,
+  type CounterAudit,
+  type UsageAuditInput,
+  type UsageAuditPage,
+  type UsageDifference,
+} from '../../messages/usage-audit.js';
+import { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
+import * as rating from '../../rating/index.js';
+import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
+import { readMessage } from './usage-message.js';
+
+/** Which charges come next. */
+export interface AuditPageRequest {
+  readonly input: UsageAuditInput;
+  readonly after: AuditPlace | null;
+  readonly limit: number;
+}
+
+/**
+ * Computes the charges of a page of a period again, each event with what was recorded when it was
+ * rated (`recomputeWith`), and tells what differs. An event belongs to the page of its first charge.
+ */
+export async function auditCharges(
+  { db, tenantId }: Scope,
+  { input, after, limit }: AuditPageRequest,
+): Promise<UsageAuditPage> {
+  const page = await readPage(db.read, tenantId, { input, after, limit });
+  const last = page.at(-1);
+  const next = last && page.length === limit ? { date: last.date, id: last.id } : null;
+  const onPage = new Set(page.map(({ id }) => id));
+  const eventIds = [...new Set(page.map(({ eventId }) => eventId))];
+  const charges = await RatedTransaction.ofEvents(db.read, tenantId, eventIds);
+  const own = [...charges].filter(([, [first]]) => first && onPage.has(first.id));
+  const facts = await readFacts(db.read, tenantId, own);
+  const differences: UsageDifference[] = [];
+  const portions = new Portions();
+  for (const plan of facts.plans.values()) await inPortions(rating.compileInPieces(plan));
+  for (const [eventId, stored] of own) {
+    differences.push(...compareEvent(facts, eventId, stored));
+    if (portions.isOver) await portions.rest();
+  }
+  return {
+    ...{ next, events: own.length, differences },
+    charges: own.reduce((count, [, stored]) => count + stored.length, 0),
+  };
+}
+
+interface PageRow {
+  readonly id: string;
+  readonly eventId: string;
+  readonly date: string;
+}
+
+async function readPage(
+  db: Knex,
+  tenantId: string,
+  { input, after, limit }: AuditPageRequest,
+): Promise<PageRow[]> {
+  const { periodStart, periodEnd, samplePercent } = input;
+  const { rows } = await db.raw<{ rows: PageRow[] }>(
+    `select id, usage_event_id as "eventId", transaction_date::text as "date"
+     from rated_transaction
+     where tenant_id = :tenantId
+       and transaction_date >= :periodStart::date and transaction_date <= :periodEnd::date
+       and (:afterDate::date is null or (transaction_date, id) > (:afterDate::date, :afterId::uuid))
+       -- All charges of an event are in the sample, or none.
+       and mod(abs(hashtextextended(usage_event_id::text, 0)::numeric), 100) < :samplePercent
+     order by transaction_date, id limit :limit`,
+    {
+      ...{ tenantId, periodStart, periodEnd, samplePercent, limit },
+      // No name of a type, which knex would take for a binding in a cast.
+      ...{ afterDate: after?.date ?? null, afterId: after?.id ?? null },
+    },
+  );
+  return rows;
+}
+
+/** What was recorded when events were rated. */
+interface RecordedFacts {
+  readonly messages: ReadonlyMap<string, string>;
+  readonly plans: ReadonlyMap<string, rating.RatingPlan>;
+  readonly lines: ReadonlyMap<string, rating.PlanLine>;
+}
+
+async function readFacts(
+  db: Knex,
+  tenantId: string,
+  events: readonly (readonly [string, readonly RatedTransaction[]])[],
+): Promise<RecordedFacts> {
+  const firsts = events.flatMap(([, [first]]) => (first ? [first] : []));
+  const ids = events.map(([id]) => id);
+  const messages = await UsageEvent.query(db)
+    .forTenant(tenantId)
+    .whereIn('id', ids)
+    .select('id', 'message');
+  const planIds = [...new Set(firsts.map(({ planId }) => planId))];
+  const plans = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
+  return {
+    messages: new Map(messages.map(({ id, message }) => [id, message])),
+    plans: new Map(plans.map(({ id, plan }) => [id, plan])),
+    lines: await findLines(db, tenantId, firsts),
+  };
+}
+
+function compareEvent(
+  { messages, plans, lines }: RecordedFacts,
+  eventId: string,
+  stored: readonly RatedTransaction[],
+): UsageDifference[] {
+  const [first] = stored;
+  const plan = plans.get(first?.planId ?? '');
+  const { read } = readMessage(messages.get(eventId) ?? '');
+  const again =
+    plan && read.ok
+      ? recomputeWith(plan, read.event, stored, lines.get(first?.contractServiceId ?? '') ?? null)
+      : null;
+  if (!again) {
+    return stored.map((charge) => differenceOf(charge, 'recorded inputs', null, null));
+  }
+  const missing = new Set(again.transactions);
+  const differences = stored.flatMap((charge) => {
+    const computed = again.transactions.find(
+      isChargeOf(charge.accountId, charge.usageType, charge.shareOf !== null),
+    );
+    if (!computed) return [differenceOf(charge, 'amount', charge.amount, null)];
+    missing.delete(computed);
+    return compareCharge(charge, computed);
+  });
+  for (const { amount, billedAccountId } of missing) {
+    differences.push({
+      ...{ kind: 'charge', field: 'amount', recorded: null, computed: decimalText(amount) },
+      ...{ ratedTransactionId: null, externalTransactionId: first?.externalTranId ?? null },
+      ...{ ownerId: billedAccountId, counterId: null },
+    });
+  }
+  return differences;
+}
+
+const differenceOf = (
+  { id, externalTranId, accountId }: RatedTransaction,
+  field: string,
+  recorded: string | null,
+  computed: string | null,
+): UsageDifference => ({
+  ...{ kind: 'charge', field, recorded, computed },
+  ...{ ratedTransactionId: id, externalTransactionId: externalTranId },
+  ...{ ownerId: accountId, counterId: null },
+});
+
+/** A charge and its dimensions against what they come to. */
+function compareCharge(
+  stored: RatedTransaction,
+  computed: rating.RatedTransaction,
+): UsageDifference[] {
+  const differences: UsageDifference[] = [];
+  const compare = (field: string, recorded: string | undefined, value: Decimal | undefined) => {
+    const isSame = recorded !== undefined && value?.equals(recorded) === true;
+    if (isSame) return;
+    const before = recorded === undefined ? null : decimalText(new Decimal(recorded));
+    differences.push(differenceOf(stored, field, before, value ? decimalText(value) : null));
+  };
+  compare('amount', stored.amount, computed.amount);
+  compare('quantity', stored.quantity, computed.quantity);
+  if (stored.currency !== computed.currency) {
+    differences.push(differenceOf(stored, 'currency', stored.currency, computed.currency));
+  }
+  const before = stored.dimensions ?? [];
+  const count = Math.max(before.length, computed.dimensions.length);
+  for (let index = 0; index < count; index += 1) {
+    const [old, now] = [before[index], computed.dimensions[index]];
+    const name = old?.dimensionName ?? now?.attributeName ?? '';
+    compare(`amount of ${name}`, old?.calcAmount, now?.calcAmount);
+    compare(`volume of ${name}`, old?.volume, now?.volume);
+  }
+  return differences;
+}
+
+/**
+ * Counters that a period touches, against the sum of what was rated: each event moved a counter once,
+ * as far as its furthest price (docs/decisions/0012). One statement, so that events that are rated
+ * meanwhile are in both sums or in none.
+ */
+const countersSql = `
+  with checked as (
+    select * from usage_counter
+    where tenant_id = :tenantId and (
+      period_start is null or (period_start <= :periodEnd::date and period_end >= :periodStart::date)
+    )
+  ), moved as (
+    select dimension.counter_id,
+      max(coalesce(dimension.shared_volume, dimension.volume)) as volume
+    from rated_transaction as charge join rated_dimension as dimension
+      on dimension.tenant_id = charge.tenant_id and dimension.transaction_id = charge.id
+    where charge.tenant_id = :tenantId and dimension.counter_id is not null
+      and charge.transaction_date >= (
+        select case when bool_or(period_start is null) then '-infinity'::date
+          else least(min(period_start), :periodStart::date) end
+        from checked
+      )
+    group by dimension.counter_id, charge.usage_event_id
+  ), rated as (
+    select counter_id, sum(volume) as volume from moved group by counter_id
+  ), compared as (
+    select coalesce(checked.id, rated.counter_id) as id, checked.owner_id, checked.attribute_name,
+      checked.value as recorded, rated.volume as computed
+    from checked full join rated on rated.counter_id = checked.id
+    where checked.id is not null or not exists (
+      select from usage_counter as known
+      where known.tenant_id = :tenantId and known.id = rated.counter_id
+    )
+  )
+  select (select count(*) from checked)::integer as "counters", count(*) over ()::integer as "count",
+    id as "counterId", owner_id as "ownerId", attribute_name as "attributeName",
+    recorded::text, computed::text
+  from (select null) as always left join compared
+    on coalesce(recorded, 0) <> coalesce(computed, 0) or recorded is null
+  order by id limit ${differencesMax}`;
+
+interface CounterRow {
+  readonly counters: number;
+  readonly count: number;
+  readonly counterId: string | null;
+  readonly ownerId: string | null;
+  readonly attributeName: string | null;
+  readonly recorded: string | null;
+  readonly computed: string | null;
+}
+
+const exact = (text: string | null): string | null =>
+  text === null ? null : decimalText(new Decimal(text));
+
+/** Compares all counters of a period, whatever the sample. */
+export async function auditCounters(
+  { db, tenantId }: Scope,
+  { periodStart, periodEnd }: UsageAuditInput,
+): Promise<CounterAudit> {
+  const { rows } = await db.read.raw<{ rows: CounterRow[] }>(countersSql, {
+    ...{ tenantId, periodStart, periodEnd },
+  });
+  const differences = rows.flatMap((row): UsageDifference[] =>
+    row.counterId === null
+      ? []
+      : [
+          {
+            ...{ kind: 'counter', field: `value of ${row.attributeName ?? 'no counter'}` },
+            ...{ recorded: exact(row.recorded), computed: exact(row.computed) },
+            ...{ ratedTransactionId: null, externalTransactionId: null },
+            ...{ ownerId: row.ownerId ?? '', counterId: row.counterId },
+          },
+        ],
+  );
+  const differenceCount = differences.length === 0 ? 0 : (rows[0]?.count ?? 0);
+  return { counters: rows[0]?.counters ?? 0, differenceCount, differences };
+}

@@ -1,0 +1,299 @@
+import type { Static } from 'typebox';
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import {
+  placeOfUsageEvent,
+  usageEventId,
+  usageTopic,
+  type PartitionOffset,
+  type UsageLogReader,
+  type UsageRecord,
+} from '../../messages/usage-log.js';
+import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import { UsageDay } from '../../models/usage/usage-day.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type * as schema from '../../schemas/usage/usage-event.js';
+import { readHeavyPage, type RowWeight } from '../lists/listing.js';
+import type { Filled } from '../lists/page-bytes.js';
+import {
+  daysOfTimes,
+  daysTouched,
+  filterUsageEvents,
+  type UsageEventFilter,
+} from './usage-event-filter.js';
+import { explainCharges } from './usage-explanation.js';
+import { readMessage, type ReadMessage } from './usage-message.js';
+
+export type UsageEventDto = Static<typeof schema.UsageEvent>;
+type UsageEventSummaryDto = Static<typeof schema.UsageEventSummary>;
+type UsageSummaryDto = Static<typeof schema.UsageSummary>;
+type Status = UsageEventSummaryDto['status'];
+
+type LoggedRecord = UsageRecord & { readonly partition: number };
+
+/** A stored event as the list shows it. */
+export function presentUsageSummary(
+  event: UsageEvent,
+  message: ReadMessage = readMessage(event.message),
+): UsageEventSummaryDto {
+  const { id, externalTransactionId, status, reason, partition, accountId, serviceId } = event;
+  return {
+    ...{ id, externalTransactionId, status },
+    code: event.code as UsageEventSummaryDto['code'],
+    ...{ reason, topic: usageTopic(event.tenantId), partition, offset: Number(event.offset) },
+    ...{ morgId: event.orgId, billingAccountRef: message.accountRef, accountId, serviceId },
+    eventTimestamp: message.eventAt,
+    receivedAt: event.receivedAt.toISOString(),
+    processedAt: event.processedAt.toISOString(),
+    ...{ workflowId: event.workflowId, runId: event.runId, originalId: event.originalId },
+  };
+}
+
+function presentPending(tenantId: string, record: LoggedRecord): UsageEventSummaryDto {
+  const { partition, offset, receivedAt } = record;
+  const message = readMessage(record.message);
+  return {
+    id: usageEventId(receivedAt, partition, offset),
+    externalTransactionId: message.externalTransactionId,
+    ...{ status: 'pending', code: null, reason: null },
+    ...{ topic: usageTopic(tenantId), partition, offset, morgId: record.orgId },
+    ...{ billingAccountRef: message.accountRef, accountId: null, serviceId: message.serviceId },
+    ...{ eventTimestamp: message.eventAt, receivedAt: receivedAt.toISOString() },
+    ...{ processedAt: null, workflowId: null, runId: null, originalId: null },
+  };
+}
+
+/** The offsets that were consumed, of all partitions that the log has. */
+async function findPendingFrom(
+  scope: Scope,
+  log: UsageLogReader,
+): Promise<{ from: PartitionOffset[]; count: number }> {
+  const { tenantId, db } = scope;
+  // The consumers first: the log only grows, so nothing is counted twice.
+  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const consumed = new Map(consumers.map((each) => [each.partition, Number(each.nextOffset)]));
+  const ends = await log.ends(tenantId);
+  const from = ends.map(({ partition }) => ({ partition, offset: consumed.get(partition) ?? 0 }));
+  const count = ends.reduce((sum, end, index) => sum + end.offset - (from[index]?.offset ?? 0), 0);
+  return { from, count };
+}
+
+/** Events of one external id are few; who repeats one without end finds only the newest. */
+const pendingMatchesMax = 1000;
+
+async function findPendingByExternalId(
+  scope: Scope,
+  log: UsageLogReader,
+  from: readonly PartitionOffset[],
+  externalId: string,
+): Promise<LoggedRecord[]> {
+  const { records } = await log.readNewest(scope.tenantId, from, {
+    ...{ limit: pendingMatchesMax, offset: 0 },
+    containing: JSON.stringify(externalId),
+  });
+  return records.filter(({ message }) => readMessage(message).externalTransactionId === externalId);
+}
+
+async function listPending(
+  scope: Scope,
+  log: UsageLogReader,
+  filter: UsageEventFilter,
+  page: PageRequest,
+): Promise<Listed<UsageEventSummaryDto>> {
+  const { externalTransactionId, ...others } = filter;
+  // What account and service it is of, and whether it is in order, is found while rating.
+  if (Object.values(others).some((value) => value !== undefined)) return { items: [], total: 0 };
+  const { from, count } = await findPendingFrom(scope, log);
+  const present = (record: LoggedRecord) => presentPending(scope.tenantId, record);
+  if (externalTransactionId !== undefined) {
+    const found = await findPendingByExternalId(scope, log, from, externalTransactionId);
+    const items = found.slice(page.offset, page.offset + page.limit).map(present);
+    return { items, total: found.length };
+  }
+  if (page.offset >= count) return { items: [], total: count };
+  const { records, isCut } = await log.readNewest(scope.tenantId, from, page);
+  return { items: await mapInPortions(records, present), total: count, isCut };
+}
+
+type StoredStatus = Exclude<Status, 'pending'>;
+const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate'];
+
+function chooseStored(
+  { tenantId, db }: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+) {
+  const query = UsageEvent.query(db.read).forTenant(tenantId);
+  if (status !== undefined) void query.where({ status });
+  return filterUsageEvents(query, filter);
+}
+
+/** By times alone: whole days from their tallies, the parts of days at both ends by counting. */
+async function countTimes(
+  scope: Scope,
+  status: StoredStatus | undefined,
+  { days, rests }: NonNullable<ReturnType<typeof daysOfTimes>>,
+): Promise<number> {
+  const kinds = status === undefined ? storedStatuses : [status];
+  const [whole, ...parts] = await Promise.all([
+    UsageDay.total(scope.db.read, scope.tenantId, kinds, days),
+    ...rests.map((rest) => chooseStored(scope, status, rest).resultSize()),
+  ]);
+  return parts.reduce((sum, part) => sum + part, whole);
+}
+
+async function countStored(
+  scope: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+): Promise<number> {
+  const { tenantId, db } = scope;
+  const given = Object.entries(filter).flatMap(([name, value]) =>
+    value === undefined ? [] : name,
+  );
+  const isByTimes = given.length > 0 && given.every((name) => name === 'from' || name === 'to');
+  const days = isByTimes ? daysOfTimes(filter) : undefined;
+  if (days) return countTimes(scope, status, days);
+  if (given.length > 0) return chooseStored(scope, status, filter).resultSize();
+  // Without a filter the tallies know: a tenant may have millions.
+  const tallies = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const countOf = (tally: UsageConsumer): number =>
+    status === undefined ? Number(tally.nextOffset) - Number(tally.skipped) : Number(tally[status]);
+  return tallies.reduce((total, tally) => total + countOf(tally), 0);
+}
+
+/** The list shows what a message says of its event: messages are read whole. */
+const eventWeight: RowWeight<UsageEvent> = {
+  sql: 'octet_length(message)',
+  bytesOf: ({ message }) => message.length,
+};
+
+/** The page, newest first. Of times only the ids that their days have are looked at. */
+async function readStored(
+  scope: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+  page: PageRequest,
+): Promise<Filled<UsageEvent>> {
+  const { from, to } = filter;
+  const query = chooseStored(scope, status, filter).orderBy('id', 'desc');
+  if (from !== undefined || to !== undefined) {
+    const kinds = status === undefined ? storedStatuses : [status];
+    const days = daysTouched({ from, to });
+    const ids = await UsageDay.idRange(scope.db.read, scope.tenantId, kinds, days);
+    if (ids) void query.where('id', '>=', ids.first).where('id', '<=', ids.last);
+  }
+  return readHeavyPage(query, page, eventWeight);
+}
+
+/** Newest first; those that wait to be rated come before those that were. */
+export async function listUsageEvents(
+  scope: Scope,
+  log: UsageLogReader,
+  { status, ...filter }: UsageEventFilter & { readonly status?: Status },
+  { limit, offset }: PageRequest,
+): Promise<Listed<UsageEventSummaryDto>> {
+  const withPending = status === undefined || status === 'pending';
+  const pending = withPending
+    ? await listPending(scope, log, filter, { limit, offset })
+    : { items: [], total: 0 };
+  if (status === 'pending') return pending;
+  const total = pending.total + (await countStored(scope, status, filter));
+  const missing = limit - pending.items.length;
+  const isWhole = missing === 0 || offset + pending.items.length >= total;
+  if (isWhole || pending.isCut === true) return { ...pending, total };
+  const { rows, isCut } = await readStored(scope, status, filter, {
+    limit: missing,
+    offset: Math.max(offset - pending.total, 0),
+  });
+  const stored = await mapInPortions(rows, (event) => presentUsageSummary(event));
+  return { items: [...pending.items, ...stored], total, isCut };
+}
+
+/** A stored event by our id, else the original of an external id. */
+export async function findUsageEvent(scope: Scope, key: string): Promise<UsageEvent | undefined> {
+  const query = () => UsageEvent.query(scope.db.read).forTenant(scope.tenantId);
+  const byId = isUuid(key) ? await query().findById(key) : undefined;
+  return byId ?? query().findOne({ externalTransactionId: key }).whereNull('originalId');
+}
+
+async function findPending(
+  scope: Scope,
+  log: UsageLogReader,
+  key: string,
+): Promise<LoggedRecord | undefined> {
+  const { from } = await findPendingFrom(scope, log);
+  const place = isUuid(key) ? placeOfUsageEvent(key) : undefined;
+  if (place) {
+    const { partition, offset } = place;
+    const isPending = from.some((each) => each.partition === partition && each.offset <= offset);
+    const record = isPending ? await log.readOne(scope.tenantId, partition, offset) : undefined;
+    const isSame =
+      record && usageEventId(record.receivedAt, partition, offset) === key.toLowerCase();
+    if (isSame) return { ...record, partition };
+  }
+  const [newest] = await findPendingByExternalId(scope, log, from, key);
+  return newest;
+}
+
+/** One event with its charges explained (0-decisions.md section 2.4). 404 when there is none. */
+export async function getUsageEvent(
+  scope: Scope,
+  log: UsageLogReader,
+  key: string,
+): Promise<UsageEventDto> {
+  const stored = await findUsageEvent(scope, key);
+  if (stored) return presentUsageEvent(scope, stored);
+  const pending = await findPending(scope, log, key);
+  // Between the two looks it may have been rated.
+  const rated = pending ? undefined : await findUsageEvent(scope, key);
+  if (rated) return presentUsageEvent(scope, rated);
+  if (!pending) throw problem.notFound(`There is no usage event '${key}'.`);
+  return {
+    ...presentPending(scope.tenantId, pending),
+    message: readMessage(pending.message).content,
+    ratedTransactions: [],
+  };
+}
+
+async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<UsageEventDto> {
+  const message = readMessage(event.message);
+  const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
+  return {
+    ...presentUsageSummary(event, message),
+    message: message.content,
+    ratedTransactions: charges,
+  };
+}
+
+/** What became of all events: the numbers add up at any moment (DESIGN.md, promise 2). */
+export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
+  const { tenantId, db } = scope;
+  // One statement, then the ends of the log: what was consumed by then is in the log already.
+  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const ends = await log.ends(tenantId);
+  const partitions = ends
+    .sort((a, b) => a.partition - b.partition)
+    .map(({ partition, offset: end }) => {
+      const consumer = consumers.find((each) => each.partition === partition);
+      const rated = Number(consumer?.rated ?? 0);
+      const duplicate = Number(consumer?.duplicate ?? 0);
+      const rejected = Number(consumer?.rejected ?? 0);
+      const pending = end - Number(consumer?.nextOffset ?? 0);
+      const accepted = end - Number(consumer?.skipped ?? 0);
+      return { partition, accepted, rated, duplicate, rejected, pending };
+    });
+  const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, pending: 0 };
+  for (const each of partitions) {
+    total.accepted += each.accepted;
+    total.rated += each.rated;
+    total.duplicate += each.duplicate;
+    total.rejected += each.rejected;
+    total.pending += each.pending;
+  }
+  return { ...total, partitions };
+}

@@ -1,0 +1,169 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../../kernel/numbers/money.js';
+import type { Scope } from '../../kernel/scope.js';
+import { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
+import { counterIdOf } from '../../models/usage/usage-counter.js';
+import type { UsageEvent } from '../../models/usage/usage-event.js';
+import {
+  explain,
+  prepareFromPlan,
+  recomputeOperationsMax,
+  Spending,
+  type Explained,
+  type PlanLine,
+  type RatedDimension,
+  type RatingPlan,
+  type UsageEvent as RatedEvent,
+} from '../../rating/index.js';
+import type * as schema from '../../schemas/usage/usage-event.js';
+import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
+import type { ReadMessage } from './usage-message.js';
+
+type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];
+
+/**
+ * The charges of a rated event, each with how it came about: computed again by the engine that rated
+ * it, from the recorded plan, the event and the counters before, and compared with what is stored.
+ */
+export async function explainCharges(
+  scope: Scope,
+  event: UsageEvent,
+  message: ReadMessage,
+): Promise<ExplainedTransactionDto[]> {
+  const { tenantId, db } = scope;
+  const transactions = await RatedTransaction.ofEvent(db.read, tenantId, event.id);
+  const numbers = await findAccountNumbers(
+    db.read,
+    tenantId,
+    transactions.map(({ accountId }) => accountId),
+  );
+  const explained = await recompute(db.read, tenantId, transactions, message);
+  return transactions.map((transaction) => {
+    const index = explained?.transactions.findIndex(
+      isChargeOf(transaction.accountId, transaction.usageType, transaction.shareOf !== null),
+    );
+    const again = index === undefined ? undefined : explained?.transactions[index];
+    return {
+      ...presentRatedTransaction(transaction, numbers),
+      explanation: (index === undefined ? null : explained?.explanations[index]) ?? null,
+      matches: again !== undefined && isSame(transaction, again.amount, again.dimensions),
+    };
+  });
+}
+
+/**
+ * Which of the charges that are computed again is meant: an event has one of each account and usage
+ * type, and where accounts share it another of what they share.
+ */
+export const isChargeOf =
+  (accountId: string, usageType: string, isShared: boolean) =>
+  (charge: {
+    readonly billedAccountId: string;
+    readonly usageType: string;
+    readonly share?: object;
+  }): boolean =>
+    charge.billedAccountId === accountId &&
+    charge.usageType === usageType &&
+    (charge.share !== undefined) === isShared;
+
+function isSame(
+  stored: RatedTransaction,
+  amount: Decimal,
+  dimensions: readonly RatedDimension[],
+): boolean {
+  const before = stored.dimensions ?? [];
+  return (
+    amount.equals(stored.amount) &&
+    before.length === dimensions.length &&
+    dimensions.every(({ calcAmount, volume }, index) => {
+      const dimension = before[index];
+      return (
+        dimension && calcAmount.equals(dimension.calcAmount) && volume.equals(dimension.volume)
+      );
+    })
+  );
+}
+
+async function recompute(
+  db: Knex,
+  tenantId: string,
+  transactions: readonly RatedTransaction[],
+  { read }: ReadMessage,
+): Promise<Explained | null> {
+  const [first] = transactions;
+  if (!first || !read.ok) return null;
+  const plan = await findPlan(db, tenantId, first.planId);
+  if (!plan) return null;
+  const lines = await findLines(db, tenantId, [first]);
+  return recomputeWith(
+    plan,
+    read.event,
+    transactions,
+    lines.get(first.contractServiceId ?? '') ?? null,
+  );
+}
+
+/** The charges of an event computed again, from what was recorded; null when they cannot be. */
+export function recomputeWith(
+  plan: RatingPlan,
+  event: RatedEvent,
+  transactions: readonly RatedTransaction[],
+  line: PlanLine | null,
+): Explained | null {
+  const owner = { accountId: transactions[0]?.masterAccountId ?? '', line };
+  const spending = new Spending(recomputeOperationsMax);
+  const prepared = prepareFromPlan(plan, event, owner, spending);
+  if (!prepared.ok) return null;
+  // Every price of an event begins at the counters before it (docs/decisions/0012).
+  const before = new Map(
+    transactions
+      .flatMap(({ dimensions = [] }) => dimensions)
+      .map(({ counterId, counterBefore }) => [counterId, new Decimal(counterBefore ?? 0)]),
+  );
+  const counters = { get: (key: string) => before.get(counterIdOf(key)) };
+  const explained = explain(prepared, counters);
+  return explained.ok ? explained : null;
+}
+
+async function findPlan(db: Knex, tenantId: string, id: string): Promise<RatingPlan | undefined> {
+  const stored = await StoredRatingPlan.query(db).forTenant(tenantId).findById(id);
+  return stored?.plan;
+}
+
+interface StoredLine {
+  readonly id: string;
+  readonly lineageId: string | null;
+  readonly number: string;
+  readonly serviceInstanceId: string | null;
+}
+
+/** The lines that charges were rated under, also those that were deleted since. */
+export async function findLines(
+  db: Knex,
+  tenantId: string,
+  charges: readonly RatedTransaction[],
+): Promise<Map<string, PlanLine>> {
+  const contracts = new Map<string, string>();
+  for (const { contractId, contractServiceId } of charges) {
+    if (contractServiceId !== null) contracts.set(contractServiceId, contractId ?? '');
+  }
+  if (contracts.size === 0) return new Map();
+  const rows = await db('contractService as line')
+    .join('contract', (join) =>
+      join.on('contract.tenantId', 'line.tenantId').andOn('contract.id', 'line.contractId'),
+    )
+    .where('line.tenantId', tenantId)
+    .whereIn('line.id', [...contracts.keys()])
+    .select<StoredLine[]>('line.id', 'line.lineageId', 'contract.number', 'line.serviceInstanceId');
+  const known = new Map(rows.map((row) => [row.id, row]));
+  return new Map(
+    [...contracts].map(([id, contractId]) => {
+      const line = known.get(id);
+      const { number: contractNumber = '', serviceInstanceId = null } = line ?? {};
+      const lineageId = line?.lineageId ?? id;
+      return [id, { id, lineageId, contractId, contractNumber, serviceInstanceId }];
+    }),
+  );
+}

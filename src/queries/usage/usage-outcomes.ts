@@ -1,0 +1,74 @@
+import type { Static } from 'typebox';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { UsageEvent, type UsageStatus } from '../../models/usage/usage-event.js';
+import {
+  outcomeEventsMax,
+  type OutcomesBody,
+  type UsageOutcomes,
+} from '../../schemas/usage/usage-event.js';
+import { presentUsageSummary } from './usage-event.js';
+
+type Outcomes = Static<typeof UsageOutcomes>;
+type Ranges = OutcomesBody['ranges'];
+
+const shownMax = 100;
+
+/** The events at these places: the ranges are joined, so that one statement serves all of them. */
+function chooseAt({ tenantId, db }: Scope, ranges: Ranges) {
+  return UsageEvent.query(db.read)
+    .forTenant(tenantId)
+    .joinRaw(
+      `join unnest(?::int[], ?::bigint[], ?::bigint[]) as sent (at_partition, at_from, at_to)
+         on usage_event.partition = sent.at_partition
+         and usage_event."offset" >= sent.at_from and usage_event."offset" < sent.at_to`,
+      [
+        ranges.map(({ partition }) => partition),
+        ranges.map(({ from }) => from),
+        ranges.map(({ to }) => to),
+      ],
+    );
+}
+
+/** What became of the events at these places of the log. 400: a range is empty, or too much. */
+export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<Outcomes> {
+  const inverted = ranges.find(({ from, to }) => to <= from);
+  if (inverted) {
+    throw problem.validation(
+      `A range ends at ${inverted.to}, which is not after ${inverted.from}.`,
+    );
+  }
+  const accepted = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (accepted > outcomeEventsMax) {
+    throw problem.validation(
+      `The ranges have ${accepted} events; ask for at most ${outcomeEventsMax} at once.`,
+    );
+  }
+  const rows = (await chooseAt(scope, ranges)
+    .select('usageEvent.status', 'usageEvent.code')
+    .count('* as count')
+    .groupBy('usageEvent.status', 'usageEvent.code')) as unknown as {
+    status: UsageStatus;
+    code: Outcomes['reasons'][number]['code'] | null;
+    count: string;
+  }[];
+  const tally = { rated: 0, duplicate: 0, rejected: 0 };
+  for (const { status, count } of rows) tally[status] += Number(count);
+  const reasons = rows
+    .flatMap(({ code, count }) => (code === null ? [] : { code, events: Number(count) }))
+    .sort((a, b) => b.events - a.events || a.code.localeCompare(b.code));
+  const rejected = tally.rejected === 0 ? [] : await readRejected(scope, ranges);
+  return {
+    ...{ accepted, ...tally, pending: accepted - tally.rated - tally.duplicate - tally.rejected },
+    reasons,
+    rejectedEvents: rejected.map((event) => presentUsageSummary(event)),
+  };
+}
+
+async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEvent[]> {
+  return chooseAt(scope, ranges)
+    .where('usageEvent.status', 'rejected')
+    .orderBy(['usageEvent.partition', 'usageEvent.offset'])
+    .limit(shownMax)
+    .select('usageEvent.*');
+}

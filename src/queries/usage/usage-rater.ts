@@ -1,0 +1,183 @@
+import type { Knex } from 'knex';
+import { chargesMax } from '../../messages/usage-log.js';
+import { inPortions, Portions } from '../../kernel/portions.js';
+import type { Decimal } from '../../kernel/numbers/money.js';
+import {
+  callOperationsMax,
+  choosePlan,
+  compileInPieces,
+  counterKey,
+  eventOperationsMax,
+  prepareFromPlan,
+  Spending,
+  type CounterKey,
+  type CounterReader,
+  type Prepared,
+  type Rated,
+  type RatingContext,
+  type Rejected,
+  type RejectionCode,
+  type UsageEvent,
+  type UsageEventRead,
+} from '../../rating/index.js';
+import { loadRatingContexts } from './rating-context.js';
+
+/**
+ * The reasons of the specification, and one for what only a fault of ours can cause
+ * (docs/decisions/0042).
+ */
+export type UsageRejectionCode = RejectionCode | 'DUPLICATE_CONFLICT' | 'INTERNAL_ERROR';
+
+export interface RatedOutcome<R extends Rated = Rated> {
+  readonly status: 'rated';
+  readonly accountId: string;
+  readonly prepared: Prepared;
+  readonly rated: R;
+}
+
+export interface RejectedOutcome {
+  readonly status: 'rejected';
+  /** The account that the event names, if there is one. */
+  readonly accountId: string | null;
+  readonly code: UsageRejectionCode;
+  readonly reason: string;
+}
+
+export type Outcome<R extends Rated = Rated> = RatedOutcome<R> | RejectedOutcome;
+
+/** A counter that moved: where it stands now, and whether it is in the database. */
+export interface MovedCounter {
+  readonly key: CounterKey;
+  readonly value: Decimal;
+  readonly isNew: boolean;
+}
+
+/** Reads counters, or locks them where they are going to be written. */
+type ReadCounters = (keys: readonly string[]) => Promise<Map<string, Decimal>>;
+
+interface RaterOptions {
+  readonly readCounters: ReadCounters;
+  /** Told of errors that are no rejections: faults of ours. */
+  readonly onFault: (error: unknown, event: UsageEvent) => void;
+}
+
+/**
+ * Rates the events of a batch, one after the other: each finds the counters where the one before left
+ * them. Everything they need is loaded beforehand, for all of them at once. Together they may take
+ * `callOperationsMax` operations: ask `takes` before each, and leave what it does not take to another
+ * batch (docs/decisions/0185-what-a-formula-may-cost.md).
+ */
+export class UsageRater<R extends Rated = Rated> {
+  readonly #engine: (prepared: Prepared, counters: CounterReader) => R | Rejected;
+  readonly #prepared = new Map<UsageEvent, Prepared | RejectedOutcome>();
+  readonly #onFault: RaterOptions['onFault'];
+  #stored: ReadonlyMap<string, Decimal> = new Map();
+  #operations = 0;
+  readonly #moved = new Map<string, { key: CounterKey; value: Decimal }>();
+
+  private constructor(
+    engine: (prepared: Prepared, counters: CounterReader) => R | Rejected,
+    onFault: RaterOptions['onFault'],
+  ) {
+    this.#engine = engine;
+    this.#onFault = onFault;
+  }
+
+  static async open<R extends Rated>(
+    db: Knex,
+    tenantId: string,
+    events: readonly UsageEvent[],
+    engine: (prepared: Prepared, counters: CounterReader) => R | Rejected,
+    { readCounters, onFault }: RaterOptions,
+  ): Promise<UsageRater<R>> {
+    const rater = new UsageRater<R>(engine, onFault);
+    const contextOf = await loadRatingContexts(db, tenantId, events);
+    const keys = new Set<string>();
+    const portions = new Portions();
+    for (const event of events) {
+      if (portions.isOver) await portions.rest();
+      if (rater.#operations >= callOperationsMax / 2) break;
+      const context = contextOf(event);
+      if (!context) break;
+      const prepared = await rater.#prepare(event, context);
+      if ('compiled' in prepared) for (const key of prepared.counterKeys) keys.add(counterKey(key));
+    }
+    rater.#stored = await readCounters([...keys]);
+    return rater;
+  }
+
+  async #prepare(event: UsageEvent, context: RatingContext): Promise<Prepared | RejectedOutcome> {
+    const accountId = context.account?.id ?? null;
+    let prepared: Prepared | RejectedOutcome;
+    try {
+      const planned = choosePlan(event, context);
+      // Done already for all plans but those that changed, which may be long.
+      if (planned.ok) await inPortions(compileInPieces(planned.plan));
+      const spending = new Spending(eventOperationsMax);
+      const result = planned.ok
+        ? prepareFromPlan(planned.plan, event, planned.owner, spending)
+        : planned;
+      this.#operations += spending.spent;
+      prepared = result.ok ? result : rejectedOutcome(result, accountId);
+    } catch (error) {
+      prepared = this.#fault(error, event, accountId);
+    }
+    this.#prepared.set(event, prepared);
+    return prepared;
+  }
+
+  /** What becomes of an event; of those given to `open`. */
+  rate(read: UsageEventRead): Outcome<R> {
+    if (!read.ok) return rejectedOutcome(read, null);
+    const { event } = read;
+    const prepared = this.#prepared.get(event);
+    if (!prepared) throw new Error('The event was not given to the rater.');
+    if (!('compiled' in prepared)) return prepared;
+    const { accountId } = prepared.owner;
+    try {
+      const rated = this.#engine(prepared, this);
+      this.#operations += prepared.cost.operations - prepared.cost.preparing;
+      if (!rated.ok) return rejectedOutcome(rated, accountId);
+      if (rated.transactions.length > chargesMax) throw new Error('An event has too many charges.');
+      for (const { key, keyText, after } of rated.counterChanges) {
+        this.#moved.set(keyText, { key, value: after });
+      }
+      return { status: 'rated', accountId, prepared, rated };
+    } catch (error) {
+      return this.#fault(error, event, accountId);
+    }
+  }
+
+  /** Whether the next event is within what one call may cost; the first always is. */
+  takes(read: UsageEventRead): boolean {
+    if (!read.ok) return true;
+    return this.#operations < callOperationsMax && this.#prepared.has(read.event);
+  }
+
+  /** Where a counter stands after the events that were rated so far. */
+  get(key: string): Decimal | undefined {
+    return this.#moved.get(key)?.value ?? this.#stored.get(key);
+  }
+
+  /** The counters that moved. */
+  movedCounters(): MovedCounter[] {
+    return [...this.#moved].map(([text, { key, value }]) => ({
+      ...{ key, value },
+      isNew: !this.#stored.has(text),
+    }));
+  }
+
+  #fault(error: unknown, event: UsageEvent, accountId: string | null): RejectedOutcome {
+    this.#onFault(error, event);
+    return {
+      status: 'rejected',
+      accountId,
+      code: 'INTERNAL_ERROR',
+      reason: 'Rating this event failed because of an error on our side; it can be retried.',
+    };
+  }
+}
+
+function rejectedOutcome({ code, message }: Rejected, accountId: string | null): RejectedOutcome {
+  return { status: 'rejected', accountId, code, reason: message };
+}

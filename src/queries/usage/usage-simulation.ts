@@ -1,0 +1,145 @@
+import { usageTopic } from '../../messages/usage-log.js';
+import { ZERO } from '../../kernel/numbers/money.js';
+import { mapInPortions, Portions } from '../../kernel/portions.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { UsageCounter } from '../../models/usage/usage-counter.js';
+import { callOperationsMax, explain, type Explained } from '../../rating/index.js';
+import { findAccountNumbers, type AccountNumbers } from './rated-transaction.js';
+import type { UsageEventDto } from './usage-event.js';
+import { readContent, type ReadMessage } from './usage-message.js';
+import { UsageRater, type Outcome, type RatedOutcome } from './usage-rater.js';
+
+export interface SimulationOptions {
+  readonly partitionOf: (key: string) => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Characters of JSON that the explanations of one answer have together, and its charges. */
+const explanationsMax = 8 * 1024 * 1024;
+const chargeWeightMax = 16 * 1024 * 1024;
+/** About what a charge and one of its dimensions are in JSON. */
+const chargeWeight = 800;
+const dimensionWeight = 400;
+
+/**
+ * What events would be rated to now, without writing anything: by the same code, with counters that
+ * are read but not held. Those of one call find the counters where the ones before left them.
+ */
+export async function simulateUsage(
+  scope: Scope,
+  bodies: readonly unknown[],
+  { partitionOf, onFault }: SimulationOptions,
+): Promise<UsageEventDto[]> {
+  const { tenantId, db } = scope;
+  const messages = await mapInPortions(bodies, (body) => readContent(messageOf(body)));
+  const events = messages.flatMap(({ read }) => (read.ok ? [read.event] : []));
+  const rater = await UsageRater.open(db.read, tenantId, events, explain, {
+    readCounters: (keys) => UsageCounter.read(db.read, tenantId, keys),
+    onFault,
+  });
+  const outcomes = await rateAll(rater, messages);
+  const accountIds = outcomes.flatMap((outcome) =>
+    outcome.status === 'rated'
+      ? outcome.rated.transactions.map(({ billedAccountId }) => billedAccountId)
+      : [],
+  );
+  const numbers = await findAccountNumbers(db.read, tenantId, accountIds);
+  return mapInPortions(messages, (message, index) => {
+    const outcome = outcomes[index] as Outcome<Explained>;
+    const partition = partitionOf(message.accountRef ?? '');
+    return present(tenantId, partition, message, outcome, numbers);
+  });
+}
+
+/** 400: the events cost more, or explain more, than one answer may. */
+async function rateAll(
+  rater: UsageRater<Explained>,
+  messages: readonly ReadMessage[],
+): Promise<Outcome<Explained>[]> {
+  const outcomes: Outcome<Explained>[] = [];
+  const portions = new Portions();
+  let [explained, charged] = [0, 0];
+  for (const [index, { read }] of messages.entries()) {
+    if (!rater.takes(read)) {
+      throw problem.validation(
+        `The events of one simulation may take ${callOperationsMax} operations together: send at most ` +
+          `${index} of these at a time.`,
+      );
+    }
+    let outcome = rater.rate(read);
+    if (outcome.status === 'rated') {
+      explained += JSON.stringify(outcome.rated.explanations).length;
+      // The amounts of all events are worth more than how the last of them came about.
+      if (explained > explanationsMax) outcome = withoutExplanations(outcome);
+      for (const { dimensions } of outcome.rated.transactions)
+        charged += chargeWeight + dimensions.length * dimensionWeight;
+    }
+    if (charged > chargeWeightMax && index > 0) {
+      throw problem.validation(
+        `The answer would be larger than 16 MiB: send at most ${index} of these events at a time.`,
+      );
+    }
+    outcomes.push(outcome);
+    if (portions.isOver) await portions.rest();
+  }
+  return outcomes;
+}
+
+const withoutExplanations = (outcome: RatedOutcome<Explained>): RatedOutcome<Explained> => ({
+  ...outcome,
+  rated: { ...outcome.rated, explanations: [] },
+});
+
+function messageOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
+}
+
+function present(
+  tenantId: string,
+  partition: number,
+  message: ReadMessage,
+  outcome: Outcome<Explained>,
+  numbers: AccountNumbers,
+): UsageEventDto {
+  const { accountId, status } = outcome;
+  return {
+    ...{ id: null, externalTransactionId: message.externalTransactionId, status },
+    code: outcome.status === 'rejected' ? outcome.code : null,
+    reason: outcome.status === 'rejected' ? outcome.reason : null,
+    ...{ topic: usageTopic(tenantId), partition, offset: null, morgId: null },
+    ...{ billingAccountRef: message.accountRef, accountId, serviceId: message.serviceId },
+    ...{ eventTimestamp: message.eventAt, receivedAt: null, processedAt: null },
+    ...{ workflowId: null, runId: null, originalId: null, message: message.content ?? null },
+    ratedTransactions: outcome.status === 'rated' ? presentCharges(outcome, numbers) : [],
+  };
+}
+
+function presentCharges(
+  { prepared, rated }: RatedOutcome<Explained>,
+  numbers: AccountNumbers,
+): UsageEventDto['ratedTransactions'] {
+  const { event, owner } = prepared;
+  return rated.transactions.map((transaction, index) => {
+    const { billedAccountId, amount, quantity, currency, usageType, chargeType } = transaction;
+    return {
+      ...{ id: null, externalTranId: event.externalTransactionId, transactionDate: event.date },
+      ...{ accountId: billedAccountId, accountNumber: numbers.get(billedAccountId) ?? null },
+      ...{ masterAccountId: owner.accountId, serviceId: event.serviceId },
+      serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
+      contractId: owner.line?.contractId ?? null,
+      ...{ amount, discount: ZERO, taxAmount: ZERO, quantity, currency, convCurrency: currency },
+      ...{ usageType, chargeType, billed: false },
+      dimensions: transaction.dimensions.map((dimension) => ({
+        ...{ id: null, transactionId: null, dimensionId: dimension.attributeId },
+        ...{ dimensionName: dimension.attributeName, volume: dimension.volume },
+        ...{ rate: dimension.rate, calcAmount: dimension.calcAmount, currency },
+        priceMethodType: dimension.priceMethod,
+        ...{ billStartDate: event.date, billEndDate: event.date },
+        ...{ isProrated: false, itemType: chargeType },
+      })),
+      explanation: rated.explanations[index] ?? null,
+      matches: true,
+    };
+  });
+}

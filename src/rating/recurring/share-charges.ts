@@ -1,0 +1,76 @@
+import { sum } from '../../kernel/numbers/money.js';
+import {
+  exactPartOf,
+  partOf,
+  stretchesOf,
+  type AccountShare,
+  type ShareOfAccount,
+} from '../../kernel/numbers/share.js';
+import type { TransactionWithOrigin } from '../rate.js';
+import type { RatedDimension, RatedTransaction } from '../types.js';
+
+const stretchesByShares = new WeakMap<readonly AccountShare[], readonly ShareOfAccount[]>();
+
+/** Computed once for each plan: every event of the line needs them. */
+function knownStretches(shares: readonly AccountShare[]): readonly ShareOfAccount[] {
+  const known = stretchesByShares.get(shares) ?? stretchesOf(shares);
+  stretchesByShares.set(shares, known);
+  return known;
+}
+
+/** How many parts the charges of an event are divided into: amounts of transactions and of dimensions. */
+export function countParts(
+  origins: readonly TransactionWithOrigin[],
+  shares: readonly AccountShare[],
+): number {
+  const shared = origins.filter(({ isShared }) => isShared);
+  const amounts = shared.reduce(
+    (sum, { transaction }) => sum + 1 + transaction.dimensions.length,
+    0,
+  );
+  return amounts * shares.length;
+}
+
+/**
+ * Divides what is charged to the account of a line among those that bear it (docs/decisions/0244): a
+ * transaction for each, whose amounts, volumes and quantities add up to the whole.
+ */
+export function shareOrigins(
+  origins: readonly TransactionWithOrigin[],
+  shares: readonly AccountShare[],
+): TransactionWithOrigin[] {
+  const stretches = knownStretches(shares);
+  return origins.flatMap((origin) =>
+    origin.isShared
+      ? stretches.map((stretch) => ({
+          ...origin,
+          transaction: partOfTransaction(origin.transaction, stretch, origin.runs.length === 0),
+        }))
+      : [origin],
+  );
+}
+
+function partOfTransaction(
+  whole: RatedTransaction,
+  { accountId, ...share }: ShareOfAccount,
+  isSumOfRows: boolean,
+): RatedTransaction {
+  const dimensions = whole.dimensions.map((dimension): RatedDimension => {
+    const { volume, calcAmount } = dimension;
+    return {
+      ...dimension,
+      volume: exactPartOf(volume, share),
+      calcAmount: partOf(calcAmount, share),
+      whole: { volume, calcAmount },
+    };
+  });
+  const amount = isSumOfRows
+    ? sum(dimensions.map(({ calcAmount }) => calcAmount))
+    : partOf(whole.amount, share);
+  return {
+    ...whole,
+    ...{ billedAccountId: accountId, amount, dimensions },
+    quantity: exactPartOf(whole.quantity, share),
+    share: { ...share, amount: whole.amount },
+  };
+}

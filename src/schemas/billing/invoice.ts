@@ -1,0 +1,150 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { DateText, FreeText, nullable, optional, Uuid, writeBody } from '../fields/field.js';
+import { external, operation, reply } from '../http/operation.js';
+import { Flag, pageQuery, searchQuery, viewQuery, WholeNumber } from '../http/paging.js';
+import { InvoiceExplanation } from './invoice-explanation.js';
+import { InvoiceItem } from './invoice-item.js';
+import { rowSpec } from '../http/row.js';
+import { RecordId } from '../http/record-id.js';
+
+const InvoiceHeader = {
+  id: Uuid('Id of the invoice.'),
+  invoiceNo: Type.String({ description: 'Number of the invoice.' }),
+  accountId: Uuid('Account that is charged.'),
+  accountName: nullable(Type.String({ description: 'Name of that account.' })),
+  invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
+  invoiceStatus: Type.String({ description: 'Draft, Posted or Void.' }),
+  paymentStatus: Type.String({ description: 'Unpaid, Partially Paid or Paid.' }),
+  dueStatus: Type.String({
+    description:
+      'Not Due, Overdue (open on the day after the due date), or Settled (nothing is open).',
+  }),
+  amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
+  taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
+  total: DecimalValue({ description: 'Amount and tax together.' }),
+  balance: DecimalValue({ description: 'What of the total is not paid.' }),
+  currency: Type.String({ description: 'ISO code of its currency.' }),
+  invoiceDate: DateText('Date of the invoice.'),
+  dueDate: nullable(DateText('When it is to be paid.')),
+  periodStart: nullable(DateText('First day of the billed period.')),
+  periodEnd: nullable(DateText('Last day of the billed period.')),
+  contractId: nullable(Uuid('The contract, when it is for only one.')),
+  approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+};
+
+/** What a row of a list shows. */
+export const InvoiceSummary = Type.Object(InvoiceHeader, {
+  description: 'An invoice without its items.',
+});
+
+export const Invoice = Type.Object(
+  {
+    ...InvoiceHeader,
+    items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
+    voidReason: nullable(Type.String({ description: 'Why it was voided, where that was said.' })),
+    invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
+  },
+  { description: 'What a billing run charges an account.' },
+);
+
+const lookups = {
+  invoiceStatus: 'invoiceStatus',
+  invoiceType: 'invoiceType',
+  currency: 'currency',
+  paymentStatus: 'invoicePaymentStatus',
+  approvalStatus: 'approvalStatus',
+} as const;
+const summaryRow = rowSpec('Invoice', InvoiceSummary, lookups);
+const detailRow = rowSpec('Invoice', Invoice, lookups);
+
+export const VoidInvoice = writeBody(
+  { reason: optional(FreeText('Why it is voided; kept with the invoice.', 1000)) },
+  { description: 'Why an invoice is voided. The body may be left out.' },
+);
+
+const tag = 'Invoices';
+
+/** Document 1, section 4.6. */
+export const invoiceOperations = {
+  list: operation({
+    id: 'listInvoices',
+    method: 'GET',
+    path: external('/invoices'),
+    tag,
+    summary: 'List invoices, the latest first',
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the invoiceNo'),
+      accountId: Type.Optional(RecordId('account', 'The account that is charged.')),
+      fromDate: Type.Optional(DateText('First invoice date, inclusive.')),
+      toDate: Type.Optional(DateText('Last invoice date, inclusive.')),
+    }),
+    details: 'A page of rows without items; filter by account and by invoice date.',
+    success: reply.rowPage(summaryRow),
+    errors: [400],
+  }),
+  get: operation({
+    id: 'getInvoice',
+    method: 'GET',
+    path: external('/invoices/{invoiceId}'),
+    tag,
+    summary: 'Read an invoice with its items',
+    query: Type.Object(viewQuery),
+    details:
+      'Each item says how volume and rate make its amount: unit, tiers, days that were charged.',
+    success: reply.dto(Invoice, detailRow),
+    errors: [400, 404],
+  }),
+  getPdf: operation({
+    id: 'getInvoicePdf',
+    weight: 'heavy',
+    method: 'GET',
+    path: external('/invoices/{invoiceId}/pdf'),
+    tag,
+    summary: 'Download the PDF of an invoice',
+    details: 'As it was rendered after posting; a void invoice says so on it.',
+    success: reply.file('application/pdf'),
+    errors: [404],
+  }),
+  void: operation({
+    id: 'voidInvoice',
+    method: 'POST',
+    path: '/v1/invoices/{invoiceId}/void',
+    ...{ tag, family: 'records', summary: 'Void an invoice' },
+    description:
+      'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
+      'that were applied to it are free again.',
+    body: VoidInvoice,
+    isBodyOptional: true,
+    example: { reason: 'Billed before the new prices were known.' },
+    access: 'operator',
+    success: reply.dto(Invoice),
+    errors: [400, 404, 409],
+  }),
+  explain: operation({
+    id: 'explainInvoice',
+    weight: 'heavy',
+    method: 'GET',
+    path: '/v1/invoices/{invoiceId}/explain',
+    ...{ tag, family: 'records' },
+    summary: 'Explain why an invoice is as high as it is',
+    description:
+      'A summary (the largest items with rows and tiers, the five largest events, what changed since ' +
+      'the invoice before) and each item down to transactions and formula steps.',
+    query: Type.Object({
+      itemId: Type.Optional(Uuid('Only this item in detail.')),
+      limit: WholeNumber({
+        description: 'Transactions of each item, at most 1000.',
+        minimum: 1,
+        ...{ cap: 1000, default: 50 },
+      }),
+      offset: WholeNumber({
+        ...{ description: 'Transactions of each item to skip.', minimum: 0, default: 0 },
+      }),
+      summaryOnly: Flag('Whether the detail of items is left out.'),
+    }),
+    success: reply.dto(InvoiceExplanation),
+    errors: [400, 404],
+  }),
+};

@@ -1,0 +1,167 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { Static, TSchema } from 'typebox';
+import { isCalendarDate } from '../../kernel/time/date.js';
+import { isUuid } from '../../kernel/id.js';
+import { isNumberObject } from '../../kernel/text/json.js';
+import { problem, type Problem } from '../../kernel/problem.js';
+import { limitFaults } from '../http/fault-limits.js';
+import { faultMessage } from '../http/fault-message.js';
+import { defineKeywords, type CheckContext } from './keywords.js';
+
+const ajv = new Ajv2020({
+  allErrors: true,
+  discriminator: true,
+  // Keywords are called with the context of a check as `this`.
+  passContext: true,
+  strict: false,
+  useDefaults: true,
+  verbose: true,
+});
+addFormats.default(ajv, ['date-time', 'uri']);
+// The usual form alone: 'urn:uuid:...', which JSON Schema means too, is no id of the database.
+ajv.addFormat('uuid', isUuid);
+ajv.addFormat('calendar-date', isCalendarDate);
+defineKeywords(ajv);
+limitFaults(ajv);
+
+const compiled = new WeakMap<TSchema, ValidateFunction>();
+
+function validatorOf(schema: TSchema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const validate = ajv.compile(schema);
+  compiled.set(schema, validate);
+  return validate;
+}
+
+/** At most this many faults are told at once: a body of 10,000 bad rows needs no longer answer. */
+const faultsMax = 10;
+
+/**
+ * Checks a value against its declaration and returns it with exact decimals, canonical picklist
+ * names and currency codes in place; the value itself is changed. Throws a validation problem that
+ * names every field at fault (first ten).
+ */
+export function validate<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  return validateWith({}, schema, value);
+}
+
+/**
+ * Checks a value that was accepted before and has been kept as JSON by Temporal: decimals that no
+ * float can hold are texts there (see `jsonSafe`).
+ */
+export function reviveInput<S extends TSchema>(schema: S, value: unknown): Static<S> {
+  return validateWith({ acceptsDecimalText: true }, schema, value);
+}
+
+function validateWith<S extends TSchema>(
+  context: CheckContext,
+  schema: S,
+  value: unknown,
+): Static<S> {
+  const check = validatorOf(schema);
+  // Keywords write into the parent of a value, so the root needs one too. A number of many digits
+  // is an object here, which `type: object` would let through.
+  const holder = { value: isNumberObject(value) ? Number(value) : value };
+  if (!check.call(context, holder.value)) {
+    throw validationProblem(check.errors ?? []);
+  }
+  return holder.value as Static<S>;
+}
+
+const pointerParts = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** `/rateCards/0/rows/1` becomes `rateCards[0].rows[1]`. */
+function fieldName(pointer: string, child?: string): string {
+  const parts = pointerParts(pointer);
+  if (child !== undefined) parts.push(child);
+  return parts.reduce(
+    (name, part) =>
+      /^\d+$/.test(part) ? `${name}[${part}]` : name === '' ? part : `${name}.${part}`,
+    '',
+  );
+}
+
+interface Fault {
+  readonly field: string;
+  readonly message: string;
+  readonly value?: unknown;
+}
+
+function validationProblem(errors: readonly ErrorObject[]): Problem {
+  // A failed variant also fails its `oneOf`; the inner error says more.
+  const telling = errors.filter((error) => error.keyword !== 'oneOf' && error.keyword !== 'if');
+  const faults = telling.slice(0, faultsMax).map(faultOf);
+  const first = faults[0] ?? { field: '', message: 'The request is not valid.' };
+  return problem.validation(faults.map((fault) => fault.message).join('; '), {
+    field: first.field,
+    ...(isShort(first.value) ? { value: first.value } : {}),
+    errors: faults.map(({ field, message }) => ({ field, message })),
+  });
+}
+
+const isShort = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean'
+    ? true
+    : typeof value === 'string' && value.length <= 200;
+
+/** Of these the caller chose one of several values: which one, helps to find it in a large body. */
+const choosingKeywords: ReadonlySet<string> = new Set([
+  ...['picklist', 'currency', 'country', 'format', 'dateOrInstant', 'wholeNumber', 'flag'],
+]);
+
+/** A field with the value that was given for it, where that is short and no object. */
+function namedValue(field: string, value: unknown): string {
+  const isText = typeof value === 'string' && value !== '' && isShort(value);
+  if (!isText && typeof value !== 'number' && typeof value !== 'boolean') return `'${field}'`;
+  return `'${field}' '${String(value).replaceAll('\0', '?')}'`;
+}
+
+function faultOf(error: ErrorObject): Fault {
+  const field = fieldName(error.instancePath);
+  switch (error.keyword) {
+    case 'required': {
+      const missing = fieldName(error.instancePath, String(error.params['missingProperty']));
+      return { field: missing, message: `'${missing}' is required` };
+    }
+    case 'additionalProperties': {
+      const extra = fieldName(error.instancePath, String(error.params['additionalProperty']));
+      return { field: extra, message: `'${extra.slice(0, 200)}' is not a known property` };
+    }
+    case 'discriminator': {
+      const tag = fieldName(error.instancePath, String(error.params['tag']));
+      const named = namedValue(tag, error.params['tagValue']);
+      return { field: tag, message: `${named} must be one of: ${variantNames(error).join(', ')}` };
+    }
+    case 'const':
+    case 'enum': {
+      const allowed = (error.params['allowedValues'] ?? [
+        error.params['allowedValue'],
+      ]) as unknown[];
+      const named = namedValue(field, error.data);
+      const expected = `must be ${allowed.length > 1 ? 'one of: ' : ''}${allowed.join(', ')}`;
+      return { field, value: error.data, message: `${named} ${expected}` };
+    }
+    default: {
+      const isChosen = choosingKeywords.has(error.keyword);
+      const named = isChosen ? namedValue(field, error.data) : `'${field}'`;
+      const owner = field === '' ? 'The body' : named;
+      return { field, value: error.data, message: `${owner} ${faultMessage(error)}` };
+    }
+  }
+}
+
+function variantNames(error: ErrorObject): string[] {
+  const schema = error.parentSchema as {
+    discriminator: { propertyName: string };
+    oneOf: { properties: Record<string, { const?: string }> }[];
+  };
+  return schema.oneOf.map(
+    (variant) => variant.properties[schema.discriminator.propertyName]?.const ?? '',
+  );
+}

@@ -1,0 +1,224 @@
+import { Type } from 'typebox';
+import type { ExecutionStatus } from '../../messages/flow-run.js';
+
+import { exampleIds } from '../http/examples.js';
+import { FreeObject, Instant, nullable, Uuid } from '../fields/field.js';
+import { external, operation, reply } from '../http/operation.js';
+import { offsetQuery } from '../http/paging.js';
+
+const field = Type.Object(
+  {
+    type: Type.Unknown({ description: 'The type of the field.' }),
+    title: Type.String({ description: 'What people read.' }),
+  },
+  { additionalProperties: true, description: 'A field of the start node.' },
+);
+
+/** What callers need to know to run a flow (document 2, section 2). */
+export const FlowContract = Type.Object(
+  {
+    flowId: Uuid('Id of the flow.'),
+    flowName: Type.String({ description: 'Name of the flow.' }),
+    description: nullable(Type.String({ description: 'What it does.' })),
+    endpoint: Type.Object(
+      {
+        method: Type.Literal('POST', { description: 'The method.' }),
+        path: Type.String({ description: 'The path with the slug.' }),
+        urlTemplate: Type.String({ description: 'The whole address.' }),
+        headers: Type.Object(
+          {
+            'Content-Type': Type.String({ description: 'Type of the body.' }),
+            Accept: Type.String({ description: 'Type of the answer.' }),
+            Authorization: Type.String({ description: 'How to authenticate.' }),
+          },
+          { description: 'Headers to send.' },
+        ),
+        contentType: Type.String({ description: 'Type of the body.' }),
+      },
+      { description: 'Where to send it.' },
+    ),
+    requestBody: Type.Object(
+      {
+        type: Type.Literal('object', { description: 'An object.' }),
+        properties: Type.Record(Type.String(), field, { description: 'The fields.' }),
+      },
+      { additionalProperties: true, description: 'JSON Schema of the start node.' },
+    ),
+    requiredFields: Type.Array(Type.String(), { description: 'Fields that must be sent.' }),
+    optionalFields: Type.Array(Type.String(), { description: 'Fields that may be left out.' }),
+  },
+  { description: 'The contract of a flow.' },
+);
+
+/** A workflow that can be executed (document 2, section 4.3). */
+export const Workflow = Type.Object(
+  {
+    id: Uuid('Id of the workflow: its flowId.'),
+    name: Type.String({ description: 'Its name, which may stand for the id.' }),
+    title: Type.String({ description: 'What people call it.' }),
+    description: Type.String({ description: 'What it does.' }),
+    slug: nullable(Type.String({ description: 'The slug of its flow, if it has one.' })),
+    dataSchema: Type.Unsafe<Record<string, unknown>>({
+      ...{ type: 'object', freeObject: true, description: 'JSON Schema of `data`.' },
+    }),
+  },
+  { description: 'A workflow.' },
+);
+
+const ExecutionError = Type.Object(
+  {
+    code: Type.String({ description: 'A stable code, e.g. CONFLICT.' }),
+    message: Type.String({ description: 'Why it failed.' }),
+    status: Type.Integer({ description: 'The HTTP status that stands for it.' }),
+    details: FreeObject('What there is to know beside: the field at fault, steps taken back.'),
+  },
+  { description: 'Why an execution failed.' },
+);
+
+const statuses: readonly ExecutionStatus[] = [
+  ...(['running', 'completed', 'failed', 'canceled', 'terminated', 'timed_out'] as const),
+];
+const Status = Type.Unsafe<ExecutionStatus>({
+  ...{ type: 'string', enum: statuses, description: 'How it stands.' },
+});
+
+/** An execution of a workflow (document 2, section 2). */
+export const Execution = Type.Object(
+  {
+    executionId: Uuid('Id of the execution.'),
+    status: Status,
+    workflowId: Uuid('Id of the workflow.'),
+    workflowName: Type.String({ description: 'Name of the workflow.' }),
+    input: nullable(FreeObject('What it was given.')),
+    output: nullable(FreeObject('What it gave.')),
+    error: nullable(ExecutionError),
+    actor: nullable(Type.String({ description: 'Who asked for it.' })),
+    temporalUrl: nullable(Type.String({ description: 'Where the Temporal UI shows it.' })),
+    startedAt: Instant('When it started.'),
+    completedAt: nullable(Instant('When it ended.')),
+  },
+  { description: 'An execution of a workflow.' },
+);
+
+export const ExecuteBody = Type.Object(
+  {
+    data: FreeObject('The input; see `dataSchema` of the workflow.'),
+    async: Type.Optional(
+      Type.Boolean({ description: 'Whether to answer at once; false when left out.' }),
+    ),
+  },
+  { additionalProperties: false, description: 'An execution to start.' },
+);
+
+const flowTag = 'Flows';
+
+export const flowContractOperations = {
+  list: operation({
+    id: 'listFlowContracts',
+    method: 'GET',
+    path: external('/api-contract'),
+    tag: flowTag,
+    summary: 'List the contracts of all flows',
+    details: 'Which fields each flow takes, and which of them are required.',
+    success: reply.dto(Type.Array(FlowContract, { description: 'The contracts.' })),
+    errors: [],
+  }),
+  get: operation({
+    id: 'getFlowContract',
+    method: 'GET',
+    path: external('/api-contract/{flowId}'),
+    tag: flowTag,
+    summary: 'Read the contract of a flow',
+    details: 'With a JSON Schema of the body, and the address to send it to.',
+    success: reply.dto(FlowContract),
+    errors: [404],
+  }),
+};
+
+const tag = 'Workflows';
+const family = 'records';
+const rateLimit = 'requests';
+const textParams = ['workflowId'];
+
+export const executionOperations = {
+  listWorkflows: operation({
+    ...{ id: 'listWorkflows', method: 'GET', path: '/v1/workflows', tag, family, rateLimit },
+    summary: 'List the workflows that can be executed',
+    query: Type.Object(offsetQuery),
+    details:
+      'All flows, and those that have no slug, such as billing-run; each with the JSON Schema of its data.',
+    success: reply.offsetPage(Workflow),
+    errors: [400],
+  }),
+  getWorkflow: operation({
+    ...{
+      id: 'getWorkflow',
+      method: 'GET',
+      path: '/v1/workflows/{workflowId}',
+      tag,
+      family,
+      rateLimit,
+    },
+    ...{ textParams, summary: 'Read a workflow by its id or name' },
+    details: 'With the JSON Schema of its data.',
+    success: reply.dto(Workflow),
+    errors: [404],
+  }),
+  execute: operation({
+    id: 'executeWorkflow',
+    method: 'POST',
+    path: '/v1/workflows/{workflowId}/execute',
+    ...{
+      tag,
+      family,
+      rateLimit,
+      textParams,
+      summary: 'Execute a workflow, and wait for its end or not',
+    },
+    idempotency: 'flow',
+    body: ExecuteBody,
+    example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
+    access: 'operator',
+    details:
+      'One that fails is answered with 200 and status failed, with its error. With async true the answer comes at once, with status running.',
+    success: reply.dto(Execution),
+    errors: [400, 404, 409, 504],
+  }),
+  list: operation({
+    id: 'listExecutions',
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}/executions',
+    ...{
+      tag,
+      family,
+      rateLimit,
+      textParams,
+      summary: 'List the executions of a workflow, the latest first',
+    },
+    query: Type.Object({ ...offsetQuery, status: Type.Optional(Status) }),
+    details: 'Filter by status: running, completed, failed, canceled, terminated, timed_out.',
+    success: reply.offsetPage(Execution),
+    errors: [400, 404],
+  }),
+  get: operation({
+    id: 'getExecution',
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}/executions/{executionId}',
+    ...{ tag, family, rateLimit, textParams, summary: 'Read an execution' },
+    details: 'Who asked, with what, what came of it, and where Temporal shows each step.',
+    success: reply.dto(Execution),
+    errors: [404],
+  }),
+  cancel: operation({
+    id: 'cancelExecution',
+    method: 'POST',
+    path: '/v1/workflows/{workflowId}/executions/{executionId}/cancel',
+    ...{ tag, family, rateLimit, textParams, summary: 'Cancel an execution that runs' },
+    access: 'operator',
+    // Asked of Temporal; canceling twice is canceling once.
+    idempotency: 'none',
+    details: 'What it has done so far is taken back. 409 when it has ended.',
+    success: reply.dto(Execution),
+    errors: [404, 409],
+  }),
+};

@@ -1,0 +1,134 @@
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from 'typebox';
+import { Uuid } from '../fields/field.js';
+import { external, operation, reply, type ErrorStatus } from '../http/operation.js';
+import { Flag } from '../http/paging.js';
+
+/** The entities that flows are about. */
+export type FlowEntity = 'account' | 'contract' | 'service' | 'payment';
+
+/** What a reference in a start node points to. */
+export type ReferenceTarget = 'account' | 'contract' | 'service' | 'currency';
+
+/**
+ * A flow that callers start by its slug (document 2, section 4.1): contract, validation, route and
+ * OpenAPI derive from it. Its key in `flows` is the name of its workflow.
+ */
+export interface Flow<S extends TObject = TObject> {
+  readonly slug: string;
+  /** The name that people read. */
+  readonly name: string;
+  readonly description: string;
+  readonly entity: FlowEntity;
+  /** The fields of the start node; each says under which name commands know it. */
+  readonly start: S;
+  /** The field that names what it is about: two flows of one kind and key meet. */
+  readonly keyField: string;
+  /** What can go wrong, where it is not what can go wrong with any flow. */
+  readonly errors?: readonly ErrorStatus[];
+  /** A start node that is valid, for the documentation and for tests over all operations. */
+  readonly example: object;
+}
+
+export function flow<const F extends Flow>(declaration: F): F {
+  return declaration;
+}
+
+/** `Company_Name` is titled "Company Name", `account_id` "Account". */
+const titleOf = (name: string): string => {
+  const words = name.replace(/_id$/, '').replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+/** A copy of a schema with further keywords; what TypeBox hides in it is copied too. */
+const annotated = <S extends TSchema>(schema: S, keywords: object): S =>
+  Object.assign(
+    Object.defineProperties({} as S, Object.getOwnPropertyDescriptors(schema)),
+    keywords,
+  );
+
+/** The fields of a start node: names are case-sensitive, an unknown one is 400. */
+export function startNode<P extends TProperties>(fields: P): TObject<P> {
+  const titled = Object.fromEntries(
+    Object.entries(fields).map(([name, schema]) => [
+      name,
+      annotated(schema, { title: titleOf(name) }),
+    ]),
+  ) as P;
+  return Type.Object(titled, { additionalProperties: false, description: 'A start node.' });
+}
+
+/** A field that commands know under another name. */
+export const named = <S extends TSchema>(to: string, schema: S): S => annotated(schema, { to });
+
+/** A record by its id or natural key; resolved before later steps run (0-decisions.md section 3). */
+export const Reference = (target: ReferenceTarget, description: string): TUnsafe<string> =>
+  Type.Unsafe<string>({
+    description,
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    reference: target,
+  });
+
+/** What running a flow answers with (document 2, section 2). */
+export const ExecutionResult = Type.Object(
+  {
+    output: Type.Unsafe<Record<string, unknown>>({
+      description: 'The record that the flow made or changed.',
+      type: 'object',
+      freeObject: true,
+    }),
+    flowExecutionId: Uuid('Id of the execution.'),
+  },
+  { description: 'The result of a flow.' },
+);
+
+const draftQuery = Type.Object({
+  draftMode: Flag('Whether to keep the input as a draft and run no further steps.'),
+});
+
+export const isCreate = ({ slug }: Flow): boolean => slug.endsWith('/create');
+
+/**
+ * What a flow may be called with: its start node, and, where it creates, the draft to complete
+ * (0-decisions.md section 3, `draftMode=true`).
+ */
+export const flowBody = (declared: Flow): TObject =>
+  isCreate(declared)
+    ? Type.Object(
+        {
+          ...declared.start.properties,
+          id: Type.Optional(Uuid('A draft of this flow to complete.')),
+        },
+        { additionalProperties: false, description: `Start node of ${declared.name}.` },
+      )
+    : declared.start;
+
+/** The operation that runs a flow: `POST /run/{slug}`. */
+export function flowOperation(workflow: string, declared: Flow) {
+  return operation({
+    id: `run${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}`,
+    method: 'POST',
+    path: external(`/run/${declared.slug}`),
+    tag: 'Flows',
+    family: 'flows',
+    summary: declared.name,
+    description: declared.description,
+    idempotency: 'flow',
+    access: declared.entity === 'service' ? 'admin' : 'operator',
+    query: draftQuery,
+    body: flowBody(declared),
+    example: declared.example,
+    success: reply.dto(ExecutionResult),
+    errors: declared.errors ?? [400, 404, 409, 504],
+  });
+}
+
+export type StartOf<F extends Flow> = Static<F['start']>;

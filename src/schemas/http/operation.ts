@@ -1,0 +1,315 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Role } from '../../kernel/role.js';
+import type { RowSpec } from './row.js';
+
+/** Which error body an operation answers with (document 1 §7, document 2 §7, document 3 §7). */
+export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gateway';
+
+/**
+ * Who may: whoever has one of the roles of `rolesOf`, whoever has a valid token, or everybody
+ * (docs/decisions/0195).
+ */
+export type Access = 'reader' | 'operator' | 'admin' | 'token' | 'public';
+
+export type ErrorStatus = 400 | 401 | 403 | 404 | 409 | 413 | 429 | 431 | 502 | 503 | 504;
+
+/** A camelCase object without envelope; with `row`, `?view=row` answers with the envelope row. */
+interface DtoReply<S extends TSchema = TSchema> {
+  readonly kind: 'dto';
+  readonly status: 200 | 201 | 503;
+  readonly schema: S;
+  readonly row: RowSpec | null;
+}
+/** The envelope around one PascalCase row. */
+interface RowReply<S extends TSchema = TSchema> {
+  readonly kind: 'row';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec;
+}
+/** The envelope around a page of PascalCase rows. */
+interface RowPageReply<S extends TSchema = TSchema> {
+  readonly kind: 'rowPage';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec;
+}
+/** A `PageResponse` without envelope; with `row`, `?view=row` answers with envelope rows. */
+interface PageReply<S extends TSchema = TSchema> {
+  readonly kind: 'page';
+  readonly status: 200;
+  readonly schema: S;
+  readonly row: RowSpec | null;
+}
+/** `{data, pagination}` of document 2, section 2. */
+interface OffsetPageReply<S extends TSchema = TSchema> {
+  readonly kind: 'offsetPage';
+  readonly status: 200;
+  readonly schema: S;
+}
+/** The envelope around a camelCase object (0-decisions.md section 3, "Family B bodies"). */
+interface EnvelopedReply<S extends TSchema = TSchema> {
+  readonly kind: 'enveloped';
+  readonly status: 200 | 201;
+  readonly schema: S;
+}
+/** The envelope around all objects of a list. */
+interface EnvelopedListReply<S extends TSchema = TSchema> {
+  readonly kind: 'envelopedList';
+  readonly status: 200;
+  readonly schema: S;
+}
+/** A file to keep: its bytes as they are stored. */
+interface FileReply {
+  readonly kind: 'file';
+  readonly status: 200;
+  readonly contentType: string;
+}
+/** Leads a browser elsewhere, perhaps with cookies. */
+interface RedirectReply {
+  readonly kind: 'redirect';
+  readonly status: 302;
+}
+interface EmptyReply {
+  readonly kind: 'empty';
+  readonly status: 204;
+}
+
+export type Reply =
+  | DtoReply
+  | RowReply
+  | RowPageReply
+  | PageReply
+  | OffsetPageReply
+  | EnvelopedReply
+  | EnvelopedListReply
+  | FileReply
+  | RedirectReply
+  | EmptyReply;
+
+/** A reply with a body that is JSON, or with none. */
+export type JsonReply = Exclude<Reply, FileReply | RedirectReply>;
+
+/** The answers that the documents know (document 1, section 2.1). */
+export const reply = {
+  dto: <S extends TSchema>(schema: S, row: RowSpec | null = null): DtoReply<S> => ({
+    kind: 'dto',
+    status: 200,
+    schema,
+    row,
+  }),
+  created: <S extends TSchema>(schema: S): DtoReply<S> => ({
+    kind: 'dto',
+    status: 201,
+    schema,
+    row: null,
+  }),
+  row: <S extends TObject>(row: RowSpec<S>): RowReply<S> => ({
+    kind: 'row',
+    status: 200,
+    schema: row.source,
+    row,
+  }),
+  rowPage: <S extends TObject>(row: RowSpec<S>): RowPageReply<S> => ({
+    kind: 'rowPage',
+    status: 200,
+    schema: row.source,
+    row,
+  }),
+  page: <S extends TSchema>(schema: S, row: RowSpec | null = null): PageReply<S> => ({
+    kind: 'page',
+    status: 200,
+    schema,
+    row,
+  }),
+  offsetPage: <S extends TSchema>(schema: S): OffsetPageReply<S> => ({
+    kind: 'offsetPage',
+    status: 200,
+    schema,
+  }),
+  enveloped: <S extends TSchema>(schema: S, status: 200 | 201 = 200): EnvelopedReply<S> => ({
+    kind: 'enveloped',
+    status,
+    schema,
+  }),
+  envelopedList: <S extends TSchema>(schema: S): EnvelopedListReply<S> => ({
+    kind: 'envelopedList',
+    status: 200,
+    schema,
+  }),
+  /** Sent as an attachment under the file's own name. */
+  file: (contentType: string): FileReply => ({ kind: 'file', status: 200, contentType }),
+  redirect: (): RedirectReply => ({ kind: 'redirect', status: 302 }),
+  empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
+};
+
+/** One HTTP operation: validation, types, routes, OpenAPI and tests derive from it. */
+export interface Operation {
+  /** OpenAPI operationId, unique. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** The whole path, parameters in braces. */
+  readonly path: string;
+  /** Heading in the documentation. */
+  readonly tag: string;
+  readonly summary: string;
+  /** What whoever calls it has to know: in the documentation and in the description of a tool. */
+  readonly description?: string;
+  /** What else there is to say, in the documentation alone: models pay for each word of a tool. */
+  readonly details?: string;
+  readonly family?: ErrorFamily;
+  /** Left out: `reader` where it changes nothing, else `admin`. */
+  readonly access?: Access;
+  /** Of a body: properties that only ADMIN may give, with dots into objects and lists. */
+  readonly adminFields?: readonly string[];
+  /** Path parameters ending in Id that are no UUIDs: keys of the caller. */
+  readonly textParams?: readonly string[];
+  readonly query?: TObject;
+  readonly body?: TSchema;
+  /** Most bytes of the body, where it is not the usual 1 MiB. */
+  readonly bodyMax?: number;
+  /** The body may be left out: then it is an empty object. */
+  readonly isBodyOptional?: boolean;
+  /** The body reaches the handler as the text that was sent, once it has been checked. */
+  readonly keepsBodyText?: boolean;
+  /** A request body that is valid, for the documentation and for tests over all operations. */
+  readonly example?: object;
+  readonly success: Reply;
+  /** Whether it changes nothing, where its method does not say so. */
+  readonly isReadOnly?: boolean;
+  /**
+   * Which limit of the tenant it counts for: `requests` is that of its plan (document 2, section 8),
+   * `events` that of ingestion, if the instance has one.
+   */
+  readonly rateLimit?: 'requests' | 'events';
+  /** What takes much time or memory: few of them are in work at once (docs/decisions/0171). */
+  readonly weight?: 'heavy';
+  /**
+   * What an `Idempotency-Key` means here, where `idempotencyOf` does not know: `flow`, a workflow keeps
+   * the answer; `none`, none is taken, because a repetition is harmless or its answer is not to be kept.
+   */
+  readonly idempotency?: 'flow' | 'none';
+  /** What can go wrong beyond 401 and 403, which every protected operation has. */
+  readonly errors: readonly ErrorStatus[];
+}
+
+/** What an `Idempotency-Key` is written like. */
+export const idempotencyKeyForm = '[!-~]{1,255}';
+
+/** Every error status that an operation may answer with: declared, and common to its kind. */
+export function errorStatuses(declared: Operation): ErrorStatus[] {
+  const { body, query, errors } = declared;
+  const statuses = new Set<ErrorStatus>(errors);
+  // 403 to whoever has a token, too: its tenant may be suspended.
+  if (accessOf(declared) !== 'public') statuses.add(401).add(403);
+  if (body) statuses.add(413);
+  // The key was used for another request.
+  if (takesIdempotencyKey(declared)) statuses.add(409);
+  // More than its share of a tenant, or of an address that nobody knows.
+  statuses.add(429);
+  // A bad path leads nowhere: 404.
+  // Every family but the gateway's refuses query parameters that it does not know.
+  if (body || query || declared.family !== 'gateway') statuses.add(400);
+  statuses.add(503);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+/** Whether an operation changes nothing: it needs no right to write. */
+export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
+  method === 'GET' || declared === true;
+
+/**
+ * Who sees to it that a request which is sent again under its `Idempotency-Key` has one effect and one
+ * answer: the workflow that it starts, or the transaction that it is. Undefined: it takes no key.
+ */
+export function idempotencyOf(declared: Operation): 'flow' | 'transaction' | undefined {
+  const { method, family, idempotency } = declared;
+  if (idempotency !== undefined) return idempotency === 'flow' ? 'flow' : undefined;
+  // Usage is told apart by its externalTransactionId, whatever it is sent with.
+  const isAlone = family === 'ingestion' || family === 'gateway';
+  return method === 'POST' && !isReadOnly(declared) && !isAlone ? 'transaction' : undefined;
+}
+
+/** Whether an operation takes an `Idempotency-Key`. */
+export const takesIdempotencyKey = (declared: Operation): boolean =>
+  idempotencyOf(declared) !== undefined;
+
+/** Who may call an operation. */
+export const accessOf = (declared: Operation): Access =>
+  declared.access ?? (isReadOnly(declared) ? 'reader' : 'admin');
+
+const roles: Readonly<Partial<Record<Access, readonly Role[]>>> = {
+  reader: ['READER', 'OPERATOR', 'ADMIN'],
+  operator: ['OPERATOR', 'ADMIN'],
+  admin: ['ADMIN'],
+};
+
+/** The roles of which one is needed; undefined: none is. */
+export const rolesOf = (declared: Operation): readonly Role[] | undefined =>
+  roles[accessOf(declared)];
+
+export function operation<const O extends Operation>(declaration: O): O {
+  return declaration;
+}
+
+/** The prefix of the resource API (document 1). */
+export const external = <const P extends string>(path: P): `/api/v1/external${P}` =>
+  `/api/v1/external${path}`;
+
+/** The names in braces of a path, as an object type of strings. */
+export type PathParams<P extends string> = P extends `${string}{${infer Name}}${infer Rest}`
+  ? Record<Name, string> & PathParams<Rest>
+  : unknown;
+
+/** A list as queries return it: one page of items, and how many there are in all. */
+export interface Listed<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  /** Whether the page ended before its limit, because it has as many bytes as an answer may have. */
+  readonly isCut?: boolean;
+}
+
+/** A file as queries return it. */
+export interface StoredFile {
+  readonly fileName: string;
+  readonly bytes: Buffer;
+}
+
+/** Where a browser is led, and what it is to keep. */
+export interface Redirect {
+  readonly location: string;
+  readonly cookies: readonly {
+    readonly name: string;
+    readonly value: string;
+    readonly maxAgeSeconds: number;
+  }[];
+}
+
+type QueryOf<O extends Operation> = O extends { readonly query: infer Q extends TObject }
+  ? Static<Q>
+  : Record<string, never>;
+type BodyOf<O extends Operation> = O extends { readonly body: infer B extends TSchema }
+  ? Static<B>
+  : undefined;
+
+export interface OperationInput<O extends Operation> {
+  readonly params: PathParams<O['path']>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+  /** Given by the caller where the operation is idempotent. */
+  readonly idempotencyKey: string | null;
+}
+
+export type OperationResult<O extends Operation> = O['success'] extends EmptyReply
+  ? void
+  : O['success'] extends FileReply
+    ? StoredFile
+    : O['success'] extends RedirectReply
+      ? Redirect
+      : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+        ? Listed<Static<S>>
+        : O['success'] extends EnvelopedListReply<infer S>
+          ? readonly Static<S>[]
+          : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
+            ? Static<S>
+            : never;

@@ -1,0 +1,91 @@
+import { Type, type TUnsafe } from 'typebox';
+import { FreeText } from '../fields/field.js';
+
+interface WholeNumberRule {
+  readonly minimum: number;
+  /** A larger value counts as this one. */
+  readonly cap?: number;
+}
+
+/** A whole number in a query string, or as a number in a body. */
+export const WholeNumber = (
+  options: { description: string; default: number } & WholeNumberRule,
+): TUnsafe<number> => {
+  const { minimum, cap, ...annotations } = options;
+  return Type.Unsafe<number>({
+    ...annotations,
+    wholeNumber: cap === undefined ? { minimum } : { minimum, cap },
+  });
+};
+
+/** `true` or `false` in a query string. */
+export const Flag = (description: string): TUnsafe<boolean> =>
+  Type.Unsafe<boolean>({ description, flag: true, default: false });
+
+const pageProperties = (sizeDefault: number) => ({
+  page: WholeNumber({ description: 'Page, counted from 0.', minimum: 0, default: 0 }),
+  size: WholeNumber({
+    description: `Rows a page, at most ${sizeDefault}.`,
+    minimum: 1,
+    cap: sizeDefault,
+    default: sizeDefault,
+  }),
+});
+
+/** `page` and `size` of billing lists (document 1, section 8). */
+export const pageQuery = pageProperties(20);
+/** `page` and `size` of the countries and currencies. */
+export const referencePageQuery = pageProperties(100);
+
+export const viewQuery = {
+  view: Type.Optional(
+    Type.Literal('row', { description: 'Answer with the envelope and the PascalCase row.' }),
+  ),
+};
+
+/** Text to search for; an empty one, as an empty input field sends it, searches for nothing. */
+export const searchQuery = (fields: string) => ({
+  q: Type.Optional(FreeText(`Part of ${fields}, in any letter case.`, 255)),
+});
+
+/** `limit` and `offset` of document 2, section 8. */
+export const offsetQuery = {
+  limit: WholeNumber({
+    description: 'Items a page, at most 1000.',
+    minimum: 1,
+    cap: 1000,
+    default: 50,
+  }),
+  offset: WholeNumber({ description: 'Items to skip.', minimum: 0, default: 0 }),
+};
+
+/** The part of a query that a list needs: both pagings as one. */
+export interface PageRequest {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** The largest number of items up to this one with which pages can be counted on from here. */
+export function sizeFrom(offset: number, most: number): number {
+  let size = most;
+  while (offset % size !== 0) size -= 1;
+  return size;
+}
+
+export const pageRequest = (query: { page: number; size: number }): PageRequest => ({
+  limit: query.size,
+  offset: query.page * query.size,
+});
+
+/** A date or an instant in a query or filter: see `queries/lists/time-range.ts`. */
+const timeText = (description: string): TUnsafe<string> =>
+  Type.Unsafe<string>({
+    description: `${description} A date (a whole day in UTC) or an instant.`,
+    dateOrInstant: true,
+  });
+
+/** `from` and `to` of a list of what happened; `what` is in the plural. */
+export const timeRangeQuery = (what: string) => ({
+  from: Type.Optional(timeText(`${what} from here on.`)),
+  to: Type.Optional(timeText(`${what} before here; of a date, that day included.`)),
+});

@@ -1,0 +1,144 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { examples } from '../http/examples.js';
+import {
+  CurrencyCode,
+  nullable,
+  optional,
+  Text,
+  updateBody,
+  Uuid,
+  writeBody,
+} from '../fields/field.js';
+import { external, operation, reply } from '../http/operation.js';
+import { pageQuery, searchQuery, viewQuery } from '../http/paging.js';
+import { rowSpec } from '../http/row.js';
+import { RecordId } from '../http/record-id.js';
+
+/** A number that is 0 when it is left out. */
+const signed = (description: string) =>
+  optional(DecimalValue({ description: `${description}; 0 when left out.` }));
+const unsigned = (description: string) =>
+  optional(DecimalValue({ description: `${description}; 0 when left out.`, minimum: '0' }));
+
+export const WalletCreate = writeBody(
+  {
+    title: Text('Title, unique among the wallets.'),
+    accountId: RecordId('account', 'Account that owns the wallet.'),
+    currency: optional(CurrencyCode('Currency code or name of the amounts.')),
+    unit: optional(Text('What the amounts count when they are no money.')),
+    balance: signed('What is in the wallet'),
+    availableBalance: signed('What of it can be spent'),
+    reservedBalance: unsigned('What of it is set aside for usage'),
+    frozenAmount: unsigned('What of it is frozen'),
+    isActive: optional(
+      Type.Boolean({ description: 'Whether it may be used; true when left out.' }),
+    ),
+    customerId: optional(Text('Identifier of the customer at the payment processor.')),
+    enableDisableTopUp: optional(
+      Type.Boolean({ description: 'Whether it is topped up; false when left out.' }),
+    ),
+    thresholdTopUpAmount: unsigned('Balance below which it is topped up'),
+    autoTopUpAmount: unsigned('Amount of a top-up'),
+  },
+  { description: 'A wallet to create.' },
+);
+export const WalletUpdate = updateBody(WalletCreate);
+
+export const Wallet = Type.Object(
+  {
+    id: Uuid('Id of the wallet.'),
+    title: Type.String({ description: 'Title of the wallet.' }),
+    accountId: Uuid('Account that owns the wallet.'),
+    balance: DecimalValue({ description: 'What is in the wallet.' }),
+    availableBalance: DecimalValue({ description: 'What of it can be spent.' }),
+    reservedBalance: DecimalValue({ description: 'What of it is set aside for usage.' }),
+    frozenAmount: DecimalValue({ description: 'What of it is frozen.' }),
+    currency: nullable(Type.String({ description: 'ISO code of the currency of the amounts.' })),
+    unit: nullable(Type.String({ description: 'What the amounts count when they are no money.' })),
+    isActive: Type.Boolean({ description: 'Whether it may be used.' }),
+    approvalStatus: Type.String({ description: 'Draft, Pending Approval, Approved or Rejected.' }),
+    customerId: nullable(
+      Type.String({ description: 'Identifier of the customer at the payment processor.' }),
+    ),
+    enableDisableTopUp: Type.Boolean({ description: 'Whether it is topped up.' }),
+    thresholdTopUpAmount: DecimalValue({ description: 'Balance below which it is topped up.' }),
+    autoTopUpAmount: DecimalValue({ description: 'Amount of a top-up.' }),
+  },
+  { description: 'A wallet.' },
+);
+
+const walletRow = rowSpec('Wallet', Wallet, {
+  currency: 'currency',
+  approvalStatus: 'approvalStatus',
+});
+
+const tag = 'Wallets';
+const walletPath = external('/wallets/{walletId}');
+
+/** Document 1, section 4.5. */
+export const walletOperations = {
+  list: operation({
+    id: 'listWallets',
+    method: 'GET',
+    path: external('/wallets'),
+    tag,
+    summary: 'List wallets by title',
+    query: Type.Object({
+      ...pageQuery,
+      ...searchQuery('the title or customerId'),
+      accountId: Type.Optional(RecordId('account', 'The account that owns them.')),
+    }),
+    details: 'A page of rows.',
+    success: reply.rowPage(walletRow),
+    errors: [400],
+  }),
+  get: operation({
+    id: 'getWallet',
+    method: 'GET',
+    path: walletPath,
+    tag,
+    summary: 'Read a wallet',
+    query: Type.Object(viewQuery),
+    details: 'With its balance and its settings for topping up.',
+    success: reply.dto(Wallet, walletRow),
+    errors: [400, 404],
+  }),
+  create: operation({
+    id: 'createWallet',
+    method: 'POST',
+    path: external('/wallets'),
+    tag,
+    summary: 'Create a wallet',
+    body: WalletCreate,
+    example: examples.wallet,
+    access: 'operator',
+    details: 'Numbers that are left out are 0; none is derived from another.',
+    success: reply.created(Wallet),
+    errors: [400, 409],
+  }),
+  update: operation({
+    id: 'updateWallet',
+    method: 'PUT',
+    path: walletPath,
+    tag,
+    summary: 'Change a wallet',
+    body: WalletUpdate,
+    example: examples.walletUpdate,
+    access: 'operator',
+    details: 'What is left out stays.',
+    success: reply.dto(Wallet),
+    errors: [400, 404, 409],
+  }),
+  delete: operation({
+    id: 'deleteWallet',
+    method: 'DELETE',
+    path: walletPath,
+    tag,
+    summary: 'Delete a wallet',
+    access: 'operator',
+    details: 'Whatever its balance is.',
+    success: reply.empty(),
+    errors: [404],
+  }),
+};

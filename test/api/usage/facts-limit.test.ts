@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import { asOwner } from '../../support/rows.js';
+import { createAccount, createService, send, usage, waitUntilRated } from '../../support/usage.js';
+
+/** 750 rows of 40,000 characters, 30 MiB and so too much to be remembered, for the card of a service. */
+const addRows = `
+  insert into rate_card_row (tenant_id, id, rate_card_id, position, attribute_id,
+    attribute_name, label, usage_type, price_method, rates, attribute_values)
+  select $1, gen_random_uuid(), card.id, n, attribute.id, 'api_calls', repeat('x', 40000), 'Charge',
+    'NO_PRICE', '{}', '[{"attributeName": "region", "attributeValue": "nowhere"}]'
+  from generate_series(2, 751) as n, rate_card as card, attribute
+  where card.service_id = $2 and attribute.service_id = $2 and attribute.name = 'api_calls'`;
+
+describe('events of services with very many prices', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true });
+    tenant = await instance.tenant();
+  });
+  after(() => instance.close());
+
+  it('are rated by as many transactions as what they need to know fits into', async () => {
+    const serviceIds: string[] = [];
+    for (const name of ['one', 'two', 'three']) {
+      const id = await createService(tenant, name);
+      await asOwner(instance.databaseUrl, (client) => client.query(addRows, [tenant.id, id]));
+      serviceIds.push(id);
+    }
+    await send(tenant, ...serviceIds.map((id) => usage('acme', id)));
+    expect(await waitUntilRated(tenant, 3)).to.include({ rejected: 3 });
+    await createAccount(tenant, 'acme');
+    // A page of a retry is one transaction, if what it needs to know fits.
+    const { body } = await tenant.post('/v1/usage-events/retry', {}).expect(200);
+    expect(body).to.deep.equal({ retried: 3, rated: 3, rejected: 0 });
+    // 48 MiB are reached with the second.
+    const sql = `select count(*)::integer as events from usage_event
+      where tenant_id = $1 group by processed_at order by events desc`;
+    const { rows } = await asOwner(instance.databaseUrl, (client) =>
+      client.query<{ events: number }>(sql, [tenant.id]),
+    );
+    expect(rows.map(({ events }) => events)).to.deep.equal([2, 1]);
+  });
+});

@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import {
+  createAccount,
+  createService,
+  meteredService,
+  send,
+  summary,
+  usage,
+  waitUntilRated,
+} from '../../support/usage.js';
+import { until } from '../../start/workbench.js';
+
+/** An instance whose requests wait a millisecond for their workflow: none ends as quickly. */
+describe('a retry that takes longer than a request waits', () => {
+  let instance: TestInstance;
+  let tenant: TestTenant;
+
+  before(async () => {
+    instance = await openTestInstance({ withWorkers: true, flowTimeoutMs: 1 });
+    tenant = await instance.tenant();
+  });
+  after(() => instance.close());
+
+  for (const [name, path] of [
+    ['of one event', (id: string) => `/v1/usage-events/${id}/retry`],
+    ['of a filter', () => '/v1/usage-events/retry'],
+  ] as const) {
+    it(`${name} answers 504 with the execution's id, and goes on`, async () => {
+      const serviceId = await createService(tenant, name, meteredService);
+      const accountRef = `late ${name}`;
+      const [id = ''] = await send(tenant, usage(accountRef, serviceId));
+      await waitUntilRated(tenant);
+      const before = await summary(tenant);
+      expect(before.rejected).to.equal(1);
+      await createAccount(tenant, accountRef);
+      const { body } = await tenant.post(path(id), {}).expect(504);
+      expect(body.error.code).to.equal('TIMEOUT');
+      expect(body.error.details.executionId).to.be.a('string');
+      await until(async () => (await summary(tenant)).rejected === 0, 20_000, 'the retry');
+      expect((await summary(tenant)).rated).to.equal(before.rated + 1);
+    });
+  }
+});
