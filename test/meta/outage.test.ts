@@ -70,6 +70,14 @@ describe('without the database', () => {
     });
   }
 
+  it('the process is alive and not ready', async () => {
+    const alive = await fetch(`${instance.url}/healthz`);
+    expect(alive.status).to.equal(200);
+    const ready = await fetch(`${instance.url}/readyz`);
+    expect(ready.status).to.equal(503);
+    expect(await ready.json()).to.include({ status: 'not ready', database: false });
+  });
+
   it('nothing was written; afterwards requests are served and usage is rated again', async () => {
     expect(await photographer.take()).to.deep.equal(stored);
     await cable.mend();

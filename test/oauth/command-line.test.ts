@@ -135,6 +135,18 @@ describe('OAuth: the command line', function () {
     expect((await durabill('tenant', 'list')).output).to.match(/^meant\t/m);
   });
 
+  it('sets the plan of a tenant', async () => {
+    expect((await durabill('tenant', 'create', 'planned')).code).to.equal(0);
+    const plan = (...words: string[]) => durabill('tenant', 'plan', 'planned', ...words);
+    expect((await plan('premium')).output).to.equal('planned has the plan premium\n');
+    expect((await durabill('tenant', 'list')).output).to.match(/^planned\tplanned\tpremium$/m);
+    expect((await plan('enterprise', '--limit', '5000')).code).to.equal(0);
+    expect((await durabill('tenant', 'list')).output).to.match(/^planned\t.*enterprise.*5000/m);
+    const without = await plan('enterprise');
+    expect([without.code, without.output]).to.deep.equal([1, '']);
+    expect(without.errors).to.include('--limit belongs to the plan enterprise');
+  });
+
   it('refuses a token whose tenant does not exist', async () => {
     const token = await instance.platform.tokens.issue({
       ...{ tenantId: 'nowhere', orgId: null, roles: ['ADMIN'], subject: 'x' },

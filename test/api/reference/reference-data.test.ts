@@ -137,6 +137,37 @@ describe('reference data', () => {
       expect(body.pagination).to.include({ total: 2, hasMore: false });
     });
 
+    it('are seeded with the values of the specification', async () => {
+      const { body } = await tenant.get('/v1/picklists').expect(200);
+      const values = Object.fromEntries(
+        (body.data as { name: string; values: { name: string }[] }[]).map((picklist) => [
+          picklist.name,
+          picklist.values.map(({ name }) => name).join(', '),
+        ]),
+      );
+      const frequencies = 'Daily, Weekly, Fortnightly, Monthly, Quarterly, Half Yearly, Yearly';
+      expect(values).to.deep.include({
+        serviceType: 'Usage, Subscription, OTC',
+        serviceStatus: 'Active, Inactive',
+        accountStatus: 'Active, Inactive',
+        approvalStatus: 'Draft, Pending Approval, Approved, Rejected',
+        customerType: 'Business, Individual',
+        netTerm: 'Due on Receipt, Net 7, Net 15, Net 30, Net 45, Net 60, Net 90',
+        paymentMethod:
+          'Cash, Check, Credit Card, Debit Card, Bank Transfer, Wire Transfer, ACH, UPI, Wallet, Other',
+        paymentType: 'Pay In, Pay Out',
+        paymentStatus: 'Pending, Completed, Failed, Cancelled, Refunded',
+        balanceStatus: 'Unapplied, Partially Applied, Applied',
+        paymentGlStatus: 'Pending, Posted',
+        chargeFrequency: `${frequencies}, One Time`,
+        billingFrequency: `${frequencies}, One Time`,
+        meterResetFrequency: frequencies,
+        invoiceStatus: 'Draft, Posted, Void',
+        invoicePaymentStatus: 'Unpaid, Partially Paid, Paid',
+        invoiceType: 'Invoice, Credit Note',
+      });
+    });
+
     it('answer in the error body of their family', async () => {
       const { body } = await tenant.get('/v1/picklists/shoeSize').expect(404);
       expect(body.error).to.include({ code: 'NOT_FOUND' });
