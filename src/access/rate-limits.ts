@@ -4,7 +4,7 @@ import { RateLimiterMemory, RateLimiterPostgres, RateLimiterRes } from 'rate-lim
 import type { Logger } from '../platform/log.js';
 import type { Tenant } from './tenants.js';
 
-/** Requests a minute of the plans (document 2, section 8); enterprise has a number of its own. */
+/** Requests a minute of the plans (spec/platform.md R43); enterprise has a number of its own. */
 const requestsOfPlan = { standard: 100, premium: 1000, enterprise: 1000 } as const;
 
 const windowSeconds = 60;

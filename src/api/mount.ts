@@ -357,7 +357,7 @@ export function mount(
 
 const requestIdForm = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The request's id: the caller's own where it is a sane token (0-decisions.md section 1). */
+/** The request's id: the caller's own where it is a sane token (spec/resources.md R10). */
 export function requestIdOf(given = ''): string {
   return requestIdForm.test(given) ? given : randomUUID();
 }

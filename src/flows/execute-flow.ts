@@ -18,7 +18,7 @@ import { usageAudit } from './usage-audit.js';
 
 type ExecutionDto = Static<typeof Execution>;
 
-/** How executions of a flow are shown (document 2, section 2). */
+/** How executions of a flow are shown (spec/flows.md R23). */
 export function executionView(
   { flowId, name }: KnownWorkflow,
   { temporal: { uiUrl, namespace } }: Platform,
@@ -71,8 +71,8 @@ function checkWorkflow({ roles }: Scope, known: KnownWorkflow): void {
 }
 
 /**
- * Executes a workflow (document 2, section 4.3): one that fails is an answer too, with its error. 400:
- * the data do not fit, and nothing is executed.
+ * Executes a workflow (spec/flows.md R23 to R26): one that fails is an answer too, with its error.
+ * 400: the data do not fit, and nothing is executed.
  */
 export async function executeFlow(
   scope: Scope,

@@ -7,7 +7,7 @@ import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/inde
 export interface KnownFlow {
   readonly workflow: FlowWorkflow;
   readonly flow: Flow;
-  /** The same on every installation (0-decisions.md section 3). */
+  /** The same on every installation (spec/flows.md R11). */
   readonly flowId: string;
   readonly name: string;
 }

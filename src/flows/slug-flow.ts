@@ -37,7 +37,7 @@ export function slugFlow({ workflow, body, isDraft, idempotencyKey }: SlugCall):
   };
 }
 
-/** Runs a flow by its slug (document 2, section 4.1). */
+/** Runs a flow by its slug (spec/flows.md R2). */
 export const runSlug = (
   scope: Scope,
   platform: Platform,

@@ -37,7 +37,7 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
 
 /**
  * A failure that the caller is meant to see: thrown anywhere, rendered once, by family
- * (document 1 section 7, document 2 section 7, document 3 section 7).
+ * (spec/resources.md R11, spec/platform.md R14, spec/gateway.md R5, R16).
  * `details` names the field and value at fault where there is one.
  */
 export class Problem extends Error {

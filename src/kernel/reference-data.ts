@@ -1,4 +1,4 @@
-/** The picklists of 0-decisions.md section 1. Their values are data: see the table `picklist_value`. */
+/** The picklists (spec/platform.md R34). Their values are data: see the table `picklist_value`. */
 export const picklistNames = [
   'serviceType',
   'serviceStatus',

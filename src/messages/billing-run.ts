@@ -1,6 +1,6 @@
 /** What the workflow of billing runs is given and gives: JSON-safe, known to workflow and activities. */
 
-/** What a billing run is asked for (0-decisions.md section 6); the dates are inclusive. */
+/** What a billing run is asked for (spec/flows.md R34); the dates are inclusive. */
 export interface BillingRunInput {
   readonly periodStart: string;
   readonly periodEnd: string;

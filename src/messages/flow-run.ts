@@ -1,6 +1,6 @@
 import type { ProblemKind } from '../kernel/problem.js';
 
-/** How an execution stands (0-decisions.md section 3). */
+/** How an execution stands (spec/flows.md R27). */
 export type ExecutionStatus =
   'running' | 'completed' | 'failed' | 'canceled' | 'terminated' | 'timed_out';
 
@@ -19,7 +19,7 @@ export interface FlowRun<Input = unknown> {
   readonly input: Input;
 }
 
-/** What a flow is called with by its slug (document 2, section 4.1). */
+/** What a flow is called with by its slug (spec/flows.md R2). */
 export interface FlowInput {
   readonly start: Readonly<Record<string, unknown>>;
   /** Whether the input is only kept beside its record. */

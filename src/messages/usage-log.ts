@@ -1,4 +1,4 @@
-/** The topic of a tenant (0-decisions.md section 2.3). */
+/** The topic of a tenant (spec/rating.md R68). */
 export const usageTopic = (tenantId: string): string => `usage.${tenantId}`;
 
 /** A usage event as the log keeps it. */

@@ -1,6 +1,6 @@
 /** What webhooks tell of, and what their workflow is given: known to all layers. */
 
-/** The kinds of events (document 2, section 6; 0-decisions.md section 3). */
+/** The kinds of events (spec/platform.md R37). */
 export const webhookEvents = [
   'workflow.completed',
   'mdata.created',

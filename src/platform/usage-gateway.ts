@@ -21,7 +21,7 @@ function keyText(key: unknown): string | null {
   return isStorable ? key : stringifyJson(key);
 }
 
-/** The organization: the token's, else the message's (0-decisions.md section 4). */
+/** The organization: the token's, else the message's (spec/gateway.md R4). */
 function orgIdOf(scope: Scope, message: Readonly<Record<string, unknown>>): string {
   if (scope.orgId !== null) return scope.orgId;
   const { morgId } = message;
@@ -60,7 +60,7 @@ const publishedResult = ({ topic, partition, offset }: Published): PublishedResu
   offset,
 });
 
-/** Publishes a usage event (document 3, section 4). 400, 502, 504. */
+/** Publishes a usage event (spec/gateway.md R1). 400, 502, 504. */
 export async function publishUsage(
   broker: UsageBroker,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** The rating engine: pure, without clock, database or environment (0-decisions.md section 2). */
+/** The rating engine: pure, without clock, database or environment (docs/spec/rating.md). */
 export { counterKey } from './counter-key.js';
 export {
   explain,

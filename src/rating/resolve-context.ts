@@ -9,7 +9,7 @@ import type {
   UsageEvent,
 } from './types.js';
 
-/** Points 1 to 5 of 0-decisions.md section 2: who used what, under which line and card. */
+/** Who used what, under which line and card (spec/rating.md R6 to R17). */
 export interface Resolved {
   readonly ok: true;
   readonly account: AccountFacts;

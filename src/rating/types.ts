@@ -255,7 +255,7 @@ export interface RatedDimension {
 }
 
 /**
- * One per event, usage type and billed account (0-decisions.md section 2, point 12), and where the
+ * One per event, usage type and billed account (spec/rating.md R51), and where the
  * charges of a line are shared, one for each account that bears them.
  */
 export interface RatedTransaction {

@@ -11,8 +11,8 @@ const loneSurrogate = /\p{Surrogate}/u;
 const referenceLengthMax = 255;
 
 /**
- * Checks the form of a usage event (document 3, section 2). The first fault is named; members that
- * the specification does not know are ignored, because the gateway accepted them.
+ * Checks the form of a usage event (spec/rating.md R1 to R5). The first fault is named; members
+ * that the specification does not know are ignored, because the gateway accepted them.
  */
 export function readUsageEvent(message: unknown): UsageEventRead {
   const read = orRejected(() => readEvent(message));

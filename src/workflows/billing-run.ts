@@ -51,7 +51,7 @@ function add(state: BillingState, result: BillingBatchResult, accounts: number):
   state.drafts.push(...draftsThatFit(state.drafts, result.drafts));
 }
 
-/** Bills all due accounts for a period, or one (DESIGN.md, section 5). */
+/** Bills all due accounts for a period, or one (spec/flows.md R34 to R36). */
 export async function runBilling(
   run: FlowRun<BillingRunInput>,
   resumed?: BillingState,

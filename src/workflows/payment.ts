@@ -3,7 +3,10 @@ import type { FlowInput, FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow.js';
 import { shortSteps } from './runtime/proxies.js';
 
-/** The payment manager: saves a payment with its defaults (document 1, section 4.4). */
+/**
+ * The payment manager: saves a payment with its defaults (spec/resources.md R76, spec/flows.md
+ * R30).
+ */
 export const savePayment = (run: FlowRun<PaymentFlowInput>) =>
   lastStep(shortSteps.createPayment, run, run.input);
 

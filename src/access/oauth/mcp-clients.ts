@@ -5,7 +5,7 @@ import { problem } from '../../kernel/problem.js';
 /** How a client signs in; only the last one needs anything of this server. */
 export type McpAuthType = 'none' | 'headers' | 'oauth' | 'per_user_oauth';
 
-/** An MCP client as the command line configures it (0-decisions.md section 4). */
+/** An MCP client as the command line configures it (spec/platform.md R52). */
 export interface McpClient {
   readonly id: string;
   readonly name: string;
@@ -33,7 +33,7 @@ export const listMcpClients = (db: Knex): Promise<McpClient[]> =>
 export const removeMcpClient = async (db: Knex, name: string): Promise<boolean> =>
   (await db('mcpClient').where({ name }).delete()) > 0;
 
-/** Whether clients may register themselves (document 3, section 1). */
+/** Whether clients may register themselves (spec/gateway.md R12). */
 export async function hasPerUserClient(db: Knex): Promise<boolean> {
   return (await db('mcpClient').where({ authType: 'per_user_oauth' }).first('id')) !== undefined;
 }

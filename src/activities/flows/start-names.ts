@@ -11,8 +11,8 @@ function renamed({ start }: Flow): [name: string, field: string][] {
 }
 
 /**
- * The problem in the names of the start node, which are what its caller knows (document 2, section
- * 2). A name of one small word may be just a word, so in the message only the quoted one is meant.
+ * The problem in the names of the start node, which are what its caller knows (spec/flows.md R4).
+ * A name of one small word may be just a word, so in the message only the quoted one is meant.
  */
 export function inStartNames(failure: Problem, workflow: string): Problem {
   const flow = (flows as Partial<Record<string, Flow>>)[workflow];

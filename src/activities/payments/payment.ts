@@ -16,7 +16,7 @@ import { reviveInput } from '../../schemas/fields/validator.js';
 import { flowStep } from '../flows/flow-step.js';
 import { deletedBy } from '../flows/start-node.js';
 
-/** A payment as the resource API takes it (document 1, section 4.4), and which one to change. */
+/** A payment as the resource API takes it (spec/resources.md R74), and which one to change. */
 interface PaymentInput {
   readonly payment: unknown;
   readonly id?: string;

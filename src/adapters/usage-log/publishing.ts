@@ -4,7 +4,7 @@ import type { Published, UsageMessage } from '../../messages/broker.js';
 import type { Logger } from '../../platform/log.js';
 
 export interface PublishOptions {
-  /** How long a publish may take (document 3, section 7: 504). */
+  /** How long a publish may take (spec/gateway.md R8). */
   readonly timeoutMs: number;
   readonly log: Logger;
 }

@@ -15,7 +15,7 @@ function refuse(state: RateLimitState, message: string): never {
 
 /**
  * Counts a request under its tenant's plan, where the operation is limited; every answer tells how
- * the tenant stands (document 2, section 8). 429: the minute's requests are used up.
+ * the tenant stands (spec/platform.md R43 to R46). 429: the minute's requests are used up.
  */
 export function limitRequest(
   operation: Operation,

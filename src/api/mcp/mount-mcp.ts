@@ -141,7 +141,7 @@ async function answerMessages(
 }
 
 /**
- * The MCP server (issue 7, deliver 4): streamable HTTP without sessions. A token of an OAuth client,
+ * The MCP server (docs/decisions/0098): streamable HTTP without sessions. A token of an OAuth client,
  * or a user's own key or token, says for whom; without one, the answer says where to get one
  * (RFC 9728, section 5.1).
  */

@@ -14,7 +14,7 @@ import { isRegistered } from './redirect-uri.js';
 
 type AuthorizationRequest = OperationInput<Operations['oauth']['authorize']>['query'];
 
-/** The cookie of document 3, section 4, which binds a flow to the browser that began it. */
+/** The cookie that binds a flow to the browser that began it (spec/gateway.md R18). */
 export const browserCookie = '__gateway_flow_secret';
 
 /**

@@ -20,7 +20,7 @@ function asRegistrationFault(error: unknown): unknown {
   return new Problem('validation', error.message, { ...error.details, code });
 }
 
-/** The endpoint exists while some MCP client uses per-user OAuth (document 3, section 1). */
+/** The endpoint exists while some MCP client uses per-user OAuth (spec/gateway.md R12). */
 const guardRegistration =
   (platform: Platform): Guard =>
   async (ctx, answer) => {
@@ -106,7 +106,7 @@ const guardAuthorization =
     }
   };
 
-/** What surrounds the two operations of document 3, by operation id. */
+/** What surrounds registration and authorization, by operation id. */
 export const oauthGuards = (platform: Platform): Readonly<Record<string, Guard>> => ({
   registerClient: guardRegistration(platform),
   authorizeClient: guardAuthorization(platform),

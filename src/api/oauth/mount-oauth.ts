@@ -68,7 +68,7 @@ function mountDocument(
   });
 }
 
-/** What of OAuth is no operation: tokens, revocation, metadata and the consent screen (OAUTH.md). */
+/** What of OAuth is no operation: tokens, revocation, metadata and the consent screen. */
 export function mountOauth(router: Router, platform: Platform): void {
   mountPreflight(router, paths.register, 'POST');
   for (const [path, work] of [

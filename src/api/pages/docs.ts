@@ -76,7 +76,7 @@ const pagePolicy = [
 
 const immutable = 'public, max-age=31536000, immutable';
 
-/** The OpenAPI document and the page that shows it, all from this machine (DESIGN.md, section 7). */
+/** The OpenAPI document and the page that shows it, all from this machine. */
 export function mountDocs(router: Router): void {
   const javascript = 'text/javascript; charset=utf-8';
   const document = lazy(() =>

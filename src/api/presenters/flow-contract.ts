@@ -16,7 +16,7 @@ function jsonSchema(schema: TObject): Record<string, unknown> {
 
 type RequestBody = FlowContractDto['requestBody'] & { readonly required?: readonly string[] };
 
-/** The field with the one type that document 2 names; what may be left out may also be null. */
+/** The field with the one type that a contract names; what may be left out may also be null. */
 function ofOneType({ type, enum: values, ...field }: JsonSchema): JsonSchema {
   const notNull = (value: unknown): boolean => value !== null && value !== 'null';
   return {
@@ -35,7 +35,7 @@ function contractBody({ start }: Flow): RequestBody {
   return { ...schema, properties };
 }
 
-/** The contract of a flow (document 2, section 2). */
+/** The contract of a flow (spec/flows.md R10). */
 export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowContractDto {
   const { flow, flowId } = known;
   const schema = contractBody(flow);
@@ -58,7 +58,7 @@ export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowCo
   };
 }
 
-/** A workflow that can be executed (document 2, section 4.3). */
+/** A workflow that can be executed (spec/flows.md R22). */
 export function presentWorkflow(known: KnownWorkflow): WorkflowDto {
   const { flowId: id, name } = known;
   if (!('flow' in known)) {

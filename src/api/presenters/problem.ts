@@ -29,7 +29,7 @@ export const retryAfterSeconds: Partial<Record<ProblemKind, string>> = {
 
 type Renderer = (failure: Problem, path: string) => object;
 
-/** Document 1, section 7. */
+/** spec/resources.md R11. */
 const renderBilling: Renderer = (failure, path) => ({
   status: failure.status,
   error: labels[failure.kind],
@@ -37,14 +37,14 @@ const renderBilling: Renderer = (failure, path) => ({
   path: `uri=${path}`,
 });
 
-/** The same, with the execution that failed (0-decisions.md section 3). */
+/** The same, with the execution that failed (spec/flows.md R8). */
 const renderFlow: Renderer = (failure, path) => {
   const { flowExecutionId } = failure.details;
   const id = flowExecutionId === undefined ? {} : { flowExecutionId };
   return { ...renderBilling(failure, path), ...id };
 };
 
-/** Document 2, section 7 (family C). */
+/** The error body of family C (spec/platform.md R14). */
 export const recordsError = (failure: Problem) => ({
   code: problemCode(failure.kind),
   message: failure.message,
@@ -53,7 +53,7 @@ export const recordsError = (failure: Problem) => ({
 });
 const renderRecords: Renderer = (failure) => ({ error: recordsError(failure) });
 
-/** Document 3, section 2, "Gateway error body", ingestion. */
+/** The error body of ingestion (spec/gateway.md R5). */
 const renderIngestion: Renderer = (failure) => ({
   is_gateway_error: false,
   status_code: failure.status,
@@ -61,7 +61,7 @@ const renderIngestion: Renderer = (failure) => ({
   extra_fields: {},
 });
 
-/** Document 3, section 2, "Gateway error body". */
+/** The gateway error body (spec/gateway.md R16). */
 const renderGateway: Renderer = (failure) => {
   const eventId = randomUUID();
   const code = failure.details['code'] ?? problemCode(failure.kind).toLowerCase();

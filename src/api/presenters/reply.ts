@@ -21,7 +21,7 @@ const envelope = (requestId: string, status: number, data: unknown) => ({
 
 const unsorted = { empty: true, sorted: false, unsorted: true };
 
-/** The page inside an envelope (document 1, section 2.1). */
+/** The page inside an envelope (spec/resources.md R4). */
 function envelopePage(content: readonly unknown[], total: number, page: number, size: number) {
   const totalPages = Math.ceil(total / size);
   return {

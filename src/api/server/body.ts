@@ -8,7 +8,7 @@ import type { Operation } from '../../schemas/http/operation.js';
 import { parseJsonInPortions, refuseUnstorableText } from './json.js';
 
 const mebibyte = 1024 * 1024;
-/** Of a body, unless its operation says otherwise (document 3, section 8). */
+/** Of a body, unless its operation says otherwise (spec/gateway.md R7). */
 export const bodyBytesMax = mebibyte;
 
 /** Values within a body, each of which takes some hundred bytes of memory (docs/decisions/0182). */

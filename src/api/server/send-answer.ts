@@ -14,8 +14,8 @@ interface Asked {
 const plainName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * The name stands as document 1 shows it; it is quoted where it has to be, and encoded where ASCII
- * does not suffice (RFC 6266, RFC 8187).
+ * The name stands without quotes (docs/decisions/0073); it is quoted where it has to be, and encoded
+ * where ASCII does not suffice (RFC 6266, RFC 8187).
  */
 function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
   if (plainName.test(fileName)) ctx.set('Content-Disposition', `attachment; filename=${fileName}`);

@@ -39,7 +39,7 @@ async function removeClient(name: string): Promise<void> {
   process.stdout.write(`removed ${name}\n`);
 }
 
-/** `durabill mcp-client add|list|remove` (0-decisions.md section 6, "Operations"). */
+/** `durabill mcp-client add|list|remove` (spec/platform.md R52). */
 export function registerMcpClient(program: Command): void {
   const group = program
     .command('mcp-client')

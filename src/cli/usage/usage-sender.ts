@@ -31,7 +31,7 @@ export interface SendOptions {
   readonly onSent?: (place: SentPlace) => void;
 }
 
-/** Limits of one request (0-decisions.md section 4): 1,000 events and 1 MiB, with room to spare. */
+/** Limits of one request (spec/gateway.md R10): 1,000 events and 1 MiB, with room to spare. */
 const batchEventsMax = 1_000;
 const batchBytesMax = 1_000_000;
 

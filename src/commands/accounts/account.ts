@@ -109,8 +109,8 @@ async function deleteAddresses(
 }
 
 /**
- * Creates an account with its addresses (document 1, section 4.3); a flow that may have to take it back
- * chooses its id. 409: number or external id taken.
+ * Creates an account with its addresses (spec/resources.md R27, R28); a flow that may have to take
+ * it back chooses its id. 409: number or external id taken.
  */
 export async function createAccount(
   scope: Scope,
@@ -183,12 +183,12 @@ async function patchAccount(
   });
 }
 
-/** Sets the account Active (document 1, section 3), whatever it was before. */
+/** Sets the account Active (spec/resources.md R30), whatever it was before. */
 export async function activateAccount(scope: Scope, id: string): Promise<AccountSummaryDto> {
   return patchAccount(scope, id, { status: 'Active' });
 }
 
-/** Sets the account Inactive (document 1, section 3): its usage is rejected from now on. */
+/** Sets the account Inactive: its usage is rejected from now on (spec/rating.md R6). */
 export async function deactivateAccount(scope: Scope, id: string): Promise<AccountSummaryDto> {
   return patchAccount(scope, id, { status: 'Inactive' });
 }
@@ -207,7 +207,7 @@ function taxLabel(input: TaxLabels, name: (typeof taxLabelNames)[number]) {
   return value === undefined ? aliasValue : value;
 }
 
-/** Sets the tax numbers that are given; null clears one (document 1, section 4.3). */
+/** Sets the tax numbers that are given; null clears one (spec/resources.md R31). */
 export async function setTaxLabels(
   scope: Scope,
   id: string,
@@ -221,7 +221,7 @@ export async function setTaxLabels(
   return patchAccount(scope, id, columns);
 }
 
-/** Refuses to delete an account that other records name (document 1, section 4.3). 409. */
+/** Refuses to delete an account that other records name (spec/resources.md R34). 409. */
 async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Account): Promise<void> {
   const contract = await Contract.query(trx)
     .forTenant(scope.tenantId)

@@ -65,7 +65,7 @@ export function itemRow(
   };
 }
 
-/** An invoice of a run as the API shows it (document 1, section 2.2); a draft, of a dry run, has no number. */
+/** An invoice of a run as the API shows it; a draft, of a dry run, has no number. */
 export function presentBilledInvoice(
   invoice: BilledInvoice,
 ): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {

@@ -34,8 +34,8 @@ function bodyOf(service: ServiceDto, name: string): unknown {
 }
 
 /**
- * Copies a service with its attributes, current rate cards and pricing logic, as a draft for approval
- * (0-decisions.md section 3). 404: there is none.
+ * Copies a service with its attributes, current rate cards and pricing logic, as a draft for
+ * approval (spec/flows.md R18). 404: there is none.
  */
 export async function cloneService(scope: Scope, id: string): Promise<ServiceDto> {
   return scope.db.transaction(async (trx) => {

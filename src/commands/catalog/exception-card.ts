@@ -16,7 +16,7 @@ export async function createExceptionCard(
   );
 }
 
-/** Makes a new version (0-decisions.md section 6). 400, 404: no such line or card. */
+/** Makes a new version (spec/resources.md R71). 400, 404: no such line or card. */
 export async function putExceptionCard(
   scope: Scope,
   key: LineKey,

@@ -18,8 +18,8 @@ import { namedInBody } from '../rules/named-in-body.js';
 import { insertRateCard, makesVersion, putRateCard } from './rate-card.js';
 
 /*
- * Price matrices are the rate cards of document 1 under other names, and whom they are of is said
- * by the body (document 2, section 4.2).
+ * Price matrices are rate cards under other names, and whom they are of is said by the body
+ * (spec/platform.md R7).
  */
 
 const options = { rowsField: 'priceMatrixRows' };
@@ -97,7 +97,7 @@ export async function insertExceptionMatrix(
 }
 
 /**
- * Makes a new version of exception prices (0-decisions.md section 6). 400: no such line. 404: it has
+ * Makes a new version of exception prices (spec/resources.md R71). 400: no such line. 404: it has
  * no prices of this currency.
  */
 export async function updateExceptionMatrix(

@@ -186,8 +186,8 @@ async function requireBillingAccounts(
 }
 
 /**
- * Finds what the rows of cards refer to and checks their rates (document 1, section 4.1, "Rate-card
- * write rules"): two queries, however many rows. 400: a reference names nothing, rates contradict
+ * Finds what the rows of cards refer to and checks their rates (spec/resources.md R46 to R48):
+ * two queries, however many rows. 400: a reference names nothing, rates contradict
  * each other, or two cards have one currency.
  */
 export async function resolveRateCards(

@@ -223,8 +223,8 @@ export async function insertRateCard(
 }
 
 /**
- * Replaces the card of the currency that the path names (document 1, section 3). 400: the body has
- * another currency; see `resolveRateCards`. 404: the currency has no current card.
+ * Replaces the card of the currency that the path names (spec/resources.md R50 to R52). 400: the
+ * body has another currency; see `resolveRateCards`. 404: the currency has no current card.
  */
 export async function putRateCard(
   trx: Knex.Transaction,
@@ -283,7 +283,7 @@ export async function replaceRateCards(
 
 /**
  * Deletes the cards of an owner with all their versions and rows: of these currencies (codes), or
- * all. One that is made again starts at version 1 (0-decisions.md section 6).
+ * all. One that is made again starts at version 1 (spec/resources.md R54).
  */
 export async function deleteRateCards(
   trx: Knex.Transaction,
@@ -317,7 +317,7 @@ export async function deleteRateCard(
   await deleteRateCards(trx, scope, owner, [code]);
 }
 
-/** Whether a PUT of a card of this service makes a version (document 1, section 3). */
+/** Whether a PUT of a card of this service makes a version (spec/resources.md R51, R52). */
 export const makesVersion = (service: Service): boolean => service.approvalStatus === 'Approved';
 
 /** Adds a card to a service. 400, 404: no such service. 409: the currency has a card. */

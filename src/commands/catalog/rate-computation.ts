@@ -19,8 +19,8 @@ import {
 import { requireSameId } from '../rules/same-id.js';
 
 /*
- * Rate computations are the pricing logic of document 1 under other names, known by their id alone
- * (document 2, section 4.2).
+ * Rate computations are pricing logic under other names, known by their id alone (spec/platform.md
+ * R10).
  */
 
 type ComputationCreate = Static<typeof schema.RateComputationCreate>;

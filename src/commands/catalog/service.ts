@@ -61,8 +61,8 @@ async function withWarnings(
 }
 
 /**
- * Creates a service with its attributes, rate cards and pricing logic, in this order (document 1,
- * section 4.1). 400: a nested part is not valid. 409: the name is taken.
+ * Creates a service with its attributes, rate cards and pricing logic, in this order
+ * (spec/resources.md R36). 400: a nested part is not valid. 409: the name is taken.
  */
 export async function createService(scope: Scope, input: ServiceCreate): Promise<ServiceDto> {
   checkAttributeNames(input);
@@ -101,8 +101,8 @@ async function putAttributes(
 }
 
 /**
- * Changes what is given; a collection that is present replaces the whole of it (document 1, section
- * 4.1). With priceableAttributes and rateCards the existing cards are removed first; with rateCards
+ * Changes what is given; a collection that is present replaces the whole of it (spec/resources.md
+ * R18). With priceableAttributes and rateCards the existing cards are removed first; with rateCards
  * alone an approved service gets new versions; with priceableAttributes alone current rows price
  * the new attribute of the same name. 400, 404. 409: the name is taken, or a current row or a
  * formula uses an attribute that would be gone.

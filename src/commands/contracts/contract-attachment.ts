@@ -71,8 +71,8 @@ function lineInput({ billAccountShares: shares, ...input }: AttachmentUpdate): L
 }
 
 /**
- * The currency that usage of a line is rated in: the contract's, else the account's default, else the
- * service's (0-decisions.md section 2, point 4). Null: none of them has one.
+ * The currency that usage of a line is rated in: the contract's, else the account's default, else
+ * the service's (spec/rating.md R14). Null: none of them has one.
  */
 async function currencyOf(
   trx: Knex.Transaction,
@@ -87,9 +87,9 @@ async function currencyOf(
 }
 
 /**
- * Attaches a service to a contract (document 2, section 4.2): the line with its dimensions and shares,
- * and the current list prices in the contract's currency as its exception card (0-decisions.md
- * section 6). 400: contract, service, account or dimension does not exist, or the dates contradict
+ * Attaches a service to a contract (spec/platform.md R4): the line with its dimensions and shares,
+ * and the current list prices in the contract's currency as its exception card. 400:
+ * contract, service, account or dimension does not exist, or the dates contradict
  * each other.
  */
 export async function attachService(scope: Scope, body: AttachmentCreate): Promise<AttachmentDto> {

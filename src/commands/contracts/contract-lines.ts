@@ -22,7 +22,7 @@ import { requireAccountFits } from '../rules/size-limits.js';
  * The lines of a contract. Whoever calls these holds the contract until the transaction ends.
  */
 
-/** What a request gives of a line; family B has one field more than document 1. */
+/** What a request gives of a line; family B has one field more than the resource API. */
 export type LineInput = Static<typeof schema.ContractServiceUpdate> & {
   readonly subscriptionChargeType?: string | null;
 };
@@ -66,7 +66,7 @@ interface LineDates {
 
 /**
  * 400: the line would end before it starts, or be ended before it starts, by its own start or its
- * contract's (document 1, section 3; docs/decisions/0051).
+ * contract's (spec/resources.md R69; docs/decisions/0051).
  */
 export function requireLineDates(
   contract: Pick<Contract, 'startDate'>,
@@ -141,7 +141,7 @@ export async function withSharesById(
 
 /**
  * Adds lines with their attributes and exception cards; a line that names no attributes gets copies
- * of its service's, one without cards has the list price (document 1, section 4.2, rule 2). Returns
+ * of its service's, one without cards has the list price (spec/resources.md R66). Returns
  * their ids in order. The caller holds their services (`lockServicesOf`). 400: a part is not valid.
  */
 export async function insertLines(

@@ -69,8 +69,8 @@ async function withWarnings(
 }
 
 /**
- * Adds a line with its attributes and exception cards (document 1, section 4.2). 400: the service
- * does not exist, or a part is not valid. 404: there is no such contract.
+ * Adds a line with its attributes and exception cards (spec/resources.md R65, R66). 400: the
+ * service does not exist, or a part is not valid. 404: there is no such contract.
  */
 export async function createContractService(
   scope: Scope,
@@ -157,8 +157,8 @@ export async function updateContractService(
 }
 
 /**
- * Ends a line (document 1, section 3); a line that was ended gets the new date and message. 400: the
- * date is before the line's first day. 404: there is no such line.
+ * Ends a line (spec/resources.md R69); a line that was ended gets the new date and message. 400:
+ * the date is before the line's first day. 404: there is no such line.
  */
 export async function endContractService(
   scope: Scope,

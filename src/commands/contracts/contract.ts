@@ -125,8 +125,9 @@ async function readWritten(
 }
 
 /**
- * Creates a contract with its lines (document 1, section 4.2). 400: the account or a service does
- * not exist, dates contradict each other, a nested part is not valid. 409: the number is taken.
+ * Creates a contract with its lines (spec/resources.md R61, R62). 400: the account or a service
+ * does not exist, dates contradict each other, a nested part is not valid. 409: the number is
+ * taken.
  */
 export async function createContract(scope: Scope, input: ContractCreate): Promise<ContractDto> {
   requireDateOrder(input);
@@ -160,7 +161,7 @@ function refuseCleared({ number, masterAccountId, accountExtId }: ContractUpdate
 }
 
 /**
- * Changes what is given; `services`, when present, replaces all lines (document 1, section 4.2).
+ * Changes what is given; `services`, when present, replaces all lines (spec/resources.md R63).
  * 400 as for `createContract`. 404: there is no such contract. 409: the number is taken.
  */
 export async function updateContract(

@@ -118,9 +118,10 @@ function textsOf(
 }
 
 /**
- * Writes the values of dimensions that a line of document 1 is given onto its attributes; those that a
- * former request gave and this one does not are taken away. A name that no attribute of it has is kept
- * as it was sent. 400: a value is not of its attribute's type, or the attribute is sent with another.
+ * Writes the values of dimensions that the resource API gives a line onto its attributes; those that
+ * a former request gave and this one does not are taken away. A name that no attribute of it has is
+ * kept as it was sent. 400: a value is not of its attribute's type, or the attribute is sent with
+ * another.
  */
 export async function setKnownDimensionValues(
   trx: Knex.Transaction,

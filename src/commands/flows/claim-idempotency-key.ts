@@ -9,8 +9,8 @@ export const otherRequest = (): Problem =>
   });
 
 /**
- * Takes an `Idempotency-Key` for a request that a workflow carries out (DESIGN.md, section 3), or finds
- * the request that took it before. 409: that was another request.
+ * Takes an `Idempotency-Key` for a request that a workflow carries out (spec/flows.md R33), or
+ * finds the request that took it before. 409: that was another request.
  */
 export async function claimIdempotencyKey(
   scope: Scope,

@@ -11,7 +11,7 @@ export interface FlowSave {
   readonly workflow: string;
   /** The start node as the caller sent it. */
   readonly start: Readonly<Record<string, unknown>>;
-  /** Whether further steps wait until the flow is called again (document 2, section 4.1). */
+  /** Whether further steps wait until the flow is called again (spec/flows.md R19, R20). */
   readonly isDraft: boolean;
 }
 

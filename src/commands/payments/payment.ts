@@ -15,7 +15,7 @@ import { recordWebhookEvent } from '../webhooks/webhook-event.js';
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
 
-/** What a payment is, as far as no caller says otherwise (0-decisions.md section 1, "Defaults"). */
+/** What a payment is, as far as no caller says otherwise (spec/resources.md R76). */
 const defaults = {
   paymentStatus: 'Completed',
   paymentGlStatus: 'Pending',
@@ -44,7 +44,7 @@ const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
   balance.eq(amount) ? 'Unapplied' : balance.isZero() ? 'Applied' : 'Partially Applied';
 
 /**
- * Saves a payment with the payment manager's defaults (document 1, section 4.4): approved, waiting
+ * Saves a payment with the payment manager's defaults (spec/resources.md R76): approved, waiting
  * for the general ledger, nothing of it applied. 400: no such account. 409: the reference is taken.
  */
 export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {

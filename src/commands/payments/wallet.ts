@@ -44,7 +44,7 @@ function walletColumns(input: WalletUpdate) {
   };
 }
 
-/** Creates a wallet (document 1, section 4.5). 400: no such account. 409: the title is taken. */
+/** Creates a wallet (spec/resources.md R78, R79). 400: no such account. 409: the title is taken. */
 export async function createWallet(scope: Scope, input: WalletCreate): Promise<WalletDto> {
   return scope.db.transaction(async (trx) => {
     await holdAccount(trx, scope, input.accountId);

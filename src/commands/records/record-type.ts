@@ -204,7 +204,7 @@ export async function updateRecordType(
 
 /**
  * Deletes a type; `force` deletes its records too. 404: there is no such type. 409: it has records
- * (0-decisions.md section 3).
+ * (spec/platform.md R21).
  */
 export async function deleteRecordType(
   scope: Scope,

@@ -7,7 +7,7 @@ interface DateRange {
 }
 
 /**
- * 400 unless the range ends on or after the day it starts (0-decisions.md section 1, "Dates"). What
+ * 400 unless the range ends on or after the day it starts (spec/resources.md R24). What
  * the change leaves out is as it is stored. `at` is where the dates are in the request.
  */
 export function requireDateOrder(change: DateRange, stored: DateRange = {}, at = ''): void {

@@ -1,8 +1,8 @@
 import { problem } from '../../kernel/problem.js';
 
 /**
- * A body may repeat an id that the request already says elsewhere, so that what was read can be sent back;
- * it must not name another (document 1, section 2.2, "Address"). `actual` is null where nothing that
+ * A body may repeat an id that the request already says elsewhere, so that what was read can be
+ * sent back; it must not name another (spec/resources.md R32). `actual` is null where nothing that
  * a body could name is right. 400: it does.
  */
 export function requireSameId(

@@ -39,7 +39,7 @@ interface Candidate {
 const racesMax = 5;
 
 /**
- * Rates records of the usage log (DESIGN.md, section 4): what becomes of them, their charges, the
+ * Rates records of the usage log (docs/decisions/0043): what becomes of them, their charges, the
  * counters and the offset of the consumer are written in one transaction, so that whatever crashes,
  * they move together. Records that were consumed before are only counted: a repeated call changes
  * nothing and answers the same.

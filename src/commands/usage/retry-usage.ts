@@ -25,8 +25,8 @@ const pageSize = 500;
 const racesMax = 5;
 
 /**
- * Rates rejected events again (0-decisions.md section 2.2), each in the place that it has in the log.
- * An event that this run rejected once more is not taken again, so that a repeated call does nothing
+ * Rates rejected events again (spec/rating.md R62), each in the place that it has in the log. An
+ * event that this run rejected once more is not taken again, so that a repeated call does nothing
  * twice. Those that contradict another event stay as they are: nothing that is mended changes that.
  */
 export async function retryUsagePage(

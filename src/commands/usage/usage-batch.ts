@@ -91,9 +91,9 @@ export class UsageBatch {
   }
 
   /**
-   * What a message is: the first of its external id is rated; so is one whose original was rejected,
-   * in its original's place (0-decisions.md section 6); every other is a duplicate, or contradicts
-   * its original. `rate` is called for those that are rated.
+   * What a message is: the first of its external id is rated; so is one whose original was
+   * rejected, in its original's place (spec/rating.md R57); every other is a duplicate, or
+   * contradicts its original. `rate` is called for those that are rated.
    */
   add(place: Place, message: ReadMessage, rate: () => Outcome): void {
     const externalId = message.externalTransactionId;

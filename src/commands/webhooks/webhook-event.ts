@@ -4,7 +4,7 @@ import { mapInPortions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
 
-/** A change of which webhooks are to be told (document 2, section 6). */
+/** A change of which webhooks are to be told (spec/platform.md R37). */
 export interface WebhookEventInput {
   readonly tenantId: string;
   readonly event: WebhookEvent;

@@ -10,7 +10,7 @@ export interface DecimalRule {
 
 /**
  * An exact decimal: a JSON number on the wire, a `Decimal` after validation
- * (0-decisions.md section 1, "Money and quantities"). The keyword `decimal` is defined by
+ * (spec/resources.md R25). The keyword `decimal` is defined by
  * `schemas/fields/validator.ts`; the OpenAPI document shows `type: number`.
  */
 export function DecimalValue(options: { description: string } & DecimalRule): TUnsafe<Decimal> {

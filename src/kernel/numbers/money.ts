@@ -33,7 +33,7 @@ Object.defineProperty(Decimal.prototype, 'toPostgres', {
 export const ZERO: Decimal = new Decimal(0);
 export const ONE: Decimal = new Decimal(1);
 
-/** Decimal places that a rated amount keeps (0-decisions.md section 2, point 12). */
+/** Decimal places that a rated amount keeps (spec/rating.md R53). */
 export const amountPlaces = 10;
 /** Digits that a number from outside may have, written out without exponent. */
 export const digitsMax = 38;

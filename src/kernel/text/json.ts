@@ -27,7 +27,7 @@ export const isNumberObject = (value: unknown): boolean =>
 
 /**
  * Reads a JSON text. Numbers that a float would change come as `Decimal`, so that no digit is lost
- * (0-decisions.md section 1); all others as numbers. Throws a validation problem.
+ * (spec/resources.md R25); all others as numbers. Throws a validation problem.
  */
 export function parseJson(text: string): unknown {
   const areNumbersSafe = scan(text);

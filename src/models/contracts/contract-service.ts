@@ -93,8 +93,8 @@ export class ContractService extends BillingRecord {
   }
 
   /**
-   * Gives lines copies of the attributes of their services, of all kinds (document 1, section 4.2,
-   * rule 2), in one statement however many lines there are.
+   * Gives lines copies of the attributes of their services, of all kinds (spec/resources.md R66),
+   * in one statement however many lines there are.
    */
   static async copyCatalogAttributes(
     trx: Knex.Transaction,

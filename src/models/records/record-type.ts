@@ -24,7 +24,7 @@ function readDeclaration(text: string): readonly DeclaredField[] {
   return fields;
 }
 
-/** A type of records (document 2, section 4.3): what fields they have. */
+/** A type of records (spec/platform.md R18): what fields they have. */
 export class RecordType extends TenantModel {
   static override tableName = 'record_type';
   static override jsonAttributes = ['keys'];

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { TenantModel } from '../db/tenant-model.js';
 
-/** An address that is told of events (document 2, section 6). */
+/** An address that is told of events (spec/platform.md R35). */
 export class Webhook extends TenantModel {
   static override tableName = 'webhook';
 

@@ -246,7 +246,7 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
     /** Usage events that a tenant may send in a minute; undefined: any number. */
     ingestEventsPerMinute: values.INGEST_EVENTS_PER_MINUTE,
-    /** How long a request waits for the end of its workflow (DESIGN.md, section 3). */
+    /** How long a request waits for the end of its workflow (docs/decisions/0065). */
     flowTimeoutMs: values.FLOW_TIMEOUT_MS,
     /** What one tenant may take of a process while others want to work (docs/decisions/0171). */
     tenantShare: Number(values.TENANT_SHARE),

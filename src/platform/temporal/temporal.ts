@@ -54,7 +54,7 @@ export interface Temporal {
   close(): Promise<void>;
 }
 
-/** Keyword search attributes of every workflow (DESIGN.md, section 3). */
+/** Keyword search attributes of every workflow. */
 const searchAttributes = ['TenantId', 'Flow', 'EntityType', 'EntityId', 'Actor'];
 
 const alreadyExists = 6;

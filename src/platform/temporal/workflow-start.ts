@@ -16,7 +16,7 @@ import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
 import { temporalProblem, type Temporal } from './temporal.js';
 
-/** What a workflow is indexed by (DESIGN.md, section 3). */
+/** What a workflow is indexed by. */
 interface Subject {
   readonly tenantId: string;
   readonly entityType: string;

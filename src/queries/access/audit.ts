@@ -83,7 +83,7 @@ const entryWeight: RowWeight<AuditEntry> = {
 };
 
 /**
- * The changes that a filter chooses, newest first (issue 4, deliver 4). 400: `from` or `to` is no
+ * The changes that a filter chooses, newest first (spec/beyond.md R5). 400: `from` or `to` is no
  * time, or they are the wrong way round.
  */
 export async function listAudit(

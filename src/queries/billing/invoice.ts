@@ -184,7 +184,7 @@ export async function readInvoices(
   return presented;
 }
 
-/** An invoice with its items, in their order (document 1, section 4.6). 404: there is none. */
+/** An invoice with its items, in their order (spec/resources.md R83). 404: there is none. */
 export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> {
   const [invoice] = await readInvoices(scope, [id]);
   if (!invoice) throw missingInvoice(id);

@@ -65,8 +65,8 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
 }
 
 /**
- * A start node under the names that commands know, its references resolved to ids and currency codes
- * (document 2, section 4.1). 400: a reference names nothing.
+ * A start node under the names that commands know, its references resolved to ids and currency
+ * codes (spec/flows.md R5). 400: a reference names nothing.
  */
 export async function resolveStart(
   scope: Scope,

@@ -136,8 +136,8 @@ async function readData(
 }
 
 /**
- * One page of the records of a type (document 2, section 4.3). 400: a filter, sort or field that
- * the type does not know. 404: there is no such type.
+ * One page of the records of a type (spec/platform.md R25 to R30). 400: a filter, sort or field
+ * that the type does not know. 404: there is no such type.
  */
 export async function listRecords(
   scope: Scope,

@@ -38,7 +38,7 @@ function contains(q: string | undefined, texts: readonly string[]): boolean {
   return texts.some((text) => text.toLowerCase().includes(wanted));
 }
 
-/** One page of the countries, by name; `q` searches name and ISO codes (document 1, section 4.8). */
+/** One page of the countries, by name; `q` searches name and ISO codes (spec/resources.md R87). */
 export function listCountries(page: PageRequest, q: string | undefined): Listed<CountryDto> {
   const found = referenceData.countries.filter(({ name, alpha2Code, alpha3Code }) =>
     contains(q, [name, alpha2Code, alpha3Code]),
@@ -52,7 +52,7 @@ export function listCountries(page: PageRequest, q: string | undefined): Listed<
   };
 }
 
-/** One page of the currencies, by code; `q` searches code and name (document 1, section 4.8). */
+/** One page of the currencies, by code; `q` searches code and name (spec/resources.md R87). */
 export function listCurrencies(page: PageRequest, q: string | undefined): Listed<CurrencyDto> {
   const found = referenceData.currencies.filter(({ code, name }) => contains(q, [code, name]));
   const { items, total } = pageOf(found, page);

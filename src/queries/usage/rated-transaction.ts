@@ -85,7 +85,7 @@ export function presentRatedTransaction(
   };
 }
 
-/** Document 1, section 4.7: the latest transaction date first. 400 when fromDate is after toDate. */
+/** The latest transaction date first (spec/resources.md R85). 400 when fromDate is after toDate. */
 export async function listRatedTransactions(
   scope: Scope,
   page: PageRequest,
@@ -134,7 +134,7 @@ async function countTransactions(
   return tallies.reduce((total, { transactions }) => total + Number(transactions), 0);
 }
 
-/** Document 1, section 4.7. 404 when there is none. */
+/** A transaction with its dimensions (spec/resources.md R86). 404 when there is none. */
 export async function getRatedTransaction(scope: Scope, id: string): Promise<RatedTransactionDto> {
   const { tenantId, db } = scope;
   const found = await RatedTransaction.query(db.read)

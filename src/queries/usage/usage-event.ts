@@ -240,7 +240,7 @@ async function findPending(
   return newest;
 }
 
-/** One event with its charges explained (0-decisions.md section 2.4). 404 when there is none. */
+/** One event with its charges explained (spec/rating.md R64, R65). 404 when there is none. */
 export async function getUsageEvent(
   scope: Scope,
   log: UsageLogReader,
@@ -270,7 +270,7 @@ async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<Usage
   };
 }
 
-/** What became of all events: the numbers add up at any moment (DESIGN.md, promise 2). */
+/** What became of all events: the numbers add up at any moment (spec/beyond.md R12). */
 export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
   const { tenantId, db } = scope;
   // One statement, then the ends of the log: what was consumed by then is in the log already.

@@ -6,7 +6,7 @@ import { operation, reply } from '../http/operation.js';
 const texts = (description: string, maxItems: number, maxLength = 100) =>
   Type.Array(Type.String({ maxLength }), { description, maxItems });
 
-/** Document 3, section 2, and RFC 7591, section 2. Members that it does not name are ignored. */
+/** spec/gateway.md R11, and RFC 7591, section 2. Members that it does not name are ignored. */
 export const ClientRegistration = Type.Object(
   {
     client_name: Type.Optional(
@@ -46,7 +46,7 @@ export const RegisteredClient = Type.Object(
   { description: 'A registered client.' },
 );
 
-/** Document 3, section 4, and RFC 8707. What is wrong is told by a redirect where there is one. */
+/** spec/gateway.md R17, and RFC 8707. What is wrong is told by a redirect where there is one. */
 const authorizeQuery = Type.Object({
   response_type: Type.String({ description: 'code.', maxLength: 100 }),
   client_id: Type.String({ description: 'The client, from its registration.', maxLength: 100 }),

@@ -51,7 +51,7 @@ export const AddressUpdate = updateBody(AddressCreate);
 
 const taxLabel = (description: string) => optional(Text(description, 64));
 
-/** Tax numbers; the upper-case names are aliases (document 1, section 2.2). */
+/** Tax numbers; the upper-case names are aliases (spec/resources.md R31). */
 export const TaxLabels = writeBody(
   {
     gst: taxLabel('GST number.'),

@@ -4,7 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import { DateText, optional } from '../fields/field.js';
 import { RecordId } from '../http/record-id.js';
 
-/** What a billing run is asked for (0-decisions.md section 6). */
+/** What a billing run is asked for (spec/flows.md R34). */
 export const BillingRunData = Type.Object(
   {
     periodStart: DateText('First day of the period, inclusive.'),
@@ -37,7 +37,7 @@ export function checkBillingRun({ periodStart, periodEnd }: BillingRunData): voi
   }
 }
 
-/** The workflow of billing runs, as callers execute it by its name (document 2, section 4.3). */
+/** The workflow of billing runs, as callers execute it by its name (spec/flows.md R22). */
 export const billingRunWorkflow = {
   workflow: 'runBilling',
   name: 'billing-run',

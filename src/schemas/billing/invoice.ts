@@ -65,7 +65,7 @@ export const VoidInvoice = writeBody(
 
 const tag = 'Invoices';
 
-/** Document 1, section 4.6. */
+/** Read only: billing runs make invoices (spec/resources.md R81 to R84). */
 export const invoiceOperations = {
   list: operation({
     id: 'listInvoices',

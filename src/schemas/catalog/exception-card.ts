@@ -8,7 +8,7 @@ const tag = 'Contract services';
 const collection = external('/contracts/{contractId}/services/{contractServiceId}/rate-cards');
 const item = external('/contracts/{contractId}/services/{contractServiceId}/rate-cards/{currency}');
 
-/** The prices of a line of its own; where it has none, the catalog's hold (document 1, section 1). */
+/** The prices of a line of its own; where it has none, the catalog's hold (spec/rating.md R15). */
 export const exceptionCardOperations = {
   list: operation({
     id: 'listExceptionCards',

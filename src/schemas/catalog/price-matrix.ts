@@ -46,7 +46,7 @@ export const PricingCopy = writeBody(
 
 const currencyIdShown = Uuid('Id of its currency.');
 
-/** The rate card of document 1, with what it belongs to. */
+/** A rate card, with what it belongs to. */
 export const PriceMatrix = Type.Object(
   { serviceId, currencyId: currencyIdShown, ...RateCard.properties },
   { description: 'The list prices of a service in one currency.' },

@@ -90,8 +90,8 @@ const rowVariants = priceMethods.map(({ name, rates }) => {
 }) as unknown as readonly CommonRow[];
 
 /**
- * A row in a request. Its rate fields are those of its price method, and no others (document 1,
- * section 2.2); which they are is known from `findPriceMethod(row.priceMethod).rates`.
+ * A row in a request. Its rate fields are those of its price method, and no others
+ * (spec/resources.md R47); which they are is known from `findPriceMethod(row.priceMethod).rates`.
  */
 export const RateCardRowWrite = oneOfBy('priceMethod', rowVariants, {
   description: 'A row; its rate fields depend on priceMethod.',

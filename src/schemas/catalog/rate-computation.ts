@@ -25,7 +25,7 @@ export const ExpressionListWrite = writeBody(
       { description: 'What becomes of the values of its steps.' },
     ),
   },
-  { description: 'The pricing logic of document 1: its steps and their output.' },
+  { description: 'The pricing logic of the resource API: its steps and their output.' },
 );
 
 export const RateComputationCreate = writeBody(
@@ -52,7 +52,7 @@ const ExpressionList = Type.Object(
       { description: 'What becomes of the values of its steps.' },
     ),
   },
-  { description: 'The pricing logic of document 1: its steps and their output.' },
+  { description: 'The pricing logic of the resource API: its steps and their output.' },
 );
 
 export const RateComputation = Type.Object(

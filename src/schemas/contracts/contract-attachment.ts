@@ -71,7 +71,7 @@ export const AttachmentHeader = Type.Object(HeaderFields, {
   description: 'A service of a contract without its collections.',
 });
 
-/** The contract service of document 1 under the names of document 2. */
+/** The contract service of the resource API under the names of family B. */
 export const Attachment = Type.Object(
   {
     ...HeaderFields,

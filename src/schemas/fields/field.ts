@@ -31,7 +31,7 @@ export const Instant = (description: string) => Type.String({ description, forma
 export const CurrencyCode = (description: string): TUnsafe<string> =>
   Type.Unsafe<string>({ description, currency: true });
 
-/** A currency by id, code or name; the ISO code after validation (0-decisions.md section 3). */
+/** A currency by id, code or name; the ISO code after validation (spec/platform.md R2). */
 export const CurrencyReference = (description: string): TUnsafe<string> =>
   Type.Unsafe<string>({ description, currency: { acceptsId: true } });
 
@@ -80,8 +80,8 @@ const responseOnly = [
 
 /**
  * A write body: an unknown property is 400 and named; response-only ones are ignored
- * (0-decisions.md section 1). `ignore` adds those of this entity. `requiredAny` tells readers of the
- * OpenAPI document that one of these is needed: the command checks it, with a better message.
+ * (spec/resources.md R16, R17). `ignore` adds those of this entity. `requiredAny` tells readers of
+ * the OpenAPI document that one of these is needed: the command checks it, with a better message.
  */
 export function writeBody<P extends TProperties>(
   properties: P,

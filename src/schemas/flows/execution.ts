@@ -14,7 +14,7 @@ const field = Type.Object(
   { additionalProperties: true, description: 'A field of the start node.' },
 );
 
-/** What callers need to know to run a flow (document 2, section 2). */
+/** What callers need to know to run a flow (spec/flows.md R10). */
 export const FlowContract = Type.Object(
   {
     flowId: Uuid('Id of the flow.'),
@@ -50,7 +50,7 @@ export const FlowContract = Type.Object(
   { description: 'The contract of a flow.' },
 );
 
-/** A workflow that can be executed (document 2, section 4.3). */
+/** A workflow that can be executed (spec/flows.md R22). */
 export const Workflow = Type.Object(
   {
     id: Uuid('Id of the workflow: its flowId.'),
@@ -82,7 +82,7 @@ const Status = Type.Unsafe<ExecutionStatus>({
   ...{ type: 'string', enum: statuses, description: 'How it stands.' },
 });
 
-/** An execution of a workflow (document 2, section 2). */
+/** An execution of a workflow (spec/flows.md R23). */
 export const Execution = Type.Object(
   {
     executionId: Uuid('Id of the execution.'),

@@ -5,7 +5,7 @@ import { flows } from './index.js';
 
 const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 
-/** The id of a flow: the same on every installation (0-decisions.md section 3). */
+/** The id of a flow: the same on every installation (spec/flows.md R11). */
 export const flowIdOf = (slug: string): string => uuidV5(`flow/${slug}`, namespace);
 
 /** Workflows without a slug that callers execute by their names. */

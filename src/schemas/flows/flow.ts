@@ -17,7 +17,7 @@ export type FlowEntity = 'account' | 'contract' | 'service' | 'payment';
 export type ReferenceTarget = 'account' | 'contract' | 'service' | 'currency';
 
 /**
- * A flow that callers start by its slug (document 2, section 4.1): contract, validation, route and
+ * A flow that callers start by its slug (spec/flows.md R2): contract, validation, route and
  * OpenAPI derive from it. Its key in `flows` is the name of its workflow.
  */
 export interface Flow<S extends TObject = TObject> {
@@ -67,7 +67,7 @@ export function startNode<P extends TProperties>(fields: P): TObject<P> {
 /** A field that commands know under another name. */
 export const named = <S extends TSchema>(to: string, schema: S): S => annotated(schema, { to });
 
-/** A record by its id or natural key; resolved before later steps run (0-decisions.md section 3). */
+/** A record by its id or natural key; resolved before later steps run (spec/flows.md R5). */
 export const Reference = (target: ReferenceTarget, description: string): TUnsafe<string> =>
   Type.Unsafe<string>({
     description,
@@ -77,7 +77,7 @@ export const Reference = (target: ReferenceTarget, description: string): TUnsafe
     reference: target,
   });
 
-/** What running a flow answers with (document 2, section 2). */
+/** What running a flow answers with (spec/flows.md R2). */
 export const ExecutionResult = Type.Object(
   {
     output: Type.Unsafe<Record<string, unknown>>({
@@ -98,7 +98,7 @@ export const isCreate = ({ slug }: Flow): boolean => slug.endsWith('/create');
 
 /**
  * What a flow may be called with: its start node, and, where it creates, the draft to complete
- * (0-decisions.md section 3, `draftMode=true`).
+ * (spec/flows.md R19, R20).
  */
 export const flowBody = (declared: Flow): TObject =>
   isCreate(declared)

@@ -10,12 +10,12 @@ export const flows = { ...accountFlows, ...contractFlows, ...serviceFlows, ...pa
 export type Flows = typeof flows;
 export type FlowWorkflow = keyof Flows;
 
-/** Every flow with the name of its workflow, in the order of document 2. */
+/** Every flow with the name of its workflow, in the order in which they are listed. */
 export const flowList: readonly (readonly [FlowWorkflow, Flow])[] = Object.entries(
   flows,
 ) as unknown as [FlowWorkflow, Flow][];
 
-/** `savePayment` is called `payment-save` outside (0-decisions.md section 3). */
+/** `savePayment` is called `payment-save` outside (spec/flows.md R22, R30). */
 export const publicNameOf = (workflow: string): string => {
   const [, verb = '', entity = ''] = /^([a-z]+)(.*)$/.exec(workflow) ?? [];
   return `${entity.toLowerCase()}-${verb}`;

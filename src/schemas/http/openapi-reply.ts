@@ -23,7 +23,7 @@ const described = (schema: JsonSchema, description: string): JsonSchema => ({
   description,
 });
 
-/** The envelope of document 1, section 2.1. */
+/** The envelope (spec/resources.md R4). */
 const envelope = (data: JsonSchema): JsonSchema =>
   object(
     {
@@ -125,7 +125,7 @@ function offsetPage(item: JsonSchema, translator: SchemaTranslator): JsonSchema 
 
 const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** The PascalCase row that `toRow` makes of a record (document 1, section 2.1). */
+/** The PascalCase row that `toRow` makes of a record (spec/resources.md R7). */
 function rowSchema(spec: RowSpec, translator: SchemaTranslator): JsonSchema {
   const lookupName = translator.define('LookupName', () =>
     object({ Name: described(text, 'The display name.') }, 'What a lookup field points to.'),

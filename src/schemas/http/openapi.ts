@@ -73,7 +73,7 @@ const headers = {
 
 const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
 
-/** What every answer tells whose request was counted (document 2, section 8). */
+/** What every answer tells whose request was counted (spec/platform.md R45). */
 const rateLimitHeaders = {
   'X-RateLimit-Limit': headerRef('RateLimit'),
   'X-RateLimit-Remaining': headerRef('RateLimitRemaining'),

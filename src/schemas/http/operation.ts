@@ -2,7 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Role } from '../../kernel/role.js';
 import type { RowSpec } from './row.js';
 
-/** Which error body an operation answers with (document 1 §7, document 2 §7, document 3 §7). */
+/** Which error body an operation answers with; see `problem.ts`. */
 export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gateway';
 
 /**
@@ -41,13 +41,13 @@ interface PageReply<S extends TSchema = TSchema> {
   readonly schema: S;
   readonly row: RowSpec | null;
 }
-/** `{data, pagination}` of document 2, section 2. */
+/** `{data, pagination}` (spec/platform.md R16). */
 interface OffsetPageReply<S extends TSchema = TSchema> {
   readonly kind: 'offsetPage';
   readonly status: 200;
   readonly schema: S;
 }
-/** The envelope around a camelCase object (0-decisions.md section 3, "Family B bodies"). */
+/** The envelope around a camelCase object (spec/platform.md R1). */
 interface EnvelopedReply<S extends TSchema = TSchema> {
   readonly kind: 'enveloped';
   readonly status: 200 | 201;
@@ -90,7 +90,7 @@ export type Reply =
 /** A reply with a body that is JSON, or with none. */
 export type JsonReply = Exclude<Reply, FileReply | RedirectReply>;
 
-/** The answers that the documents know (document 1, section 2.1). */
+/** The shapes of answers (spec/resources.md R4 to R9). */
 export const reply = {
   dto: <S extends TSchema>(schema: S, row: RowSpec | null = null): DtoReply<S> => ({
     kind: 'dto',
@@ -178,7 +178,7 @@ export interface Operation {
   /** Whether it changes nothing, where its method does not say so. */
   readonly isReadOnly?: boolean;
   /**
-   * Which limit of the tenant it counts for: `requests` is that of its plan (document 2, section 8),
+   * Which limit of the tenant it counts for: `requests` is that of its plan (spec/platform.md R43),
    * `events` that of ingestion, if the instance has one.
    */
   readonly rateLimit?: 'requests' | 'events';
@@ -252,7 +252,7 @@ export function operation<const O extends Operation>(declaration: O): O {
   return declaration;
 }
 
-/** The prefix of the resource API (document 1). */
+/** The prefix of the resource API. */
 export const external = <const P extends string>(path: P): `/api/v1/external${P}` =>
   `/api/v1/external${path}`;
 

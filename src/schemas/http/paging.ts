@@ -32,7 +32,7 @@ const pageProperties = (sizeDefault: number) => ({
   }),
 });
 
-/** `page` and `size` of billing lists (document 1, section 8). */
+/** `page` and `size` of billing lists (spec/resources.md R12, R13). */
 export const pageQuery = pageProperties(20);
 /** `page` and `size` of the countries and currencies. */
 export const referencePageQuery = pageProperties(100);
@@ -48,7 +48,7 @@ export const searchQuery = (fields: string) => ({
   q: Type.Optional(FreeText(`Part of ${fields}, in any letter case.`, 255)),
 });
 
-/** `limit` and `offset` of document 2, section 8. */
+/** `limit` and `offset` (spec/platform.md R16). */
 export const offsetQuery = {
   limit: WholeNumber({
     description: 'Items a page, at most 1000.',

@@ -9,10 +9,10 @@ const billingFields = {
   path: Type.String({ description: 'The path of the request, as uri=<path>.' }),
 };
 
-/** Document 1, section 7. */
+/** spec/resources.md R11. */
 const BillingError = Type.Object(billingFields, { description: 'An error of the billing API.' });
 
-/** The same of a flow, with the execution that failed (0-decisions.md section 3). */
+/** The same of a flow, with the execution that failed (spec/flows.md R8). */
 const FlowError = Type.Object(
   {
     ...billingFields,
@@ -23,7 +23,7 @@ const FlowError = Type.Object(
   { description: 'An error of a flow.' },
 );
 
-/** Document 2, section 7 (family C). */
+/** The error body of family C (spec/platform.md R14). */
 const RecordsError = Type.Object(
   {
     error: Type.Object(
@@ -41,7 +41,7 @@ const RecordsError = Type.Object(
   { description: 'An error of the record and workflow API.' },
 );
 
-/** Document 3, section 2, "Gateway error body", ingestion. */
+/** The error body of ingestion (spec/gateway.md R5). */
 const IngestionError = Type.Object(
   {
     is_gateway_error: Type.Literal(false, { description: 'Always false here.' }),
@@ -58,7 +58,7 @@ const IngestionError = Type.Object(
 const nullableText = (description: string) =>
   Type.Union([Type.String(), Type.Null()], { description });
 
-/** Document 3, section 2, "Gateway error body". */
+/** The gateway error body (spec/gateway.md R16). */
 const GatewayError = Type.Object(
   {
     event_id: Type.String({ format: 'uuid', description: 'Id of this error.' }),
@@ -114,5 +114,5 @@ const codes: Readonly<Record<ProblemKind, string>> = {
   timeout: 'TIMEOUT',
 };
 
-/** The code of family C for a kind of problem (0-decisions.md section 3). */
+/** The code of family C for a kind of problem (spec/platform.md R15). */
 export const problemCode = (kind: ProblemKind): string => codes[kind];

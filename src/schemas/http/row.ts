@@ -5,7 +5,7 @@ import type { PicklistName } from '../../kernel/reference-data.js';
 export type LookupTarget = PicklistName | 'currency';
 
 /**
- * How the camelCase record of an entity is shown as a PascalCase row (document 1, section 2.1):
+ * How the camelCase record of an entity is shown as a PascalCase row (spec/resources.md R7):
  * every field of `source` under its PascalCase name; a lookup as the UUID of its value with a
  * sibling `<Field>__r` of `{Name}`; collections keep the camelCase names of their items.
  */

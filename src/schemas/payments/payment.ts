@@ -84,7 +84,7 @@ const paymentRow = rowSpec('Payment', Payment, {
 const tag = 'Payments';
 const paymentPath = external('/payments/{paymentId}');
 
-/** Saving is a durable workflow; its result is the answer (document 1, section 4.4). */
+/** Saving is a durable workflow; its result is the answer (spec/flows.md R30). */
 export const paymentOperations = {
   list: operation({
     id: 'listPayments',

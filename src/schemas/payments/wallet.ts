@@ -76,7 +76,7 @@ const walletRow = rowSpec('Wallet', Wallet, {
 const tag = 'Wallets';
 const walletPath = external('/wallets/{walletId}');
 
-/** Document 1, section 4.5. */
+/** spec/resources.md R78 to R80. */
 export const walletOperations = {
   list: operation({
     id: 'listWallets',

@@ -105,7 +105,7 @@ export const RecordType = Type.Object(
   { description: 'A type of records.' },
 );
 
-/** Document 2, section 4.3. */
+/** spec/platform.md R23. */
 export const RecordDeletion = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),

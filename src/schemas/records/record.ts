@@ -33,7 +33,7 @@ const RecordProperties = {
 export const StoredRecord = Type.Object(RecordProperties, { description: 'A record.' });
 export type StoredRecord = Static<typeof StoredRecord>;
 
-/** Most objects of one bulk request (0-decisions.md section 3). */
+/** Most objects of one bulk request (spec/platform.md R32). */
 export const bulkMax = 10_000;
 const bulkBodyMax = 16 * 1024 * 1024;
 

@@ -4,7 +4,7 @@ import { nullable } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { UsageMessage } from './usage-message.js';
 
-/** Document 3, section 2: only what the gateway itself checks; the rest is checked while rating. */
+/** Only what the gateway itself checks; the rest is checked while rating (spec/gateway.md R2). */
 export const IngestionBody = Type.Object(
   {
     message: Type.Unsafe<Readonly<Record<string, unknown>>>({

@@ -27,7 +27,7 @@ export function checkUsageAudit({ periodStart, periodEnd }: UsageAuditData, toda
   if (periodEnd >= today) refuse(`'periodEnd' must be over: '${periodEnd}' is not`);
 }
 
-/** The workflow of audits, as callers execute it by its name (document 2, section 4.3). */
+/** The workflow of audits, as callers execute it by its name (spec/flows.md R22). */
 export const usageAuditWorkflow = {
   workflow: 'auditUsage',
   name: 'audit-usage',

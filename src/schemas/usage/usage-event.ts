@@ -8,7 +8,7 @@ import { offsetQuery, timeRangeQuery } from '../http/paging.js';
 import { RatedTransaction } from './rated-transaction.js';
 import { RecordId } from '../http/record-id.js';
 
-/** The codes of 0-decisions.md section 2.2, and one for faults of ours (docs/decisions/0042). */
+/** Why an event is rejected (spec/rating.md R60). */
 export const usageRejectionCodes = [
   ...rejectionCodes,
   'DUPLICATE_CONFLICT',

@@ -53,7 +53,7 @@ const RegistrationFields = {
 };
 const createdAt = Instant('When it was registered.');
 
-/** 0-decisions.md section 3. */
+/** spec/platform.md R35. */
 export const WebhookRegistration = Type.Object(
   { ...RegistrationFields, createdAt },
   { description: 'A webhook that was registered.' },

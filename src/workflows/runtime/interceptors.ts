@@ -32,7 +32,7 @@ const endOf = (run: FlowRun, failure: FlowFailure): FlowEnd => ({
 
 /**
  * Writes the history of every flow to the database: what its last step did not record, and every
- * failure (DESIGN.md, section 3). Workflows that rate usage have executions of their own making.
+ * failure. Workflows that rate usage have executions of their own making.
  */
 export const interceptors = (): WorkflowInterceptors => ({
   inbound: [
