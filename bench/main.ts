@@ -1,4 +1,4 @@
-/** `npm run bench`: the rows of DESIGN.md section 8, each with its floor measured in the same run. */
+/** `npm run bench`: every row, each with its floor measured in the same run. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { cpus, totalmem } from 'node:os';
 import { drawChart } from './chart.js';
 
-/** A row of DESIGN.md section 8: what was measured, its floor, and whether the aim was reached. */
+/** A row of the benchmark: what was measured, its floor, and whether the aim was reached. */
 export interface BenchRow {
   readonly id: string;
   readonly measure: string;

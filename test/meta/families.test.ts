@@ -54,7 +54,7 @@ describe('error families', () => {
   });
 });
 
-/** Document 2, section 7. */
+/** spec/platform.md R14. */
 function expectRecordsError(text: string, code: string): void {
   const body = JSON.parse(text) as { error: Record<string, unknown> };
   expect(Object.keys(body)).to.deep.equal(['error']);

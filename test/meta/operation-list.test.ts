@@ -17,7 +17,7 @@ const line = '/contracts/{contractId}/services/{contractServiceId}';
 
 const sections: readonly Section[] = [
   {
-    of: 'document 1, section 4.1: services',
+    of: 'resource API: services',
     prefix: external,
     operations: `
       GET /services 200
@@ -43,7 +43,7 @@ const sections: readonly Section[] = [
       DELETE /services/{serviceId}/pricing-logic/{pricingLogicId} 204`,
   },
   {
-    of: 'document 1, section 4.2: contracts',
+    of: 'resource API: contracts',
     prefix: external,
     operations: `
       GET /contracts 200
@@ -74,7 +74,7 @@ const sections: readonly Section[] = [
       DELETE ${line}/rate-cards/{currency} 204`,
   },
   {
-    of: 'document 1, section 4.3: accounts',
+    of: 'resource API: accounts',
     prefix: external,
     operations: `
       GET /accounts 200
@@ -93,7 +93,7 @@ const sections: readonly Section[] = [
       DELETE /accounts/{accountId}/addresses/{addressId} 204`,
   },
   {
-    of: 'document 1, section 4.4: payments',
+    of: 'resource API: payments',
     prefix: external,
     operations: `
       GET /payments 200
@@ -103,7 +103,7 @@ const sections: readonly Section[] = [
       DELETE /payments/{paymentId} 204`,
   },
   {
-    of: 'document 1, section 4.5: wallets',
+    of: 'resource API: wallets',
     prefix: external,
     operations: `
       GET /wallets 200
@@ -113,7 +113,7 @@ const sections: readonly Section[] = [
       DELETE /wallets/{walletId} 204`,
   },
   {
-    of: 'document 1, section 4.6: invoices',
+    of: 'resource API: invoices',
     prefix: external,
     operations: `
       GET /invoices 200
@@ -121,7 +121,7 @@ const sections: readonly Section[] = [
       GET /invoices/{invoiceId}/pdf 200`,
   },
   {
-    of: 'document 1, sections 4.7 and 4.8: rated transactions, reference data',
+    of: 'resource API: rated transactions, reference data',
     prefix: external,
     operations: `
       GET /rated-transactions 200
@@ -130,7 +130,7 @@ const sections: readonly Section[] = [
       GET /currencies 200`,
   },
   {
-    of: 'document 2, section 4.1: flows',
+    of: 'flows',
     prefix: external,
     operations: `
       GET /api-contract 200
@@ -138,7 +138,7 @@ const sections: readonly Section[] = [
   },
   {
     // `/run/{slug}`: a slug has slashes, so that each flow is an operation of its own.
-    of: 'document 2, section 4.1: standard slugs',
+    of: 'flows by slug',
     prefix: `${external}/run/billing`,
     operations: `
       POST /account/create 200
@@ -159,8 +159,8 @@ const sections: readonly Section[] = [
       POST /payment/delete 200`,
   },
   {
-    // Document 2 shows no statuses here: those of document 1, whose envelope the bodies have.
-    of: 'document 2, section 4.2: contract services',
+    // The statuses are those of the resource API, whose envelope the bodies have.
+    of: 'family B: contract services',
     prefix: '/api/q2c-entity-services/CONTRACT',
     operations: `
       POST  201
@@ -169,7 +169,7 @@ const sections: readonly Section[] = [
       GET /parent/{contractId} 200`,
   },
   {
-    of: 'document 2, section 4.2: price matrices',
+    of: 'family B: price matrices',
     prefix: '/api/service-price-matrix',
     operations: `
       GET /{serviceId} 200
@@ -182,7 +182,7 @@ const sections: readonly Section[] = [
       POST /contract/copy-from-service 200`,
   },
   {
-    of: 'document 2, section 4.2: rate computations, layouts',
+    of: 'family B: rate computations, layouts',
     prefix: '/api',
     operations: `
       GET /rate-computation/service/{serviceId}/all 200
@@ -194,7 +194,7 @@ const sections: readonly Section[] = [
       PUT /v1/service-layout/{serviceId} 200`,
   },
   {
-    of: 'document 2, section 4.3: workflows',
+    of: 'family C: workflows',
     prefix: '/v1/workflows',
     operations: `
       GET  200
@@ -204,7 +204,7 @@ const sections: readonly Section[] = [
       GET /{workflowId}/executions/{executionId} 200`,
   },
   {
-    of: 'document 2, section 4.3: record types and records',
+    of: 'family C: record types and records',
     prefix: '/v1/mobjects',
     operations: `
       GET  200
@@ -220,7 +220,7 @@ const sections: readonly Section[] = [
       POST /{mobjectId}/mdata/bulk 200`,
   },
   {
-    of: 'document 2, section 4.3, and 0-decisions.md, section 6: webhooks',
+    of: 'family C: webhooks',
     prefix: '/v1/webhooks',
     operations: `
       GET  200
@@ -232,21 +232,21 @@ const sections: readonly Section[] = [
       POST /{webhookId}/deliveries/{deliveryId}/redeliver 200`,
   },
   {
-    of: 'document 3, section 4: OAuth',
+    of: 'gateway: OAuth',
     prefix: '/api/oauth/per-user',
     operations: `
       POST /register 201
       GET /authorize 302`,
   },
   {
-    of: 'document 3, section 4, and 0-decisions.md, section 4: ingestion',
+    of: 'gateway: ingestion',
     prefix: '/v1/ingest/usage',
     operations: `
       POST  200
       POST /batch 200`,
   },
   {
-    of: '0-decisions.md, sections 2.2, 2.4 and 6: usage events; docs/decisions/0236: outcomes',
+    of: 'usage events; docs/decisions/0236: outcomes',
     prefix: '/v1/usage-events',
     operations: `
       GET  200
@@ -257,7 +257,7 @@ const sections: readonly Section[] = [
       POST /outcomes 200`,
   },
   {
-    of: '0-decisions.md, section 6: picklists; issue 4: audit',
+    of: 'picklists, audit',
     prefix: '/v1',
     operations: `
       GET /picklists 200
@@ -324,9 +324,9 @@ describe('the operations of the specification', () => {
     expect(unlisted, 'served, but in no table').to.deep.equal([]);
   });
 
-  it('are as many as the tables of document 1 have', () => {
-    const ofDocument1 = listed.filter(({ of }) => of.startsWith('document 1,'));
-    // 21 + 26 + 14 + 5 + 5 + 3 + 4, counted in sections 4.1 to 4.8.
-    expect(ofDocument1.flatMap(({ operations }) => operations)).to.have.length(78);
+  it('of the resource API are 78', () => {
+    const ofResources = listed.filter(({ of }) => of.startsWith('resource API:'));
+    // 21 + 26 + 14 + 5 + 5 + 3 + 4 (spec/resources.md R88).
+    expect(ofResources.flatMap(({ operations }) => operations)).to.have.length(78);
   });
 });

@@ -20,7 +20,7 @@ interface Answer {
   readonly fault: string | undefined;
 }
 
-/** Document 3, section 2: the error body of ingestion; 429 and 503 also say when to come again. */
+/** The error body of ingestion (spec/gateway.md R5); 429 and 503 also say when to come again. */
 function faultOf(status: number, text: string, retryAfter: unknown): string | undefined {
   if (status === 200) return undefined;
   const body = JSON.parse(text) as { error?: { message?: unknown } };

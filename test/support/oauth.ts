@@ -159,7 +159,7 @@ export const formOf = (html: string): Record<string, string> =>
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Document 3, section 2, "Gateway error body". */
+/** The gateway error body (spec/gateway.md R16). */
 export function expectFault(answer: RawAnswer, expected: number, code: string): void {
   const { status, text } = answer;
   expect(status, text).to.equal(expected);

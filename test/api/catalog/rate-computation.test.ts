@@ -34,7 +34,7 @@ describe('rate computations', () => {
   const listOf = async (serviceId: string) =>
     (await tenant.get(`${address}/service/${serviceId}/all`).expect(200)).body.data;
 
-  it('are the pricing logic of document 1', async () => {
+  it('are the pricing logic of the resource API', async () => {
     const serviceId = await make();
     const exprList = [
       { name: 'base', label: 'Base', formula: 'Price(API Calls, seats)' },

@@ -65,7 +65,7 @@ describe('services attached to contracts', () => {
       priceDimId: data.priceableAttributes[0].id,
     });
 
-    // It is an ordinary line of document 1.
+    // It is an ordinary line of the resource API.
     const { body: line } = await tenant.get(`${lines}/${data.id}`).expect(200);
     const { parentId: contractId, billAccountShares, subscriptionChargeType, ...shared } = data;
     expect(subscriptionChargeType).to.equal(null);
@@ -279,7 +279,7 @@ describe('services attached to contracts', () => {
     }
   });
 
-  it('show whatever shares document 1 gave the line', async () => {
+  it('show whatever shares the resource API gave the line', async () => {
     const { serviceId, parentId } = await make();
     const accountMap = { anyone: 'half', [noSuchId]: '0.50' };
     await tenant.post(`${contracts}/${parentId}/services`, { serviceId, accountMap }).expect(201);

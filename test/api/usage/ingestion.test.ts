@@ -5,7 +5,7 @@ import { summary } from '../../support/usage.js';
 
 const path = '/v1/ingest/usage';
 
-/** Document 3, section 2: the error body of ingestion. */
+/** The error body of ingestion (spec/gateway.md R5). */
 const errorBody = (status: number, message: string) => ({
   is_gateway_error: false,
   status_code: status,
