@@ -11,7 +11,7 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: {
         projectService: {
-          allowDefaultProject: ['*.js', '*.cjs', 'migrations/*.js', 'test/support/*.cjs'],
+          allowDefaultProject: ['*.js', '*.cjs', 'migrations/*.js', 'test/support/*/*.cjs'],
           maximumDefaultProjectFileMatchCount_THIS_WILL_SLOW_DOWN_LINTING: 40,
         },
         tsconfigRootDir: import.meta.dirname,

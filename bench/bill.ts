@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fillPrices, fillTenant } from '../test/support/fill.js';
+import { fillPrices, fillTenant } from '../test/support/servers/fill.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 

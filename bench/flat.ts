@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { accountIdOf, fillTenant, serviceIdOf } from '../test/support/fill.js';
+import { accountIdOf, fillTenant, serviceIdOf } from '../test/support/servers/fill.js';
 import { inTurn, measureLoad } from './load.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';

@@ -11,7 +11,7 @@ import { openDatabase } from '../src/platform/database/database.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';
 import { openServers } from '../src/embedded/servers.js';
 import { ensureTenant } from '../src/access/tenants.js';
-import { fillTenant } from '../test/support/fill.js';
+import { fillTenant } from '../test/support/servers/fill.js';
 import { benchClient, createAccounts, createServices } from './fixture.js';
 import { startProcess } from './processes.js';
 import { keepRows, printRows, type BenchRow } from './result.js';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import pdfmake from 'pdfmake';
 import { openInvoiceRenderer } from '../src/adapters/pdf/render-pool.js';
-import { pdfInvoice, pdfItems } from '../test/support/pdf-invoice.js';
+import { pdfInvoice, pdfItems } from '../test/support/billing/pdf-invoice.js';
 import { median } from './load.js';
 import type { BenchRow } from './result.js';
 

@@ -1,9 +1,9 @@
 /** Writes the examples of answers in `/openapi.json`: npm run record-answers (docs/decisions/0254). */
 import { writeFile } from 'node:fs/promises';
 import { format } from 'prettier';
-import { openTestInstance } from './support/instance.js';
-import { recordAnswers } from './support/recorded-answers.js';
-import { stopTestServers } from './support/servers.js';
+import { openTestInstance } from './support/servers/instance.js';
+import { recordAnswers } from './support/http/recorded-answers.js';
+import { stopTestServers } from './support/servers/servers.js';
 
 const path = new URL('../src/schemas/http/answers.json', import.meta.url);
 

@@ -5,10 +5,16 @@ import { usageTopic } from '../../src/messages/usage-log.js';
 import { partitionOf, type UsageBroker, type UsageMessage } from '../../src/messages/broker.js';
 import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
-import type { Cable } from '../support/cable.js';
-import type { TestInstance } from '../support/instance.js';
-import { testServers } from '../support/servers.js';
-import { createAccount, createService, summary, usage, waitUntilRated } from '../support/usage.js';
+import type { Cable } from '../support/servers/cable.js';
+import type { TestInstance } from '../support/servers/instance.js';
+import { testServers } from '../support/servers/servers.js';
+import {
+  createAccount,
+  createService,
+  summary,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 import { brokerKinds, ingestTimeoutMs } from './brokers.js';
 
 const message = (tenantId: string, text: string, more: Partial<UsageMessage> = {}) => ({

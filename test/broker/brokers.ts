@@ -1,5 +1,5 @@
-import { layCable, type Cable } from '../support/cable.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { layCable, type Cable } from '../support/servers/cable.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 export interface Opened {
   readonly instance: TestInstance;

@@ -3,15 +3,19 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { createAccessKey } from '../../src/access/access-keys.js';
-import { openBrowser } from '../support/browser.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import { openBrowser } from '../support/servers/browser.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 import {
   authorization,
   encode,
   movedClock,
   oauthSteps,
   type OauthSteps,
-} from '../support/oauth.js';
+} from '../support/http/oauth.js';
 
 /** What a client on the user's machine is: it listens for where the browser is sent back to. */
 interface Callback {

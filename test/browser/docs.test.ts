@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
-import { declaredOperations } from '../support/answers.js';
-import { openBrowser } from '../support/browser.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { openBrowser } from '../support/servers/browser.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 describe('the documentation page', function () {
   // The browser is unpacked when it is first used.

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
-import { openBrowser } from '../support/browser.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { openBrowser } from '../support/servers/browser.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 describe('the front page', function () {
   this.timeout(120_000);

@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
 import { chapters, images } from '../../src/api/guide/chapters.js';
-import { openBrowser } from '../support/browser.js';
-import { chapterPath } from '../support/guide.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { openBrowser } from '../support/servers/browser.js';
+import { chapterPath } from '../support/http/guide.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 /** Widths of a telephone, a tablet and a wide screen. */
 const looks = [

@@ -7,14 +7,14 @@ import { StreamableHTTPClientTransport as V1Transport } from '@modelcontextproto
 import { expect } from 'chai';
 import type { Browser } from 'puppeteer-core';
 import { createAccessKey } from '../../src/access/access-keys.js';
-import { openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/servers/browser.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { movedClock, oauthSteps } from '../support/oauth.js';
+} from '../support/servers/instance.js';
+import { movedClock, oauthSteps } from '../support/http/oauth.js';
 
 interface Registered {
   client_id: string;

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import type { Browser } from 'puppeteer-core';
-import { openBrowser } from '../support/browser.js';
+import { openBrowser } from '../support/servers/browser.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 
 describe('a flow in the Temporal UI', function () {
   // The browser is unpacked when it is first used.

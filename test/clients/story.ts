@@ -1,6 +1,12 @@
-import { readInvoice, runBilling } from '../support/billing.js';
-import type { TestInstance, TestTenant } from '../support/instance.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+import { readInvoice, runBilling } from '../support/billing/billing-run.js';
+import type { TestInstance, TestTenant } from '../support/servers/instance.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 /** A tenant whose account acme was billed for March: 300 calls at 0.01. */
 export async function billedUsage(

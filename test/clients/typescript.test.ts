@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { openApiDocument } from '../../src/api/pages/docs.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { billedUsage, printedByClients } from './story.js';
 
 const run = promisify(execFile);

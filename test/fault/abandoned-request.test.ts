@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { buildWorld, type World } from '../support/world.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { buildWorld, type World } from '../support/http/world.js';
 
 describe('work that nobody waits for, and shares of the pool', () => {
   let instance: TestInstance;

@@ -1,14 +1,20 @@
 import { expect } from 'chai';
 import { tellFigures } from '../start/outcome.js';
-import { itemLines, invoicesOf, runBilling } from '../support/billing.js';
+import { itemLines, invoicesOf, runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const tables = ['invoice', 'invoice_item', 'recurring_charge', 'invoice_document', 'audit'];
 

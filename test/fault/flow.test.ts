@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { tellFigures } from '../start/outcome.js';
-import { prepareRecords, rowsOf, starts } from '../support/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
+import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 
 describe('flows, when the n-th step fails after its commit', () => {
   let instance: TestInstance;

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
-import { fillPrices, fillTenant } from '../support/fill.js';
+import { fillPrices, fillTenant } from '../support/servers/fill.js';
 import { KillableProduct } from '../start/killable.js';
 import { tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { KillableProduct } from '../start/killable.js';
 import { tellFigures } from '../start/outcome.js';
-import { makeRecords, rowsOf, starts } from '../support/flow-starts.js';
+import { makeRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
 
 const external = '/api/v1/external';
 

@@ -4,10 +4,10 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { startWorkers } from '../../src/worker/main.js';
-import { layCable, type Cable } from '../support/cable.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { layCable, type Cable } from '../support/servers/cable.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { openPlatform } from '../../src/process/platform.js';
-import { testServers } from '../support/servers.js';
+import { testServers } from '../support/servers/servers.js';
 
 /** Two minutes: twice as long as a look of the watch overlaps with the one before it. */
 const outageMs = 125_000;

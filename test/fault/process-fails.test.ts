@@ -4,7 +4,7 @@ import { findProcesses } from '../../src/embedded/processes.js';
 import { freePort } from '../../src/platform/free-port.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';
 
-const preload = fileURLToPath(new URL('../support/fault-on-signal.cjs', import.meta.url));
+const preload = fileURLToPath(new URL('../support/servers/fault-on-signal.cjs', import.meta.url));
 
 /** What a supervisor (systemd, Docker, Kubernetes) sees of a product that cannot go on. */
 describe('a product in which something fails for good', function () {

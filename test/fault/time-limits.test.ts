@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { databaseProblem } from '../../src/commands/rules/database-problem.js';
 import { timeLimits, type WorkKind } from '../../src/platform/database/time-limits.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { buildWorld, type World } from '../support/world.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { buildWorld, type World } from '../support/http/world.js';
 
 describe('time limits in the database', () => {
   let instance: TestInstance;

@@ -3,21 +3,21 @@ import type { UsageRange, UsageRangeResult } from '../../src/messages/usage-work
 import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import { tellFigures } from '../start/outcome.js';
-import { layCable, type Cable } from '../support/cable.js';
+import { layCable, type Cable } from '../support/servers/cable.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { testServers } from '../support/servers.js';
+} from '../support/servers/instance.js';
+import { testServers } from '../support/servers/servers.js';
 import {
   createAccount,
   createService,
   meteredService,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 const accounts = ['a', 'b', 'c', 'd', 'e'];
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { freePort } from '../../src/platform/free-port.js';
 import { tellFigures } from '../start/outcome.js';
-import { openReceiver, verify, type Receiver } from '../support/receiver.js';
+import { openReceiver, verify, type Receiver } from '../support/servers/receiver.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from '../start/workbench.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -10,9 +10,9 @@ import { parseCount } from '../../src/cli/options.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { StartupError } from '../../src/platform/startup-error.js';
 import { setTenantPlan } from '../../src/access/tenants.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { stopTestServers } from '../support/servers.js';
-import { buildWorld } from '../support/world.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { stopTestServers } from '../support/servers/servers.js';
+import { buildWorld } from '../support/http/world.js';
 import { findSchemathesis, runSchemathesis, type Findings } from './schemathesis.js';
 import { describeRun } from './setup.js';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { firstLine, StartupError } from '../../src/platform/startup-error.js';
-import { installPythonTools, runToEnd } from '../support/python.js';
+import { installPythonTools, runToEnd } from '../support/servers/python.js';
 
 /** The release that `npm run test:fuzz` was written for; its options and checks change with it. */
 const schemathesisVersion = '4.32.5';

@@ -1,7 +1,7 @@
 import type { Operation } from '../../src/schemas/http/operation.js';
-import { declaredOperations } from '../support/answers.js';
-import { placesIn, type Schema } from '../support/places.js';
-import type { World } from '../support/world.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { placesIn, type Schema } from '../support/http/places.js';
+import type { World } from '../support/http/world.js';
 
 /** How often a place takes a record that exists; otherwise it takes what the schema allows. */
 const probability = 0.7;

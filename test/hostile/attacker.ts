@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import type { Places } from '../support/world.js';
+import type { Places } from '../support/http/world.js';
 
 /**
  * An address of this machine that is not the neighbour's: limits by address that the attacker runs into

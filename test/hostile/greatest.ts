@@ -1,4 +1,4 @@
-import type { Schema } from '../support/places.js';
+import type { Schema } from '../support/http/places.js';
 
 /**
  * The longest and deepest body that a schema allows, as JSON text. `{n}` in it is to be replaced by a

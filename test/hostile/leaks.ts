@@ -7,7 +7,7 @@ import { dataFile } from '../../src/platform/data-folder.js';
 import { readInstance } from '../../src/embedded/instance-lock.js';
 import { defaultTaskQueue } from '../../src/process/platform.js';
 import type { KillableProduct } from '../start/killable.js';
-import { oauthStepsAt } from '../support/oauth.js';
+import { oauthStepsAt } from '../support/http/oauth.js';
 import type { Check } from './report.js';
 
 /** What was taken from a credential, or reached beside the API, must be worth nothing within this. */

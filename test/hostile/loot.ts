@@ -2,9 +2,9 @@ import pg from 'pg';
 import { openDatabase } from '../../src/platform/database/database.js';
 import { examples } from '../../src/schemas/http/examples.js';
 import type { KillableProduct } from '../start/killable.js';
-import { accountIdOf, fillPrices, fillTenant } from '../support/fill.js';
-import { storeInvoice } from '../support/invoices.js';
-import { ofTenant } from '../support/world.js';
+import { accountIdOf, fillPrices, fillTenant } from '../support/servers/fill.js';
+import { storeInvoice } from '../support/billing/invoices.js';
+import { ofTenant } from '../support/http/world.js';
 import type { Loot } from './attacker.js';
 
 const external = '/api/v1/external';

@@ -5,9 +5,9 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { verifyAuditChain } from '../../src/queries/access/audit-chain.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { buildWorld, type World } from '../support/world.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import { buildWorld, type World } from '../support/http/world.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

@@ -5,9 +5,13 @@ import { billAccounts } from '../../src/commands/billing/bill-accounts.js';
 import { rateUsage } from '../../src/commands/usage/rate-usage.js';
 import { newId } from '../../src/kernel/id.js';
 import type { Scope } from '../../src/kernel/scope.js';
-import { executeRun, type RunOutput } from '../support/billing.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { createAccount, createService, usage, waitUntilRated } from '../support/usage.js';
+import { executeRun, type RunOutput } from '../support/billing/billing-run.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { createAccount, createService, usage, waitUntilRated } from '../support/billing/usage.js';
 
 /** Somebody whose work is divided by turns, each of which waits until it may go on. */
 class Actor {

@@ -7,9 +7,9 @@ import { prepareDatabase } from '../../src/process/prepare-database.js';
 import { secretBox } from '../../src/platform/secret-box.js';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { openDatabase, type Database } from '../../src/platform/database/database.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { buildWorld, type World } from '../support/world.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import { buildWorld, type World } from '../support/http/world.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const name = 'durabill_test_login';

@@ -4,7 +4,11 @@ import { expect } from 'chai';
 import { partitionCount, partitionOf } from '../../src/messages/broker.js';
 import { listLostUsage } from '../../src/models/usage/lost-usage-range.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,7 +17,7 @@ import {
   summary,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 /** An account reference for each partition. */
 const accounts = Array.from({ length: partitionCount }, (_none, partition) => {

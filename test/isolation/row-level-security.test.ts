@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { Account } from '../../src/models/accounts/account.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { asOwner, listTables } from '../support/rows.js';
-import { buildWorld, type World } from '../support/world.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { asOwner, listTables } from '../support/servers/rows.js';
+import { buildWorld, type World } from '../support/http/world.js';
 
 /** Tables that all tenants share; every other one must be protected. */
 const sharedTables = new Set([

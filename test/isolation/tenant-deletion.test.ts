@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { deleteTenant } from '../../src/access/tenant-deletion.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { asOwner, listTables } from '../support/rows.js';
-import { buildWorld } from '../support/world.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { asOwner, listTables } from '../support/servers/rows.js';
+import { buildWorld } from '../support/http/world.js';
 
 /** What is sealed, and asked for, goes on meanwhile. */
 const sealed = { audit_seal: 0 };

@@ -1,11 +1,18 @@
 import { expect } from 'chai';
 import type { Operation } from '../../src/schemas/http/operation.js';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { changed, placesIn, type Schema } from '../support/places.js';
-import { openPhotographer, type Photographer, type Snapshot } from '../support/rows.js';
-import { waitUntilRated } from '../support/usage.js';
-import { bodyIn, buildWorld, pathIn, queryIn, sharedParams, type World } from '../support/world.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { changed, placesIn, type Schema } from '../support/http/places.js';
+import { openPhotographer, type Photographer, type Snapshot } from '../support/servers/rows.js';
+import { waitUntilRated } from '../support/billing/usage.js';
+import {
+  bodyIn,
+  buildWorld,
+  pathIn,
+  queryIn,
+  sharedParams,
+  type World,
+} from '../support/http/world.js';
 
 /** Properties that refer to a record although they hold no UUID. */
 const textReferences = new Set([

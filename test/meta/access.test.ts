@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { SignJWT, generateKeyPair } from 'jose';
 import { accessOf, rolesOf, type Operation } from '../../src/schemas/http/operation.js';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/api/pages/docs.js';
-import { answersJson } from '../support/answer-story.js';
-import { checkAnswer, checkFault, declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { recordAnswers } from '../support/recorded-answers.js';
+import { answersJson } from '../support/http/answer-story.js';
+import { checkAnswer, checkFault, declaredOperations } from '../support/http/answers.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { recordAnswers } from '../support/http/recorded-answers.js';
 
 const path = new URL('../../src/schemas/http/answers.json', import.meta.url);
 const shown = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;

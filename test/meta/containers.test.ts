@@ -16,7 +16,7 @@ import {
 import { freePort } from '../../src/platform/free-port.js';
 import { kafkaVersion, temporalServerVersion } from '../production/programs.js';
 import { repository } from '../start/workbench.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 interface Service {
   readonly image?: string;

@@ -3,8 +3,8 @@ import { openApiDocument } from '../../src/api/pages/docs.js';
 import { modules } from '../../src/schemas/index.js';
 import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
 import { validate } from '../../src/schemas/fields/validator.js';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { familyOfPath } from '../../src/api/presenters/problem.js';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { declaredOperations } from '../support/http/answers.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 

@@ -3,8 +3,8 @@ import { parseJson } from '../../src/kernel/text/json.js';
 import { validate } from '../../src/schemas/fields/validator.js';
 import { attacks } from '../hostile/attacks/index.js';
 import { greatest, numbered } from '../hostile/greatest.js';
-import { declaredOperations } from '../support/answers.js';
-import type { Schema } from '../support/places.js';
+import { declaredOperations } from '../support/http/answers.js';
+import type { Schema } from '../support/http/places.js';
 
 /** Where no database was asked, there are no picklists, currencies and countries. */
 const ofReferenceData = /must be (?:one of: |a currency|a country)|^see /;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { declaredOperations } from '../support/answers.js';
+import { declaredOperations } from '../support/http/answers.js';
 
 /**
  * The operations of the specification, written down by hand from its tables, and not from the

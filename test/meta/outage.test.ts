@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { createAccessKey } from '../../src/access/access-keys.js';
 import { examples } from '../../src/schemas/http/examples.js';
 import { accessOf, type Operation } from '../../src/schemas/http/operation.js';
-import { declaredOperations } from '../support/answers.js';
-import { layCable, type Cable } from '../support/cable.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw, type RawAnswer } from '../support/raw.js';
-import { openPhotographer, type Photographer, type Snapshot } from '../support/rows.js';
-import { waitUntilRated } from '../support/usage.js';
-import { bodyIn, buildWorld, pathIn, queryIn, type World } from '../support/world.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { layCable, type Cable } from '../support/servers/cable.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw, type RawAnswer } from '../support/http/raw.js';
+import { openPhotographer, type Photographer, type Snapshot } from '../support/servers/rows.js';
+import { waitUntilRated } from '../support/billing/usage.js';
+import { bodyIn, buildWorld, pathIn, queryIn, type World } from '../support/http/world.js';
 
 describe('without the database', () => {
   let instance: TestInstance;

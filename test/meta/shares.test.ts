@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import type { Lane } from '../../src/access/tenant-shares.js';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { declaredOperations } from '../support/http/answers.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 

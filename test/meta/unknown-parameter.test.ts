@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { declaredOperations } from '../support/answers.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { sendRaw } from '../support/raw.js';
+import { declaredOperations } from '../support/http/answers.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 

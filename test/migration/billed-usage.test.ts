@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/platform/database/migrations.js';
-import { invoicesOf, itemLines, runBilling } from '../support/billing.js';
-import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/fill.js';
-import { external, openTestInstance, type TestTenant } from '../support/instance.js';
-import { createEmptyDatabase } from '../support/servers.js';
+import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
+import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/servers/fill.js';
+import { external, openTestInstance, type TestTenant } from '../support/servers/instance.js';
+import { createEmptyDatabase } from '../support/servers/servers.js';
 
 const tenantId = 'upgraded';
 /** The last migration under which a transaction itself said whether it is billed. */

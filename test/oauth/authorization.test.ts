@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import {
   authorization,
   cookieOf,
@@ -11,7 +11,7 @@ import {
   redirectUri,
   type OauthSteps,
   type Parameters,
-} from '../support/oauth.js';
+} from '../support/http/oauth.js';
 
 const issuer = 'http://localhost';
 

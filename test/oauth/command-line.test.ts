@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { decodeJwt } from 'jose';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { oauthSteps } from '../support/oauth.js';
-import { asOwner } from '../support/rows.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { oauthSteps } from '../support/http/oauth.js';
+import { asOwner } from '../support/servers/rows.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

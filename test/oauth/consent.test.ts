@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 import {
   authorization,
   cookieOf,
@@ -12,9 +16,9 @@ import {
   redirectUri,
   type OauthSteps,
   type Parameters,
-} from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
-import { asOwner } from '../support/rows.js';
+} from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
+import { asOwner } from '../support/servers/rows.js';
 
 const issuer = 'http://localhost';
 

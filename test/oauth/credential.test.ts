@@ -3,9 +3,13 @@ import { decodeJwt } from 'jose';
 import { createAccessKey, listAccessKeys, revokeAccessKey } from '../../src/access/access-keys.js';
 import { removeSigningKey, rotateSigningKey } from '../../src/access/signing-keys.js';
 import { resumeTenant, suspendTenant } from '../../src/access/tenants.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { expectTokenFault, oauthSteps, type OauthSteps } from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { expectTokenFault, oauthSteps, type OauthSteps } from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const path = '/api/v1/external/currencies?size=1';
 

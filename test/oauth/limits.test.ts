@@ -3,7 +3,11 @@ import { AddressLimits } from '../../src/access/address-limits.js';
 import { ClientAddresses } from '../../src/access/client-address.js';
 import { openMetrics } from '../../src/platform/metrics.js';
 import { setTenantPlan } from '../../src/access/tenants.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 
 const loopback = new ClientAddresses().find('127.0.0.1');
 

@@ -4,8 +4,12 @@ import { expect } from 'chai';
 import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { estimateTokens } from '../../src/kernel/text/token-estimate.js';
-import { runBilling } from '../support/billing.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+import { runBilling } from '../support/billing/billing-run.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,7 +17,7 @@ import {
   send,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 const tokenizer = new Tiktoken(o200k);
 const countTokens = (text: string): number => tokenizer.encode(text).length;

@@ -7,11 +7,11 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { oauthSteps, type OauthSteps } from '../support/oauth.js';
-import { sendRaw, type RawAnswer } from '../support/raw.js';
-import { asOwner } from '../support/rows.js';
-import { bodyIn, buildWorld, type World } from '../support/world.js';
+} from '../support/servers/instance.js';
+import { oauthSteps, type OauthSteps } from '../support/http/oauth.js';
+import { sendRaw, type RawAnswer } from '../support/http/raw.js';
+import { asOwner } from '../support/servers/rows.js';
+import { bodyIn, buildWorld, type World } from '../support/http/world.js';
 
 interface ToolResult {
   readonly isError?: boolean;

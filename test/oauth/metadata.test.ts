@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import { rotateSigningKey, removeSigningKey } from '../../src/access/signing-keys.js';
 import { openTokenKeys } from '../../src/access/tokens.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { movedClock } from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { movedClock } from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const wellKnown = '/.well-known';
 

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { layCable, type Cable } from '../support/cable.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { layCable, type Cable } from '../support/servers/cable.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import {
   authorization,
   cookieOf,
   oauthSteps,
   redirected,
   type OauthSteps,
-} from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
+} from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
 
 describe('OAuth: without the database', () => {
   let instance: TestInstance;

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import { removeMcpClient } from '../../src/access/oauth/mcp-clients.js';
 import { examples } from '../../src/schemas/http/examples.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import {
   expectFault,
   movedClock,
   oauthSteps,
   uuidForm,
   type OauthSteps,
-} from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
-import { asOwner } from '../support/rows.js';
+} from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
+import { asOwner } from '../support/servers/rows.js';
 
 describe('OAuth: registration', () => {
   let instance: TestInstance;

@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 import {
   authorization,
   cookieOf,
@@ -12,8 +12,8 @@ import {
   oauthSteps,
   pkce,
   type OauthSteps,
-} from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
+} from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
 
 describe('OAuth: what a token may do, and its end', () => {
   let instance: TestInstance;

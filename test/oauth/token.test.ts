@@ -15,7 +15,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 import {
   expectTokenFault,
   movedClock,
@@ -23,8 +23,8 @@ import {
   uuidForm,
   type OauthSteps,
   type Parameters,
-} from '../support/oauth.js';
-import { sendRaw } from '../support/raw.js';
+} from '../support/http/oauth.js';
+import { sendRaw } from '../support/http/raw.js';
 
 const issuer = 'http://localhost';
 

@@ -2,8 +2,14 @@ import { Admin, ProduceAcks, Producer, stringSerializers } from '@platformatic/k
 import { expect } from 'chai';
 import { usageTopic } from '../../src/messages/usage-log.js';
 import { until } from '../start/workbench.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 import { told } from './told.js';
 
 const brokers = told('TEST_KAFKA_BROKERS');

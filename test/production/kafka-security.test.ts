@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { makeFolder, removeFolder, repository, startProgram } from '../start/workbench.js';
-import { createTestDatabase } from '../support/servers.js';
+import { createTestDatabase } from '../support/servers/servers.js';
 import { told } from './told.js';
 
 interface Secure {

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decimal } from '../../src/kernel/numbers/money.js';
-import { invoicesOf, runBilling, type BilledInvoice } from '../support/billing.js';
+import { invoicesOf, runBilling, type BilledInvoice } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, send, tiers, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { createAccount, send, tiers, usage, waitUntilRated } from '../support/billing/usage.js';
 
 const rate = fc.integer({ min: 0, max: 99_999 }).map((units) => units / 10_000);
 const frequency = fc.constantFrom('Weekly', 'Monthly', 'Quarterly', 'Yearly');

@@ -5,9 +5,15 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const countRows = (url: string, sql: string, values: unknown[]): Promise<number> =>
   asOwner(url, async (client) => {

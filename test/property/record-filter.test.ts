@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decimal } from '../../src/kernel/numbers/money.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { makeRecordType } from '../support/records.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { makeRecordType } from '../support/billing/records.js';
 
 /**
  * An oracle for filters, sorting and paging, written from docs/decisions/0086 and not from the code:

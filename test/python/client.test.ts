@@ -6,8 +6,8 @@ import { expect } from 'chai';
 import { openApiDocument } from '../../src/api/pages/docs.js';
 import { readConfig } from '../../src/platform/config/config.js';
 import { billedUsage, printedByClients } from '../clients/story.js';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
-import { installPythonTools, runToEnd } from '../support/python.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { installPythonTools, runToEnd } from '../support/servers/python.js';
 
 describe('a Python client that openapi-python-client generates', function () {
   // It may have to be installed, and 170 operations are generated and type-checked.

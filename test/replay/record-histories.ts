@@ -6,11 +6,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { signatureMemo } from '../../src/messages/workflow-signature.js';
 import { startWorkers } from '../../src/worker/main.js';
-import { executeRun, fiveAccounts, smallSizes } from '../support/billing.js';
-import { historiesOf, workflowIdOf } from '../support/histories.js';
-import { external, openTestInstance } from '../support/instance.js';
-import { ok, openReceiver, waitUntilDelivered } from '../support/receiver.js';
-import { stopTestServers } from '../support/servers.js';
+import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing-run.js';
+import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
+import { external, openTestInstance } from '../support/servers/instance.js';
+import { ok, openReceiver, waitUntilDelivered } from '../support/servers/receiver.js';
+import { stopTestServers } from '../support/servers/servers.js';
 import { writeHistory } from './history-file.js';
 import {
   createAccount,
@@ -19,7 +19,7 @@ import {
   rate,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 const release = process.argv[2] ?? '1';
 

@@ -5,17 +5,23 @@ import {
   runBilling,
   type BilledInvoice,
   type RunOutput,
-} from '../support/billing.js';
+} from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { fillPrices, fillTenant } from '../support/fill.js';
-import { openReceiver, verify } from '../support/receiver.js';
-import { asOwner } from '../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { fillPrices, fillTenant } from '../support/servers/fill.js';
+import { openReceiver, verify } from '../support/servers/receiver.js';
+import { asOwner } from '../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

@@ -6,9 +6,9 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { testServers } from '../support/servers.js';
-import { waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { testServers } from '../support/servers/servers.js';
+import { waitUntilRated } from '../support/billing/usage.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 

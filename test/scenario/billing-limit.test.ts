@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { runBilling } from '../support/billing.js';
-import { watchLoop } from '../support/event-loop.js';
+import { runBilling } from '../support/billing/billing-run.js';
+import { watchLoop } from '../support/servers/event-loop.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, createService } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { createAccount, createService } from '../support/billing/usage.js';
 
 /** A subscription of 0.01 a day, on so many lines of a contract, since the first day of the calendar. */
 async function subscribe(tenant: TestTenant, name: string, lines: number): Promise<string> {

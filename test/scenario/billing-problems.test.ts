@@ -1,7 +1,17 @@
 import { expect } from 'chai';
-import { invoicesOf, runBilling } from '../support/billing.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+import { invoicesOf, runBilling } from '../support/billing/billing-run.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const taxed = (taxCode: string) => ({
   rateCards: [

@@ -1,12 +1,18 @@
 import { expect } from 'chai';
-import { executeRun, invoicesOf, itemLines, runBilling } from '../support/billing.js';
+import { executeRun, invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 describe('a billing run', () => {
   let instance: TestInstance;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { invoicesOf, runBilling, type RunOutput } from '../support/billing.js';
+import { invoicesOf, runBilling, type RunOutput } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,7 +13,7 @@ import {
   tiers,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 /** The last days of the months of 2028, a leap year. */
 const lastDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];

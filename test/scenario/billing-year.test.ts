@@ -1,13 +1,19 @@
 import { expect } from 'chai';
-import { invoicesOf, itemLines, runBilling } from '../support/billing.js';
+import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const subscription = (label: string, unitRate: number, isProration: boolean) => ({
   serviceType: 'Subscription',

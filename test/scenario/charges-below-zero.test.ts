@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { loadPdfInvoice } from '../../src/queries/billing/invoice-pdf.js';
-import { invoicesOf, runBilling } from '../support/billing.js';
+import { invoicesOf, runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, createService, rate, tiers, usage } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { createAccount, createService, rate, tiers, usage } from '../support/billing/usage.js';
 
 const priced = (serviceType: string, label: string, price: object) => ({
   serviceType,

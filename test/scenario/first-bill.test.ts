@@ -7,8 +7,8 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { waitUntilRated } from '../support/billing/usage.js';
 
 const path = new URL('../../examples/usage.csv', import.meta.url).pathname;
 

@@ -10,7 +10,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const example = fileURLToPath(new URL('../../examples/usage.csv', import.meta.url));

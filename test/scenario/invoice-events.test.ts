@@ -1,13 +1,19 @@
 import { expect } from 'chai';
-import { runBilling, type BilledInvoice } from '../support/billing.js';
+import { runBilling, type BilledInvoice } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { openReceiver, verify } from '../support/receiver.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { openReceiver, verify } from '../support/servers/receiver.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const events = ['invoice.paid', 'invoice.voided', 'invoice.overdue', 'payment.applied'];

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { runBilling } from '../support/billing.js';
+import { runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,7 +13,7 @@ import {
   tiers,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 interface Explained {
   readonly rows: readonly { readonly row: { readonly label: string }; readonly amount: string }[];

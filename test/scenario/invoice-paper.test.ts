@@ -1,15 +1,21 @@
 import { expect } from 'chai';
 import { setSeller } from '../../src/access/tenants.js';
 import { loadPdfInvoice } from '../../src/queries/billing/invoice-pdf.js';
-import { runBilling } from '../support/billing.js';
+import { runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 const attribute = { dimensionDataType: 'Number' };
 const row = (priceDimName: string, unitRate: number) => ({

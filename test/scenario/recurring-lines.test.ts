@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { invoicesOf, itemLines, runBilling } from '../support/billing.js';
+import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, createService } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { createAccount, createService } from '../support/billing/usage.js';
 
 /** 10 a seat and month, by days. */
 const seats = {

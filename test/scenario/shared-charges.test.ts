@@ -1,12 +1,17 @@
 import { expect } from 'chai';
-import { invoicesOf, itemLines, runBilling, type BilledInvoice } from '../support/billing.js';
+import {
+  invoicesOf,
+  itemLines,
+  runBilling,
+  type BilledInvoice,
+} from '../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 import {
   createAccount,
   createService,
@@ -15,7 +20,7 @@ import {
   send,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 /** An item in short: volume, amount, tax. */
 const short = ({ items }: BilledInvoice) =>

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { freePort } from '../../src/platform/free-port.js';
 import { usageRejectionCodes } from '../../src/schemas/usage/usage-event.js';
-import { chapterPath, checkShown, readExamples, runExamples } from '../support/guide.js';
+import { chapterPath, checkShown, readExamples, runExamples } from '../support/http/guide.js';
 import { makeFolder, removeFolder, startProgram, until, type Started } from './workbench.js';
 
 const start = 'README.md';

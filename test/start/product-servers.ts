@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeNamespace } from '../production/servers.js';
-import { createTestDatabase } from '../support/servers.js';
+import { createTestDatabase } from '../support/servers/servers.js';
 
 /**
  * The environment of a product that is started as processes: nothing where its servers are embedded;

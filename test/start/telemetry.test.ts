@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { createTestDatabase, testServers } from '../support/servers.js';
+import { createTestDatabase, testServers } from '../support/servers/servers.js';
 import { makeFolder, removeFolder, startModule } from './workbench.js';
 
 /** Opens all that a process of the product opens, and tells which modules of telemetry it has loaded. */

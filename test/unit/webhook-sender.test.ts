@@ -7,7 +7,7 @@ import {
   type WebhookSender,
 } from '../../src/adapters/webhooks/sender.js';
 import { isSigned, signWebhook } from '../../src/adapters/webhooks/signature.js';
-import { openReceiver, verify, type Receiver } from '../support/receiver.js';
+import { openReceiver, verify, type Receiver } from '../support/servers/receiver.js';
 
 const guarded = { ...webhookDefaults, allowsPrivateAddresses: false, timeoutMs: 2_000 };
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

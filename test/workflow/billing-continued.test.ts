@@ -8,9 +8,13 @@ import {
   itemLines,
   smallSizes,
   type RunOutput,
-} from '../support/billing.js';
-import { historiesOf, workflowIdOf } from '../support/histories.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
+} from '../support/billing/billing-run.js';
+import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
 
 const march = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
 

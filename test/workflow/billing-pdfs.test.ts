@@ -1,14 +1,19 @@
 import { expect } from 'chai';
 import { until } from '../start/workbench.js';
-import { executeRun, fiveAccounts, smallSizes, type RunOutput } from '../support/billing.js';
-import { historiesOf, workflowIdOf } from '../support/histories.js';
+import {
+  executeRun,
+  fiveAccounts,
+  smallSizes,
+  type RunOutput,
+} from '../support/billing/billing-run.js';
+import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { asOwner } from '../support/rows.js';
+} from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 
 /** No currency has such a code, so amounts in it cannot be written. */
 const spoil = `

@@ -8,9 +8,15 @@ import {
   listBillingSchedules,
   setBillingSchedule,
 } from '../../src/flows/billing-schedule.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { until } from '../start/workbench.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../support/usage.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
 
 describe('a billing schedule', () => {
   let instance: TestInstance;

@@ -8,7 +8,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 
 const workflows = '/v1/workflows';
 const noSuchId = '0190a000-0000-7000-8000-000000000000';

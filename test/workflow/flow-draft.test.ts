@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { onboarding, runFlow } from '../support/flows.js';
+import { onboarding, runFlow } from '../support/billing/flows.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 
 const run = `${external}/run/billing`;
 const noSuchId = '0190a000-0000-7000-8000-000000000000';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
-import { prepareRecords, rowsOf, starts } from '../support/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 describe('an Idempotency-Key gives one effect', () => {
   let instance: TestInstance;

@@ -14,10 +14,10 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
+} from '../support/servers/instance.js';
 import { until } from '../start/workbench.js';
-import { testServers } from '../support/servers.js';
-import { createService, send, usage, waitUntilRated } from '../support/usage.js';
+import { testServers } from '../support/servers/servers.js';
+import { createService, send, usage, waitUntilRated } from '../support/billing/usage.js';
 
 const toPayload = (value: unknown) => defaultPayloadConverter.toPayload(value);
 const oldKey = randomBytes(32);

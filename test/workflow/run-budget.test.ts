@@ -3,8 +3,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { awayFailureType } from '../../src/messages/flow-run.js';
-import { starts } from '../support/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/instance.js';
+import { starts } from '../support/billing/flow-starts.js';
+import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 const none = { account: '', contract: '', service: '', payment: '', suffix: '' };
 

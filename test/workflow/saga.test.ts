@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { WorkflowFailedError } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../support/instance.js';
+import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 describe('a flow that takes back what it did', function () {
   // Bundling the workflows of the test takes seconds.

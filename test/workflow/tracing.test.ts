@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { readConfig } from '../../src/platform/config/config.js';
-import { openCollector, type CollectedSpan, type Collector } from '../support/collector.js';
-import { onboarding } from '../support/flows.js';
+import { openCollector, type CollectedSpan, type Collector } from '../support/servers/collector.js';
+import { onboarding } from '../support/billing/flows.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../support/instance.js';
-import { createAccount, createService, usage, waitUntilRated } from '../support/usage.js';
+} from '../support/servers/instance.js';
+import { createAccount, createService, usage, waitUntilRated } from '../support/billing/usage.js';
 
 /** Kinds of spans as OTLP numbers them. */
 const kinds = { server: 2, client: 3, producer: 4 };

@@ -4,9 +4,13 @@ import { changeBillingSchedule, setBillingSchedule } from '../../src/flows/billi
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
 import type { UsageDifference } from '../../src/messages/usage-audit.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../support/instance.js';
-import { openReceiver } from '../support/receiver.js';
-import { asOwner } from '../support/rows.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../support/servers/instance.js';
+import { openReceiver } from '../support/servers/receiver.js';
+import { asOwner } from '../support/servers/rows.js';
 import {
   createAccount,
   createService,
@@ -14,7 +18,7 @@ import {
   send,
   usage,
   waitUntilRated,
-} from '../support/usage.js';
+} from '../support/billing/usage.js';
 
 const last = dayBefore(periodOf('Monthly', utcDate(new Date())).start);
 const period = { periodStart: periodOf('Monthly', last).start, periodEnd: last };

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { auditedEntities } from '../../../src/schemas/access/audit.js';
 import { recordSecurityEvent } from '../../../src/access/security-events.js';
-import { external, openTestInstance, type TestInstance } from '../../support/instance.js';
-import { asOwner } from '../../support/rows.js';
-import { buildWorld, type World } from '../../support/world.js';
+import { external, openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
+import { buildWorld, type World } from '../../support/http/world.js';
 
 interface Entry {
   readonly id: number;

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
 import type request from 'supertest';
 import { setTenantPlan, type Tenant } from '../../../src/access/tenants.js';
-import { declaredOperations } from '../../support/answers.js';
-import { layCable, type Cable } from '../../support/cable.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { testServers } from '../../support/servers.js';
+import { declaredOperations } from '../../support/http/answers.js';
+import { layCable, type Cable } from '../../support/servers/cable.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { testServers } from '../../support/servers/servers.js';
 import {
   makeFolder,
   removeFolder,

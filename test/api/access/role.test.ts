@@ -5,7 +5,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 /** What a declaration of an operation alone cannot say (docs/decisions/0195). */
 describe('roles', () => {

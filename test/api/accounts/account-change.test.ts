@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 const accounts = `${external}/accounts`;
 const noSuchId = '0190a000-0000-7000-8000-000000000000';

@@ -5,8 +5,8 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { storeInvoice } from '../../support/invoices.js';
+} from '../../support/servers/instance.js';
+import { storeInvoice } from '../../support/billing/invoices.js';
 
 const invoices = `${external}/invoices`;
 

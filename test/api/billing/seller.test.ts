@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { getSeller, setSeller } from '../../../src/access/tenants.js';
-import { openTestInstance, type TestInstance } from '../../support/instance.js';
+import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 
 describe('the seller of a tenant', () => {
   let instance: TestInstance;

@@ -1,12 +1,18 @@
 import { expect } from 'chai';
-import { invoicesOf, runBilling } from '../../support/billing.js';
+import { invoicesOf, runBilling } from '../../support/billing/billing-run.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../../support/usage.js';
+} from '../../support/servers/instance.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../../support/billing/usage.js';
 
 const path = '/v1/tax-rates';
 

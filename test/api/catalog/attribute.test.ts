@@ -8,8 +8,12 @@ import {
   noSuchId,
   services,
   storage,
-} from '../../support/catalog.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+} from '../../support/billing/catalog.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 describe('priceable attributes', () => {
   let instance: TestInstance;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { external, openTestInstance, type TestInstance } from '../../support/instance.js';
+import { external, openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -7,7 +7,7 @@ import {
   send,
   usage,
   waitUntilRated,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 /** A card that charges `unitRate` a call under these conditions. */
 const cardOf = (unitRate: number, conditions: Readonly<Record<string, string>> = {}) => ({

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { contracts, lines, makeAccount, makeService } from '../../support/contracts.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { contracts, lines, makeAccount, makeService } from '../../support/billing/contracts.js';
 
 interface Attribute {
   readonly name: string;

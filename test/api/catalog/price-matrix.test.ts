@@ -8,15 +8,15 @@ import {
   noSuchId,
   services,
   storage,
-} from '../../support/catalog.js';
-import { contracts, lines, makeAccount, ratingVersion } from '../../support/contracts.js';
+} from '../../support/billing/catalog.js';
+import { contracts, lines, makeAccount, ratingVersion } from '../../support/billing/contracts.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { without } from '../../support/without.js';
+} from '../../support/servers/instance.js';
+import { without } from '../../support/http/without.js';
 
 const address = '/api/service-price-matrix';
 

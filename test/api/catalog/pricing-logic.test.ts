@@ -10,8 +10,12 @@ import {
   noSuchId,
   services,
   storage,
-} from '../../support/catalog.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+} from '../../support/billing/catalog.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 describe('pricing logic', () => {
   let instance: TestInstance;

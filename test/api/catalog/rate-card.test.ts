@@ -8,13 +8,13 @@ import {
   noSuchId,
   services,
   storage,
-} from '../../support/catalog.js';
+} from '../../support/billing/catalog.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 const tier = (tierNum: number, tierMinVal: number, tierMaxVal: number | null) => ({
   ...{ tierNum, tierMinVal, tierMaxVal },

@@ -1,7 +1,18 @@
 import { expect } from 'chai';
 import { Service } from '../../../src/models/catalog/service.js';
-import { calls, callsRow, card, makeService, noSuchId, services } from '../../support/catalog.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import {
+  calls,
+  callsRow,
+  card,
+  makeService,
+  noSuchId,
+  services,
+} from '../../support/billing/catalog.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 const address = '/api/rate-computation';
 

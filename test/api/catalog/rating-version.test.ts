@@ -6,8 +6,8 @@ import {
   external,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { createAccount, createService, rate, usage } from '../../support/usage.js';
+} from '../../support/servers/instance.js';
+import { createAccount, createService, rate, usage } from '../../support/billing/usage.js';
 
 /** What rating remembers is a module's: one that is loaded twice remembers as two processes do. */
 const process = async (name: string): Promise<typeof RatingContexts> =>

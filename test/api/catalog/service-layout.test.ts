@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { makeService, noSuchId, services } from '../../support/catalog.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import { makeService, noSuchId, services } from '../../support/billing/catalog.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 const layoutOf = (serviceId: string) => `/api/v1/service-layout/${serviceId}`;
 

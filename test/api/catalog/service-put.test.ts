@@ -13,14 +13,14 @@ import {
   storage,
   whole,
   names,
-} from '../../support/catalog.js';
+} from '../../support/billing/catalog.js';
 import {
   allStatements,
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 describe('PUT of a service', () => {
   let instance: TestInstance;

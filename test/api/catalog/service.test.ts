@@ -13,13 +13,13 @@ import {
   storage,
   whole,
   names,
-} from '../../support/catalog.js';
+} from '../../support/billing/catalog.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 describe('services', () => {
   let instance: TestInstance;

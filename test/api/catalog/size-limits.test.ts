@@ -4,8 +4,8 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { asOwner } from '../../support/rows.js';
+} from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
 
 describe('how much may belong together', () => {
   let instance: TestInstance;

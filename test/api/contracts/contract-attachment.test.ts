@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { dayFromToday } from '../../support/catalog.js';
+import { dayFromToday } from '../../support/billing/catalog.js';
 import {
   contracts,
   flatCard,
@@ -8,15 +8,15 @@ import {
   makeService,
   noSuchId,
   ratingVersion,
-} from '../../support/contracts.js';
+} from '../../support/billing/contracts.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { createAccount, createService, rate, tiers, usage } from '../../support/usage.js';
-import { without } from '../../support/without.js';
+} from '../../support/servers/instance.js';
+import { createAccount, createService, rate, tiers, usage } from '../../support/billing/usage.js';
+import { without } from '../../support/http/without.js';
 
 const address = '/api/q2c-entity-services/CONTRACT';
 const period = { startDate: '2026-01-01', endDate: '2026-12-31' };

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { contracts, flatCard, makeLine, noSuchId } from '../../support/contracts.js';
+import { contracts, flatCard, makeLine, noSuchId } from '../../support/billing/contracts.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 describe('attributes of contract services', () => {
   let instance: TestInstance;

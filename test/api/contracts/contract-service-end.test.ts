@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { contracts, flatCard, lines, makeLine, noSuchId } from '../../support/contracts.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import { contracts, flatCard, lines, makeLine, noSuchId } from '../../support/billing/contracts.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 const byInstance = (instanceId: string) =>
   `${contracts}/services/by-instance/${encodeURIComponent(instanceId)}/end`;

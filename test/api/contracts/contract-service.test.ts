@@ -8,13 +8,13 @@ import {
   makeService,
   noSuchId,
   ratingVersion,
-} from '../../support/contracts.js';
+} from '../../support/billing/contracts.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 interface Named {
   readonly id: string;

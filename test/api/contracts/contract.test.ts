@@ -6,13 +6,13 @@ import {
   makeAccount,
   makeService,
   noSuchId,
-} from '../../support/contracts.js';
+} from '../../support/billing/contracts.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 describe('contracts', () => {
   let instance: TestInstance;

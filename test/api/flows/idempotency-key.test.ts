@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { idempotencyOf } from '../../../src/schemas/http/operation.js';
-import { tellStory } from '../../support/answer-story.js';
-import { declaredOperations } from '../../support/answers.js';
+import { tellStory } from '../../support/http/answer-story.js';
+import { declaredOperations } from '../../support/http/answers.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 const accounts = `${external}/accounts`;
 const contracts = `${external}/contracts`;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../../support/instance.js';
-import { RawConnection } from '../../support/raw-connection.js';
+import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { RawConnection } from '../../support/http/raw-connection.js';
 import { until } from '../../start/workbench.js';
 
 const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';

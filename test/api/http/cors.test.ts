@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../../support/instance.js';
-import { sendRaw } from '../../support/raw.js';
+import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { sendRaw } from '../../support/http/raw.js';
 
 const origin = 'https://console.example';
 const path = '/api/v1/external/accounts';

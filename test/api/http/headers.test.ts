@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openTestInstance, type TestInstance } from '../../support/instance.js';
-import { sendRaw } from '../../support/raw.js';
+import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { sendRaw } from '../../support/http/raw.js';
 
 describe('headers and documents', () => {
   let instance: TestInstance;

@@ -3,10 +3,14 @@ import { listAccounts } from '../../../src/queries/accounts/account.js';
 import { listRatedTransactions } from '../../../src/queries/usage/rated-transaction.js';
 import { listUsageEvents } from '../../../src/queries/usage/usage-event.js';
 import type { Listed } from '../../../src/schemas/http/operation.js';
-import { accountIdOf, fillTenant, serviceIdOf } from '../../support/fill.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { explain, faultOf, record } from '../../support/plans.js';
-import { asOwner } from '../../support/rows.js';
+import { accountIdOf, fillTenant, serviceIdOf } from '../../support/servers/fill.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { explain, faultOf, record } from '../../support/servers/plans.js';
+import { asOwner } from '../../support/servers/rows.js';
 
 const accounts = 20_000;
 const events = 40_000;

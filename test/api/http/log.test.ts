@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { createAccessKey } from '../../../src/access/access-keys.js';
 import { hideSecrets, openLog } from '../../../src/platform/log.js';
 import { temporalProblem } from '../../../src/platform/temporal/temporal.js';
-import { layCable, type Cable } from '../../support/cable.js';
-import { external, openTestInstance, type TestInstance } from '../../support/instance.js';
+import { layCable, type Cable } from '../../support/servers/cable.js';
+import { external, openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -3,16 +3,22 @@ import { expect } from 'chai';
 import { startOperator } from '../../../src/api/server/operator.js';
 import { openMetrics } from '../../../src/platform/metrics.js';
 import type { RunningApi } from '../../../src/api/main.js';
-import { runBilling } from '../../support/billing.js';
-import { layCable, type Cable } from '../../support/cable.js';
+import { runBilling } from '../../support/billing/billing-run.js';
+import { layCable, type Cable } from '../../support/servers/cable.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { openReceiver, type Receiver } from '../../support/receiver.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../../support/usage.js';
+} from '../../support/servers/instance.js';
+import { openReceiver, type Receiver } from '../../support/servers/receiver.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../../support/billing/usage.js';
 
 /** The samples of a text of Prometheus, by name and labels as they are written. */
 const samplesOf = (text: string): Map<string, number> =>

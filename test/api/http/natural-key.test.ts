@@ -4,8 +4,8 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { waitUntilRated } from '../../support/usage.js';
+} from '../../support/servers/instance.js';
+import { waitUntilRated } from '../../support/billing/usage.js';
 
 describe('natural keys', () => {
   let instance: TestInstance;

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
-import { watchLoop } from '../../support/event-loop.js';
+import { watchLoop } from '../../support/servers/event-loop.js';
 import {
   external,
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { asOwner } from '../../support/rows.js';
+} from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
 
 const megabyte = 1_000_000;
 const text = 'x'.repeat(megabyte);

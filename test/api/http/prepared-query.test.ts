@@ -7,7 +7,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 const byName = prepareQuery(Account, { name: 'text', limit: 'number' }, (query, values) =>
   query.existing().where({ name: values.name, isMaster: false }).orderBy('id').limit(values.limit),

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { RawConnection } from '../../support/raw-connection.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { RawConnection } from '../../support/http/raw-connection.js';
 
 const mebibyte = 1024 * 1024;
 const next = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';

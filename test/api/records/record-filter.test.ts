@@ -4,9 +4,9 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
-import { makeRecordType } from '../../support/records.js';
-import { asOwner } from '../../support/rows.js';
+} from '../../support/servers/instance.js';
+import { makeRecordType } from '../../support/billing/records.js';
+import { asOwner } from '../../support/servers/rows.js';
 
 interface Listed {
   readonly data: readonly { readonly id: string; readonly data: Record<string, unknown> }[];

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import { watchLoop } from '../../support/event-loop.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { sendUnread, type UnreadAnswer } from '../../support/raw.js';
-import { makeRecordType } from '../../support/records.js';
+import { watchLoop } from '../../support/servers/event-loop.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { sendUnread, type UnreadAnswer } from '../../support/http/raw.js';
+import { makeRecordType } from '../../support/billing/records.js';
 
 /** Most of what a request may ask for, timed generously: the machine may serve others meanwhile. */
 const quickMs = 2_000;

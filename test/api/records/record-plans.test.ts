@@ -1,8 +1,12 @@
 import { expect } from 'chai';
 import { listRecords } from '../../../src/queries/records/record.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { explain, faultOf, record } from '../../support/plans.js';
-import { asOwner } from '../../support/rows.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { explain, faultOf, record } from '../../support/servers/plans.js';
+import { asOwner } from '../../support/servers/rows.js';
 
 const half = 10_000;
 const fields = [

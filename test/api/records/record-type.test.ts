@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { makeRecordType } from '../../support/records.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { makeRecordType } from '../../support/billing/records.js';
 
 const types = '/v1/mobjects';
 

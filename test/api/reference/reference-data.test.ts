@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 
 describe('reference data', () => {
   let instance: TestInstance;

@@ -1,7 +1,17 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { asOwner } from '../../support/rows.js';
-import { createAccount, createService, send, usage, waitUntilRated } from '../../support/usage.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../../support/billing/usage.js';
 
 /** 750 rows of 40,000 characters, 30 MiB and so too much to be remembered, for the card of a service. */
 const addRows = `

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import { layCable, type Cable } from '../../support/cable.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { sendRaw, type RawAnswer } from '../../support/raw.js';
-import { summary } from '../../support/usage.js';
+import { layCable, type Cable } from '../../support/servers/cable.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { sendRaw, type RawAnswer } from '../../support/http/raw.js';
+import { summary } from '../../support/billing/usage.js';
 import { until } from '../../start/workbench.js';
 
 const path = '/v1/ingest/usage';

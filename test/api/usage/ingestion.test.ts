@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { summary } from '../../support/usage.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { summary } from '../../support/billing/usage.js';
 
 const path = '/v1/ingest/usage';
 

@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -12,7 +12,7 @@ import {
   send,
   usage,
   waitUntilRated,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 interface Simulated {
   readonly status: string;

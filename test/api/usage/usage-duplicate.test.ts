@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -14,7 +14,7 @@ import {
   summary,
   usage,
   waitUntilRated,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 describe('usage events that are sent again', () => {
   let instance: TestInstance;

@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -15,7 +15,7 @@ import {
   summary,
   usage,
   waitUntilRated,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 const flat = (unitRate: number) => ({
   currency: 'USD',

@@ -4,7 +4,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -15,7 +15,7 @@ import {
   usage,
   waitUntilRated,
   type Message,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 const retry = (tenant: TestTenant, id: string) => tenant.post(`/v1/usage-events/${id}/retry`);
 

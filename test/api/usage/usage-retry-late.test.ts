@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -8,7 +12,7 @@ import {
   summary,
   usage,
   waitUntilRated,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 import { until } from '../../start/workbench.js';
 
 /** An instance whose requests wait a millisecond for their workflow: none ends as quickly. */

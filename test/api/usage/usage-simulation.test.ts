@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -10,7 +14,7 @@ import {
   usage,
   waitUntilRated,
   type Message,
-} from '../../support/usage.js';
+} from '../../support/billing/usage.js';
 
 type Shown = Record<string, unknown> & { ratedTransactions: Record<string, unknown>[] };
 

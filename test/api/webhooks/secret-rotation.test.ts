@@ -7,8 +7,12 @@ import { openTokenKeys } from '../../../src/access/tokens.js';
 import { setBillingSchedule } from '../../../src/flows/billing-schedule.js';
 import { signatureMemo } from '../../../src/messages/workflow-signature.js';
 import { workflowSigner } from '../../../src/platform/temporal/workflow-signature.js';
-import { testServers } from '../../support/servers.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
+import { testServers } from '../../support/servers/servers.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
 
 const program = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 

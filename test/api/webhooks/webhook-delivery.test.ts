@@ -7,7 +7,7 @@ import {
   openTestInstance,
   type TestInstance,
   type TestTenant,
-} from '../../support/instance.js';
+} from '../../support/servers/instance.js';
 import {
   ok,
   openReceiver,
@@ -15,10 +15,10 @@ import {
   waitUntilDelivered,
   type Received,
   type Receiver,
-} from '../../support/receiver.js';
-import { asOwner } from '../../support/rows.js';
-import { createAccount, createService, rate, usage } from '../../support/usage.js';
-import { without } from '../../support/without.js';
+} from '../../support/servers/receiver.js';
+import { asOwner } from '../../support/servers/rows.js';
+import { createAccount, createService, rate, usage } from '../../support/billing/usage.js';
+import { without } from '../../support/http/without.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const records = ['mdata.created', 'mdata.updated', 'mdata.deleted'];

@@ -2,10 +2,14 @@ import { createSocket } from 'node:dgram';
 import { expect } from 'chai';
 import { openPlatform } from '../../../src/process/platform.js';
 import { startWorkers } from '../../../src/worker/main.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { openReceiver, waitUntilDelivered, type Receiver } from '../../support/receiver.js';
-import { asOwner } from '../../support/rows.js';
-import { testServers } from '../../support/servers.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { openReceiver, waitUntilDelivered, type Receiver } from '../../support/servers/receiver.js';
+import { asOwner } from '../../support/servers/rows.js';
+import { testServers } from '../../support/servers/servers.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { openReceiver, waitUntilDelivered, type Receiver } from '../../support/receiver.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { openReceiver, waitUntilDelivered, type Receiver } from '../../support/servers/receiver.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

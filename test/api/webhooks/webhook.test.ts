@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { purgeDeliveries } from '../../../src/activities/webhooks/webhook.js';
 import { webhookEvents } from '../../../src/messages/webhook.js';
-import { openTestInstance, type TestInstance, type TestTenant } from '../../support/instance.js';
-import { asOwner } from '../../support/rows.js';
-import { without } from '../../support/without.js';
+import {
+  openTestInstance,
+  type TestInstance,
+  type TestTenant,
+} from '../../support/servers/instance.js';
+import { asOwner } from '../../support/servers/rows.js';
+import { without } from '../../support/http/without.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,4 +1,4 @@
-import { accountIdOf } from '../../support/fill.js';
+import { accountIdOf } from '../../support/servers/fill.js';
 import type { Attack } from '../attack.js';
 import type { Attacker } from '../attacker.js';
 

@@ -1,8 +1,8 @@
 import { bodyBytesMax } from '../../../src/api/server/body.js';
 import { operations } from '../../../src/schemas/index.js';
 import type { Operation } from '../../../src/schemas/http/operation.js';
-import { bodyIn, pathIn, queryIn } from '../../support/world.js';
-import type { Schema } from '../../support/places.js';
+import { bodyIn, pathIn, queryIn } from '../../support/http/world.js';
+import type { Schema } from '../../support/http/places.js';
 import type { Attack } from '../attack.js';
 import type { Attacker, Request } from '../attacker.js';
 import { greatest, numbered } from '../greatest.js';

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { serviceIdOf } from '../../support/fill.js';
+import { serviceIdOf } from '../../support/servers/fill.js';
 import type { Attack } from '../attack.js';
 import type { Attacker } from '../attacker.js';
 

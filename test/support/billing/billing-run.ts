@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { external, type TestTenant } from './instance.js';
+import { external, type TestTenant } from '../servers/instance.js';
 import { createAccount, createService, send, usage, waitUntilRated } from './usage.js';
 
 /** What a billing run puts out. */

@@ -1,4 +1,4 @@
-import type { PdfInvoice } from '../../src/messages/pdf-invoice.js';
+import type { PdfInvoice } from '../../../src/messages/pdf-invoice.js';
 import { pdfInvoice, pdfItem, pdfParty } from './pdf-invoice.js';
 
 /**

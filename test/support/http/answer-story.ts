@@ -1,11 +1,11 @@
-import { examples } from '../../src/schemas/http/examples.js';
-import { idempotencyOf, type Operation } from '../../src/schemas/http/operation.js';
-import { startWorkers } from '../../src/worker/main.js';
+import { examples } from '../../../src/schemas/http/examples.js';
+import { idempotencyOf, type Operation } from '../../../src/schemas/http/operation.js';
+import { startWorkers } from '../../../src/worker/main.js';
 import { checkAnswer, declaredOperations } from './answers.js';
-import type { TestInstance, TestTenant } from './instance.js';
+import type { TestInstance, TestTenant } from '../servers/instance.js';
 import { sendRaw } from './raw.js';
-import { openReceiver, waitUntilDelivered } from './receiver.js';
-import { waitUntilRated } from './usage.js';
+import { openReceiver, waitUntilDelivered } from '../servers/receiver.js';
+import { waitUntilRated } from '../billing/usage.js';
 import { addGrant, addOauthClient, bodyIn, pathIn, queryIn, type Places } from './world.js';
 
 /** What operations answer in the story that their example bodies tell: Acme buys API calls. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { marked, type Tokens } from 'marked';
-import { repository, startProgram } from '../start/workbench.js';
+import { repository, startProgram } from '../../start/workbench.js';
 
 /** A command of the guide, and what the guide shows of its answer. */
 interface Example {

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { errorStatuses } from '../../src/schemas/http/operation.js';
-import { answersFile, declaredOperations } from './answers.js';
+import { errorStatuses } from '../../../src/schemas/http/operation.js';
+import { answersFile, declaredOperations } from '../http/answers.js';
 
-const testFolder = resolve(import.meta.dirname, '..');
+const testFolder = resolve(import.meta.dirname, '../..');
 
 /** From here on, the processes of this run write down what operations have answered. */
 export async function noteAnswers(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { PdfInvoice, PdfItem, PdfParty } from '../../src/messages/pdf-invoice.js';
+import type { PdfInvoice, PdfItem, PdfParty } from '../../../src/messages/pdf-invoice.js';
 
 /** An item of 17 calls at 0.125: 2.125, which is 2.13. */
 export const pdfItem = (description: string, changes: Partial<PdfItem> = {}): PdfItem => ({

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type AddressInfo } from 'node:net';
 import type { Knex } from 'knex';
 import request from 'supertest';
-import { startApi } from '../../src/api/main.js';
-import type { Scope } from '../../src/kernel/scope.js';
-import type { KafkaSettings } from '../../src/adapters/kafka/kafka-broker.js';
-import { openDatabase } from '../../src/platform/database/database.js';
-import { openPlatform, type Platform, type PlatformConfig } from '../../src/process/platform.js';
-import { ensureTenant, setTenantPlan } from '../../src/access/tenants.js';
-import { startWorkers, type WorkerOptions } from '../../src/worker/main.js';
-import { checked } from './answers.js';
+import { startApi } from '../../../src/api/main.js';
+import type { Scope } from '../../../src/kernel/scope.js';
+import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
+import { openDatabase } from '../../../src/platform/database/database.js';
+import { openPlatform, type Platform, type PlatformConfig } from '../../../src/process/platform.js';
+import { ensureTenant, setTenantPlan } from '../../../src/access/tenants.js';
+import { startWorkers, type WorkerOptions } from '../../../src/worker/main.js';
+import { checked } from '../http/answers.js';
 import { createTestDatabase, testServers } from './servers.js';
 
 /** A tenant of a test with a client that speaks for it; answers are checked: see `answers.ts`. */

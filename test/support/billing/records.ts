@@ -1,4 +1,4 @@
-import type { TestTenant } from './instance.js';
+import type { TestTenant } from '../servers/instance.js';
 
 let count = 0;
 

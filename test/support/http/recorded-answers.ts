@@ -1,6 +1,6 @@
-import { exampleIds } from '../../src/schemas/http/examples.js';
+import { exampleIds } from '../../../src/schemas/http/examples.js';
 import { tellStory, type Answers } from './answer-story.js';
-import type { TestInstance } from './instance.js';
+import type { TestInstance } from '../servers/instance.js';
 
 /** The tenant of the story. */
 const tenantId = 'acme-billing';

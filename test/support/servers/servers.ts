@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { readConfig } from '../../src/platform/config/config.js';
-import type { KafkaSettings } from '../../src/adapters/kafka/kafka-broker.js';
-import { migrateDatabase } from '../../src/platform/database/migrations.js';
-import { openServers, type TemporalServer } from '../../src/embedded/servers.js';
+import { readConfig } from '../../../src/platform/config/config.js';
+import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
+import { migrateDatabase } from '../../../src/platform/database/migrations.js';
+import { openServers, type TemporalServer } from '../../../src/embedded/servers.js';
 
 /** Plain data, so that one process can tell it to another. */
 interface TestServers {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { addMcpClient } from '../../src/access/oauth/mcp-clients.js';
-import { exampleIds, examples } from '../../src/schemas/http/examples.js';
-import type { Operation } from '../../src/schemas/http/operation.js';
+import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
+import { exampleIds, examples } from '../../../src/schemas/http/examples.js';
+import type { Operation } from '../../../src/schemas/http/operation.js';
 import { declaredOperations } from './answers.js';
-import { external, type TestTenant } from './instance.js';
-import { storeInvoice } from './invoices.js';
-import { openReceiver, waitUntilDelivered, type Receiver } from './receiver.js';
-import { waitUntilRated } from './usage.js';
+import { external, type TestTenant } from '../servers/instance.js';
+import { storeInvoice } from '../billing/invoices.js';
+import { openReceiver, waitUntilDelivered, type Receiver } from '../servers/receiver.js';
+import { waitUntilRated } from '../billing/usage.js';
 
 /** What of a tenant the paths, queries and bodies of requests name. */
 export interface Places {
@@ -268,7 +268,7 @@ export function pathIn(world: Places, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
     const isOfLine = path.includes('{contractServiceId}');
     const value = (isOfLine ? world.params[`line.${name}`] : undefined) ?? world.params[name];
-    if (value === undefined) throw new Error(`test/support/world.ts has no id for {${name}}.`);
+    if (value === undefined) throw new Error(`test/support/http/world.ts has no id for {${name}}.`);
     return encodeURIComponent(value);
   });
 }
@@ -288,7 +288,8 @@ export function queryIn(world: Places, { query }: Operation): string {
   const needed = required.filter((name) => !('default' in (query?.properties[name] ?? {})));
   const values = needed.map((name) => {
     const value = sharedQuery[name] ?? world.references[name];
-    if (value === undefined) throw new Error(`test/support/world.ts has no reference '${name}'.`);
+    if (value === undefined)
+      throw new Error(`test/support/http/world.ts has no reference '${name}'.`);
     return `${name}=${encodeURIComponent(value)}`;
   });
   return values.length === 0 ? '' : `?${values.join('&')}`;

@@ -1,8 +1,8 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { childEnvironment } from '../../src/platform/config/config.js';
-import { errorCode, StartupError } from '../../src/platform/startup-error.js';
+import { childEnvironment } from '../../../src/platform/config/config.js';
+import { errorCode, StartupError } from '../../../src/platform/startup-error.js';
 
 interface RunOptions {
   readonly signal: AbortSignal;

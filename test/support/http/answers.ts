@@ -2,9 +2,9 @@ import { appendFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type request from 'supertest';
-import { openApiDocument } from '../../src/api/pages/docs.js';
-import { operations } from '../../src/schemas/index.js';
-import type { Operation } from '../../src/schemas/http/operation.js';
+import { openApiDocument } from '../../../src/api/pages/docs.js';
+import { operations } from '../../../src/schemas/index.js';
+import type { Operation } from '../../../src/schemas/http/operation.js';
 
 /** Every declared operation. */
 export const declaredOperations: readonly Operation[] = Object.values(operations).flatMap(

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { external, type TestTenant } from './instance.js';
+import { external, type TestTenant } from '../servers/instance.js';
 
 /** A usage event as a producer sends it. */
 export interface Message {

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
-import { readConfig } from '../../src/platform/config/config.js';
-import { findTemporal } from '../../src/embedded/temporal-program.js';
+import { readConfig } from '../../../src/platform/config/config.js';
+import { findTemporal } from '../../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
-import { shareTestServers, stopTestServers } from './servers.js';
+import { shareTestServers, stopTestServers } from '../servers/servers.js';
 
 /** The test files of which a test has ended. */
 const filesRun = new Set<string>();

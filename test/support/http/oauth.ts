@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { addMcpClient } from '../../src/access/oauth/mcp-clients.js';
-import { examples } from '../../src/schemas/http/examples.js';
-import type { TestInstance } from './instance.js';
+import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
+import { examples } from '../../../src/schemas/http/examples.js';
+import type { TestInstance } from '../servers/instance.js';
 import { sendRaw, type RawAnswer } from './raw.js';
 
 /** A clock that a test moves. */

@@ -1,4 +1,4 @@
-import { external, type TestTenant } from './instance.js';
+import { external, type TestTenant } from '../servers/instance.js';
 
 let count = 0;
 

@@ -1,7 +1,7 @@
-import type { Scope } from '../../src/kernel/scope.js';
-import { InvoiceDocument } from '../../src/models/billing/invoice-document.js';
-import { InvoiceItem } from '../../src/models/billing/invoice-item.js';
-import { Invoice } from '../../src/models/billing/invoice.js';
+import type { Scope } from '../../../src/kernel/scope.js';
+import { InvoiceDocument } from '../../../src/models/billing/invoice-document.js';
+import { InvoiceItem } from '../../../src/models/billing/invoice-item.js';
+import { Invoice } from '../../../src/models/billing/invoice.js';
 
 interface InvoiceParts {
   readonly invoice: Partial<Invoice> & Pick<Invoice, 'accountId' | 'invoiceNo'>;

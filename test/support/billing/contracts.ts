@@ -1,4 +1,4 @@
-import { external, type TestTenant } from './instance.js';
+import { external, type TestTenant } from '../servers/instance.js';
 
 export const contracts = `${external}/contracts`;
 export const lines = `${external}/contract-services`;

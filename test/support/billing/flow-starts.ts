@@ -1,6 +1,6 @@
-import type { FlowWorkflow } from '../../src/schemas/flows/index.js';
-import { external, type TestTenant } from './instance.js';
-import { asOwner } from './rows.js';
+import type { FlowWorkflow } from '../../../src/schemas/flows/index.js';
+import { external, type TestTenant } from '../servers/instance.js';
+import { asOwner } from '../servers/rows.js';
 
 /** Records that the start nodes below are about. */
 export type Ids = Readonly<Record<'account' | 'contract' | 'service' | 'payment', string>> & {

@@ -1,5 +1,5 @@
-import { Service } from '../../src/models/catalog/service.js';
-import { external, type TestTenant } from './instance.js';
+import { Service } from '../../../src/models/catalog/service.js';
+import { external, type TestTenant } from '../servers/instance.js';
 
 export const services = `${external}/services`;
 export const noSuchId = '00000000-0000-7000-8000-000000000000';
