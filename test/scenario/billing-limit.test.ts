@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { loadBillingLines } from '../../src/queries/billing/billing-account.js';
 import { runBilling } from '../support/billing/billing-run.js';
 import { watchLoop } from '../support/servers/event-loop.js';
 import {
@@ -55,6 +56,16 @@ describe('a billing run over many periods', () => {
     expect(named.problems).to.deep.equal([problem]);
     const shorter = await runBilling(tenant, '2026-10-01', '2026-10-31');
     expect(shorter).to.deep.include({ invoiceCount: 1, problemCount: 0 });
+  });
+
+  it('does not take lines into memory that are too many together', async () => {
+    const accountId = await subscribe(tenant, 'heavy', 3);
+    const { read } = instance.platform.database.forTenant(tenant.id, { actor: 'test', requestId: 'test' });
+    const lines = await loadBillingLines(read, tenant.id, [accountId]);
+    expect(lines).to.have.length(3);
+    // A line is some hundreds of bytes.
+    expect(await loadBillingLines(read, tenant.id, [accountId], 1_000)).to.equal(undefined);
+    expect(await loadBillingLines(read, tenant.id, [], 0)).to.deep.equal([]);
   });
 
   it('leaves the thread to others meanwhile', async () => {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { BillingProblem } from '../../messages/billing-run.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
+import { TooManyCharges } from './charge-limit.js';
 import { daysFrom } from '../../kernel/time/date.js';
 import { newId, seededId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
@@ -67,6 +68,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   return scope.db.transaction(async (trx) => {
     const accounts = await loadBillingAccounts(trx, tenantId, accountIds, !isDryRun);
     const lines = await loadBillingLines(trx, tenantId, accountIds);
+    if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
     const recurring = await findRecurringCharges(trx, tenantId, {
       ...{ accounts, lines, isNamed: request.isNamed, run: period },
     });

@@ -1,7 +1,13 @@
 import type { Knex } from 'knex';
 import type { LineDays, LineTerms } from '../../kernel/time/billing-calendar.js';
 import type { AccountFacts, RecurringLine } from '../../rating/index.js';
-import { attributesOf, cardsOf, sharesOf, type BilledService } from '../usage/rating-context.js';
+import {
+  attributesOf,
+  cardsOf,
+  parseFacts,
+  sharesOf,
+  type BilledService,
+} from '../usage/rating-context.js';
 
 /** An account as a billing run sees it. */
 export interface BillingAccount {
@@ -61,17 +67,22 @@ export async function loadBillingAccounts(
   return rows;
 }
 
+/** Bytes of JSON that the lines of accounts may have which are billed together. */
+const lineBytesMax = 64 * 1024 * 1024;
+
 /**
  * The lines that may charge these accounts: those of their contracts, those of which they bear a
- * share, and those whose cards have a row that bills one of them.
+ * share, and those whose cards have a row that bills one of them. Undefined: they have more than
+ * 64 MiB of attributes, prices and shares, which PostgreSQL measures, so that they do not come here.
  */
 export async function loadBillingLines(
   db: Knex,
   tenantId: string,
   accountIds: readonly string[],
-): Promise<BillingLine[]> {
+  bytesMax = lineBytesMax,
+): Promise<BillingLine[] | undefined> {
   const ids = [...accountIds];
-  const { rows } = await db.raw<{ rows: { line: BillingLine }[] }>(
+  const { rows } = await db.raw<{ rows: { line: string | null }[] }>(
     `with billing_card as materialized (
        select card.service_id, card.contract_service_id
        from rate_card_row as row join rate_card as card
@@ -89,8 +100,8 @@ export async function loadBillingLines(
        union select line.id from billing_card join contract_service as line
          on line.tenant_id = ? and line.service_id = billing_card.service_id
          and line.deleted_at is null
-     )
-     select json_build_object(
+     ), found as (
+     select contract.number, line.id, json_build_object(
        'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
        'formerIds', coalesce((
          select json_agg(former.id) from contract_service as former
@@ -116,14 +127,23 @@ export async function loadBillingLines(
        'attributes', ${attributesOf('line', 'contract_service_id')},
        'cards', ${cardsOf('line', 'contract_service_id')},
        'shares', ${sharesOf('line')}
-     ) as "line"
+     )::text as "line"
      from chosen
      join contract_service as line on line.tenant_id = ? and line.id = chosen.id
      join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
      join account on account.tenant_id = line.tenant_id and account.id = contract.master_account_id
      where line.deleted_at is null and contract.deleted_at is null and account.deleted_at is null
-     order by contract.number, line.id`,
-    [tenantId, ids, tenantId, ids, tenantId, ids, tenantId, tenantId] as unknown as string[],
+     )
+     select case when sum(octet_length(line)) over () <= ? then line end as "line"
+     from found order by number, id`,
+    [
+      ...[tenantId, ids, tenantId, ids, tenantId, ids, tenantId, tenantId],
+      bytesMax,
+    ] as unknown as string[],
   );
-  return rows.map(({ line }) => line);
+  const texts = rows.map(({ line }) => line);
+  if (texts[0] === null) return undefined;
+  const lines: BillingLine[] = [];
+  for (const text of texts as string[]) lines.push(await parseFacts<BillingLine>(text));
+  return lines;
 }

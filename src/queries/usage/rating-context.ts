@@ -150,9 +150,9 @@ const versionsSql = `
  * Facts that are larger than `entryMemoryMax` are loaded for their batch and not kept, so that one account
  * cannot take the place of all others (docs/decisions/0189-weight-of-remembered-facts.md).
  */
-const accountMemoryMax = 256 * 1024 * 1024;
-const serviceMemoryMax = 96 * 1024 * 1024;
-const entryMemoryMax = serviceMemoryMax / 4;
+const accountMemoryMax = 128 * 1024 * 1024;
+const serviceMemoryMax = 48 * 1024 * 1024;
+const entryMemoryMax = serviceMemoryMax / 2;
 
 const accounts = new LRUCache<string, Versioned<AccountWithLines>>({
   ...{ maxSize: accountMemoryMax, maxEntrySize: entryMemoryMax },
@@ -217,7 +217,8 @@ interface LoadedRow {
 /** Longer texts are parsed in portions. */
 const parsedAtOnce = 256 * 1024;
 
-async function parseFacts<Facts>(text: string): Promise<Facts> {
+/** Facts as PostgreSQL wrote them; long ones leave the thread to others meanwhile. */
+export async function parseFacts<Facts>(text: string): Promise<Facts> {
   if (text.length > parsedAtOnce) {
     return (await parseJsonInPortions(text, Number.MAX_SAFE_INTEGER)) as Facts;
   }
