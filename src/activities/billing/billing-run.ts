@@ -26,7 +26,7 @@ import {
 } from '../../queries/billing/billing-run.js';
 import { findOpenUsage } from '../../queries/usage/open-usage.js';
 import { activityFailure } from '../failure.js';
-import { flowStep, type StepCall } from '../flows/flow-step.js';
+import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
 
@@ -125,10 +125,14 @@ export function billingRunActivities(platform: Platform) {
       }),
 
     /** Ends a run: its output says what it made. */
-    endBillingRun: flowStep(platform, async (scope, end: BillingRunEnd) => {
-      const open = await findOpenUsage(scope, platform.broker, end.input);
-      return scope.db.transaction((trx) => summarizeBillingRun(trx, scope.tenantId, end, open));
-    }),
+    endBillingRun: preparedStep(
+      platform,
+      async (scope, end: BillingRunEnd) => ({
+        end,
+        open: await findOpenUsage(scope, platform.broker, end.input),
+      }),
+      ({ db, tenantId }, { end, open }) => summarizeBillingRun(db.read, tenantId, end, open),
+    ),
   };
 }
 

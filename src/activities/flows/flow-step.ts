@@ -5,7 +5,7 @@ import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import type { Problem } from '../../kernel/problem.js';
-import type { Scope } from '../../kernel/scope.js';
+import { within, type Scope } from '../../kernel/scope.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
@@ -54,19 +54,11 @@ async function once<T>(
   return result;
 }
 
-/** The scope of a step: every transaction in it is done once. */
-function stepScope(platform: Platform, call: StepCall<unknown>): Scope {
+/** The scope of a step outside of its transaction. */
+function outerScope(platform: Platform, call: StepCall<unknown>): Scope {
   const { tenantId, orgId, actor, requestId, callerRequestId } = call.run;
   const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
-  return {
-    ...{ tenantId, orgId, roles: [], actor, requestId, callerRequestId },
-    db: {
-      tenantId,
-      read: db.read,
-      transaction: (work) => db.transaction((trx) => once(trx, call, () => work(trx))),
-    },
-    now: platform.now,
-  };
+  return { tenantId, orgId, roles: [], actor, requestId, callerRequestId, db, now: platform.now };
 }
 
 /** Who started the flow by its slug knows the fields of its start node. */
@@ -76,16 +68,32 @@ function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
 }
 
 /**
- * Makes a command an activity: `work` does one transaction. Whoever waits in this process for the
- * end of the flow is told when it is committed.
+ * Makes commands an activity: `work` is given the scope of the step's one transaction, which all that
+ * it calls joins. Whoever waits in this process for the end of the flow is notified when it is
+ * committed.
  */
-export function flowStep<Input, Output>(
+export const flowStep = <Input, Output>(
   platform: Platform,
   work: (scope: Scope, input: Input) => Promise<Output>,
+): ((call: StepCall<Input>) => Promise<Output>) =>
+  preparedStep(platform, (_scope, input) => Promise.resolve(input), work);
+
+/**
+ * A step that first asks what takes long and is not of the database, outside of its transaction: no
+ * row is held meanwhile. `prepare` changes nothing, since a repeated step does it again.
+ */
+export function preparedStep<Input, Prepared, Output>(
+  platform: Platform,
+  prepare: (scope: Scope, input: Input) => Promise<Prepared>,
+  work: (scope: Scope, prepared: Prepared) => Promise<Output>,
 ): (call: StepCall<Input>) => Promise<Output> {
   return async (call) => {
     try {
-      const output = await work(stepScope(platform, call), call.input);
+      const scope = outerScope(platform, call);
+      const prepared = await prepare(scope, call.input);
+      const output = await scope.db.transaction((trx) =>
+        once(trx, call, () => work(within(scope, trx), prepared)),
+      );
       if (call.isLast === true) {
         platform.flowReplies.tell(call.run.executionId, { ok: true, output });
       }

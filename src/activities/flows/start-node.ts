@@ -1,7 +1,7 @@
 import type { Deleted } from '../../commands/payments/payment.js';
 import type { FlowSave } from '../../commands/flows/save-by-flow.js';
 import type { FlowInput } from '../../messages/flow-run.js';
-import { within, type Scope } from '../../kernel/scope.js';
+import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
 import { resolveStart } from '../../queries/flows/resolve-start.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
@@ -65,21 +65,14 @@ export function deletedBy<Dto extends object>(
     async (scope, { resolved, save }): Promise<Deleted | Undone<Dto>> => {
       const id = String(resolved['id']);
       if (save.isDraft) return readAsDraft(scope, read, id);
-      return scope.db.transaction(async (trx) => {
-        await remove(within(scope, trx), id);
-        return { id, deleted: true as const };
-      });
+      await remove(scope, id);
+      return { id, deleted: true as const };
     },
   );
 }
 
-function readAsDraft<Dto extends object>(
-  scope: Scope,
+const readAsDraft = async <Dto extends object>(
+  { db, tenantId }: Scope,
   read: Read<Dto>,
   id: string,
-): Promise<Undone<Dto>> {
-  return scope.db.transaction(async (trx) => ({
-    ...(await read(trx, scope.tenantId, id)),
-    draft: true as const,
-  }));
-}
+): Promise<Undone<Dto>> => ({ ...(await read(db.read, tenantId, id)), draft: true as const });
