@@ -1,8 +1,9 @@
 import { Decimal, decimalText } from '../kernel/numbers/money.js';
 import { shareText, type Share } from '../kernel/numbers/share.js';
-import type { LogicRun, Pricing } from './compute.js';
+import type { LogicRun, Pricing } from './stages/price.js';
 import type { Prepared, QuantitySource } from './prepare.js';
-import { rateWithOrigin, type TransactionWithOrigin } from './rate.js';
+import { rateWithOrigin } from './pipeline.js';
+import type { TransactionWithOrigin } from './stages/total.js';
 import { orRejected } from './rejection.js';
 import type {
   AttributeValue,

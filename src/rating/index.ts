@@ -16,7 +16,7 @@ export { compileInPieces } from './compile-plan.js';
 export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
-export { ratePrepared } from './rate.js';
+export { ratePrepared } from './pipeline.js';
 export {
   hasRecurring,
   priceRecurring,

@@ -41,7 +41,7 @@ export interface RatingCost {
   operations: number;
 }
 
-/** Points 1 to 8 done: all that is missing for a price is the state of the counters. */
+/** Rows are chosen (spec/rating.md R6 to R23): all that is missing for a price is the state of the counters. */
 export interface Prepared {
   readonly ok: true;
   readonly event: UsageEvent;
@@ -73,7 +73,7 @@ export interface Planned {
   readonly owner: UsageOwner;
 }
 
-/** Points 1 to 5: the account, service, line and card of an event. */
+/** The account, service, line and card of an event (spec/rating.md R6 to R17). */
 export function choosePlan(
   event: UsageEvent,
   context: RatingContext,
@@ -187,7 +187,7 @@ function selectRows(
   return selected;
 }
 
-/** With pricing logic, what its formulas ask for; without, what the event gives (point 11). */
+/** With pricing logic, what its formulas ask for; without, what the event gives (spec/rating.md R40, R41). */
 function pricedNames(compiled: CompiledPlan, event: UsageEvent): readonly string[] {
   const { logics, priceables, onlyPriceable, rows, plan } = compiled;
   if (logics.length > 0) return logics.flatMap((logic) => logic.pricedNames);
@@ -292,7 +292,7 @@ function noMatchingRow(
   );
 }
 
-/** The event's dimension of that name, else `message.quantity`, else 1 (point 7). */
+/** The event's dimension of that name, else `message.quantity`, else 1 (spec/rating.md R20). */
 function quantityOf(attributeName: string, event: UsageEvent): Quantity {
   const text = event.dimensions.get(attributeName);
   const value = text === undefined ? null : parseDecimal(text);

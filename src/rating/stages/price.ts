@@ -1,12 +1,13 @@
-import { decimalText, ZERO, type Decimal } from '../kernel/numbers/money.js';
-import type { CompiledLogic, CompiledRow } from './compile-plan.js';
-import { FormulaError, evaluateFormula, type FormulaValue } from './formula/evaluate-formula.js';
-import { EventScope } from './event-scope.js';
-import type { Prepared, Quantity, SelectedRow } from './prepare.js';
-import type { PriceResult } from './price-methods/price-method.js';
-import { Rejection } from './rejection.js';
-import { Spending, stepCost } from './spending.js';
-import type { CounterChange, CounterReader } from './types.js';
+import { decimalText, ZERO, type Decimal } from '../../kernel/numbers/money.js';
+import type { CompiledLogic, CompiledRow } from '../compile-plan.js';
+import { FormulaError, evaluateFormula, type FormulaValue } from '../formula/evaluate-formula.js';
+import { EventScope } from '../event-scope.js';
+import type { Prepared, Quantity, SelectedRow } from '../prepare.js';
+import type { PriceResult } from '../price-methods/price-method.js';
+import { Rejection } from '../rejection.js';
+import { furthest, Meter } from './meter.js';
+import { Spending, stepCost } from '../spending.js';
+import type { CounterChange, CounterReader } from '../types.js';
 
 /** One row priced once: what a rated dimension and its explanation are made of. */
 export interface Pricing {
@@ -32,22 +33,18 @@ export type Computation = (
   | { readonly kind: 'logic'; readonly runs: readonly LogicRun[] }
 ) & { readonly counterChanges: readonly CounterChange[] };
 
-/** Prices what was prepared; throws a `Rejection`. */
-export function compute(prepared: Prepared, counters: CounterReader): Computation {
+/** The stage `price`; throws a `Rejection`. */
+export function price(prepared: Prepared, counters: CounterReader): Computation {
   const { cost } = prepared;
   const spending = new Spending(cost.operationsMax, cost.preparing);
   try {
-    return computeWithin(spending, prepared, counters);
+    return priceWithin(spending, prepared, counters);
   } finally {
     cost.operations = spending.spent;
   }
 }
 
-function computeWithin(
-  spending: Spending,
-  prepared: Prepared,
-  counters: CounterReader,
-): Computation {
+function priceWithin(spending: Spending, prepared: Prepared, counters: CounterReader): Computation {
   const { logics } = prepared.compiled;
   if (logics.length === 0) {
     const meter = new Meter(counters, spending);
@@ -63,42 +60,6 @@ function computeWithin(
     return runLogic(logic, prepared, meters[index] ?? new Meter(counters, spending));
   });
   return { kind: 'logic', runs, counterChanges: furthest(meters) };
-}
-
-/** The counters as one price sees them: each priced quantity moves them for the next. */
-class Meter {
-  readonly spending: Spending;
-  readonly #start: CounterReader;
-  readonly #moved = new Map<string, CounterChange>();
-
-  constructor(start: CounterReader, spending: Spending) {
-    this.spending = spending;
-    this.#start = start;
-  }
-
-  /** Adds a quantity, and tells where the counter stood before and stands now. */
-  move(counter: NonNullable<SelectedRow['counter']>, quantity: Decimal): CounterChange {
-    const { key, text: keyText } = counter;
-    const moved = this.#moved.get(keyText);
-    const before = moved?.after ?? this.#start.get(keyText) ?? ZERO;
-    const after = before.plus(quantity);
-    this.#moved.set(keyText, { key, keyText, before: moved?.before ?? before, after });
-    return { key, keyText, before, after };
-  }
-
-  /** For each counter that moved: from before the event to now. */
-  changes(): CounterChange[] {
-    return [...this.#moved.values()];
-  }
-}
-
-function furthest(meters: readonly Meter[]): CounterChange[] {
-  const changes = new Map<string, CounterChange>();
-  for (const change of meters.flatMap((meter) => meter.changes())) {
-    const known = changes.get(change.keyText);
-    if (!known || change.after.greaterThan(known.after)) changes.set(change.keyText, change);
-  }
-  return [...changes.values()];
 }
 
 function priceRow(

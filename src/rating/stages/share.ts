@@ -6,7 +6,10 @@ import {
   type AccountShare,
   type ShareOfAccount,
 } from '../../kernel/numbers/share.js';
-import type { TransactionWithOrigin } from '../rate.js';
+import type { Prepared } from '../prepare.js';
+import { Rejection } from '../rejection.js';
+import { partCost } from '../spending.js';
+import type { TransactionWithOrigin } from './total.js';
 import type { RatedDimension, RatedTransaction } from '../types.js';
 
 const stretchesByShares = new WeakMap<readonly AccountShare[], readonly ShareOfAccount[]>();
@@ -18,8 +21,28 @@ function knownStretches(shares: readonly AccountShare[]): readonly ShareOfAccoun
   return known;
 }
 
+/** The stage `share`: charges among the accounts that bear them; too many parts cost too much. */
+export function share(
+  { plan, cost }: Prepared,
+  whole: readonly TransactionWithOrigin[],
+): readonly TransactionWithOrigin[] {
+  const { shares } = plan;
+  if (!shares) return whole;
+  const parts = countParts(whole, shares);
+  cost.operations += parts * partCost;
+  const most = Math.floor(cost.operationsMax / partCost);
+  if (parts > most) {
+    throw new Rejection(
+      'FORMULA_TOO_EXPENSIVE',
+      `The ${shares.length} accounts that share the contract service would bear ${parts} parts of ` +
+        `this event's charges: at most ${most}`,
+    );
+  }
+  return shareOrigins(whole, shares);
+}
+
 /** How many parts the charges of an event are divided into: amounts of transactions and of dimensions. */
-export function countParts(
+function countParts(
   origins: readonly TransactionWithOrigin[],
   shares: readonly AccountShare[],
 ): number {
@@ -35,7 +58,7 @@ export function countParts(
  * Divides what is charged to the account of a line among those that bear it (docs/decisions/0244): a
  * transaction for each, whose amounts, volumes and quantities add up to the whole.
  */
-export function shareOrigins(
+function shareOrigins(
   origins: readonly TransactionWithOrigin[],
   shares: readonly AccountShare[],
 ): TransactionWithOrigin[] {

@@ -6,21 +6,11 @@ import {
   sum,
   ZERO,
   type Decimal,
-} from '../kernel/numbers/money.js';
-import { compute, type LogicRun, type Pricing } from './compute.js';
-import { countParts, shareOrigins } from './recurring/share-charges.js';
-import type { Prepared } from './prepare.js';
-import { orRejected, Rejection } from './rejection.js';
-import { partCost } from './spending.js';
-import type {
-  CounterChange,
-  CounterReader,
-  Rated,
-  RatedDimension,
-  RatedTransaction,
-  Rejected,
-  UsageType,
-} from './types.js';
+} from '../../kernel/numbers/money.js';
+import type { Computation, LogicRun, Pricing } from './price.js';
+import type { Prepared } from '../prepare.js';
+import { Rejection } from '../rejection.js';
+import type { CounterChange, RatedDimension, RatedTransaction, UsageType } from '../types.js';
 
 /** A transaction with the part of the computation that it is the sum of. */
 export interface TransactionWithOrigin {
@@ -32,45 +22,11 @@ export interface TransactionWithOrigin {
   readonly isShared: boolean;
 }
 
-/** Points 9 to 12: the price of a prepared event with the counters as they now stand. */
-export function ratePrepared(prepared: Prepared, counters: CounterReader): Rated | Rejected {
-  return orRejected(() => rateWithOrigin(prepared, counters).rated);
-}
-
-/** What `ratePrepared` and `explain` share, so that they cannot differ. */
-export function rateWithOrigin(
-  prepared: Prepared,
-  counters: CounterReader,
-): { rated: Rated; origins: readonly TransactionWithOrigin[] } {
-  const computation = compute(prepared, counters);
-  const whole =
-    computation.kind === 'rows'
-      ? sumRows(prepared, computation.pricings)
-      : sumLogics(prepared, computation.runs);
-  const origins = divide(prepared, whole);
-  const transactions = origins.map(({ transaction }) => transaction);
-  const rated: Rated = { ok: true, transactions, counterChanges: computation.counterChanges };
-  return { rated, origins };
-}
-
-/** Divides charges among the accounts that share the line; too many parts cost too much. */
-function divide(
-  { plan, cost }: Prepared,
-  whole: readonly TransactionWithOrigin[],
-): readonly TransactionWithOrigin[] {
-  const { shares } = plan;
-  if (!shares) return whole;
-  const parts = countParts(whole, shares);
-  cost.operations += parts * partCost;
-  const most = Math.floor(cost.operationsMax / partCost);
-  if (parts > most) {
-    throw new Rejection(
-      'FORMULA_TOO_EXPENSIVE',
-      `The ${shares.length} accounts that share the contract service would bear ${parts} parts of ` +
-        `this event's charges: at most ${most}`,
-    );
-  }
-  return shareOrigins(whole, shares);
+/** The stage `total`: what is charged, as sums of what was priced, rounded once. */
+export function total(prepared: Prepared, computation: Computation): TransactionWithOrigin[] {
+  return computation.kind === 'rows'
+    ? sumRows(prepared, computation.pricings)
+    : sumLogics(prepared, computation.runs);
 }
 
 /** One transaction per usage type and billed account, in the order of the first row of each. */

@@ -1,0 +1,43 @@
+import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
+import type { SelectedRow } from '../prepare.js';
+import type { Spending } from '../spending.js';
+import type { CounterChange, CounterReader } from '../types.js';
+
+/**
+ * The stage `meter`: the counters as one price sees them. Each priced quantity moves them for the next.
+ */
+export class Meter {
+  readonly spending: Spending;
+  readonly #start: CounterReader;
+  readonly #moved = new Map<string, CounterChange>();
+
+  constructor(start: CounterReader, spending: Spending) {
+    this.spending = spending;
+    this.#start = start;
+  }
+
+  /** Adds a quantity, and tells where the counter stood before and stands now. */
+  move(counter: NonNullable<SelectedRow['counter']>, quantity: Decimal): CounterChange {
+    const { key, text: keyText } = counter;
+    const moved = this.#moved.get(keyText);
+    const before = moved?.after ?? this.#start.get(keyText) ?? ZERO;
+    const after = before.plus(quantity);
+    this.#moved.set(keyText, { key, keyText, before: moved?.before ?? before, after });
+    return { key, keyText, before, after };
+  }
+
+  /** For each counter that moved: from before the event to now. */
+  changes(): CounterChange[] {
+    return [...this.#moved.values()];
+  }
+}
+
+/** Of several prices of the same usage: where the one that came furthest leaves each counter. */
+export function furthest(meters: readonly Meter[]): CounterChange[] {
+  const changes = new Map<string, CounterChange>();
+  for (const change of meters.flatMap((meter) => meter.changes())) {
+    const known = changes.get(change.keyText);
+    if (!known || change.after.greaterThan(known.after)) changes.set(change.keyText, change);
+  }
+  return [...changes.values()];
+}
