@@ -1,21 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import knex, { type Knex } from 'knex';
+import knex from 'knex';
+import {
+  readMigrationState,
+  rollbackLastMigration,
+  runPendingMigrations,
+} from './run-migrations.js';
 import { grantService } from './service-role.js';
-
-/** What knex offers and its types leave out. */
-interface MigrationHooks {
-  lifecycle: { beforeAll: (db: unknown, pending: { file: string }[]) => Promise<void> };
-}
-
-/** Thrown when the database was written by a newer version of Durabill. */
-export class NewerDatabaseError extends Error {
-  constructor(migration: string) {
-    super(
-      `The database was migrated by a newer version of Durabill (${migration}); start that version, or restore an older backup.`,
-    );
-    this.name = 'NewerDatabaseError';
-  }
-}
 
 /**
  * Below row-level security an index only serves comparisons that are leakproof, and only a superuser
@@ -34,50 +24,32 @@ const allowIndexedSearch = `
     end loop;
   end $$`;
 
-const options: Knex.MigratorConfig = {
-  directory: fileURLToPath(new URL('../../../migrations', import.meta.url)),
-  loadExtensions: ['.js'],
-};
+const directory = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 /** Migrations that this version has and the database has not; writes nothing. */
-export async function listPendingMigrations(databaseUrl: string): Promise<string[]> {
-  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
-  try {
-    const [, pending] = (await db.migrate.list(options)) as [unknown, { file: string }[]];
-    return pending.map(({ file }) => file);
-  } finally {
-    await db.destroy();
-  }
+export async function listPendingMigrations(databaseUrl: string): Promise<readonly string[]> {
+  return (await readMigrationState(databaseUrl, directory)).pending;
 }
 
 /**
- * Brings the schema up to this version; safe to call from several processes at once, because knex
- * locks its table of migrations. Returns the names of the migrations that ran.
+ * Brings the schema up to this version; safe to call from several processes at once, which do it one
+ * after the other. Returns the names of the migrations that ran.
  */
 export async function migrateDatabase(
   databaseUrl: string,
-  onStep: (name: string) => void = () => undefined,
+  onStep?: (name: string) => void,
 ): Promise<string[]> {
-  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
+  const names = await runPendingMigrations(databaseUrl, { directory, onStep });
+  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
   try {
-    const watched: Knex.MigratorConfig & MigrationHooks = {
-      ...options,
-      lifecycle: {
-        beforeAll: (_db, pending) => {
-          for (const migration of pending) onStep(migration.file);
-          return Promise.resolve();
-        },
-      },
-    };
-    const [, names] = (await db.migrate.latest(watched)) as [number, string[]];
     await db.raw(allowIndexedSearch);
     await grantService(db);
     return names;
-  } catch (error) {
-    const missing = /migration directory is corrupt.*missing: (.*)/s.exec(String(error));
-    if (missing?.[1]) throw new NewerDatabaseError(missing[1]);
-    throw error;
   } finally {
     await db.destroy();
   }
 }
+
+/** Takes back the migration that ran last, and returns its name; undefined: there is none. */
+export const rollbackDatabase = (databaseUrl: string): Promise<string | undefined> =>
+  rollbackLastMigration(databaseUrl, { directory });
