@@ -102,6 +102,7 @@ for (const kind of brokerKinds) {
       expect(records.map((record) => JSON.parse(record.message))).to.deep.equal(texts);
     });
 
+    // spec/gateway.md R9
     it('gives back what it was given', async () => {
       const tenantId = newTenant();
       const since = Date.now();
@@ -214,6 +215,7 @@ for (const kind of brokerKinds) {
       }
     });
 
+    // spec/gateway.md R8
     it('answers 502 or 504 while it is away, 504 when it hangs, and recovers by itself', async () => {
       const tenant = await instance.tenant();
       const path = '/v1/ingest/usage';

@@ -104,6 +104,7 @@ describe('the consent screen', function () {
   const allow = 'button[value=allow]';
   const deny = 'button[value=deny]';
 
+  // spec/gateway.md R23
   it('says who asks and for what, and lets the client in', async () => {
     await page.goto(address());
     const text = await textOf(page);
@@ -224,6 +225,7 @@ describe('the consent screen', function () {
     expect(states).to.deep.equal(['xyz', 'second']);
   });
 
+  // spec/gateway.md R22
   it('ends after fifteen minutes', async () => {
     await page.goto(address());
     await page.type('#credential', key);

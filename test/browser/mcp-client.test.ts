@@ -196,6 +196,7 @@ describe('the official MCP clients', function () {
         return kind.connect(url, application);
       };
 
+      // spec/gateway.md R25
       it('goes from a 401 to tool calls, and refreshes its token', async () => {
         const application = new Application(redirectUrl);
         const connection = await connected(application);

@@ -30,6 +30,7 @@ describe('flows, when the n-th step fails after its commit', () => {
   after(() => instance.close());
 
   for (const [workflow, flow] of flowList) {
+    // spec/flows.md R31
     it(`${workflow} leaves the same rows`, async () => {
       const run = async (nth: number) => {
         const tenant = await instance.tenant();
@@ -52,6 +53,7 @@ describe('flows, when the n-th step fails after its commit', () => {
     }).timeout(120_000);
   }
 
+  // spec/flows.md R14
   it('onboarding that fails halfway is taken back, and its execution says so', async () => {
     const tenant = await instance.tenant();
     const body = {

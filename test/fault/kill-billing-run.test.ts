@@ -107,6 +107,7 @@ describe('a billing run that is killed with -9', function () {
     return rowCount !== 0;
   };
 
+  // spec/rating.md R54; spec/flows.md R36
   it('bills every transaction once, without a gap, to the last digit', async () => {
     const since = performance.now();
     const executionId = await execute();

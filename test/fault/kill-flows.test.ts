@@ -56,6 +56,7 @@ describe('killed in the middle of every flow', function () {
     return { answered, rows: await rowsOf(tenantId, await product.databaseUrl()) };
   };
 
+  // spec/flows.md R31
   it('ends each of them, once', async () => {
     const { rows: expected } = await round('kill-none');
     const answers: number[] = [];

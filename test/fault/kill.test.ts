@@ -60,6 +60,7 @@ describe('killed at any moment', function () {
   });
   after(() => product.close());
 
+  // spec/rating.md R55
   it('rates an event once that is sent 50 times at once, and again after kill -9', async () => {
     const fifty = () =>
       Promise.all(Array.from({ length: 50 }, () => send('/v1/ingest/usage', event('once', 1500))));

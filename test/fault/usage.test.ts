@@ -104,6 +104,7 @@ describe('rating of usage, when things fail', () => {
   });
 
   for (const failing of [[0], [1], [0, 1, 2], [0, 1, 2, 3, 4, 5, 6]]) {
+    // spec/rating.md R34
     it(`gives the same rows when steps ${failing.join(', ')} fail after their commit`, async () => {
       await open();
       const expected = await stream(tenant, serviceId, 4);

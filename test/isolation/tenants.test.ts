@@ -84,6 +84,7 @@ describe('one tenant and the records of another', () => {
     }
 
     if (secrets.length > 0) {
+      // spec/resources.md R3
       it(`${id}: the address of another tenant's record leads nowhere`, async () => {
         const address = pathIn(owner, path) + queryIn(owner, operation);
         const answer = await send(operation, address, body && bodyIn(stranger, example ?? {}));
@@ -94,6 +95,7 @@ describe('one tenant and the records of another', () => {
     }
 
     if (method === 'GET') {
+      // spec/resources.md R3
       it(`${id}: shows nothing of another tenant, asked for its ids or not`, async () => {
         const own = pathIn(stranger, path) + queryIn(stranger, operation);
         const plain = await stranger.tenant.get(own).expect(operation.success.status);
@@ -134,6 +136,7 @@ describe('one tenant and the records of another', () => {
     expectNothingOfOwner(answer.text, [externalTransactionId]);
   });
 
+  // spec/rating.md R55
   it('the same usage event of two tenants is two events', async () => {
     const events = await owner.tenant.get('/v1/usage-events').expect(200);
     const { externalTransactionId } = events.body.data[0];

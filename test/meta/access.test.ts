@@ -109,6 +109,7 @@ describe('access', () => {
     const { id, family = 'billing' } = operation;
     if (accessOf(operation) === 'public') continue;
 
+    // spec/resources.md R1
     it(`${id} answers 401 to whoever has no valid token`, async () => {
       expect(Object.keys(bearer)).to.have.length(11);
       for (const [name, authorization] of Object.entries(bearer)) {
@@ -119,6 +120,7 @@ describe('access', () => {
     });
 
     const needed = rolesOf(operation);
+    // spec/beyond.md R6
     it(`${id} answers 403 exactly to the roles that it does not declare`, async () => {
       for (const [role, token] of Object.entries(ofRole)) {
         const answer = await send(instance, operation, `Bearer ${token}`);
@@ -131,6 +133,7 @@ describe('access', () => {
     });
 
     if (needed === undefined) continue;
+    // spec/resources.md R2
     it(`${id} answers 403 to whoever has no role that it takes`, async () => {
       expect(Object.keys(forbidden)).to.have.length(3);
       for (const [name, token] of Object.entries(forbidden)) {
@@ -144,6 +147,7 @@ describe('access', () => {
     });
   }
 
+  // spec/resources.md R2; spec/platform.md R3; spec/beyond.md R6, R7
   it('each operation takes the roles that are written down here', () => {
     const taken = (roles: string) =>
       declaredOperations

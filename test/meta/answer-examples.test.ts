@@ -42,6 +42,7 @@ describe('examples of answers', () => {
 
   for (const operation of declaredOperations.filter(answersJson)) {
     const { id, method, path: address, success } = operation;
+    // spec/beyond.md R3
     it(`${id} shows an answer that its schema allows`, () => {
       const text = JSON.stringify(shown[id]);
       checkAnswer(method, address, { status: success.status, type: 'application/json', text });

@@ -102,6 +102,7 @@ describe('declarations', () => {
   for (const operation of declaredOperations) {
     const { id, path, tag, summary, body, query, success } = operation;
 
+    // spec/beyond.md R3
     it(`${id} says what it does and what each field means`, () => {
       expect(tag, 'tag').to.match(/\S/);
       expect(summary, 'summary').to.match(/^[A-Z].{4,118}[^.]$/s);
@@ -128,6 +129,7 @@ describe('declarations', () => {
     });
 
     if (!body) continue;
+    // spec/beyond.md R3
     it(`${id} shows a body that it accepts`, () => {
       expect(operation.example, 'example').to.be.an.instanceOf(Object).that.is.not.empty;
       validate(body, structuredClone(operation.example));

@@ -19,6 +19,7 @@ describe('error families', () => {
   });
   after(() => instance.close());
 
+  // spec/resources.md R11; spec/platform.md R17; spec/beyond.md R1
   it('are those of the path for every operation', () => {
     const wrong = declaredOperations.filter(
       ({ family = 'billing', path }) => family !== familyOfPath(path),
@@ -35,6 +36,7 @@ describe('error families', () => {
     ['no such usage event', 'GET', '/v1/usage-events/nothing', 404, 'NOT_FOUND'],
   ];
   for (const [what, method, path, status, code] of cases) {
+    // spec/platform.md R14, R15
     it(`of records answer ${status} to ${what} with exactly their body`, async () => {
       const answer = await sendRaw(instance.url, {
         ...{ method, path, body: '{' },

@@ -311,12 +311,14 @@ const listed = sections.map((section) => ({
 
 describe('the operations of the specification', () => {
   for (const { of, operations } of listed) {
+    // spec/resources.md R88; spec/flows.md R1
     it(`${of}: are all there, with their statuses`, () => {
       const missing = operations.filter((operation) => !declared.has(operation));
       expect(missing, 'missing').to.deep.equal([]);
     });
   }
 
+  // spec/resources.md R81
   it('are listed once each, and everything served is among them', () => {
     const all = [...listed.flatMap(({ operations }) => operations), ...ownAdditions.map(anonymous)];
     expect(new Set(all).size, 'listed').to.equal(all.length);
@@ -324,6 +326,7 @@ describe('the operations of the specification', () => {
     expect(unlisted, 'served, but in no table').to.deep.equal([]);
   });
 
+  // spec/resources.md R88
   it('of the resource API are 78', () => {
     const ofResources = listed.filter(({ of }) => of.startsWith('resource API:'));
     // 21 + 26 + 14 + 5 + 5 + 3 + 4 (spec/resources.md R88).

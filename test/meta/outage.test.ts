@@ -70,6 +70,7 @@ describe('without the database', () => {
     });
   }
 
+  // spec/platform.md R49
   it('the process is alive and not ready', async () => {
     const alive = await fetch(`${instance.url}/healthz`);
     expect(alive.status).to.equal(200);

@@ -20,6 +20,7 @@ describe('unknown query parameters', () => {
     // RFC 6749, section 3.1: an authorization server ignores what it does not know.
     if (family === 'gateway' || access === 'public') continue;
 
+    // spec/resources.md R15
     it(`${id} answers 400 that names the parameter and the known ones`, async () => {
       const answer = await sendRaw(instance.url, {
         method,

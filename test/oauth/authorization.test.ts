@@ -26,6 +26,7 @@ describe('OAuth: authorization', () => {
   });
   after(() => instance.close());
 
+  // spec/gateway.md R17, R18, R21
   it('leads to the consent screen and binds the flow to the browser', async () => {
     const answer = await steps.authorize(authorization(clientId));
     expect(answer.status).to.equal(302);
@@ -63,6 +64,7 @@ describe('OAuth: authorization', () => {
     ['two redirect URIs', { redirect_uri: [redirectUri, redirectUri] }, 'invalid_request'],
   ];
   for (const [what, changes, code] of unredirected) {
+    // spec/gateway.md R19
     it(`answers 400 to ${what} and leads nowhere`, async () => {
       const answer = await steps.authorize(authorization(clientId, changes));
       expectFault(answer, 400, code);
@@ -101,6 +103,7 @@ describe('OAuth: authorization', () => {
     ['a parameter twice', { scope: ['mcp:read', 'mcp:write'] }, 'invalid_request'],
   ];
   for (const [what, changes, code] of faults) {
+    // spec/gateway.md R17, R20
     it(`tells the client of ${what} with ${code}, state and iss`, async () => {
       const answer = await steps.authorize(authorization(clientId, changes));
       expect(answer.status, answer.text).to.equal(302);
@@ -147,6 +150,7 @@ describe('OAuth: authorization', () => {
     expect(names).to.include(cookiesOf(fifth)[1]?.split('=')[0]);
   });
 
+  // spec/gateway.md R21
   it('sends no state where none was given', async () => {
     const request = authorization(clientId, { state: undefined, response_type: 'token' });
     expect(redirected(await steps.authorize(request))).to.have.all.keys(

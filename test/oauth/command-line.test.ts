@@ -41,6 +41,7 @@ describe('OAuth: the command line', function () {
       );
     });
 
+  // spec/platform.md R52
   it('adds, lists and removes MCP clients', async () => {
     const add = ['mcp-client', 'add', '--name', 'Assistants', '--auth-type', 'per_user_oauth'];
     const added = await durabill(...add);
@@ -87,6 +88,7 @@ describe('OAuth: the command line', function () {
     expect((await durabill('signing-key', 'remove', oldKid)).code).to.equal(1);
   });
 
+  // spec/platform.md R50
   it('refuses roles that nothing knows, and lives that are too long', async () => {
     for (const role of ['ADMINS', 'admin', 'READER,OWNER']) {
       const { code, output, errors } = await durabill('token', '--tenant', 'x', '--roles', role);
@@ -103,6 +105,7 @@ describe('OAuth: the command line', function () {
     expect(without.errors).to.include("required option '--tenant <id>' not specified");
   });
 
+  // spec/platform.md R52, R53
   it('makes no tenant by a typing error: each command that names one refuses it by its name', async () => {
     const period = ['--from', '2026-03-01', '--to', '2026-03-31'];
     const lines = [
@@ -135,6 +138,7 @@ describe('OAuth: the command line', function () {
     expect((await durabill('tenant', 'list')).output).to.match(/^meant\t/m);
   });
 
+  // spec/platform.md R52
   it('sets the plan of a tenant', async () => {
     expect((await durabill('tenant', 'create', 'planned')).code).to.equal(0);
     const plan = (...words: string[]) => durabill('tenant', 'plan', 'planned', ...words);
@@ -147,6 +151,7 @@ describe('OAuth: the command line', function () {
     expect(without.errors).to.include('--limit belongs to the plan enterprise');
   });
 
+  // spec/platform.md R53
   it('refuses a token whose tenant does not exist', async () => {
     const token = await instance.platform.tokens.issue({
       ...{ tenantId: 'nowhere', orgId: null, roles: ['ADMIN'], subject: 'x' },
@@ -157,6 +162,7 @@ describe('OAuth: the command line', function () {
     );
   });
 
+  // spec/platform.md R51; spec/beyond.md R10
   it('makes keys that expire, shows their use, and revokes tokens and grants', async () => {
     const made = await durabill(
       ...['access-key', 'create', '--tenant', 'acme', '--create-tenant', '--roles', 'READER'],

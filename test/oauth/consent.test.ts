@@ -68,6 +68,7 @@ describe('OAuth: consent', () => {
     expect(text).to.include('&lt;script&gt;').and.not.include('<script');
   });
 
+  // spec/gateway.md R22
   it('is 403 in another browser, before and after a decision', async () => {
     const { flowId, cookie } = await pending();
     const other = (await pending()).cookie;
@@ -81,6 +82,7 @@ describe('OAuth: consent', () => {
     expect((await steps.showConsent(flowId, other)).status).to.equal(403);
   });
 
+  // spec/gateway.md R22
   it('is 400 for a flow that is not known or has expired', async () => {
     const { flowId, cookie } = await pending();
     for (const unknown of ['', 'abc', '01939c6e-7a00-4000-8000-00000000dead', '%00']) {
@@ -119,6 +121,7 @@ describe('OAuth: consent', () => {
     expect(description).to.match(/\S/);
   });
 
+  // spec/beyond.md R9
   it('grants what the user leaves of the scopes', async () => {
     const { verifier, challenge } = pkce();
     const { flowId, cookie } = await pending({ code_challenge: challenge });
@@ -186,6 +189,7 @@ describe('OAuth: consent', () => {
     }
   });
 
+  // spec/gateway.md R23
   it('asks again for a credential that is none, or that belongs to a client', async () => {
     const { flowId, cookie } = await pending();
     const { text } = await steps.showConsent(flowId, cookie);

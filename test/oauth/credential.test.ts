@@ -92,6 +92,7 @@ describe('what ends with the credential that made it', function () {
     await expectBoth(key, 401);
   });
 
+  // spec/beyond.md R10
   it('a key ends when it expires, with what came of it', async () => {
     const key = await keyOf(new Date(Date.now() + 3_000));
     const tokens = await steps.tokens(clientId, key);
@@ -172,6 +173,7 @@ describe('what ends with the credential that made it', function () {
     expect((await refresh(tokens.refresh_token)).status).to.equal(200);
   });
 
+  // spec/beyond.md R10
   it('the last use of a key is noted, once a minute', async () => {
     const key = await keyOf();
     const usedAt = async () => {

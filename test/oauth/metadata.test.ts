@@ -18,6 +18,7 @@ describe('OAuth: metadata and keys', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     sendRaw(instance.url, { method: 'GET', path, headers });
 
+  // spec/gateway.md R25
   it('describes the server (RFC 8414), whatever the Host header says', async () => {
     const path = `${wellKnown}/oauth-authorization-server`;
     const answer = await get(path, { Host: 'evil.example', Origin: 'https://app.example' });
@@ -43,6 +44,7 @@ describe('OAuth: metadata and keys', () => {
     });
   });
 
+  // spec/gateway.md R25
   it('describes the API and its MCP server as resources (RFC 9728)', async () => {
     for (const suffix of ['', '/mcp']) {
       const answer = await get(`${wellKnown}/oauth-protected-resource${suffix}`);

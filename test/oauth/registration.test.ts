@@ -22,6 +22,7 @@ describe('OAuth: registration', () => {
   });
   after(() => instance.close());
 
+  // spec/gateway.md R11, R13
   it('answers 201 with what was registered, never kept by a cache', async () => {
     const answer = await steps.register();
     expect(answer.status, answer.text).to.equal(201);
@@ -99,6 +100,7 @@ describe('OAuth: registration', () => {
     ]),
   ];
   for (const [what, changes, expected] of accepted) {
+    // spec/gateway.md R13
     it(`accepts ${what}`, async () => {
       const answer = await steps.register(changes);
       expect(answer.status, answer.text).to.equal(201);
@@ -137,6 +139,7 @@ describe('OAuth: registration', () => {
     ['one bad among good ones', ['https://app.example/', 'ftp://app.example/']],
   ];
   for (const [what, uris] of uriFaults) {
+    // spec/gateway.md R14
     it(`refuses ${what} as invalid_redirect_uri`, async () => {
       const answer = await steps.register({ redirect_uris: uris });
       expectFault(answer, 400, 'invalid_redirect_uri');
@@ -151,12 +154,14 @@ describe('OAuth: registration', () => {
     ['a scope that is a list', { scope: ['mcp:read'] }],
   ];
   for (const [what, changes] of metadataFaults) {
+    // spec/gateway.md R15, R16
     it(`refuses ${what} as invalid_client_metadata`, async () => {
       const answer = await steps.register(changes);
       expectFault(answer, 400, 'invalid_client_metadata');
     });
   }
 
+  // spec/gateway.md R15
   it('refuses what is no JSON, and more than 64 KiB', async () => {
     const send = (body: string) =>
       sendRaw(instance.url, {
@@ -206,6 +211,7 @@ describe('OAuth: registration', () => {
     expect(await count()).to.equal(1);
   });
 
+  // spec/gateway.md R12
   it('is not there without an MCP client of per_user_oauth, whatever is sent', async () => {
     await removeMcpClient(instance.platform.database.platform, 'any');
     for (const body of ['{', JSON.stringify(examples.registration)]) {

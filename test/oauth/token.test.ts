@@ -137,6 +137,7 @@ describe('OAuth: tokens', () => {
     ['another resource', { resource: `${issuer}/mcp` }, 400, 'invalid_target'],
     ['a parameter twice', { code: ['x', 'x'] }, 400, 'invalid_request'],
   ];
+  // spec/gateway.md R24
   it('refuses what does not fit the code, which stays good', async () => {
     const { form } = await steps.code(clientId, tenant.token);
     for (const [what, changes, status, error] of codeFaults) {
@@ -168,6 +169,7 @@ describe('OAuth: tokens', () => {
     expectTokenFault(await steps.token(form), 400, 'invalid_grant');
   });
 
+  // spec/gateway.md R24
   it('gives tokens for a code once; a replay revokes them', async () => {
     const { form } = await steps.code(clientId, tenant.token);
     const tokens = JSON.parse((await steps.token(form)).text);
@@ -191,6 +193,7 @@ describe('OAuth: tokens', () => {
     expect((await call(token as string)).status).to.equal(401);
   });
 
+  // spec/gateway.md R24
   it('rotates refresh tokens; a replay revokes the whole family', async () => {
     const first = await steps.tokens(clientId, tenant.token);
     const refresh = (token: string) =>

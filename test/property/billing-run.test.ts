@@ -114,6 +114,7 @@ describe('a dry run of any catalog', () => {
   });
   after(() => instance.close());
 
+  // spec/flows.md R35
   it('shows what the run then posts; items add up to the sums of what was rated', async () => {
     await fc.assert(
       fc.asyncProperty(world, async (given) => {

@@ -78,6 +78,7 @@ describe('totals of lists', () => {
     );
   });
 
+  // spec/rating.md R63
   it('of events and transactions equal a count after duplicates, conflicts, repairs and retries', async function () {
     this.timeout(180_000);
     const day = fc.constantFrom(

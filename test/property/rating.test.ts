@@ -60,6 +60,7 @@ function meteredContext(tiers: make.TierText[]): RatingContext {
 }
 
 describe('property: metered usage', () => {
+  // spec/rating.md R33, R39
   it('split in any way and any order, within one period, costs what the whole costs', () => {
     const quantities = fc.array(small, { minLength: 1, maxLength: 12 });
     fc.assert(
@@ -81,6 +82,7 @@ describe('property: metered usage', () => {
     );
   });
 
+  // spec/rating.md R39
   it('of several periods, mixed in any order, costs what each period costs alone', () => {
     const usage = fc.record({ month: fc.constantFrom('01', '02', '03'), quantity: small });
     const usages = fc
@@ -214,6 +216,7 @@ const anyMessage = fc.record({
 });
 
 describe('property: any card, logic and event', () => {
+  // spec/rating.md R67
   it('gives a price or a reason, which explanation and recomputation repeat', () => {
     let ratedCount = 0;
     fc.assert(

@@ -229,6 +229,7 @@ describe('filters, sorting and paging of random records', function () {
   ];
 
   for (const isDeclared of [true, false]) {
+    // spec/platform.md R25, R26
     it(`are those of the oracle, ${isDeclared ? 'with' : 'without'} declared fields`, async () => {
       const { path } = await makeRecordType(tenant, isDeclared ? declared : undefined);
       const objects = fc.sample(datas, { numRuns: 60, seed: 20261121 });

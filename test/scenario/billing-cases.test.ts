@@ -137,6 +137,7 @@ describe('what a billing run also does', () => {
     );
   });
 
+  // spec/resources.md R86
   it('says of a transaction whether it is billed: of the days before, late, and void', async () => {
     const serviceId = await createService(tenant, 'Calls');
     await createAccount(tenant, 'acme');

@@ -310,6 +310,7 @@ describe('a leap year of billing, with the clock moved', () => {
     expect(dates.get('2029-01')).to.equal('2029-02-01 2029-03-03');
   });
 
+  // spec/beyond.md R18
   it('bills a void month again with the next number, with prices as they are by then', async () => {
     const list = await tenant.get(`${external}/invoices?q=INV-000004`).expect(200);
     const id = list.body.data.content[0].Id as string;

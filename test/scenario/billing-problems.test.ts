@@ -40,6 +40,7 @@ describe('what a billing run says of what it left out', () => {
 
   const march = (more: object = {}) => runBilling(tenant, '2026-03-01', '2026-03-31', more);
 
+  // spec/beyond.md R14
   it('an account that is exempt pays no tax, and its neighbour does', async () => {
     await tenant.post('/v1/tax-rates', { code: 'VAT', rate: 20 }).expect(201);
     const service = await createService(tenant, 'Calls', taxed('VAT'));
@@ -62,6 +63,7 @@ describe('what a billing run says of what it left out', () => {
     ]);
   });
 
+  // spec/flows.md R37
   it('a tax code that no tax rate has is told once for an account, dry or not', async () => {
     const service = await createService(tenant, 'Calls', taxed('GST'));
     const accountId = await createAccount(tenant, 'firm');
@@ -75,6 +77,7 @@ describe('what a billing run says of what it left out', () => {
     expect(run.problems[0]?.message).to.include("'API calls' has the tax code 'GST'");
   });
 
+  // spec/flows.md R38
   it('rejected events of the period are counted by reason, of a named account its own', async () => {
     const service = await createService(tenant, 'Calls');
     const firm = await createAccount(tenant, 'firm');

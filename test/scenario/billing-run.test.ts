@@ -25,6 +25,7 @@ describe('a billing run', () => {
     tenant = await instance.tenant();
   });
 
+  // spec/flows.md R34
   it('posts one invoice of the usage of an account: 3 x 100 x 0.01 = 3', async () => {
     const accountId = await createAccount(tenant, 'acme', { netTerm: 'Net 30' });
     const serviceId = await createService(tenant, 'Calls');
@@ -107,6 +108,7 @@ describe('a billing run', () => {
     ]);
   });
 
+  // spec/flows.md R35
   it('writes nothing in a dry run, and shows the invoices', async () => {
     await createAccount(tenant, 'acme');
     const serviceId = await createService(tenant, 'Calls');
@@ -121,6 +123,7 @@ describe('a billing run', () => {
     expect(list.body.data.totalElements).to.equal(0);
   });
 
+  // spec/flows.md R34
   it('refuses a period that ends before it begins, and executes nothing', async () => {
     const data = { periodStart: '2026-04-01', periodEnd: '2026-03-31' };
     const { body } = await tenant.post('/v1/workflows/billing-run/execute', { data }).expect(400);

@@ -219,6 +219,7 @@ describe('a year in which contract, prices, shares and exemption change', () => 
     });
   }
 
+  // spec/flows.md R36
   it('comes to what the months come to, and a second year of runs adds nothing', async () => {
     const { body } = await tenant.get(`${external}/invoices?size=20`).expect(200);
     const rows = body.data.content as { Amount: number; TaxAmount: number; Total: number }[];

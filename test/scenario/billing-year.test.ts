@@ -178,6 +178,7 @@ describe('a year of billing runs, month by month', () => {
     });
   }
 
+  // spec/beyond.md R16
   it('has no gaps in its numbers, and a second year of runs adds nothing', async () => {
     const { body } = await tenant.get(`${external}/invoices?size=20`).expect(200);
     const numbers = (body.data.content as { InvoiceNo: string }[]).map((one) => one.InvoiceNo);
@@ -205,6 +206,7 @@ describe('a year of billing runs, month by month', () => {
     }
   });
 
+  // spec/flows.md R36
   it('two runs of one period at once make one set of invoices', async () => {
     const list = await tenant.get(`${external}/invoices?size=20`).expect(200);
     for (const { Id } of list.body.data.content as { Id: string }[]) {

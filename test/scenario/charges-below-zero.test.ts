@@ -56,6 +56,7 @@ describe('charges that come to less than zero', () => {
     return body.balance as number;
   };
 
+  // spec/beyond.md R17
   it('are a credit note that money which goes out pays', async () => {
     // 16 of 31 days: -50 x 16 / 31 = -25.806...; tax 2.58.
     await sell(

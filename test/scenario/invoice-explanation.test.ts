@@ -48,6 +48,7 @@ describe('the explanation of an invoice', () => {
   const itemsOf = async (invoiceId: string): Promise<ExplainedItem[]> =>
     (await tenant.get(`/v1/invoices/${invoiceId}/explain`).expect(200)).body.items;
 
+  // spec/beyond.md R20
   it('is there for each charge of an event that bills twelve accounts, counters included', async () => {
     const names = Array.from({ length: 12 }, (_none, index) => `part${index}`);
     const accounts: string[] = [];
@@ -128,6 +129,7 @@ describe('the explanation of an invoice', () => {
     expect(whole?.charges[0]?.explanation).to.deep.include({ steps: [] });
   });
 
+  // spec/rating.md R17
   it('says that there was no version of the card when the usage is older than the first', async () => {
     await createAccount(tenant, 'acme');
     const serviceId = await createService(tenant, 'Calls');

@@ -113,6 +113,7 @@ describe('the items of an invoice', () => {
     expect(setup).to.deep.include({ amount: 5, proration: null, tiers: [] });
   });
 
+  // spec/beyond.md R16, R17
   it('of what is paid out are on credit notes, with numbers of their own and no due date', async () => {
     const row = (usageType: string) => ({
       ...{ priceDimName: usageType, label: usageType, priceMethod: 'QUANTITY', unitRate: 1 },

@@ -75,6 +75,7 @@ describe('charges of a line that accounts share', () => {
       return invoice && read(invoice);
     });
 
+  // spec/beyond.md R15
   it('divides usage and its tiers; all items together are the whole to the cent', async () => {
     await tenant.post('/v1/tax-rates', { code: 'VAT', rate: 20 }).expect(201);
     const [card] = meteredService.rateCards;
@@ -213,6 +214,7 @@ describe('charges of a line that accounts share', () => {
     });
   const monthly = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
 
+  // spec/beyond.md R15
   it('divides a subscription and its charged days', async () => {
     await sell(await plan(), sharesOf(1, 1, 1), { ...monthly, startDate: '2026-03-16' });
     const invoices = await bill();

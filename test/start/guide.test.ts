@@ -50,6 +50,7 @@ describe('the guide', function () {
     expect(files).to.include.members([start, ...chapters]);
   });
 
+  // spec/rating.md R60
   it('says of each code of a rejection what mends it', async () => {
     const text = await readFile(chapterPath('rejected.md'), 'utf8');
     const named = [...text.matchAll(/^\| `([A-Z_]+)` \|/gm)].map(([, code]) => code);

@@ -62,6 +62,7 @@ describe('instance lock', () => {
     expect(locks).to.have.length(1);
   });
 
+  // spec/platform.md R54
   it('keeps addresses for other processes, and changes them one at a time', async () => {
     expect(await readInstance(folder)).to.equal(undefined);
     await Promise.all([

@@ -63,6 +63,7 @@ describe('npm start', function () {
   /** The command of the banner, as a person would copy it. */
   const pasted = (): string => /^curl .*\n .*$/m.exec(instance?.output() ?? '')?.[0] ?? 'false';
 
+  // spec/platform.md R47
   it('shows addresses and a command that works when pasted', async () => {
     await ready();
     expect(pasted()).to.contain('/api/v1/external/currencies?size=3');
@@ -73,6 +74,7 @@ describe('npm start', function () {
     expect(running?.apiUrl).to.equal(`http://127.0.0.1:${port}`);
   });
 
+  // spec/platform.md R54
   it('refuses a second instance on the folder, and another one on the port, in one line', async () => {
     const second = launch();
     expect(await second.ended).to.equal(1);
@@ -92,6 +94,7 @@ describe('npm start', function () {
     return { code: await printed.ended, output: printed.output() };
   };
 
+  // spec/platform.md R50
   it('does all that README says, in one tenant, from the token to the PDF', async () => {
     const written = ['usage.csv', 'invoice.pdf'].map((name) => join(repository, name));
     // An answer that is an error ends the script, as it would end a person's reading.
@@ -113,6 +116,7 @@ describe('npm start', function () {
     }
   });
 
+  // spec/platform.md R49
   it('says its version, what runs, and whether it is ready', async () => {
     const { version } = JSON.parse(await readFile(join(repository, 'package.json'), 'utf8')) as {
       version: string;

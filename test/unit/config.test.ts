@@ -313,6 +313,7 @@ describe('configuration', () => {
   }
 
   for (const [env, message] of refusals) {
+    // spec/platform.md R48
     it(`refuses ${JSON.stringify(env)}`, () => {
       expect(() => readConfig(env))
         .to.throw(message)
@@ -326,6 +327,7 @@ describe('configuration', () => {
     expect([...new Set(known)].sort()).to.deep.equal([...variableNames].sort());
   });
 
+  // spec/platform.md R48
   it('has each of its variables explained by README', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
     const rows = readme.match(/^\| `[A-Z].*$/gm)?.join('\n') ?? '';

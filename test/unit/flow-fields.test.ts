@@ -36,6 +36,7 @@ function uuid5(name: string, space: string): string {
 }
 
 describe('fields of flows', () => {
+  // spec/flows.md R12
   it('that are required of each flow are those of the specification', () => {
     const declared = Object.fromEntries(
       flowList.map(([, { slug, start }]) => [slug, [...(start.required ?? [])].sort()]),
@@ -48,6 +49,7 @@ describe('fields of flows', () => {
 });
 
 describe('flows', () => {
+  // spec/flows.md R11
   it('have ids that follow from their slugs', () => {
     const space = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
     for (const [, { slug }] of flowList) {

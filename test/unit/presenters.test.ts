@@ -153,6 +153,7 @@ describe('presenters', () => {
   });
 
   for (const [name, form, result, query, expected] of replies) {
+    // spec/resources.md R4
     it(`show ${name}`, () => {
       expect(presentReply(form, result, { requestId: 'r1', query })).to.deep.equal(expected);
     });
@@ -203,6 +204,7 @@ describe('presenters', () => {
     expect(new Date(String(timestamp)).toISOString()).to.equal(timestamp);
   });
 
+  // spec/gateway.md R5
   it('show a problem of ingestion', () => {
     expect(presentProblem('ingestion', conflict, '/v1/ingest/usage')).to.deep.equal({
       is_gateway_error: false,
@@ -212,6 +214,7 @@ describe('presenters', () => {
     });
   });
 
+  // spec/gateway.md R16
   it('show a problem of the gateway', () => {
     const body = presentProblem('gateway', conflict, '/api/oauth/x') as Record<string, unknown>;
     expect(body['event_id']).to.match(/^[0-9a-f-]{36}$/);
@@ -231,6 +234,7 @@ describe('presenters', () => {
     });
   });
 
+  // spec/platform.md R15
   it('know a label and a code for every kind of problem', () => {
     for (const kind of Object.keys(statusOfKind) as ProblemKind[]) {
       const failure = new Problem(kind, 'x');

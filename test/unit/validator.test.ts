@@ -174,6 +174,7 @@ describe('schemas/validator', () => {
       ['size', pageQuery.size, '"0"', "'f' '0' must be a whole number >= 1"],
     ];
     for (const [name, schema, json, message] of faults) {
+      // spec/resources.md R21, R87
       it(`says what is wrong: ${name}`, () => {
         const body = parseJson(`{"f":${json}}`);
         const problem = problemOf(writeBody({ f: schema }), body);

@@ -160,6 +160,17 @@ describe('addresses of webhooks', () => {
   });
 });
 
+describe('deliveries of webhooks', () => {
+  // spec/platform.md R41
+  it('are tried for more than a day, the first time after five seconds', () => {
+    const { delaysMs } = webhookDefaults;
+    expect(delaysMs.slice(0, 2)).to.deep.equal([0, 5_000]);
+    expect([...delaysMs].sort((one, other) => one - other)).to.deep.equal(delaysMs);
+    const total = delaysMs.reduce((sum, delay) => sum + delay, 0);
+    expect(total).to.be.greaterThan(24 * 3_600_000);
+  });
+});
+
 describe('signatures of webhooks', () => {
   // Of now, not of when this file was loaded: a verifier refuses what is old.
   let content = { id: 'msg_1', timestamp: 0, body: '{"a":1}' };
@@ -175,6 +186,7 @@ describe('signatures of webhooks', () => {
     ['a secret of the recommended form', secret],
     ['any text', 'geheim, größer als 7 Bit'],
   ] as const) {
+    // spec/platform.md R40
     it(`by ${name} are what standardwebhooks expects`, () => {
       const header = signWebhook([key], content);
       expect(verify(key, received(header))).to.deep.equal({ a: 1 });

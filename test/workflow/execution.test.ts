@@ -61,6 +61,7 @@ describe('workflows and their executions', () => {
   });
   const execute = (name: string, body: object) => tenant.post(`${workflows}/${name}/execute`, body);
 
+  // spec/flows.md R22
   it('are listed with the schema of their data, and read by id or name', async () => {
     const { body } = await tenant.get(`${workflows}?limit=100`).expect(200);
     const names = body.data.map((one: { name: string }) => one.name);
@@ -79,6 +80,7 @@ describe('workflows and their executions', () => {
     await tenant.get(`${workflows}/no-such-workflow`).expect(404);
   });
 
+  // spec/flows.md R1, R10, R13
   it('contracts tell what a caller must send, and how', async () => {
     const { body } = await tenant.get(`${external}/api-contract`).expect(200);
     expect(body).to.have.length(16);
@@ -121,6 +123,7 @@ describe('workflows and their executions', () => {
     await tenant.get(`${external}/api-contract/${noSuchId}`).expect(404);
   });
 
+  // spec/flows.md R23
   it('executed synchronously, the execution holds input, output, times and actor', async () => {
     const { body } = await execute('payment-save', { data: payment('E-1') }).expect(200);
     expect(body).to.include({ status: 'completed', workflowName: 'payment-save', error: null });
@@ -133,6 +136,7 @@ describe('workflows and their executions', () => {
     expect((await tenant.get(path).expect(200)).body).to.deep.equal(body);
   });
 
+  // spec/flows.md R24, R27
   it('one that fails is an answer with its error', async () => {
     await execute('payment-save', { data: payment('E-2') }).expect(200);
     const { body } = await execute('payment-save', { data: payment('E-2') }).expect(200);
@@ -141,6 +145,7 @@ describe('workflows and their executions', () => {
     expect(body.completedAt).to.be.a('string');
   });
 
+  // spec/flows.md R26
   it('data that do not fit are refused, and nothing is executed', async () => {
     const list = `${workflows}/payment-edit/executions`;
     const before = (await tenant.get(list).expect(200)).body.pagination.total;
@@ -150,6 +155,7 @@ describe('workflows and their executions', () => {
     expect((await tenant.get(list).expect(200)).body.pagination.total).to.equal(before);
   });
 
+  // spec/flows.md R25
   it('executed asynchronously, it answers at once and can be followed to its end', async () => {
     const { body } = await execute('payment-save', { data: payment('E-3'), async: true }).expect(
       200,
@@ -164,6 +170,7 @@ describe('workflows and their executions', () => {
     expect(ended.output).to.include({ paymentReference: 'E-3' });
   });
 
+  // spec/flows.md R28
   it('are listed with the latest first, by status too; runs by slug are among them', async () => {
     const run = await tenant
       .post(`${external}/run/billing/payment/create`, payment('E-4'))
@@ -210,6 +217,7 @@ describe('workflows and their executions', () => {
     };
     const statusOf = async (path: string) => (await tenant.get(path).expect(200)).body.status;
 
+    // spec/flows.md R27
     it('can be cancelled', async () => {
       const path = await held('H-1');
       expect(await statusOf(path)).to.equal('running');
@@ -222,6 +230,7 @@ describe('workflows and their executions', () => {
       ).to.equal('canceled');
     });
 
+    // spec/flows.md R27
     it('and are terminated in Temporal, show so here', async () => {
       const path = await held('H-2');
       const { temporal } = instance.platform;

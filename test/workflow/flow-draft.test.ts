@@ -26,6 +26,7 @@ describe('drafts and repeated flows', () => {
     const draft = async (slug: string, body: object, status = 200) =>
       (await tenant.post(`${run}/${slug}?draftMode=true`, body).expect(status)).body;
 
+    // spec/flows.md R19, R20
     it('keeps the input on the record and runs no further steps until it is completed', async () => {
       const { output } = await draft('account/create', onboarding({ ExternalId: 'drafted' }));
       expect(output).to.include({ externalId: 'drafted', approvalStatus: 'Draft', draft: true });
@@ -39,6 +40,7 @@ describe('drafts and repeated flows', () => {
       await call('account/approve', { ID_Account: output.id });
     });
 
+    // spec/flows.md R20
     it('is completed by the same call with the id, too', async () => {
       const { output } = await draft('account/create', onboarding());
       const body = { ...onboarding({ City: 'Shelbyville' }), id: output.id };
@@ -58,6 +60,7 @@ describe('drafts and repeated flows', () => {
       expect(completed.output).to.deep.equal({ ...account.body, name: 'Drafted' });
     });
 
+    // spec/flows.md R19
     it('validates as any call does', async () => {
       await draft('account/create', onboarding({ City: undefined }), 400);
       await draft('contract/create', { name: 'x', master_account_id: 'nobody' }, 400);
@@ -79,6 +82,7 @@ describe('drafts and repeated flows', () => {
       expect(completed.output).to.include({ approvalStatus: 'Approved' });
     });
 
+    // spec/flows.md R21
     it('deletes, approves and copies nothing', async () => {
       const { output: service } = await call('service/create', { name: 'Undone' });
       for (const [slug, body] of [
@@ -95,6 +99,7 @@ describe('drafts and repeated flows', () => {
     });
   });
 
+  // spec/flows.md R33
   it('an Idempotency-Key of another request is refused', async () => {
     const keyed = (path: string, body: object) =>
       tenant.post(path, body).set('Idempotency-Key', 'of-another');

@@ -11,6 +11,7 @@ describe('an Idempotency-Key gives one effect', () => {
   after(() => instance.close());
 
   for (const [workflow, flow] of flowList) {
+    // spec/flows.md R33
     it(`to ${flow.slug}`, async () => {
       const [once, often] = [await instance.tenant(), await instance.tenant()];
       const path = `${external}/run/${flow.slug}`;

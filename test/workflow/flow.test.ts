@@ -21,6 +21,7 @@ describe('flows by slug', () => {
   const call = (slug: string, start: object, status?: number) =>
     runFlow(tenant, slug, start, status);
 
+  // spec/flows.md R3
   it('know a slug only as it is written', async () => {
     for (const slug of ['account/Create', 'Account/create', 'account/created']) {
       await call(slug, onboarding(), 404);
@@ -28,6 +29,7 @@ describe('flows by slug', () => {
   });
 
   describe('account/create', () => {
+    // spec/flows.md R2, R14
     it('makes the account, its contact and its address', async () => {
       const body = onboarding({ ExternalId: 'ext-1', Line2: 'Floor 2' });
       const { output, flowExecutionId } = await call('account/create', body);
@@ -49,6 +51,7 @@ describe('flows by slug', () => {
       });
     });
 
+    // spec/flows.md R8, R14, R15
     it('takes Name for its name, and refuses a second account of one ExternalId', async () => {
       const body = onboarding({ ExternalId: 'ext-2', Name: 'Own name' });
       expect((await call('account/create', body)).output.name).to.equal('Own name');
@@ -57,6 +60,7 @@ describe('flows by slug', () => {
       expect(refused.flowExecutionId).to.match(/^[0-9a-f-]{36}$/);
     });
 
+    // spec/flows.md R4
     it('names the field that is missing, unknown, in another letter case or ill-typed', async () => {
       const faults: [object, string][] = [
         [onboarding({ City: undefined }), 'City'],
@@ -72,12 +76,14 @@ describe('flows by slug', () => {
     });
   });
 
+  // spec/flows.md R3
   it('an unknown slug is 404', async () => {
     await call('account/fly', {}, 404);
     await call('nothing/at/all', {}, 404);
   });
 
   describe('account/edit', () => {
+    // spec/flows.md R16
     it('changes what is given, and nothing else', async () => {
       const { output: account } = await call('account/create', onboarding());
       const { output } = await call('account/edit', {
@@ -116,6 +122,7 @@ describe('flows by slug', () => {
       expect(output.addresses).to.deep.equal(account.addresses);
     });
 
+    // spec/flows.md R5
     it('takes the id of a currency too, clears with null, and knows its account', async () => {
       const { output: account } = await call('account/create', onboarding());
       const { body } = await tenant.get(`${external}/currencies?q=EUR`).expect(200);
@@ -141,6 +148,7 @@ describe('flows by slug', () => {
   });
 
   describe('approvals', () => {
+    // spec/flows.md R17
     it('move Draft to Approved, once, and say who approved', async () => {
       const { output: account } = await call('account/create', onboarding());
       const { output } = await call('account/approve', { ID_Account: account.id });
@@ -164,6 +172,7 @@ describe('flows by slug', () => {
       expect(message).to.include('Inactive');
     });
 
+    // spec/resources.md R53
     it('of a service make versions of its rate cards', async () => {
       const card = (unitRate: number) => ({
         currency: 'USD',
@@ -181,6 +190,7 @@ describe('flows by slug', () => {
       expect(body).to.include({ versionNo: 2, isCurrent: true });
     });
 
+    // spec/flows.md R17
     it('of contracts follow the same rules', async () => {
       const { output: account } = await call('account/create', onboarding());
       const { output: contract } = await call('contract/create', {
@@ -193,6 +203,7 @@ describe('flows by slug', () => {
     });
   });
 
+  // spec/flows.md R2, R5, R7
   it('contracts: made with natural keys, changed, deleted', async () => {
     const { output: account } = await call('account/create', onboarding({ ExternalId: 'natural' }));
     const { output } = await call('contract/create', {
@@ -239,6 +250,7 @@ describe('flows by slug', () => {
     await tenant.get(`${external}/contracts/${output.id as string}`).expect(404);
   });
 
+  // spec/flows.md R6, R7, R18
   it('services: made, changed, copied, deleted', async () => {
     const { output: made } = await call('service/create', {
       name: 'Storage',
@@ -295,6 +307,7 @@ describe('flows by slug', () => {
     await tenant.get(`${external}/services/${copy.id as string}`).expect(404);
   });
 
+  // spec/flows.md R6, R7
   it('payments: made with defaults, changed, deleted', async () => {
     await call('account/create', onboarding({ ExternalId: 'payer' }));
     const { output } = await call('payment/create', {

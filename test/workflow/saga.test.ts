@@ -56,6 +56,7 @@ describe('a flow that takes back what it did', function () {
   };
   const told = ({ details }: ApplicationFailure): unknown => details?.[0];
 
+  // spec/flows.md R32
   it('takes back every step, the newest first', async () => {
     expect(told(await run())).to.deep.equal({
       ...{ kind: 'conflict', message: 'The first cause.' },
@@ -64,6 +65,7 @@ describe('a flow that takes back what it did', function () {
     expect(done).to.deep.equal(['a', 'b', 'c', 'undo c', 'undo b', 'undo a']);
   });
 
+  // spec/flows.md R32
   it('goes on with the others when one cannot be taken back, and keeps the first cause', async () => {
     const message = 'Something went wrong on our side.';
     expect(told(await run('undo c', 'undo a'))).to.deep.equal({

@@ -67,6 +67,7 @@ describe('an audit of usage', () => {
       return rowCount;
     });
 
+  // spec/rating.md R67
   it('finds nothing where nothing was touched', async () => {
     expect(await audit(tenant)).to.deep.include({
       ...{ ...period, samplePercent: 100, events: 4, charges: 4, counters: 1 },

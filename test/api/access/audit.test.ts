@@ -59,6 +59,7 @@ describe('audit', () => {
     });
   }
 
+  // spec/beyond.md R5
   it('tells what a change of each kind of record was from and to', async () => {
     const { tenant, params } = world;
     const { accountId, addressId, serviceId, attributeId, pricingLogicId } = params;
@@ -120,6 +121,7 @@ describe('audit', () => {
     expect(text).to.include('"amount":12345678901234567890.12');
   });
 
+  // spec/beyond.md R5
   it('lists the newest first, by pages', async () => {
     const { body } = await world.tenant.get('/v1/audit?limit=1000').expect(200);
     const ids = (body.data as Entry[]).map(({ id }) => id);
@@ -136,6 +138,7 @@ describe('audit', () => {
     });
   });
 
+  // spec/beyond.md R2
   it('is filtered by who and when', async () => {
     expect(await list('?actor=nobody')).to.deep.equal([]);
     const all = await list('?limit=1000');

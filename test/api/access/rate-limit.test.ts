@@ -69,6 +69,7 @@ describe('rate limits', () => {
     await instance.close();
   });
 
+  // spec/platform.md R44
   it('let exactly 100 of 130 requests pass that a standard tenant sends to two processes at once', async () => {
     const tenant = await tenantOf('standard');
     const send = (url: string) =>
@@ -90,6 +91,7 @@ describe('rate limits', () => {
     );
   });
 
+  // spec/platform.md R45
   it('tell every answer how the tenant stands, also errors', async () => {
     const tenant = await tenantOf('enterprise', 50);
     const forbidden = await instance.token(tenant.id, ['TENANTADMIN']);
@@ -108,6 +110,7 @@ describe('rate limits', () => {
     });
   });
 
+  // spec/platform.md R46
   it('refuse what is too much with the error body of the family', async () => {
     const tenant = await tenantOf('enterprise', 1);
     await tenant.get('/v1/mobjects').expect(200);
@@ -127,6 +130,7 @@ describe('rate limits', () => {
     });
   }
 
+  // spec/platform.md R43
   it('are those of the plan, also when it changes', async () => {
     const tenant = await tenantOf('premium');
     expect(headersOf(await tenant.get('/v1/workflows').expect(200))[0]).to.equal(1000);
@@ -140,6 +144,7 @@ describe('rate limits', () => {
     expect(limit).to.equal(7);
   });
 
+  // spec/platform.md R43
   it('do not hold for anything else', async () => {
     const tenant = await tenantOf('enterprise', 1);
     await tenant.get('/v1/mobjects').expect(200);

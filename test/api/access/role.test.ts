@@ -21,6 +21,7 @@ describe('roles', () => {
   });
   after(() => instance.close());
 
+  // spec/beyond.md R7, R8
   it('an OPERATOR sells, and sets no price', async () => {
     const account = await operator.post(`${external}/accounts`, examples.account).expect(201);
     const service = await admin.post(`${external}/services`, examples.service).expect(201);
@@ -41,6 +42,7 @@ describe('roles', () => {
     await reader.get(`${external}/accounts`).expect(200);
   });
 
+  // spec/flows.md R9
   it('a flow takes the same roles by its name as by its slug', async () => {
     const start = { data: { name: 'Data' } };
     await operator.post('/v1/workflows/service-create/execute', start).expect(403);

@@ -27,6 +27,7 @@ describe('changes of accounts', () => {
   const read = async (id: string) => (await tenant.get(`${accounts}/${id}`).expect(200)).body.data;
 
   describe('update', () => {
+    // spec/resources.md R17, R33
     it('takes back what it gave', async () => {
       const created = await create({
         name: 'Round',
@@ -49,6 +50,7 @@ describe('changes of accounts', () => {
       expect(body.addresses[0].id).to.not.equal(created.addresses[0].id);
     });
 
+    // spec/resources.md R18
     it('keeps what is left out and clears what is null', async () => {
       const { id } = await create({
         name: 'Keep',
@@ -73,6 +75,7 @@ describe('changes of accounts', () => {
       expect(cleared.addresses).to.deep.equal([]);
     });
 
+    // spec/resources.md R18
     it('refuses a name of null, a taken key, another account id and what is not there', async () => {
       const { id } = await create({ name: 'U' });
       await create({ name: 'V', number: 'V-1', externalId: 'v-1' });
@@ -90,6 +93,7 @@ describe('changes of accounts', () => {
   });
 
   describe('activate and deactivate', () => {
+    // spec/resources.md R9, R30
     it('set the status and answer with the row', async () => {
       const { id } = await create({ name: 'Status' });
       for (const [verb, status] of [
@@ -108,6 +112,7 @@ describe('changes of accounts', () => {
   });
 
   describe('tax labels', () => {
+    // spec/resources.md R31
     it('are set by either spelling, one by one, and cleared by null', async () => {
       const { id } = await create({ name: 'Tax' });
       const path = `${accounts}/${id}/tax-labels`;
@@ -133,6 +138,7 @@ describe('changes of accounts', () => {
   });
 
   describe('delete', () => {
+    // spec/resources.md R26, R34
     it('hides the account and its addresses and frees its keys', async () => {
       const created = await create({
         ...{ name: 'Gone', number: 'G-1', externalId: 'gone' },
@@ -154,6 +160,7 @@ describe('changes of accounts', () => {
       await create({ name: 'Again', number: 'G-1', externalId: 'gone' });
     });
 
+    // spec/resources.md R34
     it('is refused while the account has a contract', async () => {
       const { id } = await create({ name: 'Bound' });
       const { body: contract } = await tenant

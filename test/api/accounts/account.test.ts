@@ -26,6 +26,7 @@ describe('accounts', () => {
     (await tenant.post(accounts, body).expect(201)).body as Created;
 
   describe('create', () => {
+    // spec/resources.md R6, R23, R28, R32
     it('makes an account with its addresses and canonical names', async () => {
       const { body } = await tenant
         .post(accounts, {
@@ -74,6 +75,7 @@ describe('accounts', () => {
       });
     });
 
+    // spec/resources.md R27, R28
     it('needs only a name, and null means none', async () => {
       const body = await create({
         name: 'Bare',
@@ -131,6 +133,7 @@ describe('accounts', () => {
       ['no body', '', 'body'],
     ];
     for (const [name, body, field] of faults) {
+      // spec/resources.md R16, R87
       it(`refuses ${name}`, async () => {
         const { body: before } = await tenant.get(accounts).expect(200);
         const { body: answer } = await tenant.post(accounts, body).expect(400);
@@ -142,6 +145,7 @@ describe('accounts', () => {
       });
     }
 
+    // spec/resources.md R27
     it('refuses a taken number or external id, but not in another tenant', async () => {
       await create({ name: 'First', number: 'TAKEN', externalId: 'taken' });
       const { body } = await tenant.post(accounts, { name: 'B', number: 'TAKEN' }).expect(409);
@@ -157,6 +161,7 @@ describe('accounts', () => {
       expect(theirs.data.Name).to.equal('Other');
     });
 
+    // spec/resources.md R27
     it('lets one of many parallel creates of a number win', async () => {
       const answers = await Promise.all(
         Array.from({ length: 30 }, () => tenant.post(accounts, { name: 'Race', number: 'RACE' })),
@@ -167,6 +172,7 @@ describe('accounts', () => {
   });
 
   describe('read', () => {
+    // spec/resources.md R9, R29
     it('shows the row, without addresses', async () => {
       const { id } = await create({
         name: 'Row',
@@ -194,6 +200,7 @@ describe('accounts', () => {
       expect(external.data).to.deep.equal(body.data);
     });
 
+    // spec/resources.md R21
     it('takes an id in upper case', async () => {
       const { id } = await create({ name: 'Upper' });
       const { body } = await tenant.get(`${accounts}/${id.toUpperCase()}`).expect(200);
@@ -234,6 +241,7 @@ describe('accounts', () => {
       }
     });
 
+    // spec/resources.md R12, R13
     it('pages by name, at most 20 a page', async () => {
       const { body } = await own.get(`${accounts}?size=500`).expect(200);
       expect(body.data).to.include({
@@ -274,6 +282,7 @@ describe('accounts', () => {
       expect(byName.data.content[0].Name).to.equal('A');
     });
 
+    // spec/resources.md R14
     it('searches name, number and external id, and takes % and _ as they are', async () => {
       const found = async (q: string): Promise<number> =>
         (await own.get(`${accounts}?q=${encodeURIComponent(q)}`).expect(200)).body.data
@@ -309,6 +318,7 @@ describe('accounts', () => {
     });
 
     for (const query of ['page=-1', 'page=x', 'size=0', 'size=1.5', 'page=1e2', 'q=%00']) {
+      // spec/resources.md R13
       it(`refuses ?${query}`, async () => {
         const { body } = await own.get(`${accounts}?${query}`).expect(400);
         expect(body.message).to.contain(query.split('=')[0]);
@@ -316,6 +326,7 @@ describe('accounts', () => {
     }
   });
 
+  // spec/resources.md R2
   it('refuses a token without ADMIN, and none at all', async () => {
     const weak = await instance.tenant(['TENANTADMIN']);
     const { body } = await weak.get(accounts).expect(403);

@@ -25,6 +25,7 @@ describe('addresses of accounts', () => {
   const create = async (body: object) =>
     (await tenant.post(accounts, body).expect(201)).body as Created;
 
+  // spec/resources.md R32
   it('are added, listed in order, changed and deleted', async () => {
     const { id } = await create({ name: 'Addr', addresses: [{ line1: 'first' }] });
     const path = `${accounts}/${id}/addresses`;
@@ -58,6 +59,7 @@ describe('addresses of accounts', () => {
     expect(left.totalElements).to.equal(1);
   });
 
+  // spec/resources.md R32
   it('are refused where a field is wrong', async () => {
     const { id } = await create({ name: 'Addr 2' });
     const path = `${accounts}/${id}/addresses`;

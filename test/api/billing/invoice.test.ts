@@ -68,6 +68,7 @@ describe('invoices', () => {
       ['fromDate=2026-03-01&toDate=2026-03-30', []],
       ['fromDate=2026-02-01&toDate=2026-12-31&q=v&size=1', ['INV-3']],
     ] as const) {
+      // spec/resources.md R82
       it(`take ${query}`, async () => {
         expect(await numbers(`?${query}`)).to.deep.equal(expected);
       });
@@ -88,12 +89,14 @@ describe('invoices', () => {
       'accountId=acme',
       'size=0',
     ]) {
+      // spec/resources.md R82
       it(`refuse ${query}`, async () => {
         const { body } = await other.get(`${invoices}?${query}`).expect(400);
         expect(body.message).to.include(`'${query.split('=')[0] ?? ''}'`);
       });
     }
 
+    // spec/resources.md R7
     it('show header rows', async () => {
       const [row] = (await page('?q=INV-1')).content;
       expect(row).to.include({
@@ -162,11 +165,13 @@ describe('invoices', () => {
       };
     });
 
+    // spec/resources.md R83
     it('is shown with its items in their order', async () => {
       const { body } = await tenant.get(`${invoices}/${id}`).expect(200);
       expect(body).to.deep.equal(expected);
     });
 
+    // spec/resources.md R8
     it('is shown as a row on request, its items as they are', async () => {
       const { body } = await tenant.get(`${invoices}/${id}?view=row`).expect(200);
       const { data } = body;
@@ -198,6 +203,7 @@ describe('invoices', () => {
       await tenant.get(`${invoices}/none/pdf`).expect(404);
     });
 
+    // spec/resources.md R84
     it('has no PDF before one is made', async () => {
       const { body } = await tenant.get(`${invoices}/${id}/pdf`).expect(404);
       expect(body.message).to.match(/no PDF of the invoice 'INV-100'/);
@@ -214,6 +220,7 @@ describe('invoices', () => {
       return storeInvoice(tenant.scope, { invoice, pdf: { fileName, bytes: content } });
     };
 
+    // spec/resources.md R84
     it('is sent as it is stored', async () => {
       const id = await store('INV-100.pdf');
       const { body, headers } = await tenant.get(`${invoices}/${id}/pdf`).expect(200);

@@ -86,6 +86,7 @@ describe('tax rates', () => {
     expect(output.problems).to.deep.equal([]);
   });
 
+  // spec/rating.md R54
   it('tax the rounded amount of an item, once: 101 x 0.01 = 1.01, 19 % = 0.1919 = 0.19', async () => {
     await tenant.post(path, { code: 'VAT', rate: 19 }).expect(201);
     await createAccount(tenant, 'acme');

@@ -32,6 +32,7 @@ describe('priceable attributes', () => {
     return { service, address, firstId: first?.id ?? '' };
   };
 
+  // spec/resources.md R6, R43
   it('are added after the others, read and listed in pages', async () => {
     const { address } = await make({ inputAttributes: [{ ...storage, name: 'seats' }] });
     const { body } = await tenant
@@ -69,6 +70,7 @@ describe('priceable attributes', () => {
     ['a value without a value', { ...storage, dimValues: [{ label: 'A' }] }, 'dimValues[0].value'],
   ];
   for (const [what, body, message] of refusals) {
+    // spec/resources.md R41, R45
     it(`are refused with ${what}`, async () => {
       const { address } = await make();
       const { body: answer } = await tenant.post(address, body).expect(400);
@@ -84,6 +86,7 @@ describe('priceable attributes', () => {
     expect((await tenant.get(`${address}/${body.id}`)).body.dimValues).to.deep.equal(dimValues);
   });
 
+  // spec/resources.md R42
   it('have names of their own on the service, whatever their kind', async () => {
     const { address, firstId } = await make({ inputAttributes: [storage] });
     await tenant.post(address, calls).expect(409);
@@ -117,6 +120,7 @@ describe('priceable attributes', () => {
     expect(body.rateCards[0].rows[0].priceDimId).to.equal(body.priceableAttributes[0].id);
   });
 
+  // spec/resources.md R44
   it('are not deleted while a current row prices them', async () => {
     const { address, firstId, service } = await make({
       rateCards: [card('USD', callsRow(1))],

@@ -16,6 +16,7 @@ describe('exception cards', () => {
   });
   after(() => instance.close());
 
+  // spec/resources.md R67, R72
   it('come and go, and the line says so', async () => {
     const { path, contractId } = await makeLine(tenant);
     const cards = `${path}/rate-cards`;
@@ -51,6 +52,7 @@ describe('exception cards', () => {
     expect(await exceptionPricing()).to.deep.equal([false, false, false]);
   });
 
+  // spec/resources.md R71
   it('get a new version with every PUT, though the service is a draft', async () => {
     const { path } = await makeLine(tenant);
     const cards = `${path}/rate-cards`;
@@ -85,6 +87,7 @@ describe('exception cards', () => {
     expect(fresh.totalElements).to.equal(1);
   });
 
+  // spec/resources.md R73
   it('leave the list price alone', async () => {
     const { path, serviceId } = await makeLine(tenant);
     const list = `${external}/services/${serviceId}/rate-cards/USD`;
@@ -96,6 +99,7 @@ describe('exception cards', () => {
     expect(after).to.deep.equal(before);
   });
 
+  // spec/resources.md R71
   it('are one for each currency, however many ask at once', async () => {
     const { path } = await makeLine(tenant);
     const answers = await Promise.all(

@@ -37,6 +37,7 @@ const everyMethod = [
   { priceDimName: 'Storage', label: 'Free', priceMethod: 'NO_PRICE', usageType: 'Payout' },
 ];
 
+// spec/platform.md R2, R3, R7 to R9
 describe('price matrices', () => {
   let instance: TestInstance;
   let tenant: TestTenant;

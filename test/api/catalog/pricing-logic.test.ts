@@ -35,6 +35,7 @@ describe('pricing logic', () => {
     return { id, address: `${services}/${id}/pricing-logic` };
   };
 
+  // spec/resources.md R57, R58, R60
   it('is added in order, read, listed, changed and deleted', async () => {
     const { address } = await make();
     const steps = [
@@ -75,6 +76,7 @@ describe('pricing logic', () => {
     expect(body.message).to.include("'region'").and.not.include("'Customer'");
   });
 
+  // spec/resources.md R59
   it('makes its transaction dimension when the service has none of that name', async () => {
     const { id, address } = await make();
     const dimensions = async () => {
@@ -145,6 +147,7 @@ describe('pricing logic', () => {
     ],
   ];
   for (const [what, body, message] of refusals) {
+    // spec/rating.md R48; spec/resources.md R56, R60
     it(`is refused with ${what}, by POST and by PUT`, async () => {
       const { address } = await make();
       const { body: answer } = await tenant.post(address, body).expect(400);

@@ -57,6 +57,7 @@ describe('versions of rate cards', () => {
   };
 
   describe('PUT', () => {
+    // spec/resources.md R52
     it('replaces the card of a draft service in its version', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
       await backdate(id, 1, '2026-01-05');
@@ -68,6 +69,7 @@ describe('versions of rate cards', () => {
       expect(await versionsOf(address, 'USD')).to.deep.equal([body]);
     });
 
+    // spec/resources.md R51, R55
     it('makes a version on an approved service; the one before ends the day before', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
       await approveService(tenant, id);
@@ -100,6 +102,7 @@ describe('versions of rate cards', () => {
       expect(third).to.include({ versionNo: 3, fromDate: ahead, isCurrent: true });
     });
 
+    // spec/beyond.md R13
     it('refuses another first day than the stored one, which it cannot set', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
       await backdate(id, 1, '2026-01-05');
@@ -119,6 +122,7 @@ describe('versions of rate cards', () => {
       await tenant.put(`${address}/USD`, dated('2026-01-05')).expect(200);
     });
 
+    // spec/resources.md R50
     it('refuses a currency that is not that of the address', async () => {
       const { address } = await make({ rateCards: [card('USD', callsRow(1))] });
       const { body } = await tenant.put(`${address}/USD`, card('EUR', callsRow(2))).expect(400);
@@ -126,6 +130,7 @@ describe('versions of rate cards', () => {
       expect((await tenant.get(`${address}/USD`).expect(200)).body.rows[0].unitRate).to.equal(1);
     });
 
+    // spec/resources.md R51
     it('leaves one current version and no gap when 50 come at once', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(0))] });
       await approveService(tenant, id);
@@ -154,6 +159,7 @@ describe('versions of rate cards', () => {
       ]);
     }).timeout(30_000);
 
+    // spec/resources.md R49
     it('lets one of two POSTs of a currency win', async () => {
       const { address } = await make();
       const answers = await Promise.all(
@@ -164,6 +170,7 @@ describe('versions of rate cards', () => {
   });
 
   describe('DELETE', () => {
+    // spec/resources.md R54
     it('hides all versions, keeps the rows, and lets the currency start at 1 again', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
       await approveService(tenant, id);

@@ -43,6 +43,7 @@ describe('rate cards', () => {
     return { id: service.id, address, callsId: first?.id ?? '' };
   };
   describe('POST, GET and lists', () => {
+    // spec/resources.md R49, R50, R87
     it('make version 1 of a currency, read by code or name', async () => {
       const { address, callsId } = await make();
       const written = card('us dollar', row({ priceMethod: 'FLAT_RATE', flatRate: 9.5 }));
@@ -64,6 +65,7 @@ describe('rate cards', () => {
       expect(page.content).to.deep.equal([body]);
     });
 
+    // spec/resources.md R25
     it('keep every digit of a price', async () => {
       const { address } = await make();
       const small = '0.000000000123456789';
@@ -89,6 +91,7 @@ describe('rate cards', () => {
       await tenant.put(`${address}/USD`, tooLong).expect(400);
     });
 
+    // spec/resources.md R55
     it('answer 404 where nothing is', async () => {
       const { address } = await make();
       const written = card('EUR', callsRow(1));
@@ -223,6 +226,7 @@ describe('rate cards', () => {
       ['a name of the past', card('DEM', row(flat)), "'currency'"],
     ];
     for (const [what, body, message] of refusals) {
+      // spec/resources.md R46 to R48
       it(`are refused with ${what}, by POST and by PUT`, async () => {
         const { address } = await make({ rateCards: [card('EUR', callsRow(7))] });
         const { body: answer } = await tenant.post(address, body).expect(400);
@@ -235,6 +239,7 @@ describe('rate cards', () => {
       });
     }
 
+    // spec/resources.md R48
     it('take an id, a name, or both where they agree', async () => {
       const { address, callsId } = await make();
       const flat = { label: 'x', priceMethod: 'NO_PRICE' };

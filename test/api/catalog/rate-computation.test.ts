@@ -45,6 +45,7 @@ describe('rate computations', () => {
   const listOf = async (serviceId: string) =>
     (await tenant.get(`${address}/service/${serviceId}/all`).expect(200)).body.data;
 
+  // spec/platform.md R10
   it('are the pricing logic of the resource API', async () => {
     const serviceId = await make();
     const exprList = [
@@ -73,6 +74,7 @@ describe('rate computations', () => {
     expect(logic.body).to.deep.equal({ id, name: 'Charge', seqNo: 7, ...output, steps });
   });
 
+  // spec/platform.md R11
   it('run in the order of their numbers, the older first of two of one number', async () => {
     const serviceId = await make();
     for (const [seqNo, name] of [
@@ -169,6 +171,7 @@ describe('rate computations', () => {
     });
   }
 
+  // spec/platform.md R12
   it('are checked, with the places of their faults, against what is there now', async () => {
     const conditions = [
       { attributeName: 'region', attributeValue: 'EU' },

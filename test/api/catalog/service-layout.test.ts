@@ -24,6 +24,7 @@ describe('the estimation layout of a service', () => {
 
   const dataOf = (text: string) => text.slice(text.indexOf('"data":') + '"data":'.length, -1);
 
+  // spec/platform.md R13
   it('is returned as it was saved, letter by letter', async () => {
     const { id } = await makeService(tenant);
     const saved = await tenant.put(layoutOf(id), ` \n${document}\n`).expect(200);
@@ -66,6 +67,7 @@ describe('the estimation layout of a service', () => {
     await tenant.put(layoutOf(id), {}).expect(404);
   });
 
+  // spec/platform.md R13
   it('is a JSON object within the limits of bodies', async () => {
     const { id } = await makeService(tenant);
     for (const text of ['[]', '"x"', '1e400', 'null', '{"a":', '{"a":"\\u0000"}', '']) {

@@ -51,6 +51,7 @@ describe('PUT of a service', () => {
     expect(await versionOf(id)).to.be.greaterThan(before);
   });
 
+  // spec/resources.md R17
   it('takes back what GET gave', async () => {
     const { id } = await makeService(tenant, whole);
     const { text, body: before } = await tenant.get(`${services}/${id}`).expect(200);
@@ -66,6 +67,7 @@ describe('PUT of a service', () => {
     expect(after.priceableAttributes[0].id).to.not.equal(before.priceableAttributes[0].id);
   });
 
+  // spec/resources.md R39
   it('removes the cards first when attributes and cards come, approved or not', async () => {
     const { id } = await makeService(tenant, whole);
     await approveService(tenant, id);
@@ -82,6 +84,7 @@ describe('PUT of a service', () => {
     expect(again.body.rateCards[0]).to.include({ versionNo: 1, isCurrent: true });
   });
 
+  // spec/resources.md R19
   it('points the rows of current cards to the new attribute of the same name', async () => {
     const created = await makeService(tenant, whole);
     const { body } = await tenant

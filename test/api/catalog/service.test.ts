@@ -31,6 +31,7 @@ describe('services', () => {
   after(() => instance.close());
 
   describe('POST', () => {
+    // spec/resources.md R23, R36 to R38, R43
     it('creates a service with all its parts, under canonical names', async () => {
       const created = await makeService(tenant, whole);
       expect(created).to.include({ label: 'API', code: 'api', currency: 'EUR' });
@@ -69,6 +70,7 @@ describe('services', () => {
       expect(body.pricingLogic[1]).to.include({ seqNo: 2, usageType: 'Payout', chargeType: null });
     });
 
+    // spec/resources.md R37
     it('takes null for every optional field', async () => {
       const created = await makeService(tenant, {
         ...{ label: null, code: null, description: null, currency: null, serviceType: null },
@@ -79,6 +81,7 @@ describe('services', () => {
       expect(created).to.deep.include({ priceableAttributes: [], rateCards: [], pricingLogic: [] });
     });
 
+    // spec/resources.md R35
     it('refuses a name that is taken in the tenant, and no other', async () => {
       const { name } = await makeService(tenant);
       const { body } = await tenant.post(services, { name }).expect(409);
@@ -135,6 +138,7 @@ describe('services', () => {
       ],
     ];
     for (const [what, change, message] of refusals) {
+      // spec/resources.md R36, R42
       it(`refuses ${what} and writes nothing`, async () => {
         const name = `Refused ${what}`;
         const { body } = await tenant
@@ -148,6 +152,7 @@ describe('services', () => {
   });
 
   describe('GET', () => {
+    // spec/resources.md R8, R38
     it('shows the row with its collections as ?view=row', async () => {
       const { id, name } = await makeService(tenant, whole);
       const { body } = await tenant.get(`${services}/${id}?view=row`).expect(200);
@@ -161,6 +166,7 @@ describe('services', () => {
       expect(body.data.InputAttributes[0].name).to.equal('seats');
     });
 
+    // spec/resources.md R20
     it('answers 404 for an unknown or malformed id and 400 for an unknown view', async () => {
       await tenant.get(`${services}/${noSuchId}`).expect(404);
       await tenant.get(`${services}/nothing`).expect(404);
@@ -170,6 +176,7 @@ describe('services', () => {
       await other.get(`${services}/${id}`).expect(404);
     });
 
+    // spec/resources.md R7
     it('lists rows of headers by name, code or label', async () => {
       const lister = await instance.tenant();
       for (const [name, code, label] of [
@@ -199,6 +206,7 @@ describe('services', () => {
   });
 
   describe('DELETE', () => {
+    // spec/resources.md R26, R40
     it('hides the service with its parts, keeps the rows, and frees the name', async () => {
       const { id, name } = await makeService(tenant, whole);
       await tenant.delete(`${services}/${id}`).expect(204, '');
@@ -215,6 +223,7 @@ describe('services', () => {
       expect([...cards, ...attributes].every(({ deletedAt }) => deletedAt !== null)).to.equal(true);
     });
 
+    // spec/resources.md R40
     it('refuses while a contract service is of it', async () => {
       const { id } = await makeService(tenant);
       const account = await tenant.post(`${external}/accounts`, { name: 'A' }).expect(201);

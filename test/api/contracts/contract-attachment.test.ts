@@ -44,6 +44,7 @@ describe('services attached to contracts', () => {
     return body.data.find((one: { name: string }) => one.name === value).id;
   };
 
+  // spec/platform.md R1, R4
   it('are lines with the dimensions and the list prices of their service', async () => {
     const { masterAccountId, right, parentId, serviceId } = await make();
     const before = await ratingVersion(tenant, masterAccountId);
@@ -76,6 +77,7 @@ describe('services attached to contracts', () => {
     expect(list.data).to.deep.equal([header]);
   });
 
+  // spec/platform.md R2, R5
   it('have the shares, values and frequencies that they are given, by id or name', async () => {
     const { right, masterAccountId } = await make();
     const second = await makeAccount(tenant);
@@ -118,6 +120,7 @@ describe('services attached to contracts', () => {
     expect(list.text).to.include(`"billAccountShares":{"${masterAccountId}":${share}}`);
   });
 
+  // spec/platform.md R4
   it('copy the prices in the currency that their usage is rated in, if there are any', async () => {
     const cards = { rateCards: [flatCard('EUR', 1), flatCard('USD', 2), flatCard('JPY', 3)] };
     const pricesOf = async (service: object, contract: object, account: object = {}) => {
@@ -134,6 +137,7 @@ describe('services attached to contracts', () => {
     expect(await pricesOf(cards, { currency: 'GBP' })).to.deep.equal([]);
   });
 
+  // spec/platform.md R1
   it('change in what is given, and the data of an answer may be sent back', async () => {
     const { right, masterAccountId } = await make();
     const second = await makeAccount(tenant);
@@ -173,6 +177,7 @@ describe('services attached to contracts', () => {
     expect(cleared.rateCards).to.deep.equal(made.rateCards);
   });
 
+  // spec/platform.md R6
   it('go with their dimensions and prices', async () => {
     const { right, parentId } = await make();
     const { id } = await attach(right);
@@ -194,6 +199,7 @@ describe('services attached to contracts', () => {
     await tenant.put(`${address}/${id}`, {}).expect(404);
   });
 
+  // spec/platform.md R5
   it('are refused when wrong', async () => {
     const { right, masterAccountId, parentId } = await make();
     const made = await attach(right);
@@ -290,6 +296,7 @@ describe('services attached to contracts', () => {
     });
   });
 
+  // spec/platform.md R6
   it('are of their contract and tenant', async () => {
     const { right, parentId } = await make();
     const { id } = await attach(right);

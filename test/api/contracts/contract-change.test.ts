@@ -31,6 +31,7 @@ describe('changes of contracts', () => {
     (await tenant.post(contracts, { masterAccountId, ...body }).expect(201)).body;
 
   describe('update', () => {
+    // spec/resources.md R17, R19
     it('takes back what it gave, with new lines of the same content', async () => {
       const body = await create({
         ...{ name: 'Trip', startDate: '2024-01-01', totalPrice: 0.1, currency: 'INR' },
@@ -140,6 +141,7 @@ describe('changes of contracts', () => {
       expect(refused.message).to.include("'services[0].priceableAttributes' is without 'Own'");
     });
 
+    // spec/resources.md R63
     it('keeps what is left out and clears what is null', async () => {
       const body = await create({
         ...{ name: 'Keep', number: 'KEEP', startDate: '2024-01-01', endDate: '2024-12-31' },
@@ -161,6 +163,7 @@ describe('changes of contracts', () => {
       expect(cleared.services).to.deep.equal([]);
     });
 
+    // spec/resources.md R24
     it('compares a date with the stored one', async () => {
       const body = await create({ startDate: '2024-06-01', endDate: '2024-06-30' });
       const path = `${contracts}/${body.id}`;
@@ -173,6 +176,7 @@ describe('changes of contracts', () => {
       await tenant.put(path, { endDate: '2024-07-01' }).expect(200);
     });
 
+    // spec/resources.md R63
     it('replaces all lines', async () => {
       const body = await create({
         services: [{ serviceId, rateCards: [flatCard('USD', 1)] }, { serviceId }],
@@ -230,6 +234,7 @@ describe('changes of contracts', () => {
   });
 
   describe('delete', () => {
+    // spec/resources.md R64
     it('is refused while there are lines, and frees the number', async () => {
       const body = await create({ number: 'DEL', services: [{ serviceId }] });
       const path = `${contracts}/${body.id}`;

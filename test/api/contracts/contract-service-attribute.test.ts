@@ -55,6 +55,7 @@ describe('attributes of contract services', () => {
     expect(refused.message).to.contain('dimensionValText');
   });
 
+  // spec/resources.md R44
   it('do not go while a current exception card prices them', async () => {
     const { path } = await makeLine(tenant, {
       priceableAttributes: [

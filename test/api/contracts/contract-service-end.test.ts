@@ -18,6 +18,7 @@ describe('the end of a contract service', () => {
   });
   after(() => instance.close());
 
+  // spec/resources.md R9, R68, R69
   it('answers with the ended row, by each of the three addresses', async () => {
     const { path, lineId, contractId, serviceId } = await makeLine(tenant, {
       ...{ serviceInstanceId: 'sub/1', startDate: '2024-01-01', chargeFrequency: 'Monthly' },
@@ -45,6 +46,7 @@ describe('the end of a contract service', () => {
     expect(silent.data).to.include({ TerminationDate: '2024-03-04', TerminationMessage: null });
   });
 
+  // spec/resources.md R69
   it('needs a date, which is a day and not before the start', async () => {
     const { path, lineId } = await makeLine(tenant, {
       ...{ serviceInstanceId: 'strict', startDate: '2024-01-01' },
@@ -96,6 +98,7 @@ describe('the end of a contract service', () => {
       await tenant.put(`${contracts}/services/by-instance/a%00b/end`, end).expect(404);
     });
 
+    // spec/resources.md R70
     it('is 409 when several running lines have the instance', async () => {
       const [first, second] = [
         await makeLine(tenant, { serviceInstanceId: 'twice' }),

@@ -22,6 +22,7 @@ interface Named {
 }
 const names = (attributes: readonly Named[]) => attributes.map(({ name }) => name);
 
+// spec/resources.md R5, R18, R65, R66, R68, R73
 describe('contract services', () => {
   let instance: TestInstance;
   let tenant: TestTenant;

@@ -31,6 +31,7 @@ describe('contracts', () => {
     (await tenant.post(contracts, { masterAccountId, ...body }).expect(201)).body;
 
   describe('create', () => {
+    // spec/resources.md R65
     it('makes a contract with its lines in short', async () => {
       const body = await create({
         ...{ name: 'Deal', number: 'D-1', startDate: '2024-02-29', endDate: '2024-02-29' },
@@ -62,6 +63,7 @@ describe('contracts', () => {
       expect(got).to.deep.equal(body);
     });
 
+    // spec/resources.md R61, R62
     it('needs only an account, by id or by external id, and makes a number', async () => {
       const before = Date.now();
       const byId = await create({});
@@ -78,6 +80,7 @@ describe('contracts', () => {
       expect(both.masterAccountId).to.equal(masterAccountId);
     });
 
+    // spec/resources.md R61
     it('gives contracts of one millisecond different numbers', async () => {
       const scope = { ...tenant.scope, now: () => new Date(1_600_000_000_000) };
       const made = await Promise.all(
@@ -101,6 +104,7 @@ describe('contracts', () => {
       expect(body.data.totalElements).to.equal(1);
     });
 
+    // spec/resources.md R61
     it('refuses a taken number, but not in another tenant', async () => {
       await create({ number: 'SAME' });
       const { body } = await tenant.post(contracts, { masterAccountId, number: 'SAME' });
@@ -111,6 +115,7 @@ describe('contracts', () => {
       await other.post(contracts, { masterAccountId }).expect(400);
     });
 
+    // spec/resources.md R25
     it('keeps a price of 38 digits', async () => {
       const price = '12345678901234567890.123456789012345678';
       const { text } = await tenant
@@ -201,6 +206,7 @@ describe('contracts', () => {
       ],
     ];
     for (const [name, body, field] of faults) {
+      // spec/resources.md R22, R24, R62
       it(`refuses ${name}`, async () => {
         const { body: before } = await tenant.get(contracts).expect(200);
         const { body: answer } = await tenant
@@ -213,6 +219,7 @@ describe('contracts', () => {
       });
     }
 
+    // spec/resources.md R62
     it('refuses two accounts that differ', async () => {
       await makeAccount(tenant, { name: 'Second', externalId: 'second' });
       const { body } = await tenant
@@ -230,6 +237,7 @@ describe('contracts', () => {
   });
 
   describe('read and list', () => {
+    // spec/resources.md R8
     it('shows the row with its lines under view=row', async () => {
       const body = await create({ name: 'Row', currency: 'USD', services: [{ serviceId }] });
       const { body: row } = await tenant.get(`${contracts}/${body.id}?view=row`).expect(200);

@@ -40,6 +40,7 @@ describe('an Idempotency-Key of a request that starts no workflow', () => {
     expect(await countOf(tenant, contracts)).to.equal(2);
   });
 
+  // spec/beyond.md R4
   it('gives ten at the same time one effect and one answer', async () => {
     const tenant = await instance.tenant();
     const send = () => keyed(tenant, accounts, { name: 'Acme' });
@@ -133,6 +134,7 @@ describe('every operation that takes an Idempotency-Key and starts no workflow',
   });
   after(() => instance.close());
 
+  // spec/beyond.md R4
   it('has one effect and one answer, and refuses the key of another request', async () => {
     const tenant = await instance.tenant();
     await keyed(tenant, accounts, { name: 'First' }, 'taken').expect(201);

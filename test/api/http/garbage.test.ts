@@ -100,6 +100,7 @@ describe('bad input', () => {
       await expectNothingChanged();
     });
 
+    // spec/resources.md R16
     it(`${id} refuses what does not fit, and names it`, async () => {
       const faults: string[] = [];
       for (const { what, text, field } of badBodies(schema, rightBody(operation))) {
@@ -114,6 +115,7 @@ describe('bad input', () => {
       await expectNothingChanged();
     });
 
+    // spec/gateway.md R7
     it(`${id} refuses bodies that cannot be read`, async () => {
       const text = JSON.stringify(rightBody(operation));
       const zipped = gzipSync(text);
@@ -216,6 +218,7 @@ describe('bad input', () => {
 
   const inPath = declaredOperations.filter(({ path }) => path.includes('{'));
   for (const operation of inPath) {
+    // spec/resources.md R20
     it(`${operation.id} finds nothing at a bad address`, async () => {
       const bad = ['%', '%zz', '%c0%af', '%00', 'a%00b', '..%2f..', "'%20or%201=1", '%F0%9F%92%A9'];
       for (const [placeholder] of operation.path.matchAll(/\{\w+\}/g)) {

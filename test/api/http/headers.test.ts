@@ -82,6 +82,7 @@ describe('headers and documents', () => {
     expect(answer.body.message).to.include("'q'");
   });
 
+  // spec/resources.md R10
   it('keeps a sane request id and replaces any other', async () => {
     const sane = await get('/nowhere', { 'X-Request-Id': 'abc-123_X.y' });
     expect(sane.headers['x-request-id']).to.equal('abc-123_X.y');

@@ -51,6 +51,7 @@ describe('natural keys', () => {
   });
   after(() => instance.close());
 
+  // spec/resources.md R22
   it('name the account of a billing run; an unknown one is 400 and starts nothing', async () => {
     const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
     const run = (account: string) =>
@@ -62,6 +63,7 @@ describe('natural keys', () => {
     [invoiceId = ''] = body.output.invoiceIds as string[];
   });
 
+  // spec/resources.md R22; spec/beyond.md R11
   it('find records in paths; what is none is 404 as before', async () => {
     const { body: invoice } = await tenant.get(`${external}/invoices/${invoiceId}`).expect(200);
     const found: readonly (readonly [string, string])[] = [
@@ -83,6 +85,7 @@ describe('natural keys', () => {
     }
   });
 
+  // spec/resources.md R29
   it('of accounts are asked for with isExternal, and the answer says so', async () => {
     const { body } = await tenant.get(`${external}/accounts/first`).expect(404);
     expect(body.message).to.equal(
@@ -91,6 +94,7 @@ describe('natural keys', () => {
     await tenant.get(`${external}/accounts/first?isExternal=true`).expect(200);
   });
 
+  // spec/beyond.md R11
   it('filter lists: invoices, usage, payments, contracts and wallets by account', async () => {
     const payment = {
       ...{ currency: 'USD', amount: 1, paymentDate: '2026-04-01', paymentMethod: 'Cash' },
@@ -118,6 +122,7 @@ describe('natural keys', () => {
     expect(events.body.data).to.have.length(1);
   });
 
+  // spec/flows.md R5
   it('name what a flow is about, by its slug and by its name', async () => {
     const run = (slug: string, start: object) =>
       tenant.post(`${external}/run/billing/${slug}`, start);

@@ -56,6 +56,7 @@ describe('invoices that are paid and voided', () => {
     return `${paymentStatus} ${balance} ${items.map((item) => 'balance' in item && item.balance).join()}`;
   };
 
+  // spec/beyond.md R21
   it('pays the oldest due first, and keeps what is left', async () => {
     const first = await invoiceFor('2026-01', 1);
     const second = await invoiceFor('2026-02', 2);
@@ -90,6 +91,7 @@ describe('invoices that are paid and voided', () => {
     expect([await state(first), await state(second)]).to.deep.equal(['Unpaid 1 1', 'Unpaid 2 2']);
   });
 
+  // spec/beyond.md R21
   it('applies a payment to the invoices that are named', async () => {
     const { id } = await pay(3);
     const first = await invoiceFor('2026-01', 1);
@@ -127,6 +129,7 @@ describe('invoices that are paid and voided', () => {
     await tenant.post(`/v1/payments/${pending.id}/apply`, {}).expect(409);
   });
 
+  // spec/resources.md R34; spec/beyond.md R18
   it('a void invoice keeps its number, frees its payment and its usage', async () => {
     const id = await invoiceFor('2026-01', 1);
     const payment = await pay(1);
@@ -153,6 +156,7 @@ describe('invoices that are paid and voided', () => {
     await tenant.delete(`${external}/accounts/${accountId}`).expect(409);
   });
 
+  // spec/beyond.md R19
   it('what a void sets free pays what else is open, and then what is billed', async () => {
     const first = await invoiceFor('2026-01', 3);
     // 3 of 5 pay the first; the 2 that are left were never applied and stay.
@@ -183,6 +187,7 @@ describe('invoices that are paid and voided', () => {
     expect(await state(invoiceIds[0] ?? '')).to.equal('Unpaid 1 1');
   });
 
+  // spec/beyond.md R20
   it('explains an invoice down to its tiers and steps', async () => {
     const id = await invoiceFor('2026-01', 3);
     const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);

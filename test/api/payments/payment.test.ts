@@ -87,6 +87,7 @@ describe('payments', () => {
   });
 
   describe('create', () => {
+    // spec/resources.md R76; spec/flows.md R30
     it('saves the payment with its defaults and answers with all of it', async () => {
       const { body } = await tenant
         .post(payments, payment({ amount: 1250.75, comments: 'March', participantName: 'Ann' }))
@@ -116,6 +117,7 @@ describe('payments', () => {
       );
     });
 
+    // spec/resources.md R25
     it('keeps every digit of an amount', async () => {
       // 12345678901234567890.12 has 22 digits: a float would end in ...7168.
       const text = JSON.stringify(payment({ amount: 1 })).replace(
@@ -161,12 +163,14 @@ describe('payments', () => {
       'paymentDate',
       'paymentType',
     ]) {
+      // spec/resources.md R74
       it(`refuses a payment without ${field}`, async () => {
         const { body } = await tenant.post(payments, payment({ [field]: undefined })).expect(400);
         expect(body.message).to.equal(`'${field}' is required`);
       });
     }
 
+    // spec/flows.md R8
     it('refuses an account that does not exist, and keeps the execution', async () => {
       const { body } = await tenant.post(payments, payment({ accountId: newId() })).expect(400);
       expect(body.message).to.match(/'accountId' names no account/);
@@ -177,6 +181,7 @@ describe('payments', () => {
       });
     });
 
+    // spec/resources.md R75
     it('refuses a reference that is taken; it is free again when the payment is deleted', async () => {
       const first = payment({ amount: 1 });
       const { body } = await tenant.post(payments, first).expect(201);
@@ -186,6 +191,7 @@ describe('payments', () => {
       await tenant.post(payments, first).expect(201);
     });
 
+    // spec/resources.md R75; spec/flows.md R29
     it('saves one of 50 that have the same reference and come at the same time', async () => {
       const same = payment({ amount: 5 });
       const answers = await Promise.all(
@@ -202,6 +208,7 @@ describe('payments', () => {
     const keyed = (key: string, body: object) =>
       tenant.post(payments, body).set('Idempotency-Key', key);
 
+    // spec/flows.md R33
     it('gives the same answer to the same request, however often and at the same time', async () => {
       const body = payment({ amount: 7 });
       const answers = await Promise.all(Array.from({ length: 20 }, () => keyed('same', body)));
@@ -261,6 +268,7 @@ describe('payments', () => {
     });
   });
 
+  // spec/resources.md R77
   it('are listed with the latest first and found by reference, comments and participant', async () => {
     const other = await instance.tenant();
     const account = await other.post(`${external}/accounts`, { name: 'Other' }).expect(201);
@@ -291,6 +299,7 @@ describe('payments', () => {
     expect(row.body.data).to.include({ __type__: 'Payment', Id: body.id, Amount: 3 });
   });
 
+  // spec/resources.md R34
   it('keep their account from being deleted', async () => {
     const account = await tenant.post(`${external}/accounts`, { name: 'Payer' }).expect(201);
     const path = `${external}/accounts/${account.body.id as string}`;

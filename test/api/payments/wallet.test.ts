@@ -29,6 +29,7 @@ describe('wallets', () => {
   const pathOf = ({ id }: { id: string }) => `${wallets}/${id}`;
 
   describe('create', () => {
+    // spec/resources.md R79
     it('fills in what is left out', async () => {
       const { body } = await tenant.post(wallets, wallet()).expect(201);
       const { id, ...rest } = body;
@@ -82,12 +83,14 @@ describe('wallets', () => {
       ['an unknown currency', { currency: 'Doubloon' }, /'currency'/],
       ['a negative top-up', { autoTopUpAmount: -1 }, /'autoTopUpAmount' must be >= 0/],
     ] as const) {
+      // spec/resources.md R78
       it(`refuses ${what}`, async () => {
         const { body } = await tenant.post(wallets, wallet(changes)).expect(400);
         expect(body.message).to.match(message);
       });
     }
 
+    // spec/resources.md R78
     it('refuses a title that is taken; it is free again when the wallet is deleted', async () => {
       const first = wallet();
       const { body } = await tenant.post(wallets, first).expect(201);
@@ -159,6 +162,7 @@ describe('wallets', () => {
     });
   });
 
+  // spec/resources.md R80
   it('are listed by title and found by title and customer id', async () => {
     const other = await instance.tenant();
     const account = await other.post(`${external}/accounts`, { name: 'Other' }).expect(201);
@@ -197,6 +201,7 @@ describe('wallets', () => {
     await tenant.get(`${pathOf(body)}?view=other`).expect(400);
   });
 
+  // spec/resources.md R34
   it('keep their account from being deleted', async () => {
     const account = await tenant.post(`${external}/accounts`, { name: 'Owner' }).expect(201);
     const path = `${external}/accounts/${account.body.id as string}`;

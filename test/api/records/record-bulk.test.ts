@@ -44,6 +44,7 @@ describe('bulk creation of records', () => {
   const total = async (at = path): Promise<number> =>
     (await tenant.get(`${at}?limit=1`).expect(200)).body.pagination.total;
 
+  // spec/platform.md R31
   it('stores all of them, in order', async () => {
     const objects = [
       { name: 'a', code: 1 },
@@ -60,6 +61,7 @@ describe('bulk creation of records', () => {
     expect(listed.body.data).to.deep.equal(data);
   });
 
+  // spec/platform.md R31
   it('reports in its place what is wrong with one, and stores the others', async () => {
     const before = await total();
     const { data, ...counts } = await bulk([
@@ -192,6 +194,7 @@ describe('bulk creation of records', () => {
     });
   });
 
+  // spec/platform.md R32
   it('of 10,000 is a handful of statements; of one more is refused', async () => {
     const type = await makeRecordType(tenant, [
       { name: 'status', type: 'string', required: true, values: ['active', 'ended'] },

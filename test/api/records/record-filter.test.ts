@@ -133,6 +133,7 @@ describe('filters of records', () => {
   const numbers = ({ data }: Listed) => data.map((record) => record.data['n']);
 
   for (const [filters, left] of cases) {
+    // spec/platform.md R25, R26
     it(`${[filters].flat().join(' and ')} leaves ${left.join(', ') || 'none'}`, async () => {
       const listed = await list(queryOf(filters));
       expect(numbers(listed)).to.deep.equal(left);
@@ -179,6 +180,7 @@ describe('filters of records', () => {
     expect(body.error.code).to.equal('HEADERS_TOO_LARGE');
   });
 
+  // spec/platform.md R27
   it('know id, createdAt and updatedAt', async () => {
     const { data } = await list('');
     const [first, second] = data as unknown as [{ id: string; createdAt: string }, { id: string }];
@@ -193,6 +195,7 @@ describe('filters of records', () => {
     expect(numbers(await list(`filter=updatedAt:gte:2020-01-01&sort=createdAt`))).to.have.length(4);
   });
 
+  // spec/platform.md R28
   it('sort with missing values last and ties by id', async () => {
     const sorted = async (sort: string, path?: string) => numbers(await list(`sort=${sort}`, path));
     expect(await sorted('amount')).to.deep.equal([3, 0, 1, 2]);
@@ -214,6 +217,7 @@ describe('filters of records', () => {
     expect(pages).to.deep.equal([3, 0, 1, 2]);
   });
 
+  // spec/platform.md R29
   it('show only the fields that are asked for', async () => {
     const shown = async (names: string) =>
       (await list(`fields=${names}&filter=n:lte:1`)).data.map(({ data }) => data);
@@ -230,6 +234,7 @@ describe('filters of records', () => {
     );
   });
 
+  // spec/platform.md R16
   it('cap limit, and refuse one that is none', async () => {
     expect((await list('limit=5000')).pagination).to.deep.include({ limit: 1000, total: 4 });
     expect((await list('')).pagination).to.deep.equal({
@@ -268,6 +273,7 @@ describe('filters of records', () => {
     ['fields=n,colour', 'colour', 'colour'],
   ];
   for (const [query, field, value] of refusals) {
+    // spec/platform.md R30
     it(`refuse ${query.slice(0, 60)}, and name it`, async () => {
       const { body } = await tenant.get(`${paths['declared'] ?? ''}?${query}`).expect(400);
       expect(body.error.code).to.equal('VALIDATION_ERROR');

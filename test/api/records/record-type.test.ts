@@ -17,6 +17,7 @@ describe('record types', () => {
   });
   after(() => instance.close());
 
+  // spec/platform.md R18
   it('are created, read by id or name, changed and deleted', async () => {
     const fields = [
       { name: 'status', type: 'string', required: true, values: ['a', 'b'] },
@@ -63,6 +64,7 @@ describe('record types', () => {
     await tenant.post(path, '{"data":{"n":0.12345678901234567890124}}').expect(400);
   });
 
+  // spec/platform.md R19
   it('have names of their own within the tenant', async () => {
     const { body } = await tenant.post(types, { name: 'taken' }).expect(201);
     const refused = await tenant.post(types, { name: 'taken' }).expect(409);
@@ -117,6 +119,7 @@ describe('record types', () => {
     });
   }
 
+  // spec/platform.md R21
   it('that have records are deleted only by force', async () => {
     const { id, name, path } = await makeRecordType(tenant);
     await tenant.post(path, { data: { a: 1 } }).expect(201);

@@ -31,6 +31,7 @@ describe('records', () => {
   const create = async (data: object, at = path) =>
     (await tenant.post(at, { data }).expect(201)).body as { id: string; data: object };
 
+  // spec/platform.md R22, R23
   it('are created, read, changed and deleted', async () => {
     const data = {
       status: 'active',
@@ -103,6 +104,7 @@ describe('records', () => {
     ['an object for an array', { status: 'active', tags: { a: 1 } }, 'tags', { a: 1 }],
   ];
   for (const [what, data, field, value] of refusals) {
+    // spec/platform.md R14, R20
     it(`refuse ${what}, and name it`, async () => {
       const { body } = await tenant.post(path, { data }).expect(400);
       expect(body.error.code).to.equal('VALIDATION_ERROR');
@@ -150,6 +152,7 @@ describe('records', () => {
     }
   });
 
+  // spec/platform.md R20
   it('without declared fields hold any object', async () => {
     const free = await makeRecordType(tenant);
     const data = { a: 1, b: { c: [null, { d: 'x' }] }, 'with space': true, nothing: null };
@@ -177,6 +180,7 @@ describe('records', () => {
   describe('with a unique field', () => {
     const email = () => `${Math.random()}@example.org`;
 
+    // spec/platform.md R24
     it('of 50 that come at the same time one is stored', async () => {
       const data = { status: 'active', email: email() };
       const answers = await Promise.all(
@@ -191,6 +195,7 @@ describe('records', () => {
       expect(found.body.pagination.total).to.equal(1);
     });
 
+    // spec/platform.md R24
     it('refuse a change to a value that is taken', async () => {
       const [first, second] = [email(), email()];
       await create({ status: 'active', email: first });

@@ -18,6 +18,7 @@ describe('reference data', () => {
   describe('countries', () => {
     const countries = `${external}/countries`;
 
+    // spec/resources.md R4, R12
     it('are an envelope page of rows by name, 100 a page', async () => {
       const { body } = await tenant.get(countries).expect(200);
       expect(body).to.include({ success: true, status: 200 });
@@ -45,6 +46,7 @@ describe('reference data', () => {
       ['liechten', 'LI'],
     ];
     for (const [q, code] of searches) {
+      // spec/resources.md R87
       it(`are found by '${q}'`, async () => {
         const { body } = await tenant.get(`${countries}?q=${q}`).expect(200);
         const codes = body.data.content.map((row: { Code: string }) => row.Code);
@@ -72,6 +74,7 @@ describe('reference data', () => {
   describe('currencies', () => {
     const currencies = `${external}/currencies`;
 
+    // spec/resources.md R5
     it('are a PageResponse by code, 100 a page', async () => {
       const { body } = await tenant.get(currencies).expect(200);
       expect(body).to.include({ page: 0, size: 100, totalPages: 2 });
@@ -83,6 +86,7 @@ describe('reference data', () => {
       expect(next).to.not.have.property('requestId');
     });
 
+    // spec/resources.md R87
     it('are found by code and by name', async () => {
       const { body: byCode } = await tenant.get(`${currencies}?q=usd`).expect(200);
       expect(byCode.content).to.have.length(1);
@@ -99,6 +103,7 @@ describe('reference data', () => {
       await tenant.get(`${currencies}?page=x`).expect(400);
     });
 
+    // spec/resources.md R7
     it('have the ids that rows point to', async () => {
       const { body: usd } = await tenant.get(`${currencies}?q=USD`).expect(200);
       const { body: account } = await tenant
@@ -110,6 +115,7 @@ describe('reference data', () => {
   });
 
   describe('picklists', () => {
+    // spec/platform.md R33
     it('are listed with their values and ids', async () => {
       const { body } = await tenant.get('/v1/picklists').expect(200);
       expect(body.pagination).to.deep.equal({
@@ -129,6 +135,7 @@ describe('reference data', () => {
       expect(part.pagination).to.include({ limit: 1, offset: 2, hasMore: true });
     });
 
+    // spec/resources.md R23, R45; spec/platform.md R33
     it('have their values under their names, in any letter case', async () => {
       const { body } = await tenant.get('/v1/picklists/PaymentType').expect(200);
       expect(body.data.map((value: { name: string }) => value.name)).to.deep.equal([
@@ -137,6 +144,7 @@ describe('reference data', () => {
       expect(body.pagination).to.include({ total: 2, hasMore: false });
     });
 
+    // spec/platform.md R34
     it('are seeded with the values of the specification', async () => {
       const { body } = await tenant.get('/v1/picklists').expect(200);
       const values = Object.fromEntries(
@@ -168,6 +176,7 @@ describe('reference data', () => {
       });
     });
 
+    // spec/resources.md R11
     it('answer in the error body of their family', async () => {
       const { body } = await tenant.get('/v1/picklists/shoeSize').expect(404);
       expect(body.error).to.include({ code: 'NOT_FOUND' });

@@ -30,6 +30,7 @@ describe('ingestion', () => {
   const post = (token: string, body: string | object) =>
     request(instance.url).post(path).set('Authorization', `Bearer ${token}`).send(body);
 
+  // spec/rating.md R69; spec/gateway.md R1
   it('says topic, partition and offset, which grows by one in a partition', async () => {
     const { body } = await tenant.post(path, { key: 'k', message: message('a') }).expect(200);
     expect(body).to.deep.equal({
@@ -42,6 +43,7 @@ describe('ingestion', () => {
     expect(second.body).to.deep.equal({ ...body, offset: 1 });
   });
 
+  // spec/rating.md R68
   it('spreads accounts over partitions, and keeps one account in one', async () => {
     const partitions = new Map<string, Set<number>>();
     for (let index = 0; index < 60; index += 1) {
@@ -68,6 +70,7 @@ describe('ingestion', () => {
     ['more than 1 MiB', JSON.stringify({ message: { a: 'x'.repeat(1 << 20) } }), 413, /1 MiB/],
   ];
   for (const [name, body, status, text] of refused) {
+    // spec/gateway.md R2, R3, R5 to R7
     it(`refuses ${name} with ${status} in its own error body`, async () => {
       const before = await summary(tenant);
       const { body: answer } = await post(tenant.token, body)
@@ -91,6 +94,7 @@ describe('ingestion', () => {
     ['exactly 64 levels', `{"message": {"a": ${'['.repeat(62)}${']'.repeat(62)}}}`],
   ];
   for (const [name, body] of accepted) {
+    // spec/gateway.md R1, R2
     it(`accepts ${name}: whether it can be rated is found later`, async () => {
       const before = await summary(tenant);
       await post(tenant.token, body).set('Content-Type', 'application/json').expect(200);
@@ -99,6 +103,7 @@ describe('ingestion', () => {
     });
   }
 
+  // spec/gateway.md R9
   it('keeps every digit of a message', async () => {
     const text = '{"message": {"billingAccountRef": "digits", "quantity": 0.10000000000000000001}}';
     const { body } = await post(tenant.token, text)
@@ -109,6 +114,7 @@ describe('ingestion', () => {
     expect(records[0]?.message).to.include('0.10000000000000000001');
   });
 
+  // spec/gateway.md R4
   it('takes the organization from the token, else from the message', async () => {
     const token = await instance.token(tenant.id, [], null);
     const without = await post(token, { message: message('a') }).expect(400);
@@ -129,6 +135,7 @@ describe('ingestion', () => {
     expect(other?.orgId).to.equal('org');
   });
 
+  // spec/gateway.md R3, R6
   it('needs a token, and no role', async () => {
     const none = await request(instance.url).post(path).send({ message: {} }).expect(401);
     expect(none.body).to.deep.equal(errorBody(401, none.body.error.message as string));
@@ -139,6 +146,7 @@ describe('ingestion', () => {
   });
 
   describe('of batches', () => {
+    // spec/gateway.md R10
     it('answers each event in its place', async () => {
       const { body } = await tenant
         .post(`${path}/batch`, [
@@ -159,6 +167,7 @@ describe('ingestion', () => {
       expect(body.slice(1, 3)).to.deep.equal([missing, missing]);
     });
 
+    // spec/gateway.md R10
     it('takes none, and 1,000, and not 1,001', async () => {
       const none = await tenant.post(`${path}/batch`, []).expect(200);
       expect(none.body).to.deep.equal([]);
@@ -181,6 +190,7 @@ describe('ingestion', () => {
     });
   });
 
+  // spec/rating.md R69
   it('gives concurrent events offsets of their own, without gaps', async () => {
     const { body: first } = await tenant.post(path, { message: message('gapless') }).expect(200);
     const answers = await Promise.all(

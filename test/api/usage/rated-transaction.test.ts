@@ -48,6 +48,7 @@ describe('rated transactions', () => {
   const ids = async (query: string) =>
     (await list(query)).content.map((row) => row['ExternalTranId']);
 
+  // spec/resources.md R85
   it('are listed as rows, the latest transaction date first', async () => {
     const { content, totalElements } = await list('');
     expect(totalElements).to.equal(5);
@@ -64,6 +65,7 @@ describe('rated transactions', () => {
     expect(content[4]).to.not.have.property('Dimensions');
   });
 
+  // spec/resources.md R85
   it('are found by account, dates and part of the external id', async () => {
     expect(await ids(`accountId=${acme}`)).to.have.length(4);
     expect(await ids('fromDate=2026-03-11&toDate=2026-03-12')).to.have.members([
@@ -79,12 +81,14 @@ describe('rated transactions', () => {
   });
 
   for (const query of ['fromDate=2026-03-12&toDate=2026-03-11', 'fromDate=x', 'accountId=1']) {
+    // spec/resources.md R85
     it(`refuse ${query}`, async () => {
       const { body } = await tenant.get(`${path}?${query}`).expect(400);
       expect(body).to.include({ status: 400, error: 'Validation Error' });
     });
   }
 
+  // spec/resources.md R86
   it('are shown with their dimensions, flat and as a row', async () => {
     const shown = await event(tenant, 'tran-0');
     const [charge] = shown.ratedTransactions;

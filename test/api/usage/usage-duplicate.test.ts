@@ -36,6 +36,7 @@ describe('usage events that are sent again', () => {
     return body.data.totalElements as number;
   };
 
+  // spec/rating.md R55
   it('50 times at once are rated once', async () => {
     const message = usage('acme', serviceId);
     await Promise.all(
@@ -51,6 +52,7 @@ describe('usage events that are sent again', () => {
     for (const each of body.data) expect(each.originalId).to.equal(original.id);
   });
 
+  // spec/rating.md R56
   it('are the same whatever the order of keys and the spelling of numbers', async () => {
     const message = usage('acme', serviceId, { quantity: 1, extra: { a: [1, 2], b: null } });
     await rate(tenant, message);
@@ -63,6 +65,7 @@ describe('usage events that are sent again', () => {
     expect(await waitUntilRated(tenant, 2)).to.include({ rated: 1, duplicate: 1, rejected: 0 });
   });
 
+  // spec/rating.md R56, R58
   it('with another content contradict the first, and are kept as rejected', async () => {
     const message = usage('acme', serviceId);
     const first = await rate(tenant, message);
@@ -84,6 +87,7 @@ describe('usage events that are sent again', () => {
     expect(await charges()).to.equal(1);
   });
 
+  // spec/rating.md R57
   it('repair what was rejected', async () => {
     const bad = usage('acme', serviceId, { dimensions: { api_calls: 'x' } });
     const rejected = await rate(tenant, bad);
@@ -104,6 +108,7 @@ describe('usage events that are sent again', () => {
     expect(old.message.dimensions.api_calls).to.equal('x');
   });
 
+  // spec/rating.md R57
   it('repair it also from another partition, in one batch, or not at all', async () => {
     const id = 'wanderer';
     await rate(tenant, usage('nobody', serviceId, { externalTransactionId: id }));

@@ -45,7 +45,7 @@ describe('usage events', () => {
     expect(shown.eventTimestamp).to.equal('2026-03-15T12:00:00.000Z');
     expect(shown.message.dimensions).to.deep.equal({ api_calls: '9200' });
     const [charge] = shown.ratedTransactions;
-    // 100 free, 9,000 at 0.02 = 180, 100 at 0.01 = 1.
+    // 100 free, 9,000 at 0.02 = 180, 100 at 0.01 = 1 (spec/rating.md R64, R65).
     expect(charge).to.include({ amount: 181, currency: 'USD', quantity: 9200, matches: true });
     expect(charge).to.include({ accountNumber: 'A-1', transactionDate: '2026-03-15' });
     const [row] = charge.explanation.rows;
@@ -72,7 +72,7 @@ describe('usage events', () => {
     const march = await rate(tenant, of('2026-03-01', '1000'));
     const late = await rate(tenant, of('2026-02-28', '50'));
     expect(march.ratedTransactions[0].amount).to.equal(0);
-    // The free 1,000 of February are used up: 50 at 0.02.
+    // The free 1,000 of February are used up: 50 at 0.02 (spec/rating.md R37).
     expect(late.ratedTransactions[0].amount).to.equal(1);
   });
 
@@ -89,7 +89,7 @@ describe('usage events', () => {
       .expect(200);
     const events = await Promise.all(body.data.map(({ id }: { id: string }) => event(tenant, id)));
     const total = events.reduce((sum, each) => sum + each.ratedTransactions[0].amount, 0);
-    // 12,000 calls: 1,000 free, 9,000 at 0.02 = 180, 2,000 at 0.01 = 20.
+    // 12,000 calls: 1,000 free, 9,000 at 0.02 = 180, 2,000 at 0.01 = 20 (spec/rating.md R34).
     expect(Math.round(total * 1e6) / 1e6).to.equal(200);
     const before = events.map(
       (each) => each.ratedTransactions[0].explanation.rows[0].counter.before,
@@ -208,8 +208,8 @@ describe('usage events', () => {
     isSending = false;
     await watching;
     expect(seen.size).to.be.greaterThan(1);
-    // Of the 50 in a round, 36 are rated, 4 (5, 15, 25, 35) are rejected and 10 repeat 0 to 9; the
-    // repeat of 5 is rejected as that was, and what it repeats becomes the duplicate.
+    // Of 50 in a round, 36 are rated, 4 (5, 15, 25, 35) rejected, and 10 repeat 0 to 9; that of 5
+    // is rejected as 5 was, and what it repeats becomes the duplicate (spec/beyond.md R12).
     expect(end).to.deep.equal({
       ...{ accepted: 500, rated: 360, duplicate: 100, rejected: 40, pending: 0 },
     });

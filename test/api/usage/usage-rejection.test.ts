@@ -169,6 +169,7 @@ describe('usage events that cannot be rated', () => {
   const plain = (): Message => of('plain');
 
   for (const [code, name, message, reason] of cases) {
+    // spec/rating.md R6, R7, R59, R60
     it(`${name} are ${code}, and can be seen`, async () => {
       const sent = message();
       const shown = await rate(tenant, sent);
@@ -184,6 +185,7 @@ describe('usage events that cannot be rated', () => {
     });
   }
 
+  // spec/rating.md R59
   it('are kept even when nothing of them can be read', async () => {
     const before = await waitUntilRated(tenant);
     const garbage = ['{}', '{"externalTransactionId": 5}', '{"externalTransactionId": "a\\u0000"}'];
@@ -201,6 +203,7 @@ describe('usage events that cannot be rated', () => {
     }
   });
 
+  // spec/rating.md R61
   it('do not keep others of their batch from being rated', async () => {
     const before = await waitUntilRated(tenant);
     const good = Array.from({ length: 20 }, () => plain());
@@ -238,6 +241,7 @@ describe('usage events that cannot be rated', () => {
   });
 
   describe('are rated again', () => {
+    // spec/rating.md R62
     it('one by one, after the cause was mended', async () => {
       const sent = { ...plain(), billingAccountRef: 'later' };
       const rejected = await rate(tenant, sent);
@@ -290,6 +294,7 @@ describe('usage events that cannot be rated', () => {
       );
     });
 
+    // spec/rating.md R62
     it('by filter, in the order in which they came, more than a page of them', async () => {
       const own = await instance.tenant();
       const serviceId = await createService(own, 'Metered', {

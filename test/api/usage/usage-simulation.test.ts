@@ -62,6 +62,7 @@ describe('a simulation of usage', () => {
   const calls = (count: number): Message =>
     usage('acme', serviceId, { dimensions: { api_calls: String(count) } });
 
+  // spec/rating.md R66
   it('gives what rating then gives, event after event', async () => {
     const messages = [900, 200, 0, 9_000, 1, 5_000].map(calls);
     const simulated = (await simulate(messages.map((message) => ({ message })))) as Shown[];
@@ -82,6 +83,7 @@ describe('a simulation of usage', () => {
     expect(amounts).to.deep.equal([0.5, 2.5, 0.5, 179.5, 0.51, 50.5]);
   });
 
+  // spec/rating.md R66
   it('writes nothing, and starts where the counters stand', async () => {
     await rate(tenant, calls(20_000));
     const before = await summary(tenant);

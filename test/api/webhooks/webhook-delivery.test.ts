@@ -38,6 +38,7 @@ interface Delivery {
   }[];
 }
 
+// spec/platform.md R36, R38 to R41; spec/flows.md R30
 describe('deliveries of webhooks', () => {
   let instance: TestInstance;
   let tenant: TestTenant;

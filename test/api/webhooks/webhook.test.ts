@@ -36,6 +36,7 @@ describe('webhooks', () => {
   const register = async (changes: object = {}): Promise<string> =>
     (await tenant.post('/v1/webhooks', { ...webhook, ...changes }).expect(201)).body.id as string;
 
+  // spec/platform.md R35
   it('are registered, and never show their secret', async () => {
     const { body } = await tenant.post('/v1/webhooks', webhook).expect(201);
     expect(Object.keys(body)).to.deep.equal(['id', 'url', 'events', 'active', 'createdAt']);
@@ -65,6 +66,7 @@ describe('webhooks', () => {
     expect(dump).to.contain('hooks.example').and.not.contain('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
   });
 
+  // spec/platform.md R37
   it('may be told of every kind of event, each once', async () => {
     const id = await register({ events: [...webhookEvents, 'mdata.created'], active: false });
     const { body } = await tenant.get(`/v1/webhooks/${id}`).expect(200);
@@ -106,6 +108,7 @@ describe('webhooks', () => {
     });
   }
 
+  // spec/platform.md R42
   it('refuse private addresses unless the instance allows them', async () => {
     const stranger = await guarded.tenant();
     for (const host of [
@@ -140,6 +143,7 @@ describe('webhooks', () => {
     await (await instance.tenant()).post('/v1/webhooks', webhook).expect(201);
   });
 
+  // spec/platform.md R36
   it('change what is given, and keep the rest', async () => {
     const id = await register();
     const path = `/v1/webhooks/${id}`;
@@ -156,6 +160,7 @@ describe('webhooks', () => {
     expect(changed.body).to.deep.include({ events, active: true, url: 'http://hooks.example/' });
   });
 
+  // spec/platform.md R36
   it('are gone when they are deleted', async () => {
     const id = await register();
     await tenant.post(`/v1/webhooks/${id}/test`).expect(200);
@@ -204,6 +209,7 @@ describe('webhooks', () => {
     }
   });
 
+  // spec/platform.md R36
   it('list their deliveries by state and kind, the latest first', async () => {
     const id = await register();
     const path = `/v1/webhooks/${id}`;

@@ -33,11 +33,13 @@ describe('rating/dimensions, quantities, rows', () => {
     ['only one without a row given', { storage: '1' }, 'NO_MATCHING_ROW'],
   ];
   for (const [name, dimensions, expected] of dimensionCases) {
+    // spec/rating.md R18, R19, R21, R41, R42
     it(`dimension: ${name}`, () => {
       assert.equal(rateAmount({ dimensions }, withRows(rows, { attributes })), expected);
     });
   }
 
+  // spec/rating.md R18
   it('names the unknown dimension', () => {
     const rated = rate(anEvent({ dimensions: { regoin: 'eu' } }), withRows(rows, { attributes }));
     assert.match(
@@ -102,11 +104,13 @@ describe('rating/dimensions, quantities, rows', () => {
     ],
   ];
   for (const [name, message, service, expected] of quantityCases) {
+    // spec/rating.md R20, R41
     it(`quantity: ${name}`, () => {
       assert.equal(rateAmount(message, withRows(unit, service)), expected);
     });
   }
 
+  // spec/rating.md R41
   it("the service's only priceable attribute is priced although the line adds another", () => {
     const lines = [aLine('a', { attributes: [anAttribute('seats')] })];
     assert.equal(rateAmount({ dimensions: { region: 'eu' } }, aContext({ lines })), '0.01');
@@ -156,6 +160,7 @@ describe('rating/dimensions, quantities, rows', () => {
     ['a condition that the event does not give', [flat('1', eu)], {}, 'NO_MATCHING_ROW'],
   ];
   for (const [name, given, dimensions, expected] of rowCases) {
+    // spec/rating.md R22, R23
     it(`row: ${name}`, () => {
       const context = withRows(given, { attributes });
       assert.equal(
@@ -165,6 +170,7 @@ describe('rating/dimensions, quantities, rows', () => {
     });
   }
 
+  // spec/rating.md R22
   it('names what no row matches', () => {
     const rated = rate(
       anEvent({ dimensions: { api_calls: '1', region: 'eu' } }),
@@ -195,6 +201,7 @@ describe('rating/dimensions, quantities, rows', () => {
       ]);
     };
 
+    // spec/rating.md R51
     it('rows of one usage type and account are summed', () => {
       // 10 * 0.5 + 4 * 2 = 13; two kinds of units, so the event's own quantity
       assert.deepEqual(summary(withRows([calls(), storage()], both)), [
@@ -202,6 +209,7 @@ describe('rating/dimensions, quantities, rows', () => {
       ]);
     });
 
+    // spec/rating.md R51
     it('a charge and a payout are two transactions', () => {
       const context = withRows(
         [calls(), storage({ usageType: 'Payout', billingAccountId: 'partner' })],
@@ -213,6 +221,7 @@ describe('rating/dimensions, quantities, rows', () => {
       ]);
     });
 
+    // spec/rating.md R52
     it("a row that bills another account, and one that names the event's own", () => {
       const rows = [
         calls({ billingAccountId: 'account-1' }),
@@ -224,6 +233,7 @@ describe('rating/dimensions, quantities, rows', () => {
       ]);
     });
 
+    // spec/rating.md R53
     it('the calcAmounts of a transaction sum to its amount, which is rounded once', () => {
       // 3 * 1.7e-11 = 5.1e-11; 4 * 1.3e-11 = 5.2e-11; together 1.03e-10, so 1e-10,
       // where each alone would round up to 1e-10. It goes to the larger remainder.

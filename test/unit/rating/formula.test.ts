@@ -103,6 +103,7 @@ describe('rating/formula', () => {
     ['Round', "error: 'Round' is unknown"],
   ];
   for (const [formula, expected] of evaluated) {
+    // spec/rating.md R43 to R46
     it(`${JSON.stringify(formula)} is ${expected}`, () => {
       assert.equal(evaluate(formula), expected);
     });
@@ -126,6 +127,7 @@ describe('rating/formula', () => {
     ['qyt', "error: 'qyt' is unknown"],
   ];
   for (const [formula, expected] of failing) {
+    // spec/rating.md R49
     it(`${JSON.stringify(formula)} fails: ${expected}`, () => {
       assert.equal(evaluate(formula), expected);
     });
@@ -161,6 +163,7 @@ describe('rating/formula', () => {
     ['('.repeat(2000), /^51: Parentheses nest/],
   ];
   for (const [formula, expected] of unparsed) {
+    // spec/rating.md R48
     it(`${JSON.stringify(formula.slice(0, 30))} does not parse: ${expected.source}`, () => {
       assert.match(evaluate(formula), expected);
     });
@@ -270,6 +273,7 @@ describe('rating/validate-logic', () => {
     ],
   ];
   for (const [name, steps, output, expected] of cases) {
+    // spec/rating.md R45, R48
     it(`${name}: ${expected.length} problems`, () => {
       assert.deepEqual(problems(steps, output), expected);
     });

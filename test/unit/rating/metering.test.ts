@@ -49,6 +49,7 @@ describe('rating/metering', () => {
     ['across the flat band', ['199', '102'], ['9.9', '5.11']],
   ];
   for (const [name, quantities, expected] of sequences) {
+    // spec/rating.md R30, R33
     it(`${name}: ${quantities.join(', ')}`, () => {
       const context = withRows([aRow('api_calls', 'TIERED', stairs)], metered());
       assert.deepEqual(
@@ -72,6 +73,7 @@ describe('rating/metering', () => {
     );
   });
 
+  // spec/rating.md R31
   it('a closed last tier rejects what goes above it, and the counter stays', () => {
     const context = withRows([aRow('api_calls', 'TIERED', tiers(['0', '10', '1']))], metered());
     assert.deepEqual(
@@ -117,6 +119,7 @@ describe('rating/metering', () => {
     ['Monthly', '2024-02-01T00:00:00Z', '2024-03-01T01:00:00+02:00', '10'],
   ];
   for (const [frequency, first, second, expected] of resets) {
+    // spec/rating.md R35, R36
     it(`${frequency ?? 'no reset'}: ${first} then ${second}`, () => {
       const context = withRows([aRow('api_calls', 'TIERED', stairs)], metered(frequency));
       assert.deepEqual(
@@ -129,6 +132,7 @@ describe('rating/metering', () => {
     });
   }
 
+  // spec/rating.md R37
   it('a late event counts in its own period', () => {
     const context = withRows([aRow('api_calls', 'TIERED', stairs)], metered());
     const usages: [string, string][] = [
@@ -152,6 +156,7 @@ describe('rating/metering', () => {
     ['neither', undefined, null, 'none 0001-01-01 9999-12-31'],
   ];
   for (const [name, resetFrequency, attribute, expected] of overrides) {
+    // spec/rating.md R35
     it(`period: ${name}`, () => {
       const rates = resetFrequency === undefined ? stairs : { ...stairs, resetFrequency };
       const prepared = prepare(
@@ -182,6 +187,7 @@ describe('rating/metering', () => {
     [aRow('api_calls', 'NO_PRICE', {}), ['0', '0']],
   ];
   for (const [row, expected] of methods) {
+    // spec/rating.md R38
     it(`metering does not change ${row.priceMethod}, and the counter still counts`, () => {
       const context = withRows([row], metered());
       const counters: Counters = new Map();
@@ -203,6 +209,7 @@ describe('rating/metering', () => {
     };
     const end = `${service.id}/Monthly/2024-03-01/api_calls`;
 
+    // spec/rating.md R33
     it('the line, else the account', () => {
       assert.equal(keyOf(aContext({ service })), `account/account-1/${end}`);
       assert.equal(keyOf(aContext({ service, lines: [aLine('l-1')] })), `line/l-1/${end}`);

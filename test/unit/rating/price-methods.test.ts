@@ -36,6 +36,7 @@ describe('rating/price methods', () => {
     ['NO_PRICE', {}, '5', '0'],
   ];
   for (const [method, rates, quantity, expected] of simple) {
+    // spec/rating.md R24 to R27
     it(`${method} ${JSON.stringify(rates)} of ${quantity} is ${expected}`, () => {
       assert.equal(priceOf(aRow('api_calls', method, rates), quantity), expected);
     });
@@ -117,6 +118,7 @@ describe('rating/price methods', () => {
     ['tiers of a single unit, beyond', single, '4', '12'],
   ];
   for (const [name, of, quantity, expected] of tierCases) {
+    // spec/rating.md R28 to R30
     it(`TIERED ${name}: ${quantity} costs ${expected}`, () => {
       assert.equal(priceOf(aRow('api_calls', 'TIERED', tiers(...of)), quantity), expected);
     });
@@ -205,11 +207,13 @@ describe('rating/price methods', () => {
     ['an empty first tier', [['0', '0', '1']], ['tierMaxVal of tier 1 must be greater than 0']],
   ];
   for (const [name, of, expected] of checked) {
+    // spec/rating.md R32
     it(`the check of tiers with ${name}`, () => {
       assert.deepEqual(tiered.check(toRates(of)), expected);
     });
   }
 
+  // spec/rating.md R32
   it('the check of tiers wants them in the order of tierNum', () => {
     const { rateCardTiers } = toRates(graduated);
     const renumbered = rateCardTiers.map((tier, index) => ({

@@ -98,6 +98,7 @@ describe('rating/pricing logic', () => {
     ],
   ];
   for (const [name, steps, output, message, expected] of cases) {
+    // spec/rating.md R44, R47, R49, R53
     it(`${name}: ${expected}`, () => {
       assert.equal(rateAmount(message, withLogics(aLogic(steps, output))), expected);
     });
@@ -130,6 +131,7 @@ describe('rating/pricing logic', () => {
     ['those that apply are added', ['Usage', 'Subscription', 'All'], '14'],
   ];
   for (const [name, types, expected] of chargeTypes) {
+    // spec/rating.md R40
     it(`chargeType: ${name}`, () => {
       const logics = types.map((chargeType) => aLogic({ p: '7' }, 'p', { chargeType }));
       assert.equal(rateAmount({}, withLogics(...logics)), expected);
@@ -157,6 +159,7 @@ describe('rating/pricing logic', () => {
     });
   }
 
+  // spec/rating.md R50
   it("the logic's usage type and the event's account hold, not those of the rows", () => {
     const paying = [
       aRow(
@@ -186,6 +189,7 @@ describe('rating/pricing logic', () => {
   });
 
   describe('explanation', () => {
+    // spec/rating.md R65
     it('walks from the charge to the line, card, row, tiers, counter and total', () => {
       const context = {
         ...withRows(
@@ -270,6 +274,7 @@ describe('rating/pricing logic', () => {
       });
     });
 
+    // spec/rating.md R65
     it('shows every formula step with its value, and which step asked for a price', () => {
       const logic = aLogic(
         { base: 'Price(api_calls, api_calls)', where: '"eu"', all: 'base / 3' },

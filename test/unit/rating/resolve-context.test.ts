@@ -44,11 +44,13 @@ describe('rating/account, service, line, currency, card', () => {
     ],
   ];
   for (const [name, context, expected] of rejections) {
+    // spec/rating.md R6, R7, R15
     it(`rejects: ${name}`, () => {
       assert.equal(rejectionOf(rate(anEvent(), context)), expected);
     });
   }
 
+  // spec/rating.md R11
   it('rejects an instance that no running line has, and names it', () => {
     const lines = [aLine('l1', { serviceInstanceId: 'i-1', endDate: '2024-03-14' })];
     assert.equal(
@@ -113,6 +115,7 @@ describe('rating/account, service, line, currency, card', () => {
     ['an empty instance names none', [aLine('a')], '', 'a'],
   ];
   for (const [name, lines, serviceInstanceId, expected] of lineCases) {
+    // spec/rating.md R8 to R13
     it(`line: ${name}`, () => {
       const prepared = prepare(anEvent({ serviceInstanceId }), aContext({ lines }));
       assert.isTrue(prepared.ok);
@@ -133,6 +136,7 @@ describe('rating/account, service, line, currency, card', () => {
     ["else the service's", null, null, 'USD', '100'],
   ];
   for (const [name, contractCurrency, defaultCurrency, currency, expected] of currencies) {
+    // spec/rating.md R14
     it(`currency: ${name}`, () => {
       const cards = ['USD', 'EUR', 'GBP'].map((each, index) =>
         aCard(perCall(`${index + 1}`), { currency: each }),
@@ -164,6 +168,7 @@ describe('rating/account, service, line, currency, card', () => {
     ['the future', '2030-01-01T00:00:00Z', '400'],
   ];
   for (const [name, eventTimestamp, expected] of versionCases) {
+    // spec/rating.md R16, R17
     it(`card version: ${name}`, () => {
       assert.equal(
         rateAmount({ eventTimestamp }, aContext({ service: aService({ cards: versions }) })),
@@ -189,6 +194,7 @@ describe('rating/account, service, line, currency, card', () => {
     ],
   ];
   for (const [name, line, expected] of exceptionCases) {
+    // spec/rating.md R15
     it(`exception card: ${name}`, () => {
       assert.equal(rateAmount({}, aContext({ lines: [line] })), expected);
     });

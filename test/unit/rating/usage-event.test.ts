@@ -17,6 +17,7 @@ function faultOf(message: unknown): string {
 }
 
 describe('rating/usage-event', () => {
+  // spec/rating.md R2
   it('reads every member and ignores those it does not know', () => {
     const read = readUsageEvent({
       ...valid,
@@ -41,6 +42,7 @@ describe('rating/usage-event', () => {
     });
   });
 
+  // spec/rating.md R2
   it('takes null for an optional member as absent', () => {
     const absent = { quantity: null, serviceInstanceId: null, priceUnitLabel: null };
     assert.deepEqual(readUsageEvent({ ...valid, ...absent }), readUsageEvent(valid));
@@ -77,6 +79,7 @@ describe('rating/usage-event', () => {
     ['2024-01-01T00:00:00.Z', null],
   ];
   for (const [text, expected] of timestamps) {
+    // spec/rating.md R3
     it(`reads the time ${text} as ${expected ?? 'INVALID_EVENT'}`, () => {
       const read = readUsageEvent({ ...valid, eventTimestamp: text });
       assert.equal(read.ok ? read.event.timestamp : null, expected);
@@ -136,6 +139,7 @@ describe('rating/usage-event', () => {
     ['a list as label', { ...valid, priceUnitLabel: [] }, /priceUnitLabel must be a string/],
   ];
   for (const [name, message, expected] of faults) {
+    // spec/rating.md R1, R4, R5, R21
     it(`refuses ${name}`, () => {
       assert.match(faultOf(message), expected);
     });
@@ -151,6 +155,7 @@ describe('rating/usage-event', () => {
     ],
   ];
   for (const [name, given, expected] of quantities) {
+    // spec/rating.md R5
     it(`reads ${name} as quantity`, () => {
       const read = readUsageEvent({ ...valid, quantity: given });
       assert.equal(read.ok && read.event.quantity?.toFixed(), expected);
