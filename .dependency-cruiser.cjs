@@ -16,13 +16,22 @@ const layers = {
   process: { may: ['kernel', 'messages', 'platform', 'adapters', 'access'] },
   activities: {
     may: [
-      ...['kernel', 'messages', 'rating', 'schemas', 'models', 'queries', 'commands'],
-      ...['platform', 'adapters', 'access', 'process'],
+      'kernel',
+      'messages',
+      'rating',
+      'schemas',
+      'models',
+      'queries',
+      'commands',
+      'platform',
+      'adapters',
+      'access',
+      'process',
     ],
   },
   workflows: { may: ['kernel', 'messages'], types: ['schemas', 'activities'] },
   flows: {
-    may: [...['kernel', 'messages', 'schemas', 'queries', 'commands', 'platform', 'access']],
+    may: ['kernel', 'messages', 'schemas', 'queries', 'commands', 'platform', 'access'],
     types: ['workflows', 'process', 'models'],
   },
   api: {

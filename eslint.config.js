@@ -31,6 +31,11 @@ export default tseslint.config(
       'no-restricted-syntax': [
         'error',
         { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' },
+        {
+          selector:
+            ':matches(SpreadElement, SpreadProperty) > :matches(ObjectExpression, ArrayExpression)',
+          message: 'Write the properties or elements themselves: a spread of a literal says nothing.',
+        },
       ],
       'max-lines': ['error', { max: 400 }],
       'max-lines-per-function': ['error', { max: 70, skipComments: true, skipBlankLines: true }],
@@ -64,8 +69,12 @@ export default tseslint.config(
     files: ['**/*.js', '**/*.cjs'],
     languageOptions: {
       globals: {
-        ...{ console: 'readonly', module: 'writable', process: 'readonly' },
-        ...{ require: 'readonly', setImmediate: 'readonly', URL: 'readonly' },
+        console: 'readonly',
+        module: 'writable',
+        process: 'readonly',
+        require: 'readonly',
+        setImmediate: 'readonly',
+        URL: 'readonly',
       },
     },
     rules: { '@typescript-eslint/no-require-imports': 'off' },

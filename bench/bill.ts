@@ -72,7 +72,13 @@ export async function measureBill({ databaseUrl, client, product, tell }: Bench)
   const [value, floorValue] = [transactions / seconds, transactions / floorSeconds];
   const ratio = value / floorValue;
   const row: BenchRow = {
-    ...{ id: 'bill', value, floorValue, ratio, unit: '/s', aim: '>= 0.2', isReached: ratio >= 0.2 },
+    id: 'bill',
+    value,
+    floorValue,
+    ratio,
+    unit: '/s',
+    aim: '>= 0.2',
+    isReached: ratio >= 0.2,
     transactions,
     measure:
       `transactions/s of a billing run over ${transactions} of ${accounts} accounts; the process ` +

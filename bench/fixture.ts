@@ -7,7 +7,8 @@ export interface BenchClient {
 
 export function benchClient(url: string, token: string): BenchClient {
   return {
-    ...{ url, token },
+    url,
+    token,
     async send(method, path, body) {
       const response = await fetch(`${url}${path}`, {
         method,
@@ -50,8 +51,10 @@ export async function createServices(client: BenchClient, count: number): Promis
       currency: 'USD',
       priceableAttributes: [
         {
-          ...{ name: 'api_calls', dimensionDataType: 'Number' },
-          ...{ isMeterDimension: true, meterResetFrequency: 'Monthly' },
+          name: 'api_calls',
+          dimensionDataType: 'Number',
+          isMeterDimension: true,
+          meterResetFrequency: 'Monthly',
         },
       ],
       rateCards: [
@@ -59,7 +62,9 @@ export async function createServices(client: BenchClient, count: number): Promis
           currency: 'USD',
           rows: [
             {
-              ...{ priceDimName: 'api_calls', label: 'API calls', priceMethod: 'TIERED' },
+              priceDimName: 'api_calls',
+              label: 'API calls',
+              priceMethod: 'TIERED',
               rateCardTiers: [
                 { tierNum: 1, tierMinVal: 0, tierMaxVal: 1000, tierUnitRate: 0, flatRate: false },
                 {

@@ -70,9 +70,14 @@ export async function measureFlat(bench: Bench): Promise<BenchRow[]> {
       () => load(tokens.small, smallPath),
     );
     rows.push({
-      ...{ id: `flat (${id})`, value: a, floorValue: b, ratio, unit: '/s' },
+      id: `flat (${id})`,
+      value: a,
+      floorValue: b,
+      ratio,
+      unit: '/s',
       transactions: big.events,
-      ...{ aim: `>= ${aim}`, isReached: ratio >= aim },
+      aim: `>= ${aim}`,
+      isReached: ratio >= aim,
       measure: `GET per second, ${big.events} transactions, ${big.accounts} accounts`,
       floor: `/s with ${small.events}`,
     });

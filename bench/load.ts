@@ -13,7 +13,10 @@ export interface Target {
 function cannonOptions({ url, token, connections, method = 'GET', body }: Target) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return {
-    ...{ url, connections, method, headers },
+    url,
+    connections,
+    method,
+    headers,
     ...(body === undefined
       ? {}
       : {

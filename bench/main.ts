@@ -79,7 +79,13 @@ async function openBench(
   const accounts = await createAccounts(client, accountCount);
   const services = await createServices(client, serviceCount);
   return {
-    ...{ databaseUrl, tenantId, client, product, accounts, services, tell },
+    databaseUrl,
+    tenantId,
+    client,
+    product,
+    accounts,
+    services,
+    tell,
     floorUrl: `http://127.0.0.1:${floorPort}`,
     async close() {
       await product.stop();

@@ -54,7 +54,9 @@ async function measureEmptyWorkflow({ count, callers }: { count: number; callers
       next += 1;
       const since = performance.now();
       await platform.temporal.starter.workflow.start('doNothing', {
-        ...{ taskQueue, workflowId, requestEagerStart: true },
+        taskQueue,
+        workflowId,
+        requestEagerStart: true,
       });
       await platform.temporal.waiter.workflow.getHandle(workflowId).result();
       times.push(performance.now() - since);
@@ -77,7 +79,10 @@ serve(
     emptyWorkflow: measureEmptyWorkflow,
     token: ({ tenantId }: { tenantId: string }) =>
       platform.tokens.issue({
-        ...{ tenantId, orgId: 'bench', roles: ['ADMIN'], subject: 'bench' },
+        tenantId,
+        orgId: 'bench',
+        roles: ['ADMIN'],
+        subject: 'bench',
         expiresInSeconds: 36_000,
       }),
     /** Bytes that the process holds. */

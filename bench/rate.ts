@@ -123,7 +123,12 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
   const isReached = ratio >= 0.4 && value >= 10_000;
   return [
     {
-      ...{ id: 'rate', value, floorValue, ratio, unit: '/s', isReached },
+      id: 'rate',
+      value,
+      floorValue,
+      ratio,
+      unit: '/s',
+      isReached,
       aim: '>= 0.4 and >= 10,000/s',
       measure: `events per second from a filled log, ${bench.services.length} metered, tiered services`,
       floor: '/s bulk insert of the same rows',

@@ -38,7 +38,13 @@ export async function measureRead(bench: Bench): Promise<BenchRow[]> {
       () => load(`${floorUrl}${floorPath}`),
     );
     rows.push({
-      ...{ id, value: a, floorValue: b, ratio, unit: '/s', aim: '>= 0.6', isReached: ratio >= 0.6 },
+      id,
+      value: a,
+      floorValue: b,
+      ratio,
+      unit: '/s',
+      aim: '>= 0.6',
+      isReached: ratio >= 0.6,
       measure: 'GET per second, 16 connections',
       floor: '/s bare Koa + pg',
     });
@@ -63,7 +69,12 @@ export async function measureIngest(bench: Bench): Promise<BenchRow[]> {
   ingestPerSecond = a;
   return [
     {
-      ...{ id: 'ingest', value: a, floorValue: b, ratio, unit: '/s', aim: '>= 0.5' },
+      id: 'ingest',
+      value: a,
+      floorValue: b,
+      ratio,
+      unit: '/s',
+      aim: '>= 0.5',
       measure: 'accepted POST /v1/ingest/usage per second, 64 connections',
       floor: '/s bare Koa, token and body',
       isReached: ratio >= 0.5,
@@ -80,13 +91,23 @@ export async function measureBatch(bench: Bench): Promise<BenchRow[]> {
   const body = () => JSON.stringify(Array.from({ length: eventsPerBatch }, () => maker.next()));
   const url = `${client.url}/v1/ingest/usage/batch`;
   const requests = await measureLoad({
-    ...{ url, token: client.token, connections: 4, seconds, method: 'POST', body },
+    url,
+    token: client.token,
+    connections: 4,
+    seconds,
+    method: 'POST',
+    body,
   });
   const value = requests * eventsPerBatch;
   const ratio = value / ingestPerSecond;
   return [
     {
-      ...{ id: 'batch', value, floorValue: ingestPerSecond, ratio, unit: '/s', aim: '>= 10' },
+      id: 'batch',
+      value,
+      floorValue: ingestPerSecond,
+      ratio,
+      unit: '/s',
+      aim: '>= 10',
       measure: `events per second through POST /v1/ingest/usage/batch, ${eventsPerBatch} a request`,
       floor: '/s ingest above',
       isReached: ratio >= 10,
@@ -125,13 +146,20 @@ async function freshTimes(bench: Bench): Promise<number[]> {
 export async function measureFresh(bench: Bench): Promise<BenchRow[]> {
   await bench.product.ask({ do: 'startWorkers' });
   const { p50: floorValue } = await bench.product.ask<{ p50: number }>({
-    ...{ do: 'emptyWorkflow', count: freshSamples, callers: 1 },
+    do: 'emptyWorkflow',
+    count: freshSamples,
+    callers: 1,
   });
   const value = median(await freshTimes(bench));
   const ratio = value / floorValue;
   return [
     {
-      ...{ id: 'fresh', value, floorValue, ratio, unit: 'ms', aim: '<= 4' },
+      id: 'fresh',
+      value,
+      floorValue,
+      ratio,
+      unit: 'ms',
+      aim: '<= 4',
       measure: 'p50 from ingest to rated, idle',
       floor: 'ms eager empty workflow',
       isReached: ratio <= 4,

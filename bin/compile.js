@@ -41,7 +41,10 @@ export async function compile() {
       entryPoints: paths.filter((path) => /\.[jt]s$/.test(path)),
       outdir: part,
       outbase: join(root, 'src'),
-      ...{ format: 'esm', platform: 'node', target: 'esnext', sourcemap: true },
+      format: 'esm',
+      platform: 'node',
+      target: 'esnext',
+      sourcemap: true,
       logLevel: 'warning',
     });
     await writeFile(join(part, stampName), stamp);

@@ -75,7 +75,10 @@ export async function findAccessKey(
   const { tenantId, orgId, roles, expiresAt: endsAt } = row;
   return {
     identity: {
-      ...{ tenantId, orgId, roles, subject: `key:${id}` },
+      tenantId,
+      orgId,
+      roles,
+      subject: `key:${id}`,
       credential: { kind: 'accessKey', id, kid: null, endsAt },
     },
     isSuspended: row.suspendedAt !== null,
@@ -112,8 +115,15 @@ export async function listAccessKeys(db: Knex, tenantId: string): Promise<Access
   return db('accessKey')
     .leftJoin('accessKeyUse', 'accessKeyUse.accessKeyId', 'accessKey.id')
     .select<AccessKey[]>(
-      ...['accessKey.id', 'accessKey.tenantId', 'name', 'orgId', 'roles', 'createdAt'],
-      ...['revokedAt', 'expiresAt', 'usedAt'],
+      'accessKey.id',
+      'accessKey.tenantId',
+      'name',
+      'orgId',
+      'roles',
+      'createdAt',
+      'revokedAt',
+      'expiresAt',
+      'usedAt',
     )
     .where('accessKey.tenantId', tenantId)
     .orderBy('createdAt', 'desc');

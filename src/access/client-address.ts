@@ -43,7 +43,10 @@ export interface ClientAddress {
 }
 
 const unknown: ClientAddress = {
-  ...{ group: 'unknown', isLoopback: false, isProxy: false, registrant: 'unknown' },
+  group: 'unknown',
+  isLoopback: false,
+  isProxy: false,
+  registrant: 'unknown',
 };
 
 /** Most proxies in a row that are looked at. */

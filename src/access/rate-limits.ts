@@ -105,7 +105,8 @@ export function openRateLimits(
       });
     const { msBeforeNext, remainingPoints } = counted;
     return {
-      ...{ limit, isExceeded },
+      limit,
+      isExceeded,
       remaining: Math.max(0, remainingPoints),
       resetAt: Math.ceil((Date.now() + msBeforeNext) / 1000),
       retryAfterSeconds: Math.max(1, Math.ceil(msBeforeNext / 1000)),

@@ -12,7 +12,13 @@ const snakeCase = (name: string): string =>
 export async function recordSecurityEvent(db: Knex, event: SecurityEvent): Promise<void> {
   const { tenantId, actor, requestId = null, callerRequestId = null, details = null } = event;
   await db.raw('select record_security_event(?, ?, ?, ?, ?, ?, ?, ?)', [
-    ...[tenantId, actor, requestId, callerRequestId, snakeCase(event.entity)],
-    ...[event.entityKey, event.action, details === null ? null : JSON.stringify(details)],
+    tenantId,
+    actor,
+    requestId,
+    callerRequestId,
+    snakeCase(event.entity),
+    event.entityKey,
+    event.action,
+    details === null ? null : JSON.stringify(details),
   ]);
 }

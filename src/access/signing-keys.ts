@@ -32,7 +32,10 @@ async function insertSigningKey(trx: Knex, box: SecretBox): Promise<string> {
   };
   const privateJwkSealed = box.seal(JSON.stringify(await exportJWK(pair.privateKey)));
   await trx('signingKey').insert({
-    ...{ kid, publicJwk, privateJwkSealed, createdAt: trx.raw('clock_timestamp()') },
+    kid,
+    publicJwk,
+    privateJwkSealed,
+    createdAt: trx.raw('clock_timestamp()'),
   });
   return kid;
 }

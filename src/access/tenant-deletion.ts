@@ -69,7 +69,11 @@ export async function deleteTenant(db: TenantDatabase, actor: string): Promise<b
     }
     // Before: what is written of a tenant that does not exist stands in the audit of nobody.
     await recordSecurityEvent(trx, {
-      ...{ tenantId, actor, entity: 'tenant', entityKey: tenantId, action: 'delete' },
+      tenantId,
+      actor,
+      entity: 'tenant',
+      entityKey: tenantId,
+      action: 'delete',
     });
     await trx('tenant').where({ id: tenantId }).delete();
     return true;

@@ -102,7 +102,10 @@ export class TenantShares {
     this.#waiting += 1;
     return new Promise((resolve, reject) => {
       tenant.waiting[lane].push({
-        ...{ lane, isGone, since: performance.now(), refuse: reject },
+        lane,
+        isGone,
+        since: performance.now(),
+        refuse: reject,
         begin: () => resolve(this.#begin(tenant, lane)),
       });
     });
@@ -130,8 +133,12 @@ export class TenantShares {
       return known;
     }
     const tenant: Tenant = {
-      ...{ inWork: none(), waiting: { light: [], heavy: [], flow: [] } },
-      ...{ spent: this.#floor, mean: 1, ease: ease.first, seenAt: now },
+      inWork: none(),
+      waiting: { light: [], heavy: [], flow: [] },
+      spent: this.#floor,
+      mean: 1,
+      ease: ease.first,
+      seenAt: now,
     };
     this.#tenants.set(id, tenant);
     this.#startTicking(now);

@@ -83,8 +83,18 @@ export async function getSeller(db: Knex, tenantId: string): Promise<Seller | un
   return db('seller')
     .where({ tenantId })
     .first<Seller | undefined>(
-      ...['name', 'street', 'street2', 'zipCode', 'city', 'country', 'vatId', 'registration'],
-      ...['paymentText', 'iban', 'bic', 'usageAppendix'],
+      'name',
+      'street',
+      'street2',
+      'zipCode',
+      'city',
+      'country',
+      'vatId',
+      'registration',
+      'paymentText',
+      'iban',
+      'bic',
+      'usageAppendix',
     );
 }
 

@@ -137,8 +137,11 @@ export async function openTokenKeys(
   const audience = [ownName, ...issuers.flatMap(resourcesOf)];
   const check = (token: string) =>
     jwtVerify(token, keys.keySet, {
-      ...{ algorithms: [signingAlgorithm], audience, issuer: [ownName, ...issuers] },
-      ...{ requiredClaims: ['exp', 'iat', 'jti', 'sub'], currentDate: now() },
+      algorithms: [signingAlgorithm],
+      audience,
+      issuer: [ownName, ...issuers],
+      requiredClaims: ['exp', 'iat', 'jti', 'sub'],
+      currentDate: now(),
     });
   return {
     get jwks() {
@@ -182,7 +185,9 @@ function sign(
   now: Date,
 ): Promise<string> {
   const claims = {
-    ...{ tenantId, roles, ...(orgId === null ? {} : { morgId: orgId }) },
+    tenantId,
+    roles,
+    ...(orgId === null ? {} : { morgId: orgId }),
     ...(oauth && {
       client_id: oauth.grant.clientId,
       scope: oauth.grant.scopes.join(' '),
@@ -237,7 +242,9 @@ function identityOf({ payload, protectedHeader }: JWTVerifyResult, lifeMaxSecond
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
     subject: sub ?? '',
     credential: {
-      ...{ kind: 'token' as const, id: jti, kid: protectedHeader.kid ?? null },
+      kind: 'token' as const,
+      id: jti,
+      kid: protectedHeader.kid ?? null,
       endsAt: new Date(Math.min(exp, iat + lifeMaxSeconds) * 1000),
     },
     ...(grant && { grant }),

@@ -16,7 +16,11 @@ export function currentRun(): { readonly workflowId: string; readonly runId: str
 export function workflowScope(platform: Platform, tenantId: string, actor: string): Scope {
   const requestId = currentRun().workflowId;
   return {
-    ...{ tenantId, orgId: null, roles: [], actor, requestId },
+    tenantId,
+    orgId: null,
+    roles: [],
+    actor,
+    requestId,
     db: platform.database.forTenant(tenantId, { actor, requestId }, 'batch'),
     now: platform.now,
   };

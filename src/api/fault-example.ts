@@ -5,7 +5,8 @@ import { presentProblem } from './presenters/problem.js';
 /** One of the failures that end with each status, in the words that it is answered with. */
 const failures: Readonly<Record<ErrorStatus, Problem>> = {
   400: problem.validation("'limit' must be a whole number of at least 1, such as 20", {
-    ...{ field: 'limit', value: '0' },
+    field: 'limit',
+    value: '0',
   }),
   401: problem.unauthorized('The token has expired; request a new one.'),
   403: problem.forbidden('The role ADMIN is required.'),

@@ -132,7 +132,10 @@ export async function serve(
   answer: (server: Server) => void,
 ): Promise<RunningApi> {
   const server = createServer({
-    ...{ maxHeaderSize, keepAliveTimeout, headersTimeout, requestTimeout },
+    maxHeaderSize,
+    keepAliveTimeout,
+    headersTimeout,
+    requestTimeout,
     connectionsCheckingInterval,
   });
   server.maxHeadersCount = maxHeadersCount;

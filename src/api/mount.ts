@@ -275,7 +275,8 @@ async function perform(
     const request = { key: idempotencyKey, operation: operation.id, input };
     const { status } = operation.success;
     const kept = await answerOnce(scope, request, async (inner) => ({
-      ...{ status, text: await answerText(operation, await work(inner), { requestId, ...input }) },
+      status,
+      text: await answerText(operation, await work(inner), { requestId, ...input }),
     }));
     sendJson(ctx, kept.status, kept.text);
     return;

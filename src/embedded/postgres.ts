@@ -155,12 +155,18 @@ async function ensureCluster(cluster: Cluster, password: string): Promise<void> 
     }
     await run(programs.initdb, {
       args: [
-        ...['-D', cluster.path === dir ? part : cluster.path, `--username=${SUPERUSER}`],
+        '-D',
+        cluster.path === dir ? part : cluster.path,
+        `--username=${SUPERUSER}`,
         // By descriptor, because that user may not be able to reach the file by its path.
-        ...['--auth=scram-sha-256', '--pwfile=/dev/fd/3'],
+        '--auth=scram-sha-256',
+        '--pwfile=/dev/fd/3',
         // The built-in C.UTF-8 is the same on every system, so an index never depends on libc.
-        ...['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'],
-        ...['--encoding=UTF8', '--data-checksums'],
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+        '--locale=C',
+        '--encoding=UTF8',
+        '--data-checksums',
       ],
       cwd: part,
       descriptor: passwordHandle.fd,

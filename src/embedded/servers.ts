@@ -106,8 +106,12 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
     return server;
   };
   await updateInstance(dataDir, () => ({
-    ...{ state: 'starting', apiUrl: null, databaseUrl: null },
-    ...{ temporalAddress: null, temporalNamespace: null, temporalUiUrl: null },
+    state: 'starting',
+    apiUrl: null,
+    databaseUrl: null,
+    temporalAddress: null,
+    temporalNamespace: null,
+    temporalUiUrl: null,
   }));
   return {
     isOwner: true,
@@ -128,7 +132,9 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
           : await reachTemporal(given);
       const { address: temporalAddress, namespace: temporalNamespace, uiUrl } = temporal;
       await updateInstance(dataDir, () => ({
-        ...{ temporalAddress, temporalNamespace, temporalUiUrl: uiUrl },
+        temporalAddress,
+        temporalNamespace,
+        temporalUiUrl: uiUrl,
       }));
       return temporal;
     },

@@ -61,7 +61,12 @@ async function runGo(
     const child = spawn(
       go,
       [
-        ...['build', '-v', '-mod=readonly', '-trimpath', '-o', folder],
+        'build',
+        '-v',
+        '-mod=readonly',
+        '-trimpath',
+        '-o',
+        folder,
         `-ldflags=-s -w -X github.com/temporalio/cli/temporalcli.Version=${version.slice(1)}`,
         'github.com/temporalio/cli/cmd/temporal',
       ],

@@ -120,9 +120,20 @@ function serverArguments(server: DevServer): string[] {
     `${name}=${value}`,
   ]);
   return [
-    ...['server', 'start-dev', '--ip', '127.0.0.1', '--log-level', 'warn'],
-    ...['--port', String(port), '--ui-port', String(uiPort)],
-    ...['--db-filename', databaseFile, '--namespace', namespace],
+    'server',
+    'start-dev',
+    '--ip',
+    '127.0.0.1',
+    '--log-level',
+    'warn',
+    '--port',
+    String(port),
+    '--ui-port',
+    String(uiPort),
+    '--db-filename',
+    databaseFile,
+    '--namespace',
+    namespace,
     ...pragmas,
     ...dynamic,
   ];

@@ -15,12 +15,17 @@ export function billingRun(
   return {
     workflow: 'runBilling',
     input: {
-      ...{ periodStart, periodEnd, dryRun: isDryRun },
+      periodStart,
+      periodEnd,
+      dryRun: isDryRun,
       ...(accountId === undefined || accountId === null ? {} : { accountId }),
     },
     businessKey: (executionId) =>
       `billing-run/${periodStart}/${periodEnd}/${accountId ?? 'all'}/${executionId}`,
-    ...{ entityType: 'invoice', entityId: accountId ?? 'all', idempotencyKey, isLong: true },
+    entityType: 'invoice',
+    entityId: accountId ?? 'all',
+    idempotencyKey,
+    isLong: true,
     summary: `bill ${periodStart} to ${periodEnd}${isDryRun ? ' (dry run)' : ''}`,
   };
 }

@@ -68,7 +68,8 @@ function optionsOf(
       workflowType: type,
       workflowId,
       memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
-      ...{ taskQueue, args: [input] },
+      taskQueue,
+      args: [input],
       // Its child has the same: who acts is known of an execution that Temporal ends by itself.
       typedSearchAttributes: new TypedSearchAttributes([
         { key: keyword('TenantId'), value: tenantId },

@@ -27,7 +27,11 @@ export function executionView(
     const { id, status, startedAt, completedAt, input, output, error, actor } = record;
     const place = `${encodeURIComponent(record.workflowId)}/${record.runId}`;
     return {
-      ...{ executionId: id, workflowId: flowId, workflowName: name, status, actor },
+      executionId: id,
+      workflowId: flowId,
+      workflowName: name,
+      status,
+      actor,
       startedAt: startedAt.toISOString(),
       completedAt: completedAt?.toISOString() ?? null,
       input: (input as { readonly start?: Record<string, unknown> } | null)?.start ?? input,

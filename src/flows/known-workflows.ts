@@ -13,7 +13,9 @@ export interface KnownFlow {
 }
 
 export const knownFlows: readonly KnownFlow[] = flowList.map(([workflow, flow]) => ({
-  ...{ workflow, flow, name: publicNameOf(workflow) },
+  workflow,
+  flow,
+  name: publicNameOf(workflow),
   flowId: flowIdOf(flow.slug),
 }));
 

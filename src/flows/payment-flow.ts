@@ -14,9 +14,12 @@ export async function savePayment(
 ): Promise<PaymentDto> {
   const { paymentReference } = payment;
   const { output } = await runFlow(scope, platform, {
-    ...{ workflow: 'savePayment', input: { payment }, idempotencyKey },
+    workflow: 'savePayment',
+    input: { payment },
+    idempotencyKey,
     businessKey: () => `payment/${paymentReference}`,
-    ...{ entityType: 'payment', entityId: paymentReference },
+    entityType: 'payment',
+    entityId: paymentReference,
     summary: `save payment ${paymentReference}`,
   });
   return output;
@@ -30,9 +33,13 @@ export async function editPayment(
   payment: Static<typeof PaymentUpdate>,
 ): Promise<PaymentDto> {
   const { output } = await runFlow(scope, platform, {
-    ...{ workflow: 'editPayment', input: { id, payment }, idempotencyKey: null },
+    workflow: 'editPayment',
+    input: { id, payment },
+    idempotencyKey: null,
     businessKey: (executionId) => `payment/${id}/edit/${executionId}`,
-    ...{ entityType: 'payment', entityId: id, summary: `change payment ${id}` },
+    entityType: 'payment',
+    entityId: id,
+    summary: `change payment ${id}`,
   });
   return output;
 }
@@ -44,6 +51,8 @@ export async function deletePayment(scope: Scope, platform: Platform, id: string
     input: { start: { id }, isDraft: false },
     idempotencyKey: null,
     businessKey: (executionId) => `payment/${id}/delete/${executionId}`,
-    ...{ entityType: 'payment', entityId: id, summary: `delete payment ${id}` },
+    entityType: 'payment',
+    entityId: id,
+    summary: `delete payment ${id}`,
   });
 }

@@ -125,7 +125,10 @@ async function startFlow<K extends FlowName>(
   for (;;) {
     try {
       const { firstExecutionRunId: runId, eagerlyStarted } = await startWorkflow(temporal, {
-        ...{ type: workflow, workflowId, summary, isExclusive: true },
+        type: workflow,
+        workflowId,
+        summary,
+        isExclusive: true,
         ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
         input: jsonSafe(run) as object,
         executionId,

@@ -1,3 +1,4 @@
+import { defined } from '../kernel/defined.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../process/platform.js';
 import { isCreate } from '../schemas/flows/flow.js';
@@ -27,8 +28,11 @@ export function slugFlow({ workflow, body, isDraft, idempotencyKey }: SlugCall):
   const named = start[flow.keyField];
   const key = draftId ?? (typeof named === 'string' ? named : undefined);
   return {
-    ...{ workflow, idempotencyKey, entityType: entity, entityId: key ?? 'new' },
-    input: { start, isDraft, ...(draftId === undefined ? {} : { draftId }) },
+    workflow,
+    idempotencyKey,
+    entityType: entity,
+    entityId: key ?? 'new',
+    input: { start, isDraft, ...defined({ draftId }) },
     businessKey: (executionId) =>
       isCreate(flow)
         ? `${entity}/${key ?? executionId}`

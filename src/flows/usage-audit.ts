@@ -15,7 +15,10 @@ export function usageAudit(
     workflow: 'auditUsage',
     input: { periodStart, periodEnd, samplePercent },
     businessKey: (executionId) => `audit-usage/${periodStart}/${periodEnd}/${executionId}`,
-    ...{ entityType: 'ratedTransaction', entityId: 'all', idempotencyKey, isLong: true },
+    entityType: 'ratedTransaction',
+    entityId: 'all',
+    idempotencyKey,
+    isLong: true,
     summary: `audit ${samplePercent} % of ${periodStart} to ${periodEnd}`,
   };
 }

@@ -37,14 +37,18 @@ async function runRetry(
   const { temporal, config } = platform;
   const input: UsageRetry = { tenantId, actor, filter };
   const start: WorkflowStart = {
-    ...{ type: 'retryUsage', workflowId: `${tenantId}/usage-retry/${entityId}`, input },
+    type: 'retryUsage',
+    workflowId: `${tenantId}/usage-retry/${entityId}`,
+    input,
     subject: { tenantId, entityType: 'usage', entityId, actor },
     summary: filter.id === undefined ? 'rate rejected usage again' : 'rate a rejected event again',
   };
   if (idempotencyKey === null) return runWorkflow(temporal, start, config.flowTimeoutMs);
   const executionId = newId();
   const { workflowId } = await claimIdempotencyKey(scope, {
-    ...{ key: idempotencyKey, executionId, workflowId: `${tenantId}/usage-retry/${executionId}` },
+    key: idempotencyKey,
+    executionId,
+    workflowId: `${tenantId}/usage-retry/${executionId}`,
     requestHash: hashOf(entityId),
   });
   return runWorkflow(temporal, { ...start, workflowId, isOnce: true }, config.flowTimeoutMs);

@@ -1,3 +1,5 @@
+import { defined } from '../kernel/defined.js';
+
 /** The header of HTTP and of Temporal that names a span (W3C Trace Context). */
 export const traceHeader = 'traceparent';
 
@@ -19,10 +21,7 @@ export function traceSubject([input]: readonly unknown[]): TraceSubject {
   const subject = typeof run === 'object' && run !== null ? run : input;
   const tenantId = textOf(subject, 'tenantId');
   const executionId = textOf(subject, 'executionId');
-  return {
-    ...(tenantId === undefined ? {} : { tenantId }),
-    ...(executionId === undefined ? {} : { executionId }),
-  };
+  return defined({ tenantId, executionId });
 }
 
 /** The id of the span of a workflow's run: its steps know it without being told. */

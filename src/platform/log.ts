@@ -4,9 +4,21 @@ export type { Logger };
 
 /** Fields that hold secrets, whoever logs them and up to two levels deep. */
 const secretFields = [
-  ...['authorization', 'cookie', 'password', 'secret', 'secrets', 'sealedSecrets', 'token'],
-  ...['access_token', 'refresh_token', 'client_secret', 'code_verifier', 'apiKey', 'accessKey'],
-  ...['connectionString', 'databaseUrl'],
+  'authorization',
+  'cookie',
+  'password',
+  'secret',
+  'secrets',
+  'sealedSecrets',
+  'token',
+  'access_token',
+  'refresh_token',
+  'client_secret',
+  'code_verifier',
+  'apiKey',
+  'accessKey',
+  'connectionString',
+  'databaseUrl',
 ];
 const redact = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 
@@ -91,8 +103,12 @@ function presentError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, code, constraint, table, cause } = error as Fault;
   return {
-    ...{ type: name, message: message && cut(message), stack: stack && cut(stack) },
-    ...{ code, constraint, table },
+    type: name,
+    message: message && cut(message),
+    stack: stack && cut(stack),
+    code,
+    constraint,
+    table,
     ...(cause === undefined || depth === 3 ? {} : { cause: presentError(cause, depth + 1) }),
   };
 }

@@ -23,6 +23,7 @@ import {
   type IdGenerator,
   type SpanExporter,
 } from '@opentelemetry/sdk-trace';
+import { defined } from '../kernel/defined.js';
 import type { LiveSpan, SpanAttributes, SpanStart, Tracing, TracingSettings } from './tracing.js';
 
 const kinds = {
@@ -113,7 +114,9 @@ export async function openTelemetry(settings: TracingSettings): Promise<Tracing>
     resource: defaultResource().merge(resourceFromAttributes({ ...settings.resource })),
     spanProcessors: [
       new BatchSpanProcessor({
-        ...{ exporter, maxQueueSize: queueMax, scheduledDelayMillis: 1_000 },
+        exporter,
+        maxQueueSize: queueMax,
+        scheduledDelayMillis: 1_000,
         exportTimeoutMillis: exportMsMax,
       }),
     ],
@@ -150,7 +153,7 @@ class Telemetry implements Tracing {
         {
           kind: kind === undefined ? SpanKind.INTERNAL : kinds[kind],
           attributes: attributesOf(attributes),
-          ...(startedAt === undefined ? {} : { startTime: startedAt }),
+          ...defined({ startTime: startedAt }),
         },
         context,
       );

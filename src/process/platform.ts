@@ -146,6 +146,16 @@ async function openBroker(
   return broker;
 }
 
+function openWebhooks(config: PlatformConfig, log: Logger) {
+  const webhookSettings: WebhookSettings = {
+    ...webhookDefaults,
+    allowsPrivateAddresses: false,
+    ...config.webhooks,
+  };
+  const poster = openPosterApart(webhookSettings, log);
+  return { webhookSettings, webhooks: openWebhookSender(webhookSettings, { poster }) };
+}
+
 /** Connects to the database, Temporal and the broker. */
 export async function openPlatform(
   config: PlatformConfig,
@@ -155,7 +165,10 @@ export async function openPlatform(
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
   const database = openDatabase(servers.databaseUrl, config.databasePoolMax, {
-    ...{ log, tracing, limits: config.timeLimits, tenantShare: config.tenantShare },
+    log,
+    tracing,
+    limits: config.timeLimits,
+    tenantShare: config.tenantShare,
   });
   const metrics = openMetrics(() => database.pool());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
@@ -170,23 +183,20 @@ export async function openPlatform(
   });
   const untraced = await openBroker(config, database, servers.databaseUrl, log);
   const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
-  const { tenantShare = tenantShareDefault } = config;
+  const { tenantShare = tenantShareDefault, ingestEventsPerMinute } = config;
   const now = config.now ?? (() => new Date());
   const box = secretBox(config.secret, config.previousSecrets);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, {
-    ...{ now, lifeMaxSeconds: config.tokenLifeMaxSeconds },
+    now,
+    lifeMaxSeconds: config.tokenLifeMaxSeconds,
   });
-  const webhookSettings: WebhookSettings = {
-    ...{ ...webhookDefaults, allowsPrivateAddresses: false },
-    ...config.webhooks,
-  };
-  const poster = openPosterApart(webhookSettings, log);
-  const webhooks = openWebhookSender(webhookSettings, { poster });
+  const { webhookSettings, webhooks } = openWebhooks(config, log);
   const invoices = openInvoiceRenderer();
   return {
     config,
     log,
-    ...{ metrics, tracing },
+    metrics,
+    tracing,
     database,
     temporal,
     broker,
@@ -199,10 +209,10 @@ export async function openPlatform(
     oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
     flowReplies: new FlowReplies(),
     secrets: box,
-    ...{ webhooks, webhookSettings, invoices },
-    rateLimits: openRateLimits(database.platform, {
-      ...{ ingestEventsPerMinute: config.ingestEventsPerMinute, log },
-    }),
+    webhooks,
+    webhookSettings,
+    invoices,
+    rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
     listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
     now,
     health: { areWorkersRunning: null, isEnding: false },

@@ -184,7 +184,11 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
     service: plan.service,
     contractLine: explainLine(owner.line),
     card: {
-      ...{ id, source, currency: plan.currency, versionNo, fromDate },
+      id,
+      source,
+      currency: plan.currency,
+      versionNo,
+      fromDate,
       ...(event.date < fromDate ? { note: noteOfOlder(event.date, fromDate) } : {}),
     },
     usageType: transaction.usageType,
@@ -203,7 +207,9 @@ const noteOfOlder = (date: string, fromDate: string): string =>
 /** A share of an amount. */
 export const explainShare = (share: Share, whole: Decimal): ExplainedShare => ({
   part: shareText(share),
-  ...{ from: decimalText(share.from), to: decimalText(share.to), of: decimalText(share.of) },
+  from: decimalText(share.from),
+  to: decimalText(share.to),
+  of: decimalText(share.of),
   whole: decimalText(whole),
 });
 

@@ -22,7 +22,10 @@ export interface ExecutionWatchLimits {
 }
 
 const limitsByDefault: ExecutionWatchLimits = {
-  ...{ everyMs: 2_000, overlapMs: 60_000, backMs: 24 * 3_600_000, keepMs: 10_000 },
+  everyMs: 2_000,
+  overlapMs: 60_000,
+  backMs: 24 * 3_600_000,
+  keepMs: 10_000,
 };
 
 /** Ends that could not be recorded after which a look is over: the database is away. */
@@ -136,7 +139,9 @@ export class ExecutionWatch {
     const subject = { tenantId: keyword(info, 'TenantId'), actor: keyword(info, 'Actor') };
     if (!this.#isOurs(info, { type, workflowId, executionId, ...subject })) return;
     await recordClosedExecution(this.#platform, {
-      ...{ executionId, status, ...subject },
+      executionId,
+      status,
+      ...subject,
       place: { workflow: type, workflowId, runId },
     });
   }

@@ -74,7 +74,9 @@ export async function startWorkers(
   const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
   const workers = await Promise.all([
     Worker.create({
-      ...{ ...common, taskQueue: temporal.taskQueue, workflowBundle },
+      ...common,
+      taskQueue: temporal.taskQueue,
+      workflowBundle,
       maxConcurrentWorkflowTaskExecutions: workflowTasksMax,
       maxConcurrentLocalActivityExecutions: workflowTasksMax,
     }),

@@ -161,7 +161,9 @@ export class UsageConsumer {
           workflowId: `${tenantId}/usage/${partition}/${firstOffset}`,
           input: range,
           subject: {
-            ...{ tenantId, entityType: 'usage', entityId: `${partition}/${firstOffset}` },
+            tenantId,
+            entityType: 'usage',
+            entityId: `${partition}/${firstOffset}`,
             actor: 'usage',
           },
           summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,

@@ -117,7 +117,11 @@ export class WebhookDispatcher {
 
   async #start({ tenantId, id, webhookId, event, round, attempts }: Claimed): Promise<void> {
     const input: WebhookDeliveryRun = {
-      ...{ tenantId, webhookId, deliveryId: id, round, number: attempts + 1 },
+      tenantId,
+      webhookId,
+      deliveryId: id,
+      round,
+      number: attempts + 1,
       delaysMs: this.#platform.webhookSettings.delaysMs,
     };
     await startWorkflow(this.#platform.temporal, {

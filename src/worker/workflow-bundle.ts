@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, type WorkflowBundle } from '@temporalio/worker';
+import { defined } from '../kernel/defined.js';
 import type { Logger } from '../platform/log.js';
 
 const source = fileURLToPath(new URL('..', import.meta.url));
@@ -74,7 +75,7 @@ export async function loadWorkflowBundle(
   const bundle = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: interceptorPaths,
-    ...(failureConverterPath === undefined ? {} : { failureConverterPath }),
+    ...defined({ failureConverterPath }),
     logger: {
       log: () => undefined,
       trace: () => undefined,

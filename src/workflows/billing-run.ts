@@ -70,7 +70,12 @@ export async function runBilling(
   );
   state ??= {
     start: await step(shortSteps.beginBillingRun, run, run.input),
-    ...{ afterId: null, accountsDone: 0, invoices: 0, problemCount: 0, problems: [], drafts: [] },
+    afterId: null,
+    accountsDone: 0,
+    invoices: 0,
+    problemCount: 0,
+    problems: [],
+    drafts: [],
   };
   const sizes = state.start.sizes ?? formerSizes;
   const rendersMax = sizes.renders ?? rendersByDefault;
@@ -93,9 +98,14 @@ export async function runBilling(
   const isSmall = state.invoices <= rendersMax;
   const isRendered = isSmall && (byCursor ? await renderFirst(run, rendersMax) : await render(run));
   const output = await lastStep(shortSteps.endBillingRun, run, {
-    ...{ executionId: run.executionId, input: run.input, invoiceDate: start.invoiceDate },
-    ...{ accountsDone, invoices },
-    ...{ problems, problemCount, drafts },
+    executionId: run.executionId,
+    input: run.input,
+    invoiceDate: start.invoiceDate,
+    accountsDone,
+    invoices,
+    problems,
+    problemCount,
+    drafts,
   });
   if (isRendered) return output;
   if (byCursor) {

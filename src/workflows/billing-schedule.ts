@@ -10,7 +10,11 @@ export async function scheduleBilling({ tenantId, every }: BillingScheduleInput)
   const input: BillingRunInput = { ...lastPeriod(every), dryRun: false };
   const executionId = uuid4();
   const run: FlowRun<BillingRunInput> = {
-    ...{ executionId, tenantId, orgId: null, actor: 'billing-schedule', input },
+    executionId,
+    tenantId,
+    orgId: null,
+    actor: 'billing-schedule',
+    input,
     requestId: `${workflowId}/${runId}`,
   };
   await executeChild<typeof runBilling>('runBilling', {

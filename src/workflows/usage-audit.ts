@@ -37,7 +37,11 @@ export async function auditUsage(
 ): Promise<unknown> {
   const { input } = run;
   const state: AuditState = resumed ?? {
-    ...{ after: null, events: 0, charges: 0, differenceCount: 0, differences: [] },
+    after: null,
+    events: 0,
+    charges: 0,
+    differenceCount: 0,
+    differences: [],
   };
   if (!resumed) await step(shortSteps.beginUsageAudit, run, input);
   for (;;) {
@@ -54,7 +58,11 @@ export async function auditUsage(
   add(state, counters.differenceCount, counters.differences);
   const { events, charges, differenceCount, differences } = state;
   const result: UsageAuditResult = {
-    ...{ events, charges, counters: counters.counters, differenceCount, differences },
+    events,
+    charges,
+    counters: counters.counters,
+    differenceCount,
+    differences,
   };
   return lastStep(shortSteps.endUsageAudit, run, { executionId: run.executionId, input, result });
 }
@@ -67,7 +75,11 @@ export async function scheduleUsageAudit({ tenantId, every }: BillingScheduleInp
   const input: UsageAuditInput = { ...lastPeriod(every), samplePercent: 100 };
   const executionId = uuid4();
   const run: FlowRun<UsageAuditInput> = {
-    ...{ executionId, tenantId, orgId: null, actor: 'audit-schedule', input },
+    executionId,
+    tenantId,
+    orgId: null,
+    actor: 'audit-schedule',
+    input,
     requestId: `${workflowId}/${runId}`,
   };
   const { periodStart, periodEnd } = input;

@@ -18,7 +18,11 @@ import {
 import { brokerKinds, ingestTimeoutMs } from './brokers.js';
 
 const message = (tenantId: string, text: string, more: Partial<UsageMessage> = {}) => ({
-  ...{ tenantId, partitionKey: 'a', key: null, orgId: 'org', message: JSON.stringify(text) },
+  tenantId,
+  partitionKey: 'a',
+  key: null,
+  orgId: 'org',
+  message: JSON.stringify(text),
   ...more,
 });
 
@@ -109,11 +113,15 @@ for (const kind of brokerKinds) {
       const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
       const given = [
         {
-          ...{ key: 'Schlüssel 鍵 🔑', orgId: 'Ørg', trace },
+          key: 'Schlüssel 鍵 🔑',
+          orgId: 'Ørg',
+          trace,
           message: '{"a":"\\u0000 \\ud800 \u{1F600} \\""}',
         },
         {
-          ...{ key: null, orgId: null, trace: null },
+          key: null,
+          orgId: null,
+          trace: null,
           message: '{"quantity":0.10000000000000000001,"b":1e400}',
         },
         { key: '', orgId: 'o', trace: null, message: '{}' },
@@ -121,7 +129,10 @@ for (const kind of brokerKinds) {
       for (const each of given) await broker.publish(message(tenantId, '', each));
       const records = await readAll(tenantId, partitionOf('a'));
       const parts = records.map(({ key, orgId, trace: of, message: text }) => ({
-        ...{ key, orgId, trace: of, message: text },
+        key,
+        orgId,
+        trace: of,
+        message: text,
       }));
       expect(parts).to.deep.equal(given);
       for (const { receivedAt } of records) {
@@ -173,10 +184,13 @@ for (const kind of brokerKinds) {
       expect(await texts({ limit: 3, offset: 0 })).to.deep.equal(['m-11', 'm-10', 'm-9']);
       expect(await texts({ limit: 4, offset: 10 })).to.deep.equal(['m-1', 'm-0']);
       expect(await texts({ limit: 9, offset: 0, containing: '"m-1' })).to.deep.equal([
-        ...['m-11', 'm-10', 'm-1'],
+        'm-11',
+        'm-10',
+        'm-1',
       ]);
       expect(await broker.readNewest(tenantId, [], { limit: 1, offset: 0 })).to.deep.equal({
-        ...{ records: [], isCut: false },
+        records: [],
+        isCut: false,
       });
     });
 
@@ -230,7 +244,9 @@ for (const kind of brokerKinds) {
       const refused = await tenant.post(path, { message: {} });
       expect(refused.status).to.be.oneOf([502, 504]);
       expect(refused.body).to.deep.equal({
-        ...{ is_gateway_error: false, status_code: refused.status, extra_fields: {} },
+        is_gateway_error: false,
+        status_code: refused.status,
+        extra_fields: {},
         error: { message: refused.body.error.message as string },
       });
       // The parts are asked once a second at most.

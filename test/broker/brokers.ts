@@ -26,7 +26,9 @@ const postgres: Kind = {
   async open(options = {}) {
     let cable: Cable | undefined;
     const instance = await openTestInstance({
-      ...{ ...options, ingestTimeoutMs, kafka: null },
+      ...options,
+      ingestTimeoutMs,
+      kafka: null,
       route: async (databaseUrl) => {
         cable = await layCable(databaseUrl);
         return cable.url;
@@ -47,10 +49,15 @@ function kafka(ports: string): Kind {
       const cable = await layCable(`kafka://127.0.0.1:${far}`, Number(near));
       serial += 1;
       const instance = await openTestInstance({
-        ...{ ...options, ingestTimeoutMs },
+        ...options,
+        ingestTimeoutMs,
         kafka: {
-          ...{ brokers: [`127.0.0.1:${near}`], prefix: `broker-${serial}`, tls: false },
-          ...{ sasl: undefined, replication: undefined, retentionHours: undefined },
+          brokers: [`127.0.0.1:${near}`],
+          prefix: `broker-${serial}`,
+          tls: false,
+          sasl: undefined,
+          replication: undefined,
+          retentionHours: undefined,
         },
       });
       const close = async (): Promise<void> => {

@@ -67,7 +67,10 @@ describe('the consent screen', function () {
     callback = await listen();
     clientId = await steps.client({ redirect_uris: ['http://127.0.0.1/callback'] });
     key = await createAccessKey(instance.platform.database.platform, {
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], name: 'Ann' },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      name: 'Ann',
     });
     browser = await openBrowser();
   });

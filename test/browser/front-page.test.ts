@@ -32,7 +32,9 @@ describe('the front page', function () {
       `[...document.querySelectorAll('.links a')].map((link) => [link.textContent, link.href])`,
     )) as [string, string][];
     expect(links.map(([name]) => name)).to.include.members([
-      ...['API documentation', 'OpenAPI document', 'Health'],
+      'API documentation',
+      'OpenAPI document',
+      'Health',
     ]);
     const { uiUrl } = instance.platform.temporal;
     expect(links.some(([name]) => name === 'Temporal UI')).to.equal(uiUrl !== null);
@@ -54,10 +56,13 @@ describe('the front page', function () {
     for (const accept of [undefined, '*/*', 'application/json']) {
       const headers = accept === undefined ? {} : { accept };
       const { status, headers: answered } = await sendRaw(instance.url, {
-        ...{ method: 'GET', path, headers },
+        method: 'GET',
+        path,
+        headers,
       });
       expect([status, answered['content-type']]).to.deep.equal([
-        ...[404, 'application/json; charset=utf-8'],
+        404,
+        'application/json; charset=utf-8',
       ]);
     }
   });

@@ -7,6 +7,7 @@ import { StreamableHTTPClientTransport as V1Transport } from '@modelcontextproto
 import { expect } from 'chai';
 import type { Browser } from 'puppeteer-core';
 import { createAccessKey } from '../../src/access/access-keys.js';
+import { defined } from '../../src/kernel/defined.js';
 import { openBrowser } from '../support/servers/browser.js';
 import {
   external,
@@ -44,7 +45,7 @@ class Application {
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
-      ...(scope === undefined ? {} : { scope }),
+      ...defined({ scope }),
     };
   }
 
@@ -101,7 +102,8 @@ const textOf = (result: unknown): string =>
 
 const kinds: readonly Kind[] = [
   {
-    ...{ name: '@modelcontextprotocol/sdk', host: '127.0.0.1' },
+    name: '@modelcontextprotocol/sdk',
+    host: '127.0.0.1',
     async connect(url, authProvider) {
       const client = new V1Client(who);
       await client.connect(new V1Transport(url, { authProvider }));
@@ -117,7 +119,8 @@ const kinds: readonly Kind[] = [
       new V1Transport(url, { authProvider }).finishAuth(callback.get('code') ?? ''),
   },
   {
-    ...{ name: '@modelcontextprotocol/client', host: 'localhost' },
+    name: '@modelcontextprotocol/client',
+    host: 'localhost',
     async connect(url, authProvider) {
       const client = new v2.Client(who, { versionNegotiation: { mode: 'auto' } });
       await client.connect(new v2.StreamableHTTPClientTransport(url, { authProvider }));
@@ -147,14 +150,19 @@ describe('the official MCP clients', function () {
 
   before(async () => {
     instance = await openTestInstance({
-      ...{ withWorkers: true, isPublic: true, now: clock.now },
+      withWorkers: true,
+      isPublic: true,
+      now: clock.now,
       // The clock is moved by hours.
       tokenSeconds: 86_400,
     });
     await oauthSteps(instance);
     tenant = await instance.tenant();
     key = await createAccessKey(instance.platform.database.platform, {
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], name: 'Ann' },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      name: 'Ann',
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     redirectUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
@@ -208,9 +216,16 @@ describe('the official MCP clients', function () {
         const names = (await connection.tools()).map(({ name }) => name);
         expect(names).to.include.members(['listAccounts', 'simulateUsage']);
         const body = {
-          ...{ Company_Name: `Made by ${kind.name}`, First_Name: 'Ann', Last_Name: 'Miller' },
-          ...{ Line1: '1 Main Street', City: 'Springfield', State: 'IL', Zip_Code: '62701' },
-          ...{ Country: 'US', Currency: 'USD', ExternalId: kind.name },
+          Company_Name: `Made by ${kind.name}`,
+          First_Name: 'Ann',
+          Last_Name: 'Miller',
+          Line1: '1 Main Street',
+          City: 'Springfield',
+          State: 'IL',
+          Zip_Code: '62701',
+          Country: 'US',
+          Currency: 'USD',
+          ExternalId: kind.name,
         };
         const made = JSON.parse(await connection.call('runCreateAccount', { body }));
         const accountId = made.output.id as string;

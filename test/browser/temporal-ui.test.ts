@@ -29,8 +29,12 @@ describe('a flow in the Temporal UI', function () {
     const { body } = await tenant
       .post('/v1/workflows/payment-save/execute', {
         data: {
-          ...{ account_id: 'acme', amount: 12.34, currency_id: 'USD', payment_method: 'Cash' },
-          ...{ payment_date: '2026-04-30', payment_reference: 'UI-4711' },
+          account_id: 'acme',
+          amount: 12.34,
+          currency_id: 'USD',
+          payment_method: 'Cash',
+          payment_date: '2026-04-30',
+          payment_reference: 'UI-4711',
         },
       })
       .expect(200);

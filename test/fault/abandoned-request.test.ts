@@ -88,7 +88,9 @@ describe('work that nobody waits for, and shares of the pool', () => {
     await owner.query('lock table account in access exclusive mode');
     const controller = new AbortController();
     const call = {
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
       params: { name: 'getAccount', arguments: { accountId: world.params['accountId'] } },
     };
     const sent = fetch(`${instance.url}/mcp`, {

@@ -67,7 +67,9 @@ describe('when the clock of the process jumps', function () {
         if (number < 0) continue;
         const { status } = await send('/v1/ingest/usage', {
           message: {
-            ...{ externalTransactionId: `clock-${number}`, serviceId, billingAccountRef: 'acme' },
+            externalTransactionId: `clock-${number}`,
+            serviceId,
+            billingAccountRef: 'acme',
             eventTimestamp: '2026-10-05T12:00:00Z',
             dimensions: { api_calls: '2', priority: '1', region: 'us' },
           },
@@ -90,8 +92,12 @@ describe('when the clock of the process jumps', function () {
     const outcome = await outcomeOf((sql) => product.query(sql), 'clock', accepted);
     const { rated, doubled, lost, counters, volumes } = outcome;
     tellFigures({
-      ...{ 'clock wrong by hours': jumps.join(' '), kills: 0 },
-      ...{ accepted: accepted.size, rated, doubled, lost },
+      'clock wrong by hours': jumps.join(' '),
+      kills: 0,
+      accepted: accepted.size,
+      rated,
+      doubled,
+      lost,
     });
     expect(answers.filter((answer) => !answer.endsWith(': 200'))).to.deep.equal([]);
     expect({ doubled, lost, rated }).to.deep.equal({ doubled: 0, lost: 0, rated: accepted.size });

@@ -40,8 +40,11 @@ describe('on a full disk', function () {
   let sent = 0;
   const event = (number: number) => ({
     message: {
-      ...{ externalTransactionId: `full-${number}`, serviceId, billingAccountRef: 'acme' },
-      ...{ eventTimestamp: '2026-10-05T12:00:00Z', padding },
+      externalTransactionId: `full-${number}`,
+      serviceId,
+      billingAccountRef: 'acme',
+      eventTimestamp: '2026-10-05T12:00:00Z',
+      padding,
       dimensions: { api_calls: '2', priority: '1', region: 'us' },
     },
   });
@@ -95,7 +98,13 @@ describe('on a full disk', function () {
     const outcome = await outcomeOf((sql) => product.query(sql), 'full', accepted);
     const { rated, doubled, lost, counters, volumes } = outcome;
     tellFigures({
-      ...{ kills: 0, sent, accepted: accepted.size, rated, doubled, lost, recoveredMs },
+      kills: 0,
+      sent,
+      accepted: accepted.size,
+      rated,
+      doubled,
+      lost,
+      recoveredMs,
       answers: JSON.stringify(Object.fromEntries(statuses)),
     });
     expect([...statuses.keys()].filter((status) => ![200, 201, 502, 503].includes(status))).to.eql(

@@ -129,11 +129,19 @@ describe('a billing run that is killed with -9', function () {
     const [found] = rows;
     const seconds = ((performance.now() - since) / 1000).toFixed(1);
     tellFigures({
-      ...{ kills, 'at invoice': billedAt.join(' '), invoices: invoiceCount, seconds },
-      ...{ transactions, ...found, doubled: (found?.billed ?? 0) - (found?.distinct ?? 0) },
+      kills,
+      'at invoice': billedAt.join(' '),
+      invoices: invoiceCount,
+      seconds,
+      transactions,
+      ...found,
+      doubled: (found?.billed ?? 0) - (found?.distinct ?? 0),
     });
     expect(found).to.include({
-      ...{ billed: transactions, distinct: transactions, lost: 0, unequal: 0 },
+      billed: transactions,
+      distinct: transactions,
+      lost: 0,
+      unequal: 0,
       exact: found?.rated,
     });
     // Each account has usage in one currency: one invoice.

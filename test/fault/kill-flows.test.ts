@@ -66,8 +66,10 @@ describe('killed in the middle of every flow', function () {
       expect(rows, `killed after ${afterMs} ms`).to.deep.equal(expected);
     }
     tellFigures({
-      ...{ kills: killedAfterMs.length, 'after ms': killedAfterMs.join(' and ') },
-      ...{ flows: flowList.length, 'answered before': answers.join(' and ') },
+      kills: killedAfterMs.length,
+      'after ms': killedAfterMs.join(' and '),
+      flows: flowList.length,
+      'answered before': answers.join(' and '),
     });
     expect(Math.min(...answers)).to.be.lessThan(16);
   });

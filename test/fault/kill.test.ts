@@ -27,7 +27,9 @@ describe('killed at any moment', function () {
   const event = (externalTransactionId: string, calls: number) => ({
     key: externalTransactionId,
     message: {
-      ...{ externalTransactionId, serviceId, billingAccountRef: 'acme' },
+      externalTransactionId,
+      serviceId,
+      billingAccountRef: 'acme',
       eventTimestamp: '2026-10-05T12:00:00Z',
       dimensions: { api_calls: String(calls), priority: '1', region: 'us' },
     },

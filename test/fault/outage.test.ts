@@ -46,8 +46,12 @@ describe('a database that is away while flows time out', function () {
     const paths: string[] = [];
     for (const reference of references) {
       const data = {
-        ...{ account_id: 'acme', amount: 1, currency_id: 'USD', payment_date: '2026-04-30' },
-        ...{ payment_method: 'Cash', payment_reference: reference },
+        account_id: 'acme',
+        amount: 1,
+        currency_id: 'USD',
+        payment_date: '2026-04-30',
+        payment_method: 'Cash',
+        payment_reference: reference,
       };
       const { body } = await tenant
         .post('/v1/workflows/payment-save/execute', { data, async: true })
@@ -87,8 +91,12 @@ describe('a database that is away while flows time out', function () {
       [other.platform.temporal.taskQueue],
     );
     const data = {
-      ...{ account_id: 'acme', amount: 1, currency_id: 'USD', payment_date: '2026-04-30' },
-      ...{ payment_method: 'Cash', payment_reference: 'B-1' },
+      account_id: 'acme',
+      amount: 1,
+      currency_id: 'USD',
+      payment_date: '2026-04-30',
+      payment_method: 'Cash',
+      payment_reference: 'B-1',
     };
     const { body } = await tenant
       .post('/v1/workflows/payment-save/execute', { data, async: true })
@@ -96,7 +104,8 @@ describe('a database that is away while flows time out', function () {
     await wait(5_000);
     const { temporal } = await testServers();
     const platform = await openPlatform(other.platform.config, {
-      ...{ databaseUrl: other.databaseUrl, temporal },
+      databaseUrl: other.databaseUrl,
+      temporal,
     });
     // Less than the five seconds: without the mark of the last look it would be missed.
     const workers = await startWorkers(platform, {

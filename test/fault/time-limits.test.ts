@@ -45,7 +45,9 @@ describe('time limits in the database', () => {
     const { tenantId } = world.tenant.scope;
     const other = await openTestInstance();
     const settings = [
-      ...['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'],
+      'statement_timeout',
+      'lock_timeout',
+      'idle_in_transaction_session_timeout',
       'transaction_timeout',
     ];
     const show = settings.map((name) => `current_setting('${name}') as ${name}`).join(', ');
@@ -61,10 +63,14 @@ describe('time limits in the database', () => {
     }
     await other.close();
     expect(seen).to.deep.equal([
-      ...['request 5s 20s 30s 2min', 'request 30s 20s 30s 2min'],
-      ...['step 30s 20s 30s 2min', 'step 30s 20s 30s 2min'],
-      ...['batch 10min 5min 5min 30min', 'batch 10min 5min 5min 30min'],
-      ...['request 5s 20s 30s 2min', 'request 30s 20s 30s 2min'],
+      'request 5s 20s 30s 2min',
+      'request 30s 20s 30s 2min',
+      'step 30s 20s 30s 2min',
+      'step 30s 20s 30s 2min',
+      'batch 10min 5min 5min 30min',
+      'batch 10min 5min 5min 30min',
+      'request 5s 20s 30s 2min',
+      'request 30s 20s 30s 2min',
     ]);
   });
 

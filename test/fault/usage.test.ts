@@ -67,7 +67,9 @@ async function check(tenant: TestTenant, rounds: number, expected: object): Prom
   );
   expect(rows.map((row) => ({ ...row, amount: Number(row['amount']) }))).to.deep.equal(
     accounts.map((account) => ({
-      ...{ account, charges: String(10 * rounds), events: String(10 * rounds) },
+      account,
+      charges: String(10 * rounds),
+      events: String(10 * rounds),
       amount: costOf(rounds),
       counter: String(1000 * rounds),
     })),
@@ -77,7 +79,10 @@ async function check(tenant: TestTenant, rounds: number, expected: object): Prom
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
   const { accepted, rated, duplicate } = counts;
   tellFigures({
-    ...{ accepted, rated, duplicate, doubled: sum('charges') - sum('events') },
+    accepted,
+    rated,
+    duplicate,
+    doubled: sum('charges') - sum('events'),
     lost: accepted - duplicate - sum('events'),
   });
 }

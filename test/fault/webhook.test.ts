@@ -103,7 +103,9 @@ describe('webhooks of a started product', function () {
     }
     expect(new Set(webhookIds.values()).size).to.equal(ids.size);
     tellFigures({
-      ...{ kills: 1, events: ids.size, deliveries: receiver.received.length },
+      kills: 1,
+      events: ids.size,
+      deliveries: receiver.received.length,
       lost: ids.size - webhookIds.size,
     });
   });

@@ -48,13 +48,28 @@ async function fuzz(options: FuzzOptions, folder: string, signal: AbortSignal): 
     signal.throwIfAborted();
     const { examples, maxTime, operation } = options;
     const args = [
-      ...['--config-file', configPath, 'run', `${instance.url}/openapi.json`],
+      '--config-file',
+      configPath,
+      'run',
+      `${instance.url}/openapi.json`,
       // Several workers at once make Python's own parser fail.
-      ...['--max-examples', String(examples), '--workers', '1'],
+      '--max-examples',
+      String(examples),
+      '--workers',
+      '1',
       // No text of a request may hold NUL, which every schema would have to repeat.
-      ...['--generation-allow-x00', 'false', '--continue-on-failure', '--no-shrink'],
-      ...['--generation-database', 'none'],
-      ...['--request-timeout', '60', '--suppress-health-check', 'all', '--warnings', 'off'],
+      '--generation-allow-x00',
+      'false',
+      '--continue-on-failure',
+      '--no-shrink',
+      '--generation-database',
+      'none',
+      '--request-timeout',
+      '60',
+      '--suppress-health-check',
+      'all',
+      '--warnings',
+      'off',
       ...(maxTime === undefined ? [] : ['--max-time', String(maxTime)]),
       ...(options.seed === undefined ? [] : ['--seed', options.seed]),
       ...(options.phases === undefined ? [] : ['--phases', options.phases]),

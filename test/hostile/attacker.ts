@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
+import { defined } from '../../src/kernel/defined.js';
 import type { Places } from '../support/http/world.js';
 
 /**
@@ -71,8 +72,11 @@ export class Attacker {
     this.stamp = Math.random().toString(36).slice(2, 10);
     this.#end = Date.now() + millis;
     this.#agent = new Agent({
-      ...{ connections: 4_000, pipelining: 1, headersTimeout: 120_000, bodyTimeout: 120_000 },
-      connect: { timeout: 30_000, ...(localAddress === undefined ? {} : { localAddress }) },
+      connections: 4_000,
+      pipelining: 1,
+      headersTimeout: 120_000,
+      bodyTimeout: 120_000,
+      connect: { timeout: 30_000, ...defined({ localAddress }) },
     });
   }
 
@@ -100,7 +104,10 @@ export class Attacker {
     const bearer = token === undefined ? this.token : token;
     try {
       const response = await this.#agent.request({
-        ...{ origin: this.url, path, method, body: body ?? null },
+        origin: this.url,
+        path,
+        method,
+        body: body ?? null,
         headers: {
           ...(bearer === null ? {} : { authorization: `Bearer ${bearer}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -167,10 +174,7 @@ export class Attacker {
   /** A connection on which this text is written as it is; it stays open until the attack is over. */
   socket(text: string | Buffer, onData?: (chunk: Buffer) => void): Socket {
     const { hostname, port } = new URL(this.url);
-    const socket = connect({
-      ...{ host: hostname, port: Number(port) },
-      ...(localAddress === undefined ? {} : { localAddress }),
-    });
+    const socket = connect({ host: hostname, port: Number(port), ...defined({ localAddress }) });
     this.#sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('data', (chunk) => {
@@ -188,9 +192,12 @@ export class Attacker {
   head(method: string, path: string, headers: readonly string[] = []): string {
     return [
       `${method} ${path} HTTP/1.1`,
-      ...['Host: localhost', `Authorization: Bearer ${this.token}`],
-      ...['Content-Type: application/json', ...headers],
-      ...['', ''],
+      'Host: localhost',
+      `Authorization: Bearer ${this.token}`,
+      'Content-Type: application/json',
+      ...headers,
+      '',
+      '',
     ].join('\r\n');
   }
 

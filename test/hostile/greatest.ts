@@ -137,9 +137,21 @@ function variantOf(schema: Schema, like: unknown): Schema | undefined {
 
 /** Values of the example that name something, or that the text of the schema does not describe. */
 const kept = new Set([
-  ...['priceDimName', 'dimensionDataType', 'priceOutput', 'attributeName', 'attributeValue'],
-  ...['dimension', 'redirect_uris', 'grant_types', 'response_types', 'scope', 'key'],
-  ...['token_endpoint_auth_method', 'meterResetFrequency', 'eventTimestamp', 'events'],
+  'priceDimName',
+  'dimensionDataType',
+  'priceOutput',
+  'attributeName',
+  'attributeValue',
+  'dimension',
+  'redirect_uris',
+  'grant_types',
+  'response_types',
+  'scope',
+  'key',
+  'token_endpoint_auth_method',
+  'meterResetFrequency',
+  'eventTimestamp',
+  'events',
 ]);
 
 const typesIn = ({ type }: Schema): readonly unknown[] => [type].flat();

@@ -106,10 +106,15 @@ async function forge(product: KillableProduct): Promise<void> {
     const client = new Client({ connection, namespace: instance?.temporalNamespace ?? 'default' });
     const executionId = randomUUID();
     const handle = await client.workflow.start('savePayment', {
-      ...{ workflowId: `neighbour/payment/${executionId}`, taskQueue: defaultTaskQueue },
+      workflowId: `neighbour/payment/${executionId}`,
+      taskQueue: defaultTaskQueue,
       args: [
         {
-          ...{ executionId, tenantId: 'neighbour', orgId: 'o', actor: 'boss', requestId: 'x' },
+          executionId,
+          tenantId: 'neighbour',
+          orgId: 'o',
+          actor: 'boss',
+          requestId: 'x',
           input: { start: { payment_reference: executionId, amount: 1 } },
         },
       ],

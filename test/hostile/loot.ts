@@ -38,15 +38,23 @@ async function fill(product: KillableProduct, tenantId: string): Promise<string>
     const trail = { actor: 'tester', requestId: 'test' };
     return await storeInvoice(
       {
-        ...{ tenantId, orgId: 'o', roles: ['ADMIN'], now: () => new Date(), ...trail },
+        tenantId,
+        orgId: 'o',
+        roles: ['ADMIN'],
+        now: () => new Date(),
+        ...trail,
         db: database.forTenant(tenantId, trail),
       },
       {
         invoice: {
-          ...{ accountId: accountIdOf(0), invoiceNo: 'INV-HUGE', amount: '3750', balance: '3750' },
+          accountId: accountIdOf(0),
+          invoiceNo: 'INV-HUGE',
+          amount: '3750',
+          balance: '3750',
         },
         items: Array.from({ length: invoiceItems }, (_each, index) => ({
-          ...{ description: `Item ${index} ${'of a long name '.repeat(12)}`, amount: '1.25' },
+          description: `Item ${index} ${'of a long name '.repeat(12)}`,
+          amount: '1.25',
           balance: '1.25',
         })),
       },
@@ -105,15 +113,19 @@ export async function collectLoot(
   const hoard = await make('/v1/mobjects', { name: 'hoard' });
   for (let from = 0; from < records; from += 10_000) {
     const data = Array.from({ length: 10_000 }, (_each, index) => ({
-      ...{ n: from + index, name: `record ${from + index}`, tags: ['a', 'b', String(index % 50)] },
+      n: from + index,
+      name: `record ${from + index}`,
+      tags: ['a', 'b', String(index % 50)],
     }));
     await must(product, token, `/v1/mobjects/${idOf(hoard)}/mdata/bulk`, { data });
   }
   const webhook = await make('/v1/webhooks', examples.webhook, {
-    ...{ url: 'https://hooks.invalid/hook', active: false },
+    url: 'https://hooks.invalid/hook',
+    active: false,
   });
   const run = await must(product, token, `${external}/run/billing/account/edit`, {
-    ...{ id: idOf(account), description: 'first' },
+    id: idOf(account),
+    description: 'first',
   });
   const flows = await must(product, token, '/v1/workflows', undefined, 'GET');
   const transactions = await must(
@@ -126,35 +138,61 @@ export async function collectLoot(
   const page = (transactions['data'] as { content: { Id: string }[] }).content;
   return {
     tenant: { id: tenantId },
-    ...{ hoardId: idOf(hoard), hugeInvoiceId },
+    hoardId: idOf(hoard),
+    hugeInvoiceId,
     params: {
       // Tokens are not stored: an id of one is whosever it is.
       jti: '01939c6e-7a00-4000-8000-00000000beef',
-      ...{ accountId: idOf(account), addressId: firstId(account, 'addresses') },
-      ...{ externalId: String(account['externalId']), currency: 'USD', name: 'netTerm' },
-      ...{ serviceId: idOf(service), attributeId: firstId(service, 'priceableAttributes') },
-      ...{ pricingLogicId: firstId(service, 'pricingLogic') },
+      accountId: idOf(account),
+      addressId: firstId(account, 'addresses'),
+      externalId: String(account['externalId']),
+      currency: 'USD',
+      name: 'netTerm',
+      serviceId: idOf(service),
+      attributeId: firstId(service, 'priceableAttributes'),
+      pricingLogicId: firstId(service, 'pricingLogic'),
       computationId: firstId(service, 'pricingLogic'),
-      ...{ contractId: idOf(contract), contractServiceId: lineId },
+      contractId: idOf(contract),
+      contractServiceId: lineId,
       serviceInstanceId: String(stored['serviceInstanceId']),
       'line.attributeId': firstId(stored, 'priceableAttributes'),
-      ...{ paymentId: idOf(payment), walletId: idOf(wallet), taxRateId: idOf(taxRate) },
-      ...{ invoiceId: hugeInvoiceId, executionId: String(run['flowExecutionId']) },
-      ...{ workflowId: 'account-edit', flowId: firstId(flows, 'data') },
-      ...{ mobjectId: idOf(recordType), mdataId: idOf(record) },
-      ...{ webhookId: idOf(webhook), deliveryId: idOf(webhook), id: 'txn-7' },
+      paymentId: idOf(payment),
+      walletId: idOf(wallet),
+      taxRateId: idOf(taxRate),
+      invoiceId: hugeInvoiceId,
+      executionId: String(run['flowExecutionId']),
+      workflowId: 'account-edit',
+      flowId: firstId(flows, 'data'),
+      mobjectId: idOf(recordType),
+      mdataId: idOf(record),
+      webhookId: idOf(webhook),
+      deliveryId: idOf(webhook),
+      id: 'txn-7',
       transactionId: page[0]?.Id ?? '',
     },
     references: {
-      ...{ id: idOf(account), accountId: idOf(account), masterAccountId: idOf(account) },
-      ...{ billingAccountId: idOf(account), accountExtId: String(account['externalId']) },
-      ...{ billingAccountRef: 'acct-7', serviceId: idOf(service), templateId: idOf(service) },
-      ...{ sourceServiceId: idOf(service), contractId: idOf(contract), parentId: idOf(contract) },
+      id: idOf(account),
+      accountId: idOf(account),
+      masterAccountId: idOf(account),
+      billingAccountId: idOf(account),
+      accountExtId: String(account['externalId']),
+      billingAccountRef: 'acct-7',
+      serviceId: idOf(service),
+      templateId: idOf(service),
+      sourceServiceId: idOf(service),
+      contractId: idOf(contract),
+      parentId: idOf(contract),
       priceDimId: firstId(service, 'priceableAttributes'),
-      ...{ contractSvcId: lineId, q2cEntityServiceId: lineId, invoiceId: hugeInvoiceId },
-      ...{ account_id: idOf(account), master_account_id: idOf(account) },
-      ...{ ID_Account: idOf(account), ID_Contract: idOf(contract), ID_Service: idOf(service) },
-      ...{ Service_ID: idOf(service), client_id: '01939c6e-7a00-7000-8000-000000000099' },
+      contractSvcId: lineId,
+      q2cEntityServiceId: lineId,
+      invoiceId: hugeInvoiceId,
+      account_id: idOf(account),
+      master_account_id: idOf(account),
+      ID_Account: idOf(account),
+      ID_Contract: idOf(contract),
+      ID_Service: idOf(service),
+      Service_ID: idOf(service),
+      client_id: '01939c6e-7a00-7000-8000-000000000099',
     },
   };
 }

@@ -7,6 +7,7 @@ import { constants, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
 import { parseCount } from '../../src/cli/options.js';
+import { defined } from '../../src/kernel/defined.js';
 import type { Attack } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { tryLeaks } from './leaks.js';
@@ -99,8 +100,15 @@ async function runAttack(stage: Stage, attack: Attack, seconds: number): Promise
   const { name, judges = 'all', asksForRating = false } = attack;
   const { statuses } = attacker;
   return {
-    ...{ name, judges, asksForRating, before, during, mebibytes, recoveredMs, statuses },
-    ...(error === undefined ? {} : { error }),
+    name,
+    judges,
+    asksForRating,
+    before,
+    during,
+    mebibytes,
+    recoveredMs,
+    statuses,
+    ...defined({ error }),
   };
 }
 

@@ -32,7 +32,8 @@ function serve(task: NeighbourTask): void {
 
   const send = async (path: string, body?: object, client = pool) => {
     const response = await client.request({
-      ...{ path, method: body === undefined ? 'GET' : 'POST' },
+      path,
+      method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${task.token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
@@ -60,8 +61,10 @@ function serve(task: NeighbourTask): void {
   const usage = (id: string): object => ({
     key: id,
     message: {
-      ...{ externalTransactionId: id, serviceId: task.serviceId },
-      ...{ eventTimestamp: '2026-10-05T12:00:00Z', billingAccountRef: task.accountRef },
+      externalTransactionId: id,
+      serviceId: task.serviceId,
+      eventTimestamp: '2026-10-05T12:00:00Z',
+      billingAccountRef: task.accountRef,
       dimensions: { api_calls: '2' },
     },
   });
@@ -92,8 +95,12 @@ function serve(task: NeighbourTask): void {
     ['health', overNewConnection],
   ];
   const payment = (): object => ({
-    ...{ accountId: task.accountId, currency: 'USD', amount: 1, paymentDate: '2026-10-05' },
-    ...{ paymentReference: `n-${process.pid}-${count}`, paymentMethod: 'ACH' },
+    accountId: task.accountId,
+    currency: 'USD',
+    amount: 1,
+    paymentDate: '2026-10-05',
+    paymentReference: `n-${process.pid}-${count}`,
+    paymentMethod: 'ACH',
     paymentType: 'Pay In',
   });
   const slow: readonly (readonly [string, () => Promise<unknown>])[] = [

@@ -47,9 +47,15 @@ function fared({ millis, faults, lagMs }: Taken): Fared {
     kinds.flatMap((kind) => millis[kind] ?? []).sort((a, b) => a - b);
   const all = sorted(simple);
   return {
-    ...{ requests: all.length, p50: at(all, 0.5), p99: at(all, 0.99), max: at(all, 1) },
-    ...{ healthMax: at(sorted(['health']), 1), flowMax: at(sorted(['flow']), 1) },
-    ...{ ratedMax: at(sorted(['rated']), 1), lagMs, faults },
+    requests: all.length,
+    p50: at(all, 0.5),
+    p99: at(all, 0.99),
+    max: at(all, 1),
+    healthMax: at(sorted(['health']), 1),
+    flowMax: at(sorted(['flow']), 1),
+    ratedMax: at(sorted(['rated']), 1),
+    lagMs,
+    faults,
     longest: Object.fromEntries(
       Object.keys(millis).map((kind) => [kind, Math.round(at(sorted([kind]), 1))]),
     ),

@@ -85,7 +85,11 @@ describe('the chain of the audit', function () {
   it('has one for events that belong to no tenant', async () => {
     const before = await verify('*');
     await recordSecurityEvent(instance.platform.database.platform, {
-      ...{ tenantId: null, actor: null, entity: 'signIn', entityKey: null, action: 'refuse' },
+      tenantId: null,
+      actor: null,
+      entity: 'signIn',
+      entityKey: null,
+      action: 'refuse',
     });
     await untilSealed('*');
     const after = await verify('*');
@@ -155,7 +159,11 @@ describe('the chain of the audit', function () {
       for (const label of ['a', 'b', 'c']) {
         const action = 'create';
         await recordSecurityEvent(tenant.scope.db.read, {
-          ...{ tenantId: tenant.id, actor: 'x', entity: 'accessKey', entityKey: label, action },
+          tenantId: tenant.id,
+          actor: 'x',
+          entity: 'accessKey',
+          entityKey: label,
+          action,
         });
       }
       await untilSealed(tenant.id);

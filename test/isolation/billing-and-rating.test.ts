@@ -118,19 +118,31 @@ describe('usage that is rated while a run bills its days', () => {
   const rateLog = async (scope: Scope, from: ReadonlyMap<number, number>): Promise<void> => {
     for (const [partition, offset] of from) {
       const { records, nextOffset } = await instance.platform.broker.read(
-        ...([scope.tenantId, partition, offset, offset + 100] as const),
+        scope.tenantId,
+        partition,
+        offset,
+        offset + 100,
       );
       await rateUsage(scope, {
-        ...{ partition, from: offset, end: nextOffset, records, workflowId: 'test' },
-        ...{ runId: newId(), onFault: (error) => expect.fail(String(error)) },
+        partition,
+        from: offset,
+        end: nextOffset,
+        records,
+        workflowId: 'test',
+        runId: newId(),
+        onFault: (error) => expect.fail(String(error)),
       });
     }
   };
 
   const bill = (scope: Scope, period: typeof march, accountId: string, executionId: string) =>
     billAccounts(scope, {
-      ...{ executionId, period, invoiceDate: '2026-05-01', accountIds: [accountId] },
-      ...{ isNamed: false, isDryRun: false },
+      executionId,
+      period,
+      invoiceDate: '2026-05-01',
+      accountIds: [accountId],
+      isNamed: false,
+      isDryRun: false,
     });
 
   /** Waits until nobody gets any further: each waits for a turn or a lock, or is done. */
@@ -183,7 +195,9 @@ describe('usage that is rated while a run bills its days', () => {
         billing.do(() =>
           bill(
             billing.scope(scope, (transaction) => transaction === 2),
-            ...([march, accountId, first] as const),
+            march,
+            accountId,
+            first,
           ),
         );
         for (const actor of order) {
@@ -236,7 +250,8 @@ describe('usage that streams in while its month is billed', () => {
     const runMonth = async (round: number): Promise<void> => {
       const month = monthOf(round);
       const execution = await executeRun(tenant, {
-        ...{ periodStart: `${month}-01`, periodEnd: `${month}-28` },
+        periodStart: `${month}-01`,
+        periodEnd: `${month}-28`,
       });
       expect(execution.status).to.equal('completed');
       // Usage streams in meanwhile: that some is not rated yet is told, and nothing else.

@@ -118,9 +118,23 @@ describe('the login of running processes', function () {
 
   it('sees no business of all tenants at once', async () => {
     const tables = [
-      ...['account', 'contract', 'contract_service', 'invoice', 'invoice_item', 'payment'],
-      ...['record', 'usage_event', 'rated_transaction', 'wallet', 'rate_card', 'service'],
-      ...['audit', 'execution', 'draft', 'tax_rate', 'tool_call'],
+      'account',
+      'contract',
+      'contract_service',
+      'invoice',
+      'invoice_item',
+      'payment',
+      'record',
+      'usage_event',
+      'rated_transaction',
+      'wallet',
+      'rate_card',
+      'service',
+      'audit',
+      'execution',
+      'draft',
+      'tax_rate',
+      'tool_call',
     ];
     await asOwner(instance.databaseUrl, async (client) => {
       const { rows } = await client.query('select distinct tenant_id from account');
@@ -146,10 +160,7 @@ describe('the login of running processes', function () {
   /** The command line with the login of the running processes alone. */
   const command = async (...given: string[]): Promise<{ code: number; output: string }> =>
     new Promise((resolve) => {
-      const env = {
-        ...process.env,
-        ...{ DATABASE_URL: loginUrl, SECRET_KEY: secret.toString('base64') },
-      };
+      const env = { ...process.env, DATABASE_URL: loginUrl, SECRET_KEY: secret.toString('base64') };
       execFile(
         process.execPath,
         ['--import', 'tsx', program, ...given],

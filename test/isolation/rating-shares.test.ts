@@ -120,9 +120,7 @@ describe('tenants that share the slots of rating', () => {
     workers = await startWorkers(instance.platform);
     const counts = await waitUntilRated(tenant);
     // Five were accepted, of which the log has three.
-    expect(counts).to.deep.equal({
-      ...{ accepted: 3, rated: 3, duplicate: 0, rejected: 0, pending: 0 },
-    });
+    expect(counts).to.deep.equal({ accepted: 3, rated: 3, duplicate: 0, rejected: 0, pending: 0 });
     const lost = await listLostUsage(instance.platform.database.platform, tenant.id);
     expect(lost).to.have.length(1);
     expect(lost[0]).to.include({ tenantId: tenant.id, partition, firstOffset: 1, endOffset: 3 });

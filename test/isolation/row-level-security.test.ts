@@ -7,10 +7,21 @@ import { buildWorld, type World } from '../support/http/world.js';
 
 /** Tables that all tenants share; every other one must be protected. */
 const sharedTables = new Set([
-  ...['country', 'currency', 'picklist_value', 'signing_key', 'tenant'],
-  ...['knex_migrations', 'knex_migrations_lock', 'rate_limit', 'usage_log', 'audit_sealing'],
+  'country',
+  'currency',
+  'picklist_value',
+  'signing_key',
+  'tenant',
+  'knex_migrations',
+  'knex_migrations_lock',
+  'rate_limit',
+  'usage_log',
+  'audit_sealing',
   // Of the instance, or of no tenant until a user has consented.
-  ...['mcp_client', 'oauth_client', 'oauth_decision', 'execution_watch'],
+  'mcp_client',
+  'oauth_client',
+  'oauth_decision',
+  'execution_watch',
 ]);
 
 const count = async (client: pg.Client, table: string): Promise<number> => {

@@ -16,8 +16,11 @@ import {
 
 /** Properties that refer to a record although they hold no UUID. */
 const textReferences = new Set([
-  ...['accountExtId', 'billingAccountRef'],
-  ...['account_id', 'master_account_id', 'Service_ID'],
+  'accountExtId',
+  'billingAccountRef',
+  'account_id',
+  'master_account_id',
+  'Service_ID',
 ]);
 
 /** Operations whose body chooses records: another tenant's id chooses none. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { SignJWT, generateKeyPair } from 'jose';
+import { defined } from '../../src/kernel/defined.js';
 import { accessOf, rolesOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/http/answers.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
@@ -23,8 +24,12 @@ const operators = [
   ...['create', 'edit', 'delete'].map((flow) => `POST /run/billing/payment/${flow}`),
   'POST /v1/workflows/{workflowId}/execute',
   'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel',
-  ...['POST /accounts', 'PUT /accounts/{accountId}', 'DELETE /accounts/{accountId}'],
-  ...['POST /contracts', 'PUT /contracts/{contractId}', 'DELETE /contracts/{contractId}'],
+  'POST /accounts',
+  'PUT /accounts/{accountId}',
+  'DELETE /accounts/{accountId}',
+  'POST /contracts',
+  'PUT /contracts/{contractId}',
+  'DELETE /contracts/{contractId}',
   'POST /contracts/{contractId}/services',
   'PUT /contracts/{contractId}/services/{contractServiceId}',
   'DELETE /contracts/{contractId}/services/{contractServiceId}',
@@ -34,9 +39,13 @@ const operators = [
   'PUT /contract-services/{contractServiceId}/end',
   'PUT /api/q2c-entity-services/CONTRACT/{contractServiceId}',
   'DELETE /api/q2c-entity-services/CONTRACT/{contractServiceId}',
-  ...['POST /payments', 'PUT /payments/{paymentId}', 'DELETE /payments/{paymentId}'],
+  'POST /payments',
+  'PUT /payments/{paymentId}',
+  'DELETE /payments/{paymentId}',
   'POST /v1/payments/{paymentId}/apply',
-  ...['POST /wallets', 'PUT /wallets/{walletId}', 'DELETE /wallets/{walletId}'],
+  'POST /wallets',
+  'PUT /wallets/{walletId}',
+  'DELETE /wallets/{walletId}',
   'POST /accounts/{accountId}/addresses',
   'PUT /accounts/{accountId}/addresses/{addressId}',
   'DELETE /accounts/{accountId}/addresses/{addressId}',
@@ -63,7 +72,7 @@ describe('access', () => {
     const tenant = await instance.tenant();
     const signed = async (tenantId: string | undefined, expiresInSeconds: number) => {
       const { privateKey } = await generateKeyPair('ES256');
-      return new SignJWT({ ...(tenantId === undefined ? {} : { tenantId }), roles: ['ADMIN'] })
+      return new SignJWT({ ...defined({ tenantId }), roles: ['ADMIN'] })
         .setProtectedHeader({
           alg: 'ES256',
           kid: String(instance.platform.tokens.jwks.keys[0]?.kid),
@@ -78,7 +87,10 @@ describe('access', () => {
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
     const expired = await instance.platform.tokens.issue({
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], subject: 'tester' },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      subject: 'tester',
       expiresInSeconds: -60,
     });
     Object.assign(bearer, {

@@ -179,7 +179,7 @@ describe('docker-compose.yml', () => {
       outside: ['proxy', 'api', 'worker'],
       operator: ['temporal-ui'],
       front: ['proxy', 'api'],
-      database: [...['postgres', 'migrate', 'temporal-schema', 'temporal', 'api', 'worker']],
+      database: ['postgres', 'migrate', 'temporal-schema', 'temporal', 'api', 'worker'],
       workflow: ['temporal', 'temporal-namespace', 'temporal-ui', 'api', 'worker'],
       log: ['kafka', 'api', 'worker'],
     });

@@ -39,7 +39,9 @@ describe('error families', () => {
     // spec/platform.md R14, R15
     it(`of records answer ${status} to ${what} with exactly their body`, async () => {
       const answer = await sendRaw(instance.url, {
-        ...{ method, path, body: '{' },
+        method,
+        path,
+        body: '{',
         headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/json' },
       });
       expect(answer.status).to.equal(status);

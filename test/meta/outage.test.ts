@@ -40,7 +40,10 @@ describe('without the database', () => {
     world = await buildWorld(await instance.tenant());
     const { id: tenantId } = world.tenant;
     accessKey = await createAccessKey(instance.platform.database.platform, {
-      ...{ tenantId, orgId: 'org', roles: ['ADMIN'], name: null },
+      tenantId,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      name: null,
     });
     photographer = await openPhotographer(instance.databaseUrl);
     stored = await photographer.take();

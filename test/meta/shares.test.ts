@@ -54,7 +54,8 @@ describe('shares', () => {
     if (id === 'registerClient') continue;
     it(`refuse ${id} with 429`, async () => {
       const answer = await sendRaw(instance.url, {
-        ...{ method, path: path.replace(/\{\w+\}/g, anyId) },
+        method,
+        path: path.replace(/\{\w+\}/g, anyId),
         headers: access === 'public' ? {} : { Authorization: `Bearer ${greedy.token}` },
       });
       expect(answer.status).to.equal(429);

@@ -45,7 +45,10 @@ interface EarlierInvoice {
 
 /** One that holds nothing any more. */
 const voidOf = (number: number): EarlierInvoice => ({
-  ...{ number, account: 1, status: 'Void', events: [] },
+  number,
+  account: 1,
+  status: 'Void',
+  events: [],
   items: [[0, serviceIdOf(0), '1.25']],
 });
 
@@ -55,12 +58,12 @@ const voidOf = (number: number): EarlierInvoice => ({
  * cost 0.75 more for minutes.
  */
 const invoices: readonly EarlierInvoice[] = [
+  { number: 1, account: 0, status: 'Posted', events: [0, 6], items: [[0, serviceIdOf(0), '2.50']] },
   {
-    ...{ number: 1, account: 0, status: 'Posted', events: [0, 6] },
-    items: [[0, serviceIdOf(0), '2.50']],
-  },
-  {
-    ...{ number: 2, account: 2, status: 'Posted', events: [1, 7] },
+    number: 2,
+    account: 2,
+    status: 'Posted',
+    events: [1, 7],
     items: [
       [1, serviceIdOf(1), '2.50'],
       [1, idOf(6, 1), '1.50'],
@@ -78,8 +81,13 @@ async function storeInvoice(client: pg.Client, invoice: EarlierInvoice): Promise
        case when $5 = 'Void' then 0 else sum(amount) end, $6, case when $5 = 'Void' then now() end
      from unnest($7::numeric[]) as amount`,
     [
-      ...[tenantId, invoiceIdOf(number), String(number), accountIdOf(account), status],
-      ...[events.length, items.map(([, , amount]) => amount)],
+      tenantId,
+      invoiceIdOf(number),
+      String(number),
+      accountIdOf(account),
+      status,
+      events.length,
+      items.map(([, , amount]) => amount),
     ],
   );
   for (const [position, [service, dimension, amount]] of items.entries()) {
@@ -88,8 +96,14 @@ async function storeInvoice(client: pg.Client, invoice: EarlierInvoice): Promise
          volume, rate_per_unit, exact_amount, amount, balance, charge_type, price_method_type)
        values ($1, $2, $3, $4, $5, $6, 24, 0.1, $7, $7, $8, 'Usage', 'QUANTITY')`,
       [
-        ...[tenantId, idOf(7, 10 * number + position), invoiceIdOf(number), position],
-        ...[serviceIdOf(service), dimension, amount, status === 'Void' ? 0 : amount],
+        tenantId,
+        idOf(7, 10 * number + position),
+        invoiceIdOf(number),
+        position,
+        serviceIdOf(service),
+        dimension,
+        amount,
+        status === 'Void' ? 0 : amount,
       ],
     );
   }
@@ -98,7 +112,9 @@ async function storeInvoice(client: pg.Client, invoice: EarlierInvoice): Promise
     `update rated_transaction set billed = true, invoice_id = $2, invoice_item_id = $3
      where tenant_id = $1 and external_tran_id = any($4)`,
     [
-      ...[tenantId, invoiceIdOf(number), items.length === 1 ? idOf(7, 10 * number) : null],
+      tenantId,
+      invoiceIdOf(number),
+      items.length === 1 ? idOf(7, 10 * number) : null,
       events.map((event) => `txn-${event}`),
     ],
   );
@@ -228,11 +244,16 @@ describe('the migration that records billed usage beside the transactions', () =
   it('goes down with what was billed since, and up once more', async () => {
     await migrateTo(databaseUrl, earlier, 'down');
     const invoiceOf: Record<string, string> = {
-      ...{ 'txn-0': 'INV-000001', 'txn-6': 'INV-000001' },
-      ...{ 'txn-3': 'INV-000004', 'txn-9': 'INV-000004' },
-      ...{ 'txn-2': 'INV-000005', 'txn-5': 'INV-000005' },
-      ...{ 'txn-8': 'INV-000005', 'txn-11': 'INV-000005' },
-      ...{ 'txn-4': 'INV-000006', 'txn-10': 'INV-000006' },
+      'txn-0': 'INV-000001',
+      'txn-6': 'INV-000001',
+      'txn-3': 'INV-000004',
+      'txn-9': 'INV-000004',
+      'txn-2': 'INV-000005',
+      'txn-5': 'INV-000005',
+      'txn-8': 'INV-000005',
+      'txn-11': 'INV-000005',
+      'txn-4': 'INV-000006',
+      'txn-10': 'INV-000006',
     };
     expect(await earlierState()).to.deep.equal(
       Object.entries(invoiceOf)

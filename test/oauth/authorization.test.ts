@@ -84,7 +84,8 @@ describe('OAuth: authorization', () => {
     const port = 'https://app.example:8443/callback';
     expectFault(
       await steps.authorize(authorization(remote, { redirect_uri: port })),
-      ...([400, 'invalid_request'] as const),
+      400,
+      'invalid_request',
     );
   });
 
@@ -154,7 +155,9 @@ describe('OAuth: authorization', () => {
   it('sends no state where none was given', async () => {
     const request = authorization(clientId, { state: undefined, response_type: 'token' });
     expect(redirected(await steps.authorize(request))).to.have.all.keys(
-      ...['error', 'error_description', 'iss'],
+      'error',
+      'error_description',
+      'iss',
     );
   });
 
@@ -184,7 +187,8 @@ describe('OAuth: authorization', () => {
         authorization(stranger, { redirect_uri: uri, response_type: 'token' }),
       );
       const page = await fetch(`${shown.url}/api/oauth/per-user/authorize?${request}`, {
-        ...{ redirect: 'manual', headers: { Accept: 'text/html,*/*;q=0.8' } },
+        redirect: 'manual',
+        headers: { Accept: 'text/html,*/*;q=0.8' },
       });
       expect(page.status).to.equal(400);
       expect(page.headers.get('content-type')).to.equal('text/html; charset=utf-8');

@@ -56,7 +56,8 @@ describe('OAuth: the command line', function () {
     expect([removed.code, removed.output]).to.deep.equal([0, 'removed Assistants\n']);
     const gone = await durabill('mcp-client', 'remove', 'Assistants');
     expect([gone.code, gone.errors]).to.deep.equal([
-      ...[1, "durabill: There is no MCP client 'Assistants'.\n"],
+      1,
+      "durabill: There is no MCP client 'Assistants'.\n",
     ]);
   });
 
@@ -96,7 +97,12 @@ describe('OAuth: the command line', function () {
       expect(errors).to.include('is no role: use READER, OPERATOR, ADMIN');
     }
     const long = await durabill(
-      ...['token', '--tenant', 'long', '--create-tenant', '--expires', '999999d'],
+      'token',
+      '--tenant',
+      'long',
+      '--create-tenant',
+      '--expires',
+      '999999d',
     );
     expect([long.code, long.output]).to.deep.equal([1, '']);
     expect(long.errors).to.equal('durabill: A token may live for at most 90d (TOKEN_LIFE_MAX).\n');
@@ -154,7 +160,10 @@ describe('OAuth: the command line', function () {
   // spec/platform.md R53
   it('refuses a token whose tenant does not exist', async () => {
     const token = await instance.platform.tokens.issue({
-      ...{ tenantId: 'nowhere', orgId: null, roles: ['ADMIN'], subject: 'x' },
+      tenantId: 'nowhere',
+      orgId: null,
+      roles: ['ADMIN'],
+      subject: 'x',
       expiresInSeconds: 60,
     });
     expect(await refusalOf(token)).to.equal(
@@ -165,8 +174,15 @@ describe('OAuth: the command line', function () {
   // spec/platform.md R51; spec/beyond.md R10
   it('makes keys that expire, shows their use, and revokes tokens and grants', async () => {
     const made = await durabill(
-      ...['access-key', 'create', '--tenant', 'acme', '--create-tenant', '--roles', 'READER'],
-      ...['--expires', '1h'],
+      'access-key',
+      'create',
+      '--tenant',
+      'acme',
+      '--create-tenant',
+      '--roles',
+      'READER',
+      '--expires',
+      '1h',
     );
     const key = made.output.trim();
     expect(key).to.match(/^dbk_/);
@@ -211,8 +227,14 @@ describe('OAuth: the command line', function () {
       ),
     );
     expect(rows.map(({ event }: { event: string }) => event)).to.include.members([
-      ...['access_key create', 'access_token issue', 'access_token revoke', 'oauth_grant revoke'],
-      ...['signing_key delete', 'signing_key rotate', 'tenant resume', 'tenant suspend'],
+      'access_key create',
+      'access_token issue',
+      'access_token revoke',
+      'oauth_grant revoke',
+      'signing_key delete',
+      'signing_key rotate',
+      'tenant resume',
+      'tenant suspend',
     ]);
   });
 

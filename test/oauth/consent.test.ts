@@ -52,7 +52,8 @@ describe('OAuth: consent', () => {
     }
     expect(answer.text).to.not.include('Change billing data');
     expect(answer.headers).to.include({
-      ...{ 'x-frame-options': 'DENY', 'referrer-policy': 'same-origin' },
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
     });
     const policy = String(answer.headers['content-security-policy']);
@@ -133,8 +134,11 @@ describe('OAuth: consent', () => {
     expect(answer.status).to.equal(303);
     const { code = '' } = redirected(answer);
     const token = await steps.token({
-      ...{ grant_type: 'authorization_code', client_id: clientId, code },
-      ...{ code_verifier: verifier, redirect_uri: redirectUri },
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
+      redirect_uri: redirectUri,
     });
     expect(JSON.parse(token.text)).to.include({ scope: 'mcp:read' });
     const only = await pending({ scope: 'mcp:write' });

@@ -37,11 +37,8 @@ describe('what ends with the credential that made it', function () {
 
   const db = () => first.platform.database.platform;
   const statusOf = async ({ url }: TestInstance, bearer: string) =>
-    (
-      await sendRaw(url, {
-        ...{ method: 'GET', path, headers: { Authorization: `Bearer ${bearer}` } },
-      })
-    ).status;
+    (await sendRaw(url, { method: 'GET', path, headers: { Authorization: `Bearer ${bearer}` } }))
+      .status;
   const both = (bearer: string) => Promise.all([statusOf(first, bearer), statusOf(second, bearer)]);
 
   /** Waits until both processes answer so; fails after ten seconds. */
@@ -56,11 +53,18 @@ describe('what ends with the credential that made it', function () {
   };
   const keyOf = (expiresAt: Date | null = null) =>
     createAccessKey(db(), {
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], name: null, expiresAt },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      name: null,
+      expiresAt,
     });
   const tokenFor = (expiresInSeconds: number, { platform } = first) =>
     platform.tokens.issue({
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], subject: 'user' },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      subject: 'user',
       expiresInSeconds,
     });
   const refresh = (token: string) =>
@@ -139,8 +143,13 @@ describe('what ends with the credential that made it', function () {
     expect(body.pagination.total).to.equal(1);
     const [grant] = body.data;
     expect(grant).to.deep.include({
-      ...{ clientId, clientName: 'Billing assistant', accessKeyId: key.split('_')[1] },
-      ...{ roles: ['ADMIN'], scopes: ['mcp:read', 'mcp:write'], revokedAt: null, endsAt: null },
+      clientId,
+      clientName: 'Billing assistant',
+      accessKeyId: key.split('_')[1],
+      roles: ['ADMIN'],
+      scopes: ['mcp:read', 'mcp:write'],
+      revokedAt: null,
+      endsAt: null,
     });
     await tenant.delete(`/v1/oauth/grants/${String(grant.id)}`).expect(204);
     expect(await both(tokens.access_token)).to.deep.equal([401, 401]);
@@ -162,7 +171,9 @@ describe('what ends with the credential that made it', function () {
     await suspendTenant(db(), tenant.id, new Date());
     for (const bearer of [tokens.access_token, key, tenant.token]) await expectBoth(bearer, 403);
     const { text } = await sendRaw(first.url, {
-      ...{ method: 'GET', path, headers: { Authorization: `Bearer ${key}` } },
+      method: 'GET',
+      path,
+      headers: { Authorization: `Bearer ${key}` },
     });
     expect(text).to.include(`The tenant '${tenant.id}' is suspended.`);
     await tenant.post('/v1/ingest/usage', { message: {} }).expect(403);

@@ -70,7 +70,9 @@ describe('limits before anybody is known', () => {
           method: 'POST',
           headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/json' },
           body: JSON.stringify({
-            ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'tools/call',
             params: { name, arguments: given },
           }),
         });

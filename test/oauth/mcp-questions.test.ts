@@ -61,7 +61,8 @@ describe('questions that an assistant answers over MCP', () => {
     const serviceId = await createService(tenant, 'Calls', meteredService);
     const on = (date: string, api_calls: string, externalTransactionId: string) =>
       usage('acme', serviceId, {
-        ...{ eventTimestamp: `${date}T12:00:00Z`, externalTransactionId },
+        eventTimestamp: `${date}T12:00:00Z`,
+        externalTransactionId,
         dimensions: { api_calls },
       });
     // February: 3,000 calls cost 1,000 x 0 + 2,000 x 0.02 = 40.
@@ -102,8 +103,11 @@ describe('questions that an assistant answers over MCP', () => {
     expect(previous).to.deep.include({ amount: 40, change: 190, changePercent: 475 });
     expect(previous.changes).to.have.length(1);
     expect(previous.changes[0]).to.include({
-      ...{ amountBefore: 40, amount: 230, change: 190 },
-      ...{ volumeBefore: 3000, volume: 15_000 },
+      amountBefore: 40,
+      amount: 230,
+      change: 190,
+      volumeBefore: 3000,
+      volume: 15_000,
     });
     const [item] = summary.items;
     expect(item).to.include({ amount: 230, percent: 100, volume: 15_000 });
@@ -170,7 +174,9 @@ describe('questions that an assistant answers over MCP', () => {
     expect(size).to.equal(charges.items.length);
     expect(next * size).to.equal(20 + size);
     const detail = await talk.call('explainInvoice', {
-      ...{ invoiceId, limit: 1000, summaryOnly: false },
+      invoiceId,
+      limit: 1000,
+      summaryOnly: false,
     });
     expect(detail.leftOut['items[].transactions']).to.be.greaterThan(250);
     expect(detail.note).to.match(/maxTokens/);

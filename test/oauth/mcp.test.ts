@@ -9,7 +9,7 @@ import {
   type TestTenant,
 } from '../support/servers/instance.js';
 import { oauthSteps, type OauthSteps } from '../support/http/oauth.js';
-import { sendRaw, type RawAnswer } from '../support/http/raw.js';
+import { calling, message, sendMcp, type McpOptions } from '../support/http/mcp.js';
 import { asOwner } from '../support/servers/rows.js';
 import { bodyIn, buildWorld, type World } from '../support/http/world.js';
 
@@ -35,31 +35,8 @@ describe('the MCP server', () => {
   });
   after(() => instance.close());
 
-  const send = (
-    token: string | undefined,
-    message: unknown,
-    {
-      method = 'POST',
-      headers = {},
-      query = '',
-    }: { method?: string; headers?: Record<string, string>; query?: string } = {},
-  ): Promise<RawAnswer> =>
-    sendRaw(instance.url, {
-      ...{ method, path: `/mcp${query}` },
-      headers: {
-        'Content-Type': 'application/json',
-        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-        ...headers,
-      },
-      ...(message === undefined
-        ? {}
-        : { body: typeof message === 'string' ? message : JSON.stringify(message) }),
-    });
-  const message = (method: string, params: object = {}) => ({
-    ...{ jsonrpc: '2.0', id: 1, method, params },
-  });
-  const calling = (name: string, given: object) =>
-    message('tools/call', { name, arguments: given });
+  const send = (token: string | undefined, message: unknown, options: McpOptions = {}) =>
+    sendMcp(instance.url, token, message, options);
   const call = async (token: string, name: string, given: object = {}): Promise<ToolResult> => {
     const answer = await send(token, calling(name, given));
     expect(answer.status, answer.text).to.equal(200);
@@ -88,7 +65,10 @@ describe('the MCP server', () => {
 
     it('has an access key or a token of their own', async () => {
       const key = await createAccessKey(instance.platform.database.platform, {
-        ...{ tenantId: tenant.id, orgId: null, roles: ['ADMIN'], name: null },
+        tenantId: tenant.id,
+        orgId: null,
+        roles: ['ADMIN'],
+        name: null,
       });
       for (const credential of [key, tenant.token]) {
         expect((await call(credential, 'listAccounts')).isError).to.equal(undefined);
@@ -117,7 +97,8 @@ describe('the MCP server', () => {
       expect([answer.status, answer.headers.allow]).to.deep.equal([405, 'POST']);
     }
     const initialize = message('initialize', {
-      ...{ protocolVersion: '2025-06-18', capabilities: {} },
+      protocolVersion: '2025-06-18',
+      capabilities: {},
       clientInfo: { name: 'test', version: '1' },
     });
     const answer = await send(tenant.token, initialize);
@@ -322,8 +303,12 @@ describe('the MCP server', () => {
       const text = JSON.stringify(
         calling('runSavePayment', {
           body: {
-            ...{ account_id: world.params['accountId'], currency_id: 'USD', amount: '#' },
-            ...{ payment_date: '2026-03-31', payment_method: 'Cash', payment_reference: 'mcp-1' },
+            account_id: world.params['accountId'],
+            currency_id: 'USD',
+            amount: '#',
+            payment_date: '2026-03-31',
+            payment_method: 'Cash',
+            payment_reference: 'mcp-1',
           },
         }),
       ).replace('"#"', amount);
@@ -373,16 +358,25 @@ describe('the MCP server', () => {
     const ofClient = { client_id: clientId };
     expect(calls).to.deep.equal([
       {
-        ...{ tool: 'listAccounts', arguments: { size: 3 }, ...ofClient },
-        ...{ status: 'Completed', error_code: null },
+        tool: 'listAccounts',
+        arguments: { size: 3 },
+        ...ofClient,
+        status: 'Completed',
+        error_code: null,
       },
       {
-        ...{ tool: 'getAccount', arguments: account, ...ofClient },
-        ...{ status: 'Failed', error_code: 'NOT_FOUND' },
+        tool: 'getAccount',
+        arguments: account,
+        ...ofClient,
+        status: 'Failed',
+        error_code: 'NOT_FOUND',
       },
       {
-        ...{ tool: 'runDeleteAccount', arguments: { body: { id: account.accountId } } },
-        ...{ ...ofClient, status: 'Failed', error_code: 'FORBIDDEN' },
+        tool: 'runDeleteAccount',
+        arguments: { body: { id: account.accountId } },
+        ...ofClient,
+        status: 'Failed',
+        error_code: 'FORBIDDEN',
       },
     ]);
     const { body } = await stranger.get('/v1/audit?entity=toolCall&limit=2').expect(200);

@@ -75,7 +75,8 @@ describe('OAuth: metadata and keys', () => {
       expect(JSON.parse(server.text)).to.include({ issuer });
       const resource = await get(`${wellKnown}/oauth-protected-resource/mcp`, headers);
       expect(JSON.parse(resource.text)).to.deep.include({
-        ...{ resource: `${issuer}/mcp`, authorization_servers: [issuer] },
+        resource: `${issuer}/mcp`,
+        authorization_servers: [issuer],
       });
       const challenge = (await get('/mcp', headers)).headers['www-authenticate'];
       expect(challenge).to.include(`"${issuer}${wellKnown}/oauth-protected-resource/mcp"`);

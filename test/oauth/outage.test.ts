@@ -45,7 +45,9 @@ describe('OAuth: without the database', () => {
     expect([authorized.status, authorized.headers.location]).to.deep.equal([503, undefined]);
     const listing = () =>
       sendRaw(instance.url, {
-        ...{ method: 'POST', path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
+        method: 'POST',
+        path: '/mcp',
+        body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}',
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       });
     // Whether the token was revoked cannot be known.

@@ -52,7 +52,10 @@ describe('OAuth: registration', () => {
     );
     expect(rows).to.deep.equal([
       {
-        ...{ tenant_id: '*', actor: null, entity: 'oauth_client', action: 'create' },
+        tenant_id: '*',
+        actor: null,
+        entity: 'oauth_client',
+        action: 'create',
         after: { name: 'Billing assistant', redirectUri: 'http://localhost:33418/callback' },
         hasRequest: true,
       },
@@ -165,7 +168,9 @@ describe('OAuth: registration', () => {
   it('refuses what is no JSON, and more than 64 KiB', async () => {
     const send = (body: string) =>
       sendRaw(instance.url, {
-        ...{ method: 'POST', path: '/api/oauth/per-user/register', body },
+        method: 'POST',
+        path: '/api/oauth/per-user/register',
+        body,
         headers: { 'Content-Type': 'application/json' },
       });
     const broken = await send('{');
@@ -177,7 +182,8 @@ describe('OAuth: registration', () => {
 
   it('may be asked by pages of any origin', async () => {
     const answer = await sendRaw(instance.url, {
-      ...{ method: 'OPTIONS', path: '/api/oauth/per-user/register' },
+      method: 'OPTIONS',
+      path: '/api/oauth/per-user/register',
       headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' },
     });
     expect(answer.status).to.equal(204);
@@ -216,7 +222,9 @@ describe('OAuth: registration', () => {
     await removeMcpClient(instance.platform.database.platform, 'any');
     for (const body of ['{', JSON.stringify(examples.registration)]) {
       const answer = await sendRaw(instance.url, {
-        ...{ method: 'POST', path: '/api/oauth/per-user/register', body },
+        method: 'POST',
+        path: '/api/oauth/per-user/register',
+        body,
         headers: { 'Content-Type': 'application/json' },
       });
       expectFault(answer, 404, 'not_found');

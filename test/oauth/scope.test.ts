@@ -39,7 +39,9 @@ describe('OAuth: what a token may do, and its end', () => {
       expect((await call(token)).status).to.equal(200);
       const send = (method: string, path: string, body: object) =>
         sendRaw(instance.url, {
-          ...{ method, path, body: JSON.stringify(body) },
+          method,
+          path,
+          body: JSON.stringify(body),
           headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
         });
       const refused = await send('POST', `${external}/accounts`, { name: 'Acme' });
@@ -55,7 +57,9 @@ describe('OAuth: what a token may do, and its end', () => {
         scope: 'mcp:write',
       });
       const answer = await sendRaw(instance.url, {
-        ...{ method: 'POST', path: `${external}/accounts`, body: '{"name":"Acme"}' },
+        method: 'POST',
+        path: `${external}/accounts`,
+        body: '{"name":"Acme"}',
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       });
       expect(answer.status, answer.text).to.equal(201);

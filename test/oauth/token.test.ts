@@ -47,7 +47,10 @@ describe('OAuth: tokens', () => {
 
   it('is a JWT that this API takes, of the user, for the client', async () => {
     const key = await createAccessKey(instance.platform.database.platform, {
-      ...{ tenantId: tenant.id, orgId: 'org-7', roles: ['ADMIN'], name: null },
+      tenantId: tenant.id,
+      orgId: 'org-7',
+      roles: ['ADMIN'],
+      name: null,
     });
     const { form } = await steps.code(clientId, key, { resource: `${issuer}/mcp` });
     const answer = await steps.token(form);
@@ -55,7 +58,11 @@ describe('OAuth: tokens', () => {
     expect(answer.headers).to.include({ 'cache-control': 'no-store', pragma: 'no-cache' });
     const body = JSON.parse(answer.text);
     expect(body).to.have.all.keys(
-      ...['access_token', 'token_type', 'expires_in', 'refresh_token', 'scope'],
+      'access_token',
+      'token_type',
+      'expires_in',
+      'refresh_token',
+      'scope',
     );
     expect(body).to.include({ token_type: 'Bearer', expires_in: 3600 });
     expect(body.scope).to.equal('mcp:read mcp:write');
@@ -64,8 +71,13 @@ describe('OAuth: tokens', () => {
     expect(header.kid).to.equal(instance.platform.tokens.jwks.keys[0]?.kid);
     const claims = decodeJwt(body.access_token as string);
     expect(claims).to.deep.include({
-      ...{ iss: issuer, aud: `${issuer}/mcp`, client_id: clientId, scope: body.scope },
-      ...{ sub: `key:${key.split('_')[1]}`, tenantId: tenant.id, morgId: 'org-7' },
+      iss: issuer,
+      aud: `${issuer}/mcp`,
+      client_id: clientId,
+      scope: body.scope,
+      sub: `key:${key.split('_')[1]}`,
+      tenantId: tenant.id,
+      morgId: 'org-7',
       roles: ['ADMIN'],
     });
     expect(claims.jti).to.match(uuidForm);
@@ -130,10 +142,7 @@ describe('OAuth: tokens', () => {
     ['a short verifier', { code_verifier: 'A'.repeat(42) }, 400, 'invalid_request'],
     ['a wrong verifier', { code_verifier: 'A'.repeat(43) }, 400, 'invalid_grant'],
     ['no redirect URI', { redirect_uri: undefined }, 400, 'invalid_request'],
-    [
-      ...(['another redirect URI', { redirect_uri: 'http://localhost:1/callback' }] as const),
-      ...([400, 'invalid_grant'] as const),
-    ],
+    ['another redirect URI', { redirect_uri: 'http://localhost:1/callback' }, 400, 'invalid_grant'],
     ['another resource', { resource: `${issuer}/mcp` }, 400, 'invalid_target'],
     ['a parameter twice', { code: ['x', 'x'] }, 400, 'invalid_request'],
   ];
@@ -154,7 +163,9 @@ describe('OAuth: tokens', () => {
     const { form } = await steps.code(clientId, tenant.token);
     const send = (type: string, body: string) =>
       sendRaw(instance.url, {
-        ...{ method: 'POST', path: '/api/oauth/per-user/token', body },
+        method: 'POST',
+        path: '/api/oauth/per-user/token',
+        body,
         headers: { 'Content-Type': type },
       });
     const json = await send('application/json', JSON.stringify(form));
@@ -258,7 +269,10 @@ describe('OAuth: tokens', () => {
   it('is not refreshed after the access key that allowed it is revoked', async () => {
     const db = instance.platform.database.platform;
     const key = await createAccessKey(db, {
-      ...{ tenantId: tenant.id, orgId: null, roles: ['ADMIN'], name: null },
+      tenantId: tenant.id,
+      orgId: null,
+      roles: ['ADMIN'],
+      name: null,
     });
     const tokens = await steps.tokens(clientId, key);
     await revokeAccessKey(db, key.split('_')[1] ?? '');

@@ -29,12 +29,12 @@ describe('a topic of Kafka that others write to', () => {
     const event = () => usage('a', serviceId);
     await send(tenant, event());
     const producer = new Producer<string, string, string, string>({
-      ...{
-        clientId: 'other',
-        bootstrapBrokers: brokers.split(','),
-        serializers: stringSerializers,
-      },
-      ...{ idempotent: true, acks: ProduceAcks.ALL, transactionalId: `other-${tenant.id}` },
+      clientId: 'other',
+      bootstrapBrokers: brokers.split(','),
+      serializers: stringSerializers,
+      idempotent: true,
+      acks: ProduceAcks.ALL,
+      transactionalId: `other-${tenant.id}`,
     });
     const { prefix } = instance.platform.config.kafka ?? { prefix: '' };
     const topic = `${prefix}.${usageTopic(tenant.id)}`;

@@ -49,10 +49,15 @@ describe('a Kafka that wants TLS and a password', function () {
 
   async function outcome(prefix: string, changes: Record<string, string>): Promise<string> {
     const env = {
-      ...{ DATABASE_URL: databaseUrl, KAFKA_BROKERS: brokers, KAFKA_PREFIX: prefix },
-      ...{ KAFKA_TLS: 'true', NODE_EXTRA_CA_CERTS: caFile },
-      ...{ KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512', KAFKA_USERNAME: 'durabill' },
-      ...{ KAFKA_PASSWORD: password, ...changes },
+      DATABASE_URL: databaseUrl,
+      KAFKA_BROKERS: brokers,
+      KAFKA_PREFIX: prefix,
+      KAFKA_TLS: 'true',
+      NODE_EXTRA_CA_CERTS: caFile,
+      KAFKA_SASL_MECHANISM: 'SCRAM-SHA-512',
+      KAFKA_USERNAME: 'durabill',
+      KAFKA_PASSWORD: password,
+      ...changes,
     };
     const args = ['--import', 'tsx', join(folder, 'script.mts')];
     const { ended, output } = startProgram(process.execPath, args, env);

@@ -15,8 +15,11 @@ import { repository } from '../start/workbench.js';
 import { makeNamespace, startKafka, startTemporal } from './servers.js';
 
 const defaultFiles = [
-  ...['test/production/*.test.ts', 'test/broker/*.test.ts', 'test/scenario/*.test.ts'],
-  ...['test/isolation/*.test.ts', 'test/fault/*.test.ts'],
+  'test/production/*.test.ts',
+  'test/broker/*.test.ts',
+  'test/scenario/*.test.ts',
+  'test/isolation/*.test.ts',
+  'test/fault/*.test.ts',
 ];
 
 const since = Date.now();
@@ -41,7 +44,9 @@ async function startParts(
   };
   const postgres = keep(
     await startEmbeddedPostgres({
-      ...{ dataDir: join(folder, 'postgres'), cacheDir, onWarning: tell },
+      dataDir: join(folder, 'postgres'),
+      cacheDir,
+      onWarning: tell,
       settings: { max_connections: '300' },
     }),
   );
@@ -70,7 +75,9 @@ async function runTests(
   const mocha = join(repository, 'node_modules', 'mocha', 'bin', 'mocha.js');
   const args = [mocha, ...(grep === undefined ? [] : ['--grep', grep]), ...files];
   const child = spawn(process.execPath, args, {
-    ...{ cwd: repository, env: { ...process.env, ...env }, detached: true },
+    cwd: repository,
+    env: { ...process.env, ...env },
+    detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const stop = (): void => {

@@ -105,8 +105,14 @@ describe('two API and two worker processes', function () {
     processes = new Processes({ ...env, DATA_DIR: dataDir });
     await Promise.all(['api-1', 'api-2', 'worker-1', 'worker-2'].map((n) => processes.start(n)));
     token = await processes.command(
-      ...['token', '--tenant', 'production', '--create-tenant'],
-      ...['--org', 'o', '--roles', 'ADMIN'],
+      'token',
+      '--tenant',
+      'production',
+      '--create-tenant',
+      '--org',
+      'o',
+      '--roles',
+      'ADMIN',
     );
     const [first = '', second = ''] = processes.urls;
     expect((await send(first, `${external}/accounts`, demoAccount)).status).to.equal(201);
@@ -122,7 +128,9 @@ describe('two API and two worker processes', function () {
   const event = (externalTransactionId: string) => ({
     key: externalTransactionId,
     message: {
-      ...{ externalTransactionId, serviceId, billingAccountRef: 'acme' },
+      externalTransactionId,
+      serviceId,
+      billingAccountRef: 'acme',
       eventTimestamp: '2026-10-05T12:00:00Z',
       dimensions: { api_calls: '2', priority: '1', region: 'us' },
     },

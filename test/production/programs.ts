@@ -45,7 +45,9 @@ export async function runProgram(
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('nice', ['-n', '15', program, ...args], {
-      ...{ cwd, env: childEnvironment(env), detached: true },
+      cwd,
+      env: childEnvironment(env),
+      detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const stop = (): void => {
@@ -99,7 +101,9 @@ export async function findTemporalServer(fetching: Fetching): Promise<string> {
         (name) => `${module}/${name}@v${temporalServerVersion}`,
       );
       await runProgram(go, ['install', '-v', '-trimpath', '-ldflags=-s -w', ...names], {
-        ...{ cwd: part, signal, env: { GOBIN: part, GOFLAGS: '', CGO_ENABLED: '0' } },
+        cwd: part,
+        signal,
+        env: { GOBIN: part, GOFLAGS: '', CGO_ENABLED: '0' },
         onLine: () => (packages += 1),
       });
     } finally {

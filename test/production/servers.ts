@@ -44,7 +44,10 @@ async function launch({ name, program, args, folder, isReady, signal }: Launch) 
 /** Keeps a server running: tests kill it, and it comes back on the same port with the same data. */
 const keep = (options: Launch, tell: (text: string) => void): Promise<SupervisedServer> =>
   supervise({
-    ...{ name: options.name, stopSignal: 'SIGTERM', stopTimeoutMs: 15_000, onWarning: tell },
+    name: options.name,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 15_000,
+    onWarning: tell,
     launch: () => launch(options),
   });
 
@@ -105,8 +108,10 @@ export async function startKafka(folder: string, fetching: Fetching): Promise<Ka
     'node.id': 1,
     'controller.quorum.voters': `1@${at(controller)}`,
     listeners: [
-      ...[`PLAINTEXT://${at(port)}`, `CABLE://${at(far)}`],
-      ...[`CONTROLLER://${at(controller)}`, `SECURE://${at(secure)}`],
+      `PLAINTEXT://${at(port)}`,
+      `CABLE://${at(far)}`,
+      `CONTROLLER://${at(controller)}`,
+      `SECURE://${at(secure)}`,
     ].join(','),
     'advertised.listeners': `PLAINTEXT://${at(port)},CABLE://${at(near)},SECURE://localhost:${secure}`,
     'listener.security.protocol.map':
@@ -132,19 +137,25 @@ export async function startKafka(folder: string, fetching: Fetching): Promise<Ka
   const id = printed.split('\n').at(-1) ?? '';
   const scram = ['--add-scram', `SCRAM-SHA-512=[name=${kafkaUser},password=${password}]`];
   await runProgram(java, [...tool, 'format', '-t', id, '-c', config, ...scram], {
-    ...{ cwd: folder, signal },
+    cwd: folder,
+    signal,
   });
   const memory = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
   const server = await keep(
     {
-      ...{ name: 'Kafka', program: java, folder, signal },
+      name: 'Kafka',
+      program: java,
+      folder,
+      signal,
       args: [...memory, ...classes, 'kafka.Kafka', config],
       isReady: () => isOpen(port),
     },
     tell,
   );
   return {
-    ...{ ...server, brokers: at(port), cable: `${near}:${far}` },
+    ...server,
+    brokers: at(port),
+    cable: `${near}:${far}`,
     secure: { brokers: `localhost:${secure}`, password, caFile: certificate.caFile },
   };
 }
@@ -182,8 +193,16 @@ async function makeSchemas(sql: string, databaseUrl: string, signal: AbortSignal
     ['temporal_visibility', 'postgresql/v12/visibility'],
   ] as const) {
     const common = [
-      ...['--plugin', 'postgres12', '--endpoint', hostname, '--port', port],
-      ...['--user', username, '--database', database],
+      '--plugin',
+      'postgres12',
+      '--endpoint',
+      hostname,
+      '--port',
+      port,
+      '--user',
+      username,
+      '--database',
+      database,
     ];
     const options = { cwd: '/', signal, env: { SQL_PASSWORD: decodeURIComponent(password) } };
     await runProgram(sql, [...common, 'create-database'], options);
@@ -196,9 +215,15 @@ async function temporalConfig(databaseUrl: string, folder: string, port: number)
   const { host, username, password } = new URL(databaseUrl);
   const store = (databaseName: string) => ({
     sql: {
-      ...{ pluginName: 'postgres12', databaseName, connectAddr: host, connectProtocol: 'tcp' },
-      ...{ user: username, password: decodeURIComponent(password) },
-      ...{ maxConns: 15, maxIdleConns: 15, maxConnLifetime: '1h' },
+      pluginName: 'postgres12',
+      databaseName,
+      connectAddr: host,
+      connectProtocol: 'tcp',
+      user: username,
+      password: decodeURIComponent(password),
+      maxConns: 15,
+      maxIdleConns: 15,
+      maxConnLifetime: '1h',
     },
   });
   const service = async (grpcPort: number) => ({
@@ -211,7 +236,9 @@ async function temporalConfig(databaseUrl: string, folder: string, port: number)
   const config = {
     log: { stdout: true, level: 'warn' },
     persistence: {
-      ...{ defaultStore: 'default', visibilityStore: 'visibility', numHistoryShards: 512 },
+      defaultStore: 'default',
+      visibilityStore: 'visibility',
+      numHistoryShards: 512,
       datastores: { default: store('temporal'), visibility: store('temporal_visibility') },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
@@ -222,11 +249,15 @@ async function temporalConfig(databaseUrl: string, folder: string, port: number)
       worker: await service(await freePort()),
     },
     clusterMetadata: {
-      ...{ enableGlobalNamespace: false, failoverVersionIncrement: 10 },
-      ...{ masterClusterName: 'active', currentClusterName: 'active' },
+      enableGlobalNamespace: false,
+      failoverVersionIncrement: 10,
+      masterClusterName: 'active',
+      currentClusterName: 'active',
       clusterInformation: {
         active: {
-          ...{ enabled: true, initialFailoverVersion: 1, rpcName: 'frontend' },
+          enabled: true,
+          initialFailoverVersion: 1,
+          rpcName: 'frontend',
           rpcAddress: `127.0.0.1:${port}`,
         },
       },
@@ -259,7 +290,10 @@ export async function startTemporal(
   const address = `127.0.0.1:${port}`;
   const server = await keep(
     {
-      ...{ name: 'Temporal', program: join(programs, 'server'), folder, signal },
+      name: 'Temporal',
+      program: join(programs, 'server'),
+      folder,
+      signal,
       args: ['--config-file', config, '--allow-no-auth', 'start'],
       isReady: () => isServing(address, port),
     },

@@ -57,12 +57,17 @@ async function build(tenant: TestTenant, { services, accounts, events }: World):
   for (const [index, each] of services.entries()) {
     const { serviceType, priceableAttributes, usageType, taxCode, hasLogic } = each;
     const logic = {
-      ...{ name: 'Double', priceOutput: 'total', transactionDimension: 'Who', chargeType: 'All' },
+      name: 'Double',
+      priceOutput: 'total',
+      transactionDimension: 'Who',
+      chargeType: 'All',
       steps: [{ name: 'total', formula: '2 * Price(units, units) / 3' }],
     };
     const { body } = await tenant
       .post(`${external}/services`, {
-        ...{ name: `Service ${index}`, currency: 'USD', serviceType },
+        name: `Service ${index}`,
+        currency: 'USD',
+        serviceType,
         priceableAttributes: [
           { name: 'units', dimensionDataType: 'Number', ...priceableAttributes },
         ],
@@ -80,7 +85,9 @@ async function build(tenant: TestTenant, { services, accounts, events }: World):
   for (const [index, lines] of accounts.entries()) {
     const masterAccountId = await createAccount(tenant, `account ${index}`);
     const made = lines.map(({ service: chosen, terminationDate, startDate, ...terms }) => ({
-      ...{ ...terms, serviceId: ids[chosen], startDate },
+      ...terms,
+      serviceId: ids[chosen],
+      startDate,
       ...(terminationDate !== null && terminationDate >= startDate ? { terminationDate } : {}),
     }));
     await tenant.post(`${external}/contracts`, { masterAccountId, services: made }).expect(201);
@@ -99,8 +106,12 @@ async function build(tenant: TestTenant, { services, accounts, events }: World):
 const content = (invoices: readonly BilledInvoice[]) =>
   invoices
     .map((invoice) => ({
-      ...{ ...invoice, id: '', invoiceNo: '', invoiceFileName: null },
-      ...{ invoiceStatus: '', approvalStatus: '' },
+      ...invoice,
+      id: '',
+      invoiceNo: '',
+      invoiceFileName: null,
+      invoiceStatus: '',
+      approvalStatus: '',
       items: invoice.items.map((item) => ({ ...item, id: '', invoiceId: '' })),
     }))
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -174,7 +174,12 @@ describe('totals of lists', () => {
          order by 1`,
       );
       expect(rows.map(({ name }) => name)).to.deep.equal([
-        ...['account', 'contract', 'invoice', 'payment', 'service', 'wallet'],
+        'account',
+        'contract',
+        'invoice',
+        'payment',
+        'service',
+        'wallet',
       ]);
     });
   });

@@ -132,13 +132,21 @@ const goodRates: fc.Arbitrary<unknown> = fc
   .tuple(stairs, fc.boolean(), rateText)
   .map(([steps, whole, text]) => ({
     ...make.tiers(...tiersOf(steps, whole)),
-    ...{ flatRate: text, unitRate: text, percentageRate: text },
+    flatRate: text,
+    unitRate: text,
+    percentageRate: text,
   }));
 const anyRow: fc.Arbitrary<RowFacts> = fc
   .record({
     attributeName: fc.constantFrom('api_calls', 'storage'),
     priceMethod: fc.constantFrom(
-      ...['FLAT_RATE', 'TIERED', 'TIERED', 'QUANTITY', 'AMOUNT', 'NO_PRICE', 'toString'],
+      'FLAT_RATE',
+      'TIERED',
+      'TIERED',
+      'QUANTITY',
+      'AMOUNT',
+      'NO_PRICE',
+      'toString',
     ),
     rates: fc.oneof({ weight: 9, arbitrary: goodRates }, { weight: 1, arbitrary: anyRates }),
     usageType: fc.constantFrom('Charge', 'Payout', null, 'x'),

@@ -252,7 +252,9 @@ describe('filters, sorting and paging of random records', function () {
           const { body } = await tenant.get(`${path}?${query.toString()}`).expect(200);
           expect(body.data).to.deep.equal(wanted.slice(offset, offset + limit));
           expect(body.pagination).to.deep.equal({
-            ...{ total: left.length, limit, offset },
+            total: left.length,
+            limit,
+            offset,
             hasMore: offset + limit < left.length,
           });
         }),

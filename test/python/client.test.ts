@@ -41,8 +41,15 @@ describe('a Python client that openapi-python-client generates', function () {
       join(folder, 'program.py'),
     );
     const generated = await run('openapi-python-client', [
-      ...['generate', '--path', 'openapi.json', '--config', 'config.yml'],
-      ...['--meta', 'none', '--output-path', 'durabill_client'],
+      'generate',
+      '--path',
+      'openapi.json',
+      '--config',
+      'config.yml',
+      '--meta',
+      'none',
+      '--output-path',
+      'durabill_client',
     ]);
     expect(generated.code, generated.output).to.equal(0);
     // Of all it cannot read alone the PDF, which is no JSON.

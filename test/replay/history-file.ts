@@ -19,7 +19,9 @@ function withoutMachine(name: string, value: unknown): unknown {
  */
 export async function writeHistory(name: string, history: object): Promise<void> {
   const plain = History.toObject(History.fromObject(history), {
-    ...{ longs: String, bytes: String, enums: String },
+    longs: String,
+    bytes: String,
+    enums: String,
   });
   const text = JSON.stringify(plain, withoutMachine, 1);
   await writeFile(new URL(`${name}.json`, folder), `${text}\n`);

@@ -87,15 +87,27 @@ const flow = async (slug: string, body: object, name = slug) => {
   return answer.output as { readonly id: string };
 };
 const onboarding = (ExternalId: string) => ({
-  ...{ Company_Name: 'Acme', First_Name: 'A', Last_Name: 'B', Line1: 'L', City: 'C' },
-  ...{ State: 'S', Country: 'US', Currency: 'USD', Zip_Code: '1', ExternalId },
+  Company_Name: 'Acme',
+  First_Name: 'A',
+  Last_Name: 'B',
+  Line1: 'L',
+  City: 'C',
+  State: 'S',
+  Country: 'US',
+  Currency: 'USD',
+  Zip_Code: '1',
+  ExternalId,
 });
 const account = await flow('account/create', onboarding('first'));
 await flow('account/edit', { id: account.id, name: 'Changed' });
 await flow('account/approve', { ID_Account: account.id });
 const payment = await flow('payment/create', {
-  ...{ account_id: 'first', amount: 1, currency_id: 'USD', payment_date: '2026-01-01' },
-  ...{ payment_method: 'Cash', payment_reference: 'P-1' },
+  account_id: 'first',
+  amount: 1,
+  currency_id: 'USD',
+  payment_date: '2026-01-01',
+  payment_method: 'Cash',
+  payment_reference: 'P-1',
 });
 await flow('payment/edit', { id: payment.id, amount: 2 });
 await flow('payment/delete', { id: payment.id });
@@ -125,7 +137,9 @@ const billingRun = async (name: string, data: object) => {
 async function startSigned(type: string, workflowId: string): Promise<void> {
   const input = { tenantId: tenant.id, every: 'Monthly' };
   await temporal.waiter.workflow.start(type, {
-    ...{ workflowId, taskQueue: temporal.taskQueue, args: [input] },
+    workflowId,
+    taskQueue: temporal.taskQueue,
+    args: [input],
     memo: { [signatureMemo]: temporal.signer.sign({ type, workflowId, input }) },
   });
 }
@@ -135,7 +149,9 @@ const scheduled = `${tenant.id}/billing-schedule`;
 await startSigned('scheduleBilling', scheduled);
 await record('billing-schedule', scheduled);
 await billingRun('billing-run-dry', {
-  ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
+  periodStart: '2026-03-01',
+  periodEnd: '2026-03-31',
+  dryRun: true,
 });
 
 /** An audit that waited for its database, and one by its schedule. */

@@ -83,13 +83,18 @@ describe('what a billing run also does', () => {
     const payer = await createAccount(tenant, 'payer');
     const user = await createAccount(tenant, 'user');
     const row = (priceDimName: string, unitRate: number, more: object = {}) => ({
-      ...{ priceDimName, label: priceDimName, priceMethod: 'QUANTITY', unitRate },
+      priceDimName,
+      label: priceDimName,
+      priceMethod: 'QUANTITY',
+      unitRate,
       ...more,
     });
     const serviceId = await createService(tenant, 'Plan', {
       serviceType: 'Subscription',
       priceableAttributes: ['seats', 'support'].map((name) => ({
-        ...{ name, dimensionDataType: 'Number', isProration: true },
+        name,
+        dimensionDataType: 'Number',
+        isProration: true,
       })),
       rateCards: [
         {
@@ -100,7 +105,9 @@ describe('what a billing run also does', () => {
     });
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: user, name: 'C', startDate: '2026-03-01' },
+        masterAccountId: user,
+        name: 'C',
+        startDate: '2026-03-01',
         services: [{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' }],
       })
       .expect(201);

@@ -27,9 +27,20 @@ const subscription = (label: string, unitRate: number) => ({
 
 /** Months from January 2028 to February 2029, each with its last day. */
 const lastDays: Readonly<Record<string, number>> = {
-  ...{ '2028-01': 31, '2028-02': 29, '2028-03': 31, '2028-04': 30, '2028-05': 31, '2028-06': 30 },
-  ...{ '2028-07': 31, '2028-08': 31, '2028-09': 30, '2028-10': 31, '2028-11': 30, '2028-12': 31 },
-  ...{ '2029-01': 31, '2029-02': 28 },
+  '2028-01': 31,
+  '2028-02': 29,
+  '2028-03': 31,
+  '2028-04': 30,
+  '2028-05': 31,
+  '2028-06': 30,
+  '2028-07': 31,
+  '2028-08': 31,
+  '2028-09': 30,
+  '2028-10': 31,
+  '2028-11': 30,
+  '2028-12': 31,
+  '2029-01': 31,
+  '2029-02': 28,
 };
 
 /** What happens while the clock goes through a leap year; each month is billed on the next one's first. */
@@ -61,7 +72,8 @@ describe('a leap year of billing, with the clock moved', () => {
       () =>
         tenant
           .put(`${external}/contract-services/${lines.get('Support')}`, {
-            ...{ chargeFrequency: 'Quarterly', billingFrequency: 'Quarterly' },
+            chargeFrequency: 'Quarterly',
+            billingFrequency: 'Quarterly',
           })
           .expect(200),
     ],
@@ -86,7 +98,8 @@ describe('a leap year of billing, with the clock moved', () => {
   before(async function () {
     this.timeout(120_000);
     instance = await openTestInstance({
-      ...{ withWorkers: true, tokenSeconds: 2 * 366 * 86_400 },
+      withWorkers: true,
+      tokenSeconds: 2 * 366 * 86_400,
       now: () => new Date(`${today}T12:00:00Z`),
     });
     tenant = await instance.tenant();
@@ -102,11 +115,15 @@ describe('a leap year of billing, with the clock moved', () => {
       .post(`${external}/run/billing/service/approve`, { ID_Service: serviceId.plan })
       .expect(200);
     const line = (name: string, frequency: string) => ({
-      ...{ serviceId: made.get(name), chargeFrequency: frequency, billingFrequency: frequency },
+      serviceId: made.get(name),
+      chargeFrequency: frequency,
+      billingFrequency: frequency,
     });
     const { body } = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2028-01-01' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2028-01-01',
         services: [
           line('Plan', 'Monthly'),
           line('Seats', 'Monthly'),

@@ -29,15 +29,19 @@ describe('durabill billing-run', function () {
     }
     const row = { priceDimName: 'calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate: 2 };
     const service = {
-      ...{ name: 'Calls', currency: 'USD' },
+      name: 'Calls',
+      currency: 'USD',
       priceableAttributes: [{ name: 'calls', dimensionDataType: 'Number' }],
       rateCards: [{ currency: 'USD', rows: [row] }],
     };
     const { body } = await tenant.post(`${external}/services`, service).expect(201);
     for (const [externalId, calls] of [['first', '3'] as const, ['second', '4'] as const]) {
       const message = {
-        ...{ externalTransactionId: externalId, serviceId: body.id, billingAccountRef: externalId },
-        ...{ eventTimestamp: '2026-03-01T00:00:00Z', dimensions: { calls } },
+        externalTransactionId: externalId,
+        serviceId: body.id,
+        billingAccountRef: externalId,
+        eventTimestamp: '2026-03-01T00:00:00Z',
+        dimensions: { calls },
       };
       await tenant.post('/v1/ingest/usage', { message }).expect(200);
     }
@@ -87,8 +91,11 @@ describe('durabill billing-run', function () {
     expect(others).to.deep.equal([]);
     // 3 calls at 2.
     expect(invoice).to.include({
-      ...{ invoiceNo: 'INV-000001', account: 'The first', externalId: 'first' },
-      ...{ total: 6, currency: 'USD' },
+      invoiceNo: 'INV-000001',
+      account: 'The first',
+      externalId: 'first',
+      total: 6,
+      currency: 'USD',
     });
   });
 

@@ -16,7 +16,8 @@ async function subscribe(tenant: TestTenant, name: string, lines: number): Promi
   const priceableAttributes = [{ name: 'seats', dimensionDataType: 'Number' }];
   const row = { priceDimName: 'seats', label: 'Seats', priceMethod: 'QUANTITY', unitRate: 0.01 };
   const serviceId = await createService(tenant, `Plan of ${name}`, {
-    ...{ serviceType: 'Subscription', priceableAttributes },
+    serviceType: 'Subscription',
+    priceableAttributes,
     rateCards: [{ currency: 'USD', rows: [row] }],
   });
   const line = { serviceId, chargeFrequency: 'Daily', billingFrequency: 'Daily' };
@@ -43,7 +44,10 @@ describe('a billing run over many periods', () => {
     const accountId = await subscribe(tenant, 'many', 10);
     await subscribe(tenant, 'few', 1);
     const problem = {
-      ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
+      accountId,
+      contractServiceId: null,
+      chargeType: null,
+      periodStart: null,
       code: 'TOO_MANY_CHARGES',
       message:
         'There are more than 20000 subscription and one-time charges in this period. Bill it in shorter ones.',

@@ -19,8 +19,11 @@ const taxed = (taxCode: string) => ({
       currency: 'USD',
       rows: [
         {
-          ...{ priceDimName: 'api_calls', label: 'API calls', priceMethod: 'QUANTITY' },
-          ...{ unitRate: 0.1, taxCode },
+          priceDimName: 'api_calls',
+          label: 'API calls',
+          priceMethod: 'QUANTITY',
+          unitRate: 0.1,
+          taxCode,
         },
       ],
     },

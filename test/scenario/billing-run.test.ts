@@ -35,8 +35,15 @@ describe('a billing run', () => {
     expect(output).to.include({ invoiceCount: 1, transactionCount: 3, problemCount: 0 });
     const [invoice] = await invoicesOf(tenant, output);
     expect(invoice).to.include({
-      ...{ invoiceNo: 'INV-000001', accountId, invoiceStatus: 'Posted', invoiceType: 'Invoice' },
-      ...{ amount: 3, taxAmount: 0, balance: 3, currency: 'USD', paymentStatus: 'Unpaid' },
+      invoiceNo: 'INV-000001',
+      accountId,
+      invoiceStatus: 'Posted',
+      invoiceType: 'Invoice',
+      amount: 3,
+      taxAmount: 0,
+      balance: 3,
+      currency: 'USD',
+      paymentStatus: 'Unpaid',
     });
     expect(invoice && itemLines(invoice)).to.deep.equal(['API calls 2026-03-15..2026-03-15 3']);
     const pdf = await tenant.get(`${external}/invoices/${invoice?.id}/pdf`).expect(200);
@@ -88,7 +95,9 @@ describe('a billing run', () => {
     });
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-03-11' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2026-03-11',
         services: [{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' }],
       })
       .expect(201);
@@ -129,7 +138,8 @@ describe('a billing run', () => {
     const { body } = await tenant.post('/v1/workflows/billing-run/execute', { data }).expect(400);
     expect(body.error).to.include({ code: 'VALIDATION_ERROR' });
     const named = await executeRun(tenant, {
-      ...{ periodStart: '2026-03-01', periodEnd: '2026-03-31' },
+      periodStart: '2026-03-01',
+      periodEnd: '2026-03-31',
       accountId: '0190a000-0000-7000-8000-000000000000',
     });
     expect(named).to.include({ status: 'failed' });

@@ -19,11 +19,16 @@ import {
 const lastDays = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 const number = (name: string, more: object = {}) => ({
-  ...{ name, dimensionDataType: 'Number' },
+  name,
+  dimensionDataType: 'Number',
   ...more,
 });
 const flat = (name: string, unitRate: number) => ({
-  ...{ priceDimName: name, label: name, priceMethod: 'QUANTITY', unitRate, taxCode: 'VAT' },
+  priceDimName: name,
+  label: name,
+  priceMethod: 'QUANTITY',
+  unitRate,
+  taxCode: 'VAT',
 });
 const recurring = (serviceType: string, name: string, unitRate: number) => ({
   serviceType,
@@ -137,7 +142,9 @@ describe('a year in which contract, prices, shares and exemption change', () => 
     ids.set('setup', await createService(tenant, 'Setup', recurring('OTC', 'Setup', 250)));
     const { body } = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: ids.get('acme'), name: 'C', startDate: '2028-01-01' },
+        masterAccountId: ids.get('acme'),
+        name: 'C',
+        startDate: '2028-01-01',
         services: [
           { serviceId: ids.get('plan'), chargeFrequency: 'Monthly', billingFrequency: 'Monthly' },
           { serviceId: ids.get('setup') },
@@ -150,7 +157,9 @@ describe('a year in which contract, prices, shares and exemption change', () => 
                 currency: 'USD',
                 rows: [
                   {
-                    ...{ priceDimName: 'api_calls', label: 'Calls', taxCode: 'VAT' },
+                    priceDimName: 'api_calls',
+                    label: 'Calls',
+                    taxCode: 'VAT',
                     ...tiers([0, 100, 1], [100, null, 0.5]),
                   },
                 ],

@@ -53,11 +53,15 @@ describe('a year of billing runs, month by month', () => {
     });
     const contract = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2028-01-01' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2028-01-01',
         services: [
           // Monthly, from the 15th of February to the 10th of October.
           {
-            ...{ serviceId: plan, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' },
+            serviceId: plan,
+            chargeFrequency: 'Monthly',
+            billingFrequency: 'Monthly',
             startDate: '2028-02-15',
           },
           { serviceId: support, chargeFrequency: 'Monthly', billingFrequency: 'Quarterly' },

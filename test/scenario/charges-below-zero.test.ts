@@ -86,10 +86,8 @@ describe('charges that come to less than zero', () => {
     expect(note).to.include({ invoiceType: 'Credit Note', amount: 24 });
     const [item] = note?.items as unknown as { tiers: { ratePerUnit: number; amount: number }[] }[];
     expect(item?.tiers.map(({ ratePerUnit, amount }) => [ratePerUnit, amount])).to.deep.equal([
-      ...[
-        [1, 14],
-        [0.5, 10],
-      ],
+      [1, 14],
+      [0.5, 10],
     ]);
     const { items, summary } = await explain(note?.id ?? '');
     expect(items[0]).to.include({ matches: true, sumOfParts: -24, exactAmount: 24 });
@@ -102,7 +100,9 @@ describe('charges that come to less than zero', () => {
       priceableAttributes: [{ name: 'jobs', dimensionDataType: 'Number' }],
       pricingLogic: [
         {
-          ...{ name: 'Main', priceOutput: 'total', transactionDimension: 'Customer' },
+          name: 'Main',
+          priceOutput: 'total',
+          transactionDimension: 'Customer',
           steps: [{ name: 'total', label: 'Three back for each', formula: '-3 * jobs' }],
         },
       ],

@@ -38,7 +38,10 @@ describe('a first bill', () => {
 
   const send = (afterLine = 0) =>
     sendUsageFile({
-      ...{ apiUrl: instance.url, token: tenant.token, path, afterLine },
+      apiUrl: instance.url,
+      token: tenant.token,
+      path,
+      afterLine,
       defaults: { serviceId },
       onProgress: () => undefined,
       onFault: (line, fault) => expect.fail(`line ${line}: ${fault}`),

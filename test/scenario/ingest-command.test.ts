@@ -107,7 +107,8 @@ describe('durabill ingest', function () {
     ]);
     const well = await ingest(semicolons, '--service', serviceId);
     expect([well.code, well.output.split(';')[0]]).to.deep.equal([
-      ...[0, 'accepted 1 = rated 1 + duplicate 0 + rejected 0 + pending 0'],
+      0,
+      'accepted 1 = rated 1 + duplicate 0 + rejected 0 + pending 0',
     ]);
     expect(well.errors).to.include("columns that no event has, and that are ignored: 'note'");
   });
@@ -120,7 +121,8 @@ describe('durabill ingest', function () {
     expect(unknown.errors).to.not.include('rejected');
     const named = await ingest(path, '--service', 'Calls');
     expect([named.code, named.output.split(';')[0]]).to.deep.equal([
-      ...[0, 'accepted 1 = rated 1 + duplicate 0 + rejected 0 + pending 0'],
+      0,
+      'accepted 1 = rated 1 + duplicate 0 + rejected 0 + pending 0',
     ]);
   });
 

@@ -33,7 +33,10 @@ describe('what webhooks are told of invoices', () => {
   let tenant: TestTenant;
   before(async () => {
     instance = await openTestInstance({
-      ...{ withWorkers: true, overdueMs: 50, now: () => now, tokenSeconds: 400 * 86_400 },
+      withWorkers: true,
+      overdueMs: 50,
+      now: () => now,
+      tokenSeconds: 400 * 86_400,
     });
     tenant = await instance.tenant();
   });
@@ -49,8 +52,13 @@ describe('what webhooks are told of invoices', () => {
     const { invoiceIds } = await runBilling(other, '2026-03-01', '2026-03-31');
     const { body: payment } = await other
       .post(`${external}/payments`, {
-        ...{ accountId, amount: 1, currency: 'USD', paymentDate: '2026-04-01' },
-        ...{ paymentMethod: 'Cash', paymentType: 'Pay In', paymentReference: 'freed' },
+        accountId,
+        amount: 1,
+        currency: 'USD',
+        paymentDate: '2026-04-01',
+        paymentMethod: 'Cash',
+        paymentType: 'Pay In',
+        paymentReference: 'freed',
       })
       .expect(201);
     await other.post('/v1/webhooks', { url: receiver.url, events, secret }).expect(201);
@@ -89,8 +97,13 @@ describe('what webhooks are told of invoices', () => {
     const pay = (amount: number, paymentReference: string) =>
       tenant
         .post(`${external}/payments`, {
-          ...{ accountId: accounts[0], amount, currency: 'USD', paymentDate: '2026-04-02' },
-          ...{ paymentMethod: 'Cash', paymentType: 'Pay In', paymentReference },
+          accountId: accounts[0],
+          amount,
+          currency: 'USD',
+          paymentDate: '2026-04-02',
+          paymentMethod: 'Cash',
+          paymentType: 'Pay In',
+          paymentReference,
         })
         .expect(201);
     const { body: first } = await pay(0.4, 'first');

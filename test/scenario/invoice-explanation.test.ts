@@ -56,14 +56,18 @@ describe('the explanation of an invoice', () => {
     await createAccount(tenant, 'user');
     const serviceId = await createService(tenant, 'Parts', {
       priceableAttributes: names.map((name) => ({
-        ...{ name, dimensionDataType: 'Number' },
-        ...{ isMeterDimension: true, meterResetFrequency: 'Monthly' },
+        name,
+        dimensionDataType: 'Number',
+        isMeterDimension: true,
+        meterResetFrequency: 'Monthly',
       })),
       rateCards: [
         {
           currency: 'USD',
           rows: names.map((priceDimName, index) => ({
-            ...{ priceDimName, label: priceDimName, billingAccountId: accounts[index] },
+            priceDimName,
+            label: priceDimName,
+            billingAccountId: accounts[index],
             ...tiers([0, 100, 1], [100, null, 2]),
           })),
         },
@@ -90,7 +94,10 @@ describe('the explanation of an invoice', () => {
     const accountId = await createAccount(tenant, 'acme');
     const attribute = { dimensionDataType: 'Number', isProration: true };
     const row = (priceDimName: string, unitRate: number) => ({
-      ...{ priceDimName, label: priceDimName, priceMethod: 'QUANTITY', unitRate },
+      priceDimName,
+      label: priceDimName,
+      priceMethod: 'QUANTITY',
+      unitRate,
     });
     const serviceId = await createService(tenant, 'Plan', {
       serviceType: 'Subscription',
@@ -102,7 +109,9 @@ describe('the explanation of an invoice', () => {
     });
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-03-16' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2026-03-16',
         services: [{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' }],
       })
       .expect(201);
@@ -113,8 +122,14 @@ describe('the explanation of an invoice', () => {
       const { rows = [], steps = [], total } = charge?.explanation ?? {};
       const [step, ...others] = steps;
       return [
-        ...[amount, charge?.proration, rows.map(({ row: { label } }) => label)],
-        ...[step?.label, step?.formula, step?.value, others.length, total?.amount],
+        amount,
+        charge?.proration,
+        rows.map(({ row: { label } }) => label),
+        step?.label,
+        step?.formula,
+        step?.value,
+        others.length,
+        total?.amount,
       ];
     });
     const proration = { days: 16, of: 31, text: '16 of 31 days' };
@@ -148,7 +163,9 @@ describe('the explanation of an invoice', () => {
     const serviceId = await createService(tenant, 'Setup', { serviceType: 'OTC' });
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-03-16' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2026-03-16',
         services: [{ serviceId }],
       })
       .expect(201);

@@ -22,8 +22,12 @@ const graduated = tiers([0, 100, 0], [100, 300, 0.5], [300, null, 10, 'flat']);
 /** A tier in short: bounds, volume, rate, amount. */
 const short = (item: object): unknown[] =>
   (item as { tiers: Record<string, unknown>[] }).tiers.map((tier) => [
-    ...[tier['tierMinVal'], tier['tierMaxVal'], tier['volume']],
-    ...[tier['ratePerUnit'], tier['flatRate'], tier['amount']],
+    tier['tierMinVal'],
+    tier['tierMaxVal'],
+    tier['volume'],
+    tier['ratePerUnit'],
+    tier['flatRate'],
+    tier['amount'],
   ]);
 
 describe('the items of an invoice', () => {
@@ -91,10 +95,14 @@ describe('the items of an invoice', () => {
     const accountId = await createAccount(tenant, 'globex');
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-03-16' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2026-03-16',
         services: [
           {
-            ...{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' },
+            serviceId,
+            chargeFrequency: 'Monthly',
+            billingFrequency: 'Monthly',
             priceableAttributes: [{ ...free, name: 'Seats', isProration, dimensionValText: '200' }],
           },
         ],
@@ -104,7 +112,9 @@ describe('the items of an invoice', () => {
     const [seats = {}, setup = {}] = invoice?.items ?? [];
     // 100 free and 100 at 0.5 are 50; 16 of 31 days of it 25.806...
     expect(seats).to.deep.include({
-      ...{ amount: 25.81, unit: 'Seats', proration: { days: 16, of: 31, text: '16 of 31 days' } },
+      amount: 25.81,
+      unit: 'Seats',
+      proration: { days: 16, of: 31, text: '16 of 31 days' },
     });
     expect(short(seats)).to.deep.equal([
       [0, 100, 100, 0, false, 0],
@@ -116,7 +126,10 @@ describe('the items of an invoice', () => {
   // spec/beyond.md R16, R17
   it('of what is paid out are on credit notes, with numbers of their own and no due date', async () => {
     const row = (usageType: string) => ({
-      ...{ priceDimName: usageType, label: usageType, priceMethod: 'QUANTITY', unitRate: 1 },
+      priceDimName: usageType,
+      label: usageType,
+      priceMethod: 'QUANTITY',
+      unitRate: 1,
       usageType,
     });
     const serviceId = await createService(tenant, 'Both', {
@@ -134,7 +147,10 @@ describe('the items of an invoice', () => {
     const run = await march();
     const invoices = (await invoicesOf(tenant, run)) as unknown as Record<string, unknown>[];
     const found = invoices.map(({ invoiceNo, invoiceType, amount, dueDate }) => [
-      ...[invoiceNo, invoiceType, amount, dueDate !== null],
+      invoiceNo,
+      invoiceType,
+      amount,
+      dueDate !== null,
     ]);
     expect(found).to.have.deep.members([
       ['INV-000001', 'Invoice', 3, true],

@@ -19,10 +19,16 @@ import {
 
 const attribute = { dimensionDataType: 'Number' };
 const row = (priceDimName: string, unitRate: number) => ({
-  ...{ priceDimName, label: priceDimName, priceMethod: 'QUANTITY', unitRate },
+  priceDimName,
+  label: priceDimName,
+  priceMethod: 'QUANTITY',
+  unitRate,
 });
 const logic = (chargeType: string, formula: string) => ({
-  ...{ name: 'Main', priceOutput: 'total', transactionDimension: 'Customer', chargeType },
+  name: 'Main',
+  priceOutput: 'total',
+  transactionDimension: 'Customer',
+  chargeType,
   steps: [
     { name: 'double', label: 'Twice the count', formula },
     { name: 'total', formula: 'Price(jobs, double)' },
@@ -45,7 +51,9 @@ describe('what the paper of an invoice shows', () => {
       bic: 'COBADEFFXXX',
     };
     await setSeller(instance.platform.database.platform, tenant.id, {
-      ...{ name: 'Seller', usageAppendix: true, ...payment },
+      name: 'Seller',
+      usageAppendix: true,
+      ...payment,
     });
     const account = await createAccount(tenant, 'acme');
     const calls = await createService(tenant, 'internal-calls', {
@@ -64,7 +72,10 @@ describe('what the paper of an invoice shows', () => {
     const periods = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: account, name: 'C', number: 'C-7', poNumber: 'PO 9' },
+        masterAccountId: account,
+        name: 'C',
+        number: 'C-7',
+        poNumber: 'PO 9',
         startDate: '2026-03-01',
         services: [{ serviceId: calls }, { serviceId: usageJobs }, { serviceId: plan, ...periods }],
       })
@@ -83,18 +94,30 @@ describe('what the paper of an invoice shows', () => {
     const id = run.invoiceIds[0] ?? '';
     await tenant
       .post(`${external}/payments`, {
-        ...{ accountId: account, amount: 5, currency: 'USD', paymentDate: '2026-04-02' },
-        ...{ paymentMethod: 'Cash', paymentType: 'Pay In', paymentReference: 'first' },
+        accountId: account,
+        amount: 5,
+        currency: 'USD',
+        paymentDate: '2026-04-02',
+        paymentMethod: 'Cash',
+        paymentType: 'Pay In',
+        paymentReference: 'first',
       })
       .expect(201);
     const paper = await loadPdfInvoice(tenant.scope, id);
     // 300 calls at 0.01 are 3; 2 x 4 jobs at 2 are 16; 2 x 3 at 2 are 12: 31, of which 5 are paid.
     expect(paper).to.deep.include({
-      ...{ contractNumber: 'C-7', poNumber: 'PO 9', total: '31', paid: '5', due: '26' },
+      contractNumber: 'C-7',
+      poNumber: 'PO 9',
+      total: '31',
+      paid: '5',
+      due: '26',
       payment: { text: 'Thank you.', iban: payment.iban, bic: payment.bic },
     });
     const items = paper.items.map(({ description, detail, unit, steps, stepsOf }) => [
-      ...[description, detail, unit, stepsOf],
+      description,
+      detail,
+      unit,
+      stepsOf,
       steps.map(({ label, name, value }) => `${label ?? name} ${value ?? '?'}`),
     ]);
     expect(items).to.have.deep.members([

@@ -80,7 +80,9 @@ describe('a contract that is replaced goes on where it was', () => {
       const calls = await createService(tenant, 'Calls', metered);
       const made = await tenant
         .post(`${external}/contracts`, {
-          ...{ masterAccountId, name: 'C', startDate: '2028-01-01' },
+          masterAccountId,
+          name: 'C',
+          startDate: '2028-01-01',
           services: [setup, plan, calls].map((serviceId) => ({ serviceId })),
         })
         .expect(201);

@@ -51,7 +51,10 @@ describe('charges of a line that accounts share', () => {
   const sell = async (serviceId: string, accountMap: object | null, more: object = {}) => {
     const { body } = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: master, number: 'C-1', startDate: '2026-01-01', currency: 'USD' },
+        masterAccountId: master,
+        number: 'C-1',
+        startDate: '2026-01-01',
+        currency: 'USD',
         services: [{ serviceId, accountMap, ...more }],
       })
       .expect(201);
@@ -95,7 +98,10 @@ describe('charges of a line that accounts share', () => {
     const { ratedTransactions } = await event(tenant, ids[1] ?? '');
     const charged = ratedTransactions.map(
       (one: { accountId: string; amount: number; quantity: number; matches: boolean }) => [
-        ...[one.accountId, one.amount, one.quantity, one.matches],
+        one.accountId,
+        one.amount,
+        one.quantity,
+        one.matches,
       ],
     );
     expect(charged).to.deep.equal([
@@ -105,7 +111,11 @@ describe('charges of a line that accounts share', () => {
     ]);
     const [{ explanation }] = ratedTransactions;
     expect(explanation.share).to.deep.equal({
-      ...{ part: '1 of 3', from: '0', to: '1', of: '3', whole: '100' },
+      part: '1 of 3',
+      from: '0',
+      to: '1',
+      of: '3',
+      whole: '100',
     });
     expect(explanation.total).to.include({ amount: '33.3333333333' });
     expect(explanation.rows[0]).to.include({ quantity: '5100', amount: '100' });
@@ -114,7 +124,7 @@ describe('charges of a line that accounts share', () => {
 
     const preview = await runBilling(tenant, '2026-03-01', '2026-03-31', { dryRun: true });
     expect((preview.invoices ?? []).map(({ amount }) => amount).sort()).to.deep.equal([
-      ...[33.33, 33.33, 33.34],
+      33.33, 33.33, 33.34,
     ]);
     const invoices = await bill();
     expect(invoices.has(master)).to.equal(false);
@@ -176,7 +186,8 @@ describe('charges of a line that accounts share', () => {
     const [id = ''] = await send(tenant, usage('acme', serviceId));
     await waitUntilRated(tenant, 1);
     expect(await event(tenant, id)).to.include({
-      ...{ status: 'rejected', code: 'FORMULA_TOO_EXPENSIVE' },
+      status: 'rejected',
+      code: 'FORMULA_TOO_EXPENSIVE',
       reason:
         "The 2501 accounts that share the contract service would bear 5002 parts of this event's " +
         'charges: at most 5000',
@@ -226,10 +237,16 @@ describe('charges of a line that accounts share', () => {
     const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
     const [charge] = body.items[0].charges;
     expect(charge.explanation.share).to.deep.equal({
-      ...{ part: '1 of 3', from: '1', to: '2', of: '3', whole: '51.6129032258' },
+      part: '1 of 3',
+      from: '1',
+      to: '2',
+      of: '3',
+      whole: '51.6129032258',
     });
     expect(charge.explanation.steps.at(-1)).to.include({
-      ...{ label: '16 of 31 days', formula: '100 * 16 / 31', value: '51.6129032258' },
+      label: '16 of 31 days',
+      formula: '100 * 16 / 31',
+      value: '51.6129032258',
     });
     expect(charge.explanation.total.amount).to.equal('17.21');
     // April in full: 33.33 + 33.34 + 33.33.
@@ -272,7 +289,9 @@ describe('charges of a line that accounts share', () => {
     await waitUntilRated(tenant, 1);
     const { ratedTransactions } = await event(tenant, id);
     expect(ratedTransactions.map(({ matches }: { matches: boolean }) => matches)).to.deep.equal([
-      ...[true, true, true],
+      true,
+      true,
+      true,
     ]);
     expect(await audit()).to.include({ charges: 3, differenceCount: 0 });
     // 7 of its own and half of 10; the other half.
@@ -288,7 +307,8 @@ describe('charges of a line that accounts share', () => {
     await tenant.delete(`${external}/accounts/${accounts[0] ?? ''}`).expect(204);
     const { body } = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: master, number: 'C-2' },
+        masterAccountId: master,
+        number: 'C-2',
         services: [{ serviceId, accountMap: { ofAnotherSystem: sharesOf(1) } }],
       })
       .expect(201);
@@ -296,7 +316,8 @@ describe('charges of a line that accounts share', () => {
     await tenant.delete(`${external}/accounts/${accounts[1] ?? ''}`).expect(204);
     await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: master, number: 'C-3' },
+        masterAccountId: master,
+        number: 'C-3',
         services: [{ serviceId, accountMap: { [accounts[2] ?? '']: '0.5' } }],
       })
       .expect(201);

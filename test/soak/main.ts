@@ -37,11 +37,15 @@ async function soak(stage: Stage, { minutes, rate, seed }: SoakOptions): Promise
   });
   let isOver = false;
   const sending = traffic.atRate(perSecond, {
-    ...{ underWayMax: 256, isRetried: true, isOver: () => isOver },
+    underWayMax: 256,
+    isRetried: true,
+    isOver: () => isOver,
   });
   try {
     await killAtRandom(stage, {
-      ...{ seed, totalMs, onUp: watch.up },
+      seed,
+      totalMs,
+      onUp: watch.up,
       onKill(kind) {
         kills += 1;
         watch.restart();
@@ -94,8 +98,10 @@ async function overload(stage: Stage): Promise<number> {
   const end = Date.now() + overloadSeconds * 1000;
   const hide = showProgress(() => `answers ${describeStatuses(traffic)}`);
   await traffic.atRate(perSecond, {
-    ...{ underWayMax: socketsAtOnce, addedMax: socketsAdded },
-    ...{ isRetried: false, isOver: () => Date.now() >= end },
+    underWayMax: socketsAtOnce,
+    addedMax: socketsAdded,
+    isRetried: false,
+    isOver: () => Date.now() >= end,
   });
   hide();
   watch.stop();

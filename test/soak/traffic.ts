@@ -25,8 +25,10 @@ function faultOf(status: number, text: string, retryAfter: unknown): string | un
   if (status === 200) return undefined;
   const body = JSON.parse(text) as { error?: { message?: unknown } };
   const expected = {
-    ...{ is_gateway_error: false, status_code: status },
-    ...{ error: { message: body.error?.message }, extra_fields: {} },
+    is_gateway_error: false,
+    status_code: status,
+    error: { message: body.error?.message },
+    extra_fields: {},
   };
   if (JSON.stringify(body) !== JSON.stringify(expected)) return `${status} with ${text}`;
   if (status !== 429 && status !== 503) return undefined;
@@ -52,8 +54,11 @@ export class Traffic {
 
   constructor(url: string, token: string, services: readonly string[], sockets: number) {
     this.#pool = new Pool(url, {
-      ...{ connections: sockets, pipelining: 1, connect: { timeout: answerMsMax } },
-      ...{ headersTimeout: answerMsMax, bodyTimeout: answerMsMax },
+      connections: sockets,
+      pipelining: 1,
+      connect: { timeout: answerMsMax },
+      headersTimeout: answerMsMax,
+      bodyTimeout: answerMsMax,
     });
     this.#token = token;
     this.#services = services;
@@ -77,7 +82,9 @@ export class Traffic {
     const since = performance.now();
     try {
       const { statusCode, headers, body } = await this.#pool.request({
-        ...{ method: 'POST', path: '/v1/ingest/usage', body: this.#bodyOf(number) },
+        method: 'POST',
+        path: '/v1/ingest/usage',
+        body: this.#bodyOf(number),
         headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
       });
       const text = await body.text();

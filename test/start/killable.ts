@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
+import { defined } from '../../src/kernel/defined.js';
 import { dataFile } from '../../src/platform/data-folder.js';
 import { readInstance } from '../../src/embedded/instance-lock.js';
 import { findProcesses } from '../../src/embedded/processes.js';
@@ -85,8 +86,16 @@ export class KillableProduct {
   /** A token of an administrator, as the command line prints it. */
   async token(tenantId: string, expires = '1h'): Promise<string> {
     const words = [
-      ...['token', '--tenant', tenantId, '--org', 'o', '--roles', 'ADMIN'],
-      ...['--expires', expires, '--create-tenant'],
+      'token',
+      '--tenant',
+      tenantId,
+      '--org',
+      'o',
+      '--roles',
+      'ADMIN',
+      '--expires',
+      expires,
+      '--create-tenant',
     ];
     const command = ['run', '--silent', 'durabill', '--', ...words];
     const printed = startProgram('npm', command, this.#env);
@@ -109,8 +118,9 @@ export class KillableProduct {
     return fetch(`${this.url}${path}`, {
       method,
       headers: {
-        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...(key === undefined ? {} : { 'idempotency-key': key }),
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        ...defined({ 'idempotency-key': key }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -43,11 +43,7 @@ export async function outcomeOf(
     for (let number = first; number <= last; number += 1) if (confirmed.has(number)) found += 1;
   }
   const { doubled = '0', counters = '0', volumes = '0' } = sums ?? {};
-  return {
-    ...{ rated, counters, volumes },
-    doubled: Number(doubled),
-    lost: confirmed.size - found,
-  };
+  return { rated, counters, volumes, doubled: Number(doubled), lost: confirmed.size - found };
 }
 
 /** The figures of a test in one line, as people read them. */

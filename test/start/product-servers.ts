@@ -14,8 +14,10 @@ export async function productServers(): Promise<Record<string, string>> {
   await makeNamespace(address, name);
   return {
     DATABASE_URL: await createTestDatabase(),
-    ...{ TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: name },
-    ...{ KAFKA_BROKERS: brokers, KAFKA_PREFIX: name },
+    TEMPORAL_ADDRESS: address,
+    TEMPORAL_NAMESPACE: name,
+    KAFKA_BROKERS: brokers,
+    KAFKA_PREFIX: name,
     // The servers of these tests are on this machine.
     WEBHOOK_PRIVATE_ADDRESSES: 'true',
     SECRET_KEY: randomBytes(32).toString('base64'),

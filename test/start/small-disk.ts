@@ -32,7 +32,8 @@ async function mountDisk(): Promise<SmallDisk | undefined> {
   const ballast = join(root, 'ballast');
   await mkdir(folder, { mode: 0o700 });
   return {
-    ...{ way: `a file system of ${mebibytes} MiB, filled to the last byte`, folder },
+    way: `a file system of ${mebibytes} MiB, filled to the last byte`,
+    folder,
     async fill() {
       const { bavail, bsize } = await statfs(root);
       await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch(() => undefined);

@@ -54,7 +54,8 @@ describe('telemetry', function () {
   it('is loaded where one is set', async () => {
     const settings = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
     expect(await loadedWith(settings)).to.include.members([
-      ...['@opentelemetry/sdk-trace', '@opentelemetry/exporter-trace-otlp-proto'],
+      '@opentelemetry/sdk-trace',
+      '@opentelemetry/exporter-trace-otlp-proto',
     ]);
   });
 });

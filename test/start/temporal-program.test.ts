@@ -77,7 +77,8 @@ describe('where the Temporal server comes from', () => {
     const pinned = createHash('sha256').update(working).digest('hex');
     const of = (content: string) =>
       findTemporal({
-        ...{ cacheDir: join(folder, 'cache'), searchPath: '' },
+        cacheDir: join(folder, 'cache'),
+        searchPath: '',
         onProgress: (line) => lines.push(line),
         download: fetched(content),
         build: refused('Go is not installed'),

@@ -27,7 +27,9 @@ describe('from where a request comes', () => {
   it('believes nobody unless told', () => {
     const found = new ClientAddresses().find('127.0.0.1', '198.51.100.1');
     expect(found).to.deep.equal({
-      ...{ group: '127.0.0.1', isLoopback: true, isProxy: false },
+      group: '127.0.0.1',
+      isLoopback: true,
+      isProxy: false,
       registrant: '127.0.0.1 for 198.51.100.1',
     });
   });

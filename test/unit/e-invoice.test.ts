@@ -51,7 +51,11 @@ describe('an invoice as EN 16931 XML', () => {
   it('holds what the invoice says, to the digit', () => {
     const xml = xmlOf(taxedInvoice());
     expect(textsOf(xml, 'Name')).to.deep.equal([
-      ...['Calls', 'Support', 'Seat', 'Verkäufer GmbH', 'Käufer &amp; Söhne &lt;AG&gt;'],
+      'Calls',
+      'Support',
+      'Seat',
+      'Verkäufer GmbH',
+      'Käufer &amp; Söhne &lt;AG&gt;',
     ]);
     // 17 × 0.125 is 2.125; 30 × 3.3333333333 is 99.999999999. Support has no price of its own: 3.5 of
     // it cost 1,000.

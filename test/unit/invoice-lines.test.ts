@@ -4,15 +4,25 @@ import { linesOfItem, priceText, type Formats } from '../../src/adapters/pdf/ite
 import { pdfInvoice, pdfItem } from '../support/billing/pdf-invoice.js';
 
 const formats: Formats = {
-  ...{ money: (text) => `$${text}`, price: (text) => text, count: (text) => text },
+  money: (text) => `$${text}`,
+  price: (text) => text,
+  count: (text) => text,
   minorDigits: 2,
 };
 const tier = (from: string, to: string | null, volume: string, unitRate: string) => ({
-  ...{ tierNum: 1, from, to, volume, unitRate, isFlat: false },
+  tierNum: 1,
+  from,
+  to,
+  volume,
+  unitRate,
+  isFlat: false,
   amount: String(Number(volume) * Number(unitRate)),
 });
 const step = (label: string | null, value: string | null) => ({
-  ...{ label, value, name: 'total', formula: '2 * seats' },
+  label,
+  value,
+  name: 'total',
+  formula: '2 * seats',
 });
 const computed = { method: null, rate: null, stepsOf: 1 };
 
@@ -42,7 +52,10 @@ describe('the lines below an item of an invoice', () => {
     [
       'tiers, which have no one price',
       {
-        ...{ method: 'TIERED', volume: '150', rate: '0.1666666667', amount: '25' },
+        method: 'TIERED',
+        volume: '150',
+        rate: '0.1666666667',
+        amount: '25',
         tiers: [
           tier('0', '100', '100', '0'),
           { ...tier('100', '200', '30', '0.5'), amount: '15' },
@@ -62,7 +75,10 @@ describe('the lines below an item of an invoice', () => {
     [
       'the charged days, and the price of all',
       {
-        ...{ rate: '60', volume: '1', amount: '30.97', exactAmount: '30.9677419355' },
+        rate: '60',
+        volume: '1',
+        amount: '30.97',
+        exactAmount: '30.9677419355',
         proration: { days: 16, of: 31, text: '16 of 31 days' },
       },
       '60',

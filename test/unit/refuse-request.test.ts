@@ -28,23 +28,24 @@ describe('a refused request', () => {
     [
       'GET',
       '/api/v1/external/accounts?q=a',
-      {
-        ...{ status: 503, error: 'Service Unavailable', message },
-        path: 'uri=/api/v1/external/accounts',
-      },
+      { status: 503, error: 'Service Unavailable', message, path: 'uri=/api/v1/external/accounts' },
     ],
   ];
   for (const [method, path, body] of bodies) {
     it(`is answered as its family does: ${method} ${path}`, async () => {
       const answer = await fetch(url + path, {
-        ...{ method, headers: { 'X-Request-Id': 'mine-1' } },
+        method,
+        headers: { 'X-Request-Id': 'mine-1' },
         ...(method === 'POST' ? { body: JSON.stringify({ message: 'x'.repeat(200_000) }) } : {}),
       });
       expect(answer.status).to.equal(503);
       expect(await answer.json()).to.deep.equal(body);
       expect(Object.fromEntries(answer.headers)).to.include({
-        ...{ 'retry-after': '1', 'x-request-id': 'mine-1', 'cache-control': 'no-store' },
-        ...{ 'content-type': 'application/json; charset=utf-8', 'x-frame-options': 'DENY' },
+        'retry-after': '1',
+        'x-request-id': 'mine-1',
+        'cache-control': 'no-store',
+        'content-type': 'application/json; charset=utf-8',
+        'x-frame-options': 'DENY',
         'strict-transport-security': 'max-age=31536000',
       });
     });

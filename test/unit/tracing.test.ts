@@ -15,8 +15,13 @@ describe('tracing', () => {
 
   const open = async (changes: Partial<TracingSettings>): Promise<Tracing> => {
     const tracing = await openTracing({
-      ...{ endpoint: `${collector.url}/`, protocol: 'http/json', headers: {}, resource: {} },
-      ...{ ratio: 1, isParentHeeded: true, ...changes },
+      endpoint: `${collector.url}/`,
+      protocol: 'http/json',
+      headers: {},
+      resource: {},
+      ratio: 1,
+      isParentHeeded: true,
+      ...changes,
     });
     if (!tracing) throw new Error('There is no tracing.');
     return tracing;

@@ -308,7 +308,11 @@ describe('schemas/validator', () => {
 
     it('ignores response-only fields at every depth, and still tells other faults', () => {
       const sent = {
-        ...{ id: 'x', status: 'y', approvalStatus: 'z', __type__: 'T', name: 'A' },
+        id: 'x',
+        status: 'y',
+        approvalStatus: 'z',
+        __type__: 'T',
+        name: 'A',
         cards: [{ versionNo: 1, isCurrent: true, fromDate: 'x', toDate: null, rows: [{}] }],
       };
       const row = { id: 'x', seqNo: 1, method: 'FLAT', rate: 1 };

@@ -8,8 +8,10 @@ import { openWebhookSender, webhookDefaults } from '../../src/adapters/webhooks/
 import { openReceiver } from '../support/servers/receiver.js';
 
 const settings = {
-  ...{ ...webhookDefaults, allowsPrivateAddresses: false },
-  ...{ timeoutMs: 1_500, namesTimeoutMs: 600 },
+  ...webhookDefaults,
+  allowsPrivateAddresses: false,
+  timeoutMs: 1_500,
+  namesTimeoutMs: 600,
 };
 
 /** A name server: what it does with a question is up to the test. */

@@ -122,7 +122,8 @@ describe('addresses of webhooks', () => {
     const url = `http://127.0.0.1:${at}/`;
     const answer = await open.send({ url, id: 'id', body: '{}', secrets: [secret] });
     expect(answer).to.include({
-      ...{ isOk: false, statusCode: 307 },
+      isOk: false,
+      statusCode: 307,
       error: 'The answer was a redirect (307), which is not followed.',
     });
     expect(receiver.received).to.be.empty;
@@ -178,7 +179,9 @@ describe('signatures of webhooks', () => {
     content = { ...content, timestamp: Math.floor(Date.now() / 1000) };
   });
   const received = (signature: string) => ({
-    ...{ ...content, signature, path: '/' },
+    ...content,
+    signature,
+    path: '/',
     payload: { event: '', timestamp: '', data: null },
   });
 

@@ -5,7 +5,11 @@ const key = (byte: number): Buffer => Buffer.alloc(32, byte);
 const signerOf = (secret: Buffer, previousSecrets: readonly Buffer[] = [], namespace = 'n') =>
   workflowSigner({ secret, previousSecrets, namespace });
 const run = {
-  ...{ executionId: 'e', tenantId: 't', orgId: 'o', actor: 'a', requestId: 'r' },
+  executionId: 'e',
+  tenantId: 't',
+  orgId: 'o',
+  actor: 'a',
+  requestId: 'r',
   input: { amount: 1, list: [{ b: 2, a: null }], left: undefined },
 };
 const payment = { type: 'savePayment', workflowId: 't/payment/1', input: run };
@@ -16,8 +20,11 @@ describe('the signature of a workflow', () => {
   /** As its activities are given it. */
   const known = { ...payment, input: JSON.parse(JSON.stringify(run)) as typeof run };
   const listed = {
-    ...{ type: payment.type, workflowId: payment.workflowId },
-    ...{ tenantId: 't', actor: 'a', executionId: 'e' },
+    type: payment.type,
+    workflowId: payment.workflowId,
+    tenantId: 't',
+    actor: 'a',
+    executionId: 'e',
   };
 
   it('holds for what Temporal gives back of its input, whatever the order of its keys', () => {
@@ -98,11 +105,15 @@ describe('the signature of a workflow', () => {
   it('may be missing until a stated instant', () => {
     const until = (ms: number) =>
       workflowSigner({
-        ...{ secret: key(1), previousSecrets: [], namespace: 'n' },
+        secret: key(1),
+        previousSecrets: [],
+        namespace: 'n',
         unsignedUntil: new Date(Date.now() + ms),
       }).acceptsUnsigned();
     expect([signer.acceptsUnsigned(), until(60_000), until(-1)]).to.deep.equal([
-      ...[false, true, false],
+      false,
+      true,
+      false,
     ]);
   });
 });

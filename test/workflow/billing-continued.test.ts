@@ -51,7 +51,8 @@ describe('a billing run that goes on in other histories', () => {
   let usual: TestInstance;
   before(async () => {
     small = await openTestInstance({
-      ...{ withWorkers: true, billing: smallSizes },
+      withWorkers: true,
+      billing: smallSizes,
       activityInterceptors: [
         () => ({
           inbound: {
@@ -82,7 +83,8 @@ describe('a billing run that goes on in other histories', () => {
     const place = (id: string): number => accountIds.indexOf(id);
     return {
       output: {
-        ...{ ...output, invoiceIds: output.invoiceIds.length },
+        ...output,
+        invoiceIds: output.invoiceIds.length,
         problems: output.problems.map(({ code }) => code),
       },
       numbers: invoices.map(({ invoiceNo }) => invoiceNo),
@@ -168,7 +170,9 @@ describe('a billing run that goes on in other histories', () => {
     gate.open();
     const { status, output } = await ended();
     expect([status, output.invoiceCount, output.transactionCount]).to.deep.equal([
-      ...['completed', 5, 15],
+      'completed',
+      5,
+      15,
     ]);
   });
 

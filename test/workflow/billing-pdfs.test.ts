@@ -26,7 +26,8 @@ describe('the PDFs of a large billing run', () => {
   let rendered = 0;
   before(async () => {
     instance = await openTestInstance({
-      ...{ withWorkers: true, billing: { ...smallSizes, renders: 1 } },
+      withWorkers: true,
+      billing: { ...smallSizes, renders: 1 },
       activityInterceptors: [
         (context) => ({
           inbound: {

@@ -89,8 +89,15 @@ describe('workflows and their executions', () => {
     expect(edit.optionalFields).to.have.length(33);
     const create = body.find((one: { flowName: string }) => one.flowName === 'Onboarding Flow');
     expect(create.requiredFields).to.have.members([
-      ...['Company_Name', 'First_Name', 'Last_Name', 'Line1', 'City', 'State', 'Country'],
-      ...['Currency', 'Zip_Code'],
+      'Company_Name',
+      'First_Name',
+      'Last_Name',
+      'Line1',
+      'City',
+      'State',
+      'Country',
+      'Currency',
+      'Zip_Code',
     ]);
     expect(create.optionalFields).to.have.members(['Name', 'Line2', 'ExternalId']);
     expect(create.requestBody.properties.Company_Name).to.include({

@@ -348,8 +348,12 @@ describe('flows by slug', () => {
     const { output: service } = await call('service/create', { name: 'Free' });
     await call('service/edit', { id: service.id, name: 'Taken' }, 409);
     const payment = (payment_reference: string) => ({
-      ...{ account_id: 'taken', amount: 1, currency_id: 'USD', payment_date: '2026-01-01' },
-      ...{ payment_method: 'Cash', payment_reference },
+      account_id: 'taken',
+      amount: 1,
+      currency_id: 'USD',
+      payment_date: '2026-01-01',
+      payment_method: 'Cash',
+      payment_reference,
     });
     await call('payment/create', payment('T-1'));
     const { output: other } = await call('payment/create', payment('T-2'));

@@ -34,9 +34,16 @@ const both: PayloadKeys = {
 const company = 'Quuxwell Confidential Holdings';
 const person = 'Wilhelmina-Zebulon';
 const account = (ExternalId: string) => ({
-  ...{ Company_Name: company, First_Name: person, Last_Name: 'Miller', ExternalId },
-  ...{ Line1: '1 Hidden Lane', City: 'Springfield', State: 'IL', Zip_Code: '62701' },
-  ...{ Country: 'US', Currency: 'USD' },
+  Company_Name: company,
+  First_Name: person,
+  Last_Name: 'Miller',
+  ExternalId,
+  Line1: '1 Hidden Lane',
+  City: 'Springfield',
+  State: 'IL',
+  Zip_Code: '62701',
+  Country: 'US',
+  Currency: 'USD',
 });
 const secrets = [company, person, 'Hidden Lane'];
 

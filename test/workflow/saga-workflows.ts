@@ -7,7 +7,8 @@ interface Acts {
 }
 
 const { act } = proxyLocalActivities<Acts>({
-  ...{ startToCloseTimeout: '5 s', retry: { maximumAttempts: 1 } },
+  startToCloseTimeout: '5 s',
+  retry: { maximumAttempts: 1 },
 });
 
 /** Three steps; the last one fails, and so do the undos that are named. */
@@ -18,6 +19,8 @@ export const threeSteps = (): Promise<void> =>
       await act(step);
     }
     throw ApplicationFailure.nonRetryable('The first cause.', 'Problem', {
-      ...{ kind: 'conflict', message: 'The first cause.', details: { field: 'x' } },
+      kind: 'conflict',
+      message: 'The first cause.',
+      details: { field: 'x' },
     });
   });

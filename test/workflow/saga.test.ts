@@ -18,11 +18,9 @@ describe('a flow that takes back what it did', function () {
     instance = await openTestInstance();
     const { native, namespace } = instance.platform.temporal;
     worker = await Worker.create({
-      ...{
-        connection: native,
-        namespace,
-        taskQueue: `saga-${instance.platform.temporal.taskQueue}`,
-      },
+      connection: native,
+      namespace,
+      taskQueue: `saga-${instance.platform.temporal.taskQueue}`,
       workflowsPath: fileURLToPath(new URL('saga-workflows.ts', import.meta.url)),
       activities: {
         act(name: string): Promise<void> {
@@ -59,7 +57,8 @@ describe('a flow that takes back what it did', function () {
   // spec/flows.md R32
   it('takes back every step, the newest first', async () => {
     expect(told(await run())).to.deep.equal({
-      ...{ kind: 'conflict', message: 'The first cause.' },
+      kind: 'conflict',
+      message: 'The first cause.',
       details: { field: 'x', undone: ['c', 'b', 'a'] },
     });
     expect(done).to.deep.equal(['a', 'b', 'c', 'undo c', 'undo b', 'undo a']);
@@ -69,9 +68,11 @@ describe('a flow that takes back what it did', function () {
   it('goes on with the others when one cannot be taken back, and keeps the first cause', async () => {
     const message = 'Something went wrong on our side.';
     expect(told(await run('undo c', 'undo a'))).to.deep.equal({
-      ...{ kind: 'conflict', message: 'The first cause.' },
+      kind: 'conflict',
+      message: 'The first cause.',
       details: {
-        ...{ field: 'x', undone: ['b'] },
+        field: 'x',
+        undone: ['b'],
         notUndone: [
           { step: 'c', message },
           { step: 'a', message },

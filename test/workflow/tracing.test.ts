@@ -27,7 +27,8 @@ describe('traces', () => {
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     });
     instance = await openTestInstance({
-      ...{ withWorkers: true, tracing },
+      withWorkers: true,
+      tracing,
       logTo: { write: (line) => lines.push(line) },
     });
     tenant = await instance.tenant();
@@ -58,8 +59,11 @@ describe('traces', () => {
     const insert = await collector.find(within(traceId, 'insert account'));
     const chain = await chainOf(insert);
     expect(chain.map(({ name }) => name)).to.deep.equal([
-      ...['insert account', 'onboardAccount', 'createAccount'],
-      ...['start createAccount', `POST ${external}/run/billing/account/create`],
+      'insert account',
+      'onboardAccount',
+      'createAccount',
+      'start createAccount',
+      `POST ${external}/run/billing/account/create`,
     ]);
     const [sql, activity, workflow, start, request] = chain;
     expect(request).to.deep.include({ traceId, parentSpanId: callerSpanId, kind: kinds.server });
@@ -108,8 +112,11 @@ describe('traces', () => {
       );
       const chain = await chainOf(sql);
       expect(chain.slice(1).map(({ name }) => name)).to.deep.equal([
-        ...['rateUsageRange', 'rateUsage', 'start rateUsage'],
-        ...['publish usage', 'POST /v1/ingest/usage'],
+        'rateUsageRange',
+        'rateUsage',
+        'start rateUsage',
+        'publish usage',
+        'POST /v1/ingest/usage',
       ]);
     });
 

@@ -70,12 +70,20 @@ describe('an audit of usage', () => {
   // spec/rating.md R67
   it('finds nothing where nothing was touched', async () => {
     expect(await audit(tenant)).to.deep.include({
-      ...{ ...period, samplePercent: 100, events: 4, charges: 4, counters: 1 },
-      ...{ differenceCount: 0, differences: [] },
+      ...period,
+      samplePercent: 100,
+      events: 4,
+      charges: 4,
+      counters: 1,
+      differenceCount: 0,
+      differences: [],
     });
     const before = dayBefore(period.periodStart);
     expect(await audit(tenant, { periodStart: before, periodEnd: before })).to.include({
-      ...{ events: 0, charges: 0, counters: 0, differenceCount: 0 },
+      events: 0,
+      charges: 0,
+      counters: 0,
+      differenceCount: 0,
     });
     expect((await audit(tenant, { samplePercent: 1 })).events).to.be.below(4);
   });
@@ -91,8 +99,12 @@ describe('an audit of usage', () => {
     expect(found.differenceCount).to.equal(1);
     const [difference] = found.differences;
     expect(difference).to.deep.include({
-      ...{ kind: 'charge', field: 'amount', recorded: '10.01', computed: '10' },
-      ...{ externalTransactionId: ids[2], counterId: null },
+      kind: 'charge',
+      field: 'amount',
+      recorded: '10.01',
+      computed: '10',
+      externalTransactionId: ids[2],
+      counterId: null,
     });
     const [delivery] = await receiver.until((received) => received.length > 0);
     expect(delivery?.payload.event).to.equal('audit.difference');
@@ -111,7 +123,10 @@ describe('an audit of usage', () => {
     const { differenceCount, differences } = await audit(tenant);
     expect(differenceCount).to.equal(1);
     expect(differences[0]).to.deep.include({
-      ...{ kind: 'counter', field: 'value of api_calls', recorded: '1500', computed: '1600' },
+      kind: 'counter',
+      field: 'value of api_calls',
+      recorded: '1500',
+      computed: '1600',
       ratedTransactionId: null,
     });
     await change('update usage_counter set value = value + 100 where tenant_id = $1');
@@ -119,7 +134,9 @@ describe('an audit of usage', () => {
     await change('delete from usage_counter where tenant_id = $1');
     const gone = await audit(tenant);
     expect(gone.differences[0]).to.deep.include({
-      ...{ kind: 'counter', recorded: null, computed: '1600' },
+      kind: 'counter',
+      recorded: null,
+      computed: '1600',
     });
     await change('insert into usage_counter select * from kept where tenant_id = $1');
     await asOwner(instance.databaseUrl, (client) => client.query('drop table kept'));

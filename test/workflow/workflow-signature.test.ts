@@ -52,12 +52,17 @@ describe('a workflow that somebody else starts', function () {
   after(() => instance.close());
 
   const runOf = (tenantId: string, input: object, executionId: string = randomUUID()) => ({
-    ...{ executionId, tenantId, orgId: 'org', actor: 'chief-executive', requestId: 'forged' },
+    executionId,
+    tenantId,
+    orgId: 'org',
+    actor: 'chief-executive',
+    requestId: 'forged',
     input,
   });
   const start = ({ type, workflowId, input, memo = {} }: Forged) =>
     client.workflow.start(type, {
-      ...{ workflowId, taskQueue: instance.platform.temporal.taskQueue },
+      workflowId,
+      taskQueue: instance.platform.temporal.taskQueue,
       args: [input],
       memo,
     });
@@ -76,8 +81,16 @@ describe('a workflow that somebody else starts', function () {
   const rowsOf = async ({ scope, id }: TestTenant): Promise<string> => {
     const counts: string[] = [];
     for (const table of [
-      ...['account', 'payment', 'contract', 'service', 'invoice', 'execution', 'audit'],
-      ...['usage_event', 'rated_transaction', 'webhook_event'],
+      'account',
+      'payment',
+      'contract',
+      'service',
+      'invoice',
+      'execution',
+      'audit',
+      'usage_event',
+      'rated_transaction',
+      'webhook_event',
     ]) {
       const { rows } = await scope.db.read.raw<{ rows: { count: string }[] }>(
         'select count(*)::text as count from ?? where tenant_id = ?',
@@ -91,8 +104,12 @@ describe('a workflow that somebody else starts', function () {
     lines.filter((line) => line.includes('unauthenticated workflow') && line.includes(workflowId));
 
   const payment = () => ({
-    ...{ accountId, amount: 1, currency: 'USD', paymentDate: '2026-01-01' },
-    ...{ paymentMethod: 'Cash', paymentReference: `forged-${randomUUID()}` },
+    accountId,
+    amount: 1,
+    currency: 'USD',
+    paymentDate: '2026-01-01',
+    paymentMethod: 'Cash',
+    paymentReference: `forged-${randomUUID()}`,
   });
   const usageRange = (tenantId: string) => ({
     tenantId,
@@ -101,8 +118,16 @@ describe('a workflow that somebody else starts', function () {
     endOffset: 1,
   });
   const onboarding = {
-    ...{ Company_Name: 'Forged', First_Name: 'A', Last_Name: 'B', Line1: 'L', City: 'C' },
-    ...{ State: 'S', Country: 'US', Currency: 'USD', Zip_Code: '1', ExternalId: 'forged' },
+    Company_Name: 'Forged',
+    First_Name: 'A',
+    Last_Name: 'B',
+    Line1: 'L',
+    City: 'C',
+    State: 'S',
+    Country: 'US',
+    Currency: 'USD',
+    Zip_Code: '1',
+    ExternalId: 'forged',
   };
   const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31' };
   const flow = (start_: object) => ({ start: start_, isDraft: false });
@@ -121,8 +146,12 @@ describe('a workflow that somebody else starts', function () {
     [
       'deliverWebhook',
       (tenantId) => ({
-        ...{ tenantId, webhookId: randomUUID(), deliveryId: randomUUID() },
-        ...{ round: 1, number: 1, delaysMs: [0, 0] },
+        tenantId,
+        webhookId: randomUUID(),
+        deliveryId: randomUUID(),
+        round: 1,
+        number: 1,
+        delaysMs: [0, 0],
       }),
     ],
   ];
@@ -141,8 +170,12 @@ describe('a workflow that somebody else starts', function () {
   const ownFlow = async () => {
     const path = `${external}/run/billing/payment/create`;
     const body = {
-      ...{ account_id: 'own', amount: 1, currency_id: 'USD', payment_date: '2026-01-01' },
-      ...{ payment_method: 'Cash', payment_reference: `own-${randomUUID()}` },
+      account_id: 'own',
+      amount: 1,
+      currency_id: 'USD',
+      payment_date: '2026-01-01',
+      payment_method: 'Cash',
+      payment_reference: `own-${randomUUID()}`,
     };
     await attacker.post(path, body).expect(200);
     const workflowId = `${attacker.id}/payment/${body.payment_reference}`;
@@ -192,8 +225,10 @@ describe('a workflow that somebody else starts', function () {
     await instance.platform.temporal.waiter.workflow.getHandle(workflowId).result();
     const [, , partition, firstOffset] = /^(.*)\/usage\/(\d+)\/(\d+)$/.exec(workflowId) ?? [];
     const run = {
-      ...{ tenantId: attacker.id, partition: Number(partition) },
-      ...{ firstOffset: Number(firstOffset), endOffset: Number(firstOffset) + 1 },
+      tenantId: attacker.id,
+      partition: Number(partition),
+      firstOffset: Number(firstOffset),
+      endOffset: Number(firstOffset) + 1,
     };
     const before = await rowsOf(victim);
     const input = { ...run, tenantId: victim.id, run };
@@ -244,7 +279,9 @@ describe('a workflow that somebody else starts', function () {
       const { taskQueue } = lenient.platform.temporal;
       const of = (memo: Record<string, unknown>) =>
         client.workflow.execute('createService', {
-          ...{ workflowId: `${tenant.id}/service/${randomUUID()}`, taskQueue, memo },
+          workflowId: `${tenant.id}/service/${randomUUID()}`,
+          taskQueue,
+          memo,
           args: [runOf(tenant.id, flow({ name: `S ${randomUUID()}` }))],
         });
       expect(await of({})).to.have.property('id');

@@ -55,8 +55,13 @@ export async function insertOauthClient(
     await trx('oauthClient').insert({ ...client, registeredFrom });
     const [first = ''] = client.redirectUris;
     await recordSecurityEvent(trx, {
-      ...{ tenantId: null, actor: null, entity: 'oauthClient', entityKey: client.id },
-      ...{ action: 'create', requestId, callerRequestId },
+      tenantId: null,
+      actor: null,
+      entity: 'oauthClient',
+      entityKey: client.id,
+      action: 'create',
+      requestId,
+      callerRequestId,
       // Short: anybody may register, and the audit is kept for ever.
       details: { name: client.name, redirectUri: first.slice(0, 200) },
     });

@@ -75,17 +75,34 @@ export async function allowFlow(
     const made = madeWith(identity);
     await trx('oauthClient').where({ id: clientId }).update({ usedAt: now });
     await trx('oauthGrant').insert({
-      ...{ id: grantId, tenantId, clientId, subject, orgId, roles, scopes, resource },
-      ...{ ...made, createdAt: now },
+      id: grantId,
+      tenantId,
+      clientId,
+      subject,
+      orgId,
+      roles,
+      scopes,
+      resource,
+      ...made,
+      createdAt: now,
       expiresAt: endOf(now, grantLifetimeSeconds, made.endsAt),
     });
     const { redirectUri, codeChallenge } = flow;
     const expiresAt = after(now, codeLifetimeSeconds);
     await trx('oauthCode').insert({
-      ...{ hash: hashOf(code), tenantId, grantId, redirectUri, codeChallenge, expiresAt },
+      hash: hashOf(code),
+      tenantId,
+      grantId,
+      redirectUri,
+      codeChallenge,
+      expiresAt,
     });
     await recordSecurityEvent(trx, {
-      ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: grantId, action: 'approve' },
+      tenantId,
+      actor: subject,
+      entity: 'oauthGrant',
+      entityKey: grantId,
+      action: 'approve',
       details: { clientId, scopes, redirectUri, endsAt: made.endsAt },
     });
     return code;
@@ -135,7 +152,11 @@ interface Exchange {
 /** That a client got its first tokens; that it gets the next is nothing new. */
 const recordExchange = (trx: Knex, { id, tenantId, subject, clientId }: Grant): Promise<void> =>
   recordSecurityEvent(trx, {
-    ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: id, action: 'exchange' },
+    tenantId,
+    actor: subject,
+    entity: 'oauthGrant',
+    entityKey: id,
+    action: 'exchange',
     details: { clientId },
   });
 
@@ -158,7 +179,10 @@ export async function exchangeSecret(
     const { id: grantId, tenantId, endsAt } = grant;
     const expiresAt = endOf(now, grantLifetimeSeconds, endsAt);
     await trx('oauthRefreshToken').insert({
-      ...{ hash: hashOf(refreshToken), tenantId, grantId, expiresAt },
+      hash: hashOf(refreshToken),
+      tenantId,
+      grantId,
+      expiresAt,
     });
     await trx('oauthGrant').where({ id: grantId }).update({ expiresAt });
     return { refreshToken };
@@ -192,7 +216,11 @@ export const endGrant = (
   db.transaction(async (trx) => {
     if (!(await revokeGrant(trx, id, revokedAt, reason))) return;
     await recordSecurityEvent(trx, {
-      ...{ tenantId, actor: subject, entity: 'oauthGrant', entityKey: id, action },
+      tenantId,
+      actor: subject,
+      entity: 'oauthGrant',
+      entityKey: id,
+      action,
       details: { clientId, reason },
     });
   });

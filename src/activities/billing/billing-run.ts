@@ -33,7 +33,9 @@ import { workflowScope } from '../scope.js';
 function billBatch(scope: Scope, executionId: string, batch: BillingBatch) {
   const { input, invoiceDate, accountIds } = batch;
   return billAccounts(scope, {
-    ...{ executionId, invoiceDate, accountIds },
+    executionId,
+    invoiceDate,
+    accountIds,
     period: { first: input.periodStart, last: input.periodEnd },
     isNamed: input.accountId !== undefined,
     isDryRun: input.dryRun === true,
@@ -119,7 +121,8 @@ export function billingRunActivities(platform: Platform) {
         const isDryRun = batch.input.dryRun === true;
         const drafts = isDryRun ? draftsWorthShowing(invoices).map(presentBilledInvoice) : [];
         return {
-          ...{ invoices: invoices.length, problems },
+          invoices: invoices.length,
+          problems,
           drafts: draftsThatFit([], jsonSafe(drafts) as object[]),
         };
       }),
@@ -152,13 +155,19 @@ async function measured(
 }
 
 const faultOf = (accountId: string): BillingProblem => ({
-  ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
+  accountId,
+  contractServiceId: null,
+  chargeType: null,
+  periodStart: null,
   code: 'INTERNAL_ERROR',
   message: 'Billing this account failed because of an error on our side; it can be run again.',
 });
 
 const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
-  ...{ accountId, contractServiceId: null, chargeType: null, periodStart: null },
+  accountId,
+  contractServiceId: null,
+  chargeType: null,
+  periodStart: null,
   code: 'TOO_MANY_CHARGES',
   message,
 });

@@ -15,7 +15,11 @@ export async function listBilledTenants({ database }: Platform): Promise<string[
 /** Marks all invoices of a tenant that have become overdue. */
 export async function markOverdue(platform: Platform, tenantId: string): Promise<void> {
   const scope = {
-    ...{ tenantId, orgId: null, roles: [], actor, requestId: actor },
+    tenantId,
+    orgId: null,
+    roles: [],
+    actor,
+    requestId: actor,
     db: platform.database.forTenant(tenantId, { actor, requestId: actor }, 'batch'),
     now: platform.now,
   };

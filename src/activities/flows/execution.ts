@@ -27,9 +27,7 @@ async function end(
   if (!(await Execution.end(trx, run, place, ended))) return;
   const { tenantId, executionId } = run;
   const { status, output } = ended;
-  await recordWorkflowEnd(trx, {
-    ...{ tenantId, executionId, workflow: place.workflow, status, output },
-  });
+  await recordWorkflowEnd(trx, { tenantId, executionId, workflow: place.workflow, status, output });
 }
 
 export function executionActivities(platform: Platform) {
@@ -67,7 +65,7 @@ export async function recordClosedExecution(
   { tenantId, executionId, actor, place, status }: ClosedExecution,
 ): Promise<void> {
   const requestId = place.workflowId;
-  const run: FlowRun = { ...{ executionId, tenantId, orgId: null, actor, requestId }, input: {} };
+  const run: FlowRun = { executionId, tenantId, orgId: null, actor, requestId, input: {} };
   await database
     .forTenant(tenantId, { actor, requestId })
     .transaction((trx) => end(trx, run, place, { status, output: undefined, error: null }));

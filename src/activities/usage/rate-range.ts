@@ -40,7 +40,11 @@ export async function rateRange(
     if (!isLost) {
       tracing?.link(records.flatMap(({ trace }) => trace ?? []));
       const counts = await rateUsage(scope, {
-        ...{ partition, from: offset, end: nextOffset, records, ...currentRun() },
+        partition,
+        from: offset,
+        end: nextOffset,
+        records,
+        ...currentRun(),
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         onRated: onCommitted,
       }).catch(refuseGap);

@@ -35,7 +35,8 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     retryUsagePage(page: RetryPage): Promise<RetryPageResult> {
       const scope = workflowScope(platform, page.tenantId, page.actor);
       return retryUsagePage(scope, {
-        ...{ page, ...currentRun() },
+        page,
+        ...currentRun(),
         onFault: (error) => log.error({ err: error, ...page }, 'rating met an error of ours'),
       });
     },

@@ -38,7 +38,11 @@ class Slots {
 export type OnDelivered = () => void;
 
 const notOpened = (): WebhookAnswer => ({
-  ...{ isOk: false, statusCode: null, answer: null, startedAt: new Date(), durationMs: 0 },
+  isOk: false,
+  statusCode: null,
+  answer: null,
+  startedAt: new Date(),
+  durationMs: 0,
   error: 'The secret was sealed with another SECRET_KEY: give the webhook a new one.',
 });
 

@@ -1,4 +1,5 @@
 import type { BaseOptions, FetchIsolationLevels, ProduceAcks } from '@platformatic/kafka';
+import { defined } from '../../kernel/defined.js';
 
 /** Where Kafka is and what topics are made with. */
 export interface KafkaSettings {
@@ -32,11 +33,13 @@ export function clientOptions(
   return {
     clientId: 'durabill',
     bootstrapBrokers: [...settings.brokers],
-    ...{ timeout: timeoutMs, requestTimeout: timeoutMs },
+    timeout: timeoutMs,
+    requestTimeout: timeoutMs,
     connectTimeout: Math.min(timeoutMs, 5_000),
-    ...{ retries, retryDelay: retryDelayMs },
+    retries,
+    retryDelay: retryDelayMs,
     ...(settings.tls ? { tls: {}, tlsServerName: true } : {}),
-    ...(settings.sasl === undefined ? {} : { sasl: settings.sasl }),
+    ...defined({ sasl: settings.sasl }),
   };
 }
 

@@ -92,7 +92,8 @@ export class KafkaGroup {
     const consumer = new Consumer({
       ...clientOptions(this.#settings, { timeoutMs: requestTimeoutMs, retries: 1 }),
       groupId: prefixed(this.#settings.prefix, 'durabill'),
-      ...{ sessionTimeout: sessionTimeoutMs, rebalanceTimeout: sessionTimeoutMs },
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: sessionTimeoutMs,
       heartbeatInterval: heartbeatMs,
     });
     consumer.on('error', (error: Error) => {

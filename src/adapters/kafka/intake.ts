@@ -112,12 +112,7 @@ export class KafkaIntake implements UsageIntake {
     const topics = Object.keys(partitions);
     if (topics.length > 0) {
       const offsets = await reader
-        .use((client) =>
-          client.listOffsets({
-            ...{ topics, partitions },
-            isolationLevel: readCommitted,
-          }),
-        )
+        .use((client) => client.listOffsets({ topics, partitions, isolationLevel: readCommitted }))
         .catch((error: unknown) => {
           // One that was deleted meanwhile must not hide the others for long.
           this.#topicsAt = 0;

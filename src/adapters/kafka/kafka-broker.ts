@@ -68,7 +68,8 @@ async function openClients(settings: KafkaSettings, timeoutMs: number) {
       (): TextProducer =>
         new Producer({
           ...options(3, timeoutMs),
-          ...{ idempotent: true, acks: acksOfAll },
+          idempotent: true,
+          acks: acksOfAll,
           serializers: stringSerializers,
         }),
       timeoutMs,

@@ -101,7 +101,9 @@ export class KafkaLog implements UsageLogReader {
       (await this.ends(tenantId)).map((each) => [each.partition, each.offset] as const),
     );
     const stretches = from.map(({ partition, offset }) => ({
-      ...{ partition, from: offset, end: ends.get(partition) ?? 0 },
+      partition,
+      from: offset,
+      end: ends.get(partition) ?? 0,
     }));
     return newestOf((...range) => this.read(tenantId, ...range), stretches, page);
   };
@@ -122,15 +124,21 @@ export class KafkaLog implements UsageLogReader {
       const node = partitions[partition]?.leader;
       if (node === undefined) throw new Error(`${topic} has no partition ${partition}.`);
       const { responses } = await reader.fetch({
-        ...{ node, minBytes: 1, maxBytes: bytesMax, maxWaitTime: fetchWaitMs },
+        node,
+        minBytes: 1,
+        maxBytes: bytesMax,
+        maxWaitTime: fetchWaitMs,
         isolationLevel: readCommitted,
         topics: [
           {
             topicId: id,
             partitions: [
               {
-                ...{ partition, fetchOffset: BigInt(offset), partitionMaxBytes: bytesMax },
-                ...{ currentLeaderEpoch: -1, lastFetchedEpoch: -1 },
+                partition,
+                fetchOffset: BigInt(offset),
+                partitionMaxBytes: bytesMax,
+                currentLeaderEpoch: -1,
+                lastFetchedEpoch: -1,
               },
             ],
           },

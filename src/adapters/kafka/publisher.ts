@@ -69,7 +69,8 @@ export class KafkaPublisher {
     let publish = this.#ofTenant.get(tenantId);
     if (!publish) {
       publish = inGroups((messages) => this.#send(tenantId, messages), {
-        ...{ messagesMax: groupMessagesMax, bytesMax: groupBytesMax },
+        messagesMax: groupMessagesMax,
+        bytesMax: groupBytesMax,
         ...this.#options,
       });
       this.#ofTenant.set(tenantId, publish);
@@ -87,7 +88,9 @@ export class KafkaPublisher {
         client.send({
           acks: acksOfAll,
           messages: messages.map((each, index) => ({
-            ...{ topic, partition: partitions[index] as number, value: each.message },
+            topic,
+            partition: partitions[index] as number,
+            value: each.message,
             ...(each.key === null ? {} : { key: each.key }),
             headers: headersOf(each),
           })),

@@ -1,4 +1,5 @@
 import type { Admin } from '@platformatic/kafka';
+import { defined } from '../../kernel/defined.js';
 import { usageTopic } from '../../messages/usage-log.js';
 import { partitionCount } from '../../messages/broker.js';
 import { hasApiId, prefixed, type KafkaSettings, type Renewed } from './client.js';
@@ -83,8 +84,9 @@ export class KafkaTopics {
     };
     try {
       await admin.createTopics({
-        ...{ topics: [topic], partitions },
-        ...(replication === undefined ? {} : { replicas: replication }),
+        topics: [topic],
+        partitions,
+        ...defined({ replicas: replication }),
         configs: Object.entries(configs).map(([name, value]) => ({ name, value })),
       });
     } catch (error) {

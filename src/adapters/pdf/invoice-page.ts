@@ -189,11 +189,14 @@ function drawFooters({ doc, type }: Sheet, { title, invoiceNo, isVoid }: PdfInvo
 /** Amounts in the currency's own way, from exact text: 1,234.50 with its sign or code. */
 function formatsOf({ currency, minorDigits }: PdfInvoice): Formats {
   const money = new Intl.NumberFormat('en-US', {
-    ...{ style: 'currency', currency },
-    ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: minorDigits },
+    style: 'currency',
+    currency,
+    minimumFractionDigits: minorDigits,
+    maximumFractionDigits: minorDigits,
   });
   const price = new Intl.NumberFormat('en-US', {
-    ...{ minimumFractionDigits: minorDigits, maximumFractionDigits: 20 },
+    minimumFractionDigits: minorDigits,
+    maximumFractionDigits: 20,
   });
   const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 });
   return {

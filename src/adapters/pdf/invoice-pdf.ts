@@ -15,12 +15,20 @@ export async function renderInvoicePdf(invoice: PdfInvoice): Promise<Buffer> {
   // The clock must not be in the file.
   const date = new Date(`${invoiceDate}T00:00:00Z`);
   const doc = new PDFDocument({
-    ...{ size: 'A4', margin: 0, autoFirstPage: false, bufferPages: true, lang: 'en' },
-    ...{ pdfVersion: '1.7', subset: 'PDF/A-3b' },
+    size: 'A4',
+    margin: 0,
+    autoFirstPage: false,
+    bufferPages: true,
+    lang: 'en',
+    pdfVersion: '1.7',
+    subset: 'PDF/A-3b',
     info: {
-      ...{ Title: `${title} ${invoiceNo}${isVoid ? ' (void)' : ''}`, Author: seller.name },
-      ...{ CreationDate: date, ModDate: date },
-      ...{ Creator: 'Durabill', Producer: 'Durabill' },
+      Title: `${title} ${invoiceNo}${isVoid ? ' (void)' : ''}`,
+      Author: seller.name,
+      CreationDate: date,
+      ModDate: date,
+      Creator: 'Durabill',
+      Producer: 'Durabill',
     },
     // No Helvetica, which could not be embedded.
     font: null as unknown as string,
@@ -33,11 +41,16 @@ export async function renderInvoicePdf(invoice: PdfInvoice): Promise<Buffer> {
   });
   const xml = eInvoiceXml(invoice);
   if (xml !== null) {
-    doc.file(Buffer.from(xml), {
-      ...{ name: eInvoiceFile, type: 'text/xml', relationship: 'Alternative' },
-      ...{ description: 'The invoice as EN 16931 XML (Factur-X)' },
-      ...{ creationDate: date, modifiedDate: date },
-    });
+    const attachment = {
+      name: eInvoiceFile,
+      type: 'text/xml',
+      // pdfkit knows it, its types do not.
+      relationship: 'Alternative',
+      description: 'The invoice as EN 16931 XML (Factur-X)',
+      creationDate: date,
+      modifiedDate: date,
+    };
+    doc.file(Buffer.from(xml), attachment);
     doc.appendXML(facturXMetadata(eInvoiceFile), true);
   }
   drawInvoice(doc, invoice);

@@ -23,7 +23,10 @@ export function openInvoiceRenderer(): InvoiceRenderer {
   return {
     async render(invoice) {
       pool ??= new Piscina({
-        ...{ filename: script, name: 'renderInvoicePdf', idleTimeout: idleMs, minThreads: 0 },
+        filename: script,
+        name: 'renderInvoicePdf',
+        idleTimeout: idleMs,
+        minThreads: 0,
         maxThreads: Math.max(1, Math.min(threadsMax, availableParallelism() - 1)),
       });
       // A thread that fails with nothing to do is replaced; of one that renders, its caller is told.

@@ -3,7 +3,11 @@ import { Typesetter, type PdfDocument, type TextStyle } from './typesetter.js';
 /** A4 in points, with its margins. */
 export const page = { width: 595.28, left: 48, right: 547.28, top: 48, bottom: 777 } as const;
 export const colours = {
-  ...{ text: '#1f2933', faint: '#616e7c', line: '#cbd2d9', head: '#f0f4f8', alarm: '#b42318' },
+  text: '#1f2933',
+  faint: '#616e7c',
+  line: '#cbd2d9',
+  head: '#f0f4f8',
+  alarm: '#b42318',
   mark: '#fbe2df',
 } as const;
 export const styles = {

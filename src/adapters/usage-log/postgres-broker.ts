@@ -173,8 +173,10 @@ async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
       db.raw('coalesce(consumer.next_offset, 0) as "offset"'),
     );
   return rows.map(({ tenantId, partition, offset, end }) => ({
-    ...{ tenantId, partition },
-    ...{ offset: Number(offset), end: Number(end) },
+    tenantId,
+    partition,
+    offset: Number(offset),
+    end: Number(end),
   }));
 }
 
@@ -247,7 +249,8 @@ export function openPostgresBroker(
 ): UsageBroker {
   const db = database.platform;
   const publishAll = inGroups((messages) => publishGroup(db, messages), {
-    ...{ messagesMax: groupMessagesMax, bytesMax: groupBytesMax },
+    messagesMax: groupMessagesMax,
+    bytesMax: groupBytesMax,
     ...options,
   });
   return {

@@ -6,10 +6,24 @@ import ipaddr from 'ipaddr.js';
  * single addresses that clouds answer on inside of a virtual machine though they look public.
  */
 const hiddenV4 = [
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16'],
-  ...['172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24', '192.31.196.0/24', '192.52.193.0/24'],
-  ...['192.88.99.0/24', '192.168.0.0/16', '192.175.48.0/24', '198.18.0.0/15'],
-  ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.31.196.0/24',
+  '192.52.193.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '192.175.48.0/24',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
   // The agent and the metadata of Azure; those of the other clouds are in the networks above.
   '168.63.129.16/32',
 ];
@@ -18,7 +32,7 @@ const hiddenV4 = [
 const publicV6 = ['2000::/3'];
 
 /** Of these, what is no address of a host: tunnels, tests, documentation, and the AS112 project. */
-const hiddenV6 = [...['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20']];
+const hiddenV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 /** An IPv4 address behind a translator (RFC 6052): it is as public as the address that it stands for. */
 const translated = ipaddr.IPv6.parseCIDR('64:ff9b::/96');

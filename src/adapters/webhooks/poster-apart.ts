@@ -43,7 +43,9 @@ class SendingProcess {
   constructor(settings: WebhookSettings, onFailure: (reason: string) => void) {
     this.#timeoutMs = settings.timeoutMs;
     const child = fork(script, [JSON.stringify(settings)], {
-      ...{ execArgv: nodeOptions(), env: bareEnvironment(), serialization: 'advanced' },
+      execArgv: nodeOptions(),
+      env: bareEnvironment(),
+      serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#child = child;
@@ -151,7 +153,11 @@ export function openPosterApart(settings: WebhookSettings, log: Logger): PosterA
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         return {
-          ...{ isOk: false, statusCode: null, answer: null, startedAt: new Date(), durationMs: 0 },
+          isOk: false,
+          statusCode: null,
+          answer: null,
+          startedAt: new Date(),
+          durationMs: 0,
           error: `The sender of webhooks failed: ${reason}.`,
         };
       }

@@ -138,7 +138,9 @@ function guardedAgent(settings: PosterSettings, names: Names): Agent {
       answerLookup(addressesOf(host, names, settings), options, callback),
   });
   return new Agent({
-    ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, maxHeaderSize: headerBytesMax },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxHeaderSize: headerBytesMax,
     connect(options, callback) {
       const host = bareHost(options.hostname);
       const isHidden = !allowsPrivateAddresses && isIP(host) !== 0 && !isPublic(host);
@@ -167,8 +169,11 @@ export function openPoster(settings: PosterSettings, names: Names): WebhookPoste
       let timer = setTimeout(end, timeoutMs);
       try {
         const answer = await request(url, {
-          ...{ method: 'POST', dispatcher: agent, signal: limit.signal },
-          ...{ headers, body },
+          method: 'POST',
+          dispatcher: agent,
+          signal: limit.signal,
+          headers,
+          body,
         });
         const { statusCode } = answer;
         clearTimeout(timer);

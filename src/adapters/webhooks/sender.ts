@@ -29,8 +29,14 @@ export const webhookDefaults: Omit<WebhookSettings, 'allowsPrivateAddresses'> = 
   timeoutMs: 15_000,
   namesTimeoutMs: 5_000,
   delaysMs: [
-    ...[0, 5_000, 5 * minuteMs, 30 * minuteMs],
-    ...[2 * hourMs, 5 * hourMs, 10 * hourMs, 10 * hourMs],
+    0,
+    5_000,
+    5 * minuteMs,
+    30 * minuteMs,
+    2 * hourMs,
+    5 * hourMs,
+    10 * hourMs,
+    10 * hourMs,
   ],
   failureMsMax: 5 * 24 * hourMs,
 };

@@ -44,8 +44,13 @@ export async function noteFailedSignIn(
   if (!hasRoom(platform)) return;
   platform.log.warn({ ...ids, ...details }, 'a sign-in failed at the consent screen');
   await recordSecurityEvent(platform.database.platform, {
-    ...{ tenantId: null, actor: null, entity: 'signIn', entityKey: null, action: 'refuse' },
-    ...{ ...ids, details: { at: 'consent', ...details } },
+    tenantId: null,
+    actor: null,
+    entity: 'signIn',
+    entityKey: null,
+    action: 'refuse',
+    ...ids,
+    details: { at: 'consent', ...details },
   });
 }
 

@@ -7,7 +7,9 @@ export interface Chapter {
 }
 
 const chapter = (slug: string, name: string): Chapter => ({
-  ...{ file: `${slug}.md`, path: `/docs/guide/${slug}`, name },
+  file: `${slug}.md`,
+  path: `/docs/guide/${slug}`,
+  name,
 });
 
 /** In the order in which they are read. */

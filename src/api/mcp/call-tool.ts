@@ -115,7 +115,8 @@ function tokensMaxOf({ maxTokens }: ToolArguments): number {
     return Math.min(maxTokens, maximum);
   }
   throw problem.validation(`'maxTokens' must be a whole number >= ${minimum}`, {
-    ...{ field: 'maxTokens', value: maxTokens },
+    field: 'maxTokens',
+    value: maxTokens,
   });
 }
 
@@ -146,7 +147,8 @@ async function perform(
   // What a tool answers is another text than over HTTP: the same key there is another request.
   const request = { key: idempotencyKey, operation: `mcp/${operation.id}`, input };
   const { text } = await answerOnce(scope, request, async (inner) => ({
-    ...{ status: operation.success.status, text: await work(inner) },
+    status: operation.success.status,
+    text: await work(inner),
   }));
   return text ?? '';
 }
@@ -174,7 +176,9 @@ export async function callTool(
   const { identity, ids, gone } = caller;
   const scope = scopeOf(identity, ids, platform);
   const id = await recordToolCall(scope, {
-    ...{ tool: tool.operation.id, arguments: given, clientId: identity.grant?.clientId ?? null },
+    tool: tool.operation.id,
+    arguments: given,
+    clientId: identity.grant?.clientId ?? null,
   });
   // Of its own, so that what became of the call is noted when its work was given up.
   const work = scopeOf(identity, ids, platform);

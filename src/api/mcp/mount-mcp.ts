@@ -128,7 +128,8 @@ async function answerMessages(
     const version = ctx.get('mcp-protocol-version');
     if (version !== '') headers.set('Mcp-Protocol-Version', version);
     const request = new Request(`${platform.config.publicUrl}${paths.mcp}`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
     });
     const response = await transport.handleRequest(request, { parsedBody: messages });
     const body = await response.text();

@@ -115,8 +115,12 @@ export async function startFlow(
   const value = secret !== undefined && secretForm.test(secret) ? secret : newSecret();
   const flow = oauthFlows.seal(
     {
-      ...{ clientId: client.id, scopes, resource, state: query.state ?? null },
-      ...{ redirectUri: query.redirect_uri, codeChallenge: query.code_challenge },
+      clientId: client.id,
+      scopes,
+      resource,
+      state: query.state ?? null,
+      redirectUri: query.redirect_uri,
+      codeChallenge: query.code_challenge,
       expiresAt: new Date(now().getTime() + flowLifetimeSeconds * 1000),
     },
     value,

@@ -91,12 +91,18 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
   const name = clientName ?? 'An application without a name';
   showPage(ctx, fault === undefined ? 200 : 401, 'consent', {
     title: `${name} asks for access`,
-    ...{ flowId, csrf: csrfToken(open), clientName: name, fault },
+    flowId,
+    csrf: csrfToken(open),
+    clientName: name,
+    fault,
     destination: destinationOf(redirectUri),
-    scopes: scopes.filter(isOauthScope).map((scope) => ({
-      ...{ ...oauthScopes[scope], name: scope },
-      isOptional: isOptional(scope, scopes),
-    })),
+    scopes: scopes
+      .filter(isOauthScope)
+      .map((scope) => ({
+        ...oauthScopes[scope],
+        name: scope,
+        isOptional: isOptional(scope, scopes),
+      })),
     expires: expiresAt.toISOString().slice(11, 16),
   });
 }
@@ -177,7 +183,9 @@ function refuse(ctx: Context, error: unknown, platform: Platform): void {
   const status = failure?.status ?? 500;
   const [title, text] = advice[status] ?? ['This did not work', 'Try again in a moment.'];
   showPage(ctx, status, 'refusal', {
-    ...{ title, advice: text, message: failure?.message ?? 'Something went wrong on our side.' },
+    title,
+    advice: text,
+    message: failure?.message ?? 'Something went wrong on our side.',
   });
 }
 

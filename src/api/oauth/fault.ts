@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import { problem, Problem } from '../../kernel/problem.js';
 
 /** Error codes of RFC 6749 (4.1.2.1, 5.2), RFC 7591 (3.2.2) and RFC 8707 (2). */
@@ -17,12 +18,13 @@ export type OauthErrorCode =
 
 /** A fault of the request with the code by which a client knows it. */
 export const oauthFault = (code: OauthErrorCode, message: string, field?: string): Problem =>
-  problem.validation(message, { code, ...(field === undefined ? {} : { field }) });
+  problem.validation(message, { code, ...defined({ field }) });
 
 /** RFC 6749, section 5.2: a client that cannot be identified is 401. */
 export const unknownClient = (): Problem =>
   problem.unauthorized('The client is not known; register it again.', {
-    ...{ code: 'invalid_client', field: 'client_id' },
+    code: 'invalid_client',
+    field: 'client_id',
   });
 
 /** The code of a fault; `otherwise` for faults that validation found, which has none. */

@@ -32,6 +32,7 @@ export async function revokeToken(platform: Platform, form: Form): Promise<void>
     throw oauthFault('invalid_grant', 'The token was issued to another client.');
   }
   await endGrant(platform.database.platform, grant, platform.now(), {
-    ...{ action: 'revoke', reason: 'by its client' },
+    action: 'revoke',
+    reason: 'by its client',
   });
 }

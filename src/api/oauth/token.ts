@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import { isUuid } from '../../kernel/id.js';
 import { findOauthClient, type OauthClient } from '../../access/oauth/clients.js';
 import {
@@ -101,12 +102,17 @@ async function exchange(
   const expiresInSeconds = lifeOf(grant, now());
   if (expiresInSeconds < 1) throw oauthFault('invalid_grant', 'What allowed it ends now.');
   const exchanged = await exchangeSecret(database.platform, kind, stored, {
-    ...{ mayRefresh, now: now() },
+    mayRefresh,
+    now: now(),
   });
   if (!exchanged) return refuseReplay(platform, grant);
   const { tenantId, orgId, roles, subject, resource } = grant;
   const accessToken = await tokens.issue({
-    ...{ tenantId, orgId, roles, subject, expiresInSeconds },
+    tenantId,
+    orgId,
+    roles,
+    subject,
+    expiresInSeconds,
     oauth: { grant: { id: grant.id, clientId: client.id, scopes }, resource, issuer },
   });
   const { refreshToken } = exchanged;
@@ -114,7 +120,7 @@ async function exchange(
     access_token: accessToken,
     token_type: 'Bearer',
     expires_in: expiresInSeconds,
-    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+    ...defined({ refresh_token: refreshToken }),
     scope: scopes.join(' '),
   };
 }

@@ -29,7 +29,8 @@ export function mountFrontPage(router: Router, { temporal }: Platform): void {
     const text = 'Every workflow with its history.';
     const workflows = uiUrl === null ? [] : [{ href: uiUrl, name: 'Temporal UI', text }];
     showPage(ctx, 200, 'front', {
-      ...{ title: 'What runs here', version: packageJson.version },
+      title: 'What runs here',
+      version: packageJson.version,
       links: [...served, ...workflows],
     });
   });

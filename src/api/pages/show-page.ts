@@ -31,7 +31,10 @@ const look = (of: string, images: string): Look => ({
 
 const card = look(style, 'data:');
 const looks = {
-  ...{ consent: card, front: card, missing: card, refusal: card },
+  consent: card,
+  front: card,
+  missing: card,
+  refusal: card,
   guide: look(style + readStyle('guide.css'), "'self' data:"),
 } satisfies Readonly<Record<string, Look>>;
 

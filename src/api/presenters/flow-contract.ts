@@ -43,9 +43,14 @@ export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowCo
   const path = `/api/v1/external/run/${flow.slug}`;
   const contentType = 'application/json';
   return {
-    ...{ flowId, flowName: flow.name, description: flow.description },
+    flowId,
+    flowName: flow.name,
+    description: flow.description,
     endpoint: {
-      ...{ method: 'POST', path, urlTemplate: `${publicUrl}${path}`, contentType },
+      method: 'POST',
+      path,
+      urlTemplate: `${publicUrl}${path}`,
+      contentType,
       headers: {
         'Content-Type': contentType,
         Accept: contentType,

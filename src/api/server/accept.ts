@@ -24,7 +24,8 @@ export async function acceptMany(server: Server, copies: number): Promise<Socket
   if (copies < 1 || handle === undefined) return [];
   const listening: SocketServer[] = [];
   const child = spawn(process.execPath, ['-e', sendBack], {
-    ...{ env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
+    env: {},
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => child.kill(), giveUpMs);

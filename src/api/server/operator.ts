@@ -55,7 +55,9 @@ const sharedGauges: readonly SharedGauge[] = [
 function addSharedGauges(platform: Platform): void {
   for (const { name, help, label, read } of sharedGauges) {
     const gauge = new Gauge({
-      ...{ name: `durabill_${name}`, help, labelNames: [label] },
+      name: `durabill_${name}`,
+      help,
+      labelNames: [label],
       registers: [platform.metrics.registry],
       async collect() {
         const values = await soon(read(platform)).catch(() => new Map<string, number>());

@@ -24,8 +24,11 @@ async function createKey(options: CreateOptions): Promise<void> {
       const request = { tenantId: tenant, orgId: org ?? null, roles, name: name ?? null };
       const made = await createAccessKey(trx, { ...request, expiresAt });
       await recordCommand(trx, {
-        ...{ tenantId: tenant, entity: 'accessKey', entityKey: accessKeyId(made) },
-        ...{ action: 'create', details: { roles, orgId: request.orgId, name, expiresAt } },
+        tenantId: tenant,
+        entity: 'accessKey',
+        entityKey: accessKeyId(made),
+        action: 'create',
+        details: { roles, orgId: request.orgId, name, expiresAt },
       });
       return made;
     }),
@@ -63,9 +66,7 @@ async function revokeKey(id: string): Promise<void> {
     database.platform.transaction(async (trx) => {
       const tenantId = await revokeAccessKey(trx, id);
       if (tenantId === undefined) throw new Error(`There is no valid access key '${id}'.`);
-      await recordCommand(trx, {
-        ...{ tenantId, entity: 'accessKey', entityKey: id, action: 'revoke' },
-      });
+      await recordCommand(trx, { tenantId, entity: 'accessKey', entityKey: id, action: 'revoke' });
     }),
   );
   process.stdout.write(`revoked ${id}; it stops working within five seconds\n`);

@@ -41,9 +41,7 @@ async function revoke(id: string): Promise<void> {
       const tenantId = isUuid(id) ? await findGrantTenant(trx, id) : undefined;
       if (tenantId === undefined) throw new Error(`There is no grant '${id}'.`);
       if (!(await revokeGrant(trx, id, new Date(), 'by the command line'))) return false;
-      await recordCommand(trx, {
-        ...{ tenantId, entity: 'oauthGrant', entityKey: id, action: 'revoke' },
-      });
+      await recordCommand(trx, { tenantId, entity: 'oauthGrant', entityKey: id, action: 'revoke' });
       return true;
     }),
   );

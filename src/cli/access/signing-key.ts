@@ -18,7 +18,10 @@ async function rotateKey(): Promise<void> {
     database.platform.transaction(async (trx) => {
       const made = await rotateSigningKey(trx, secrets);
       await recordCommand(trx, {
-        ...{ tenantId: null, entity: 'signingKey', entityKey: made, action: 'rotate' },
+        tenantId: null,
+        entity: 'signingKey',
+        entityKey: made,
+        action: 'rotate',
       });
       return made;
     }),
@@ -36,7 +39,10 @@ async function removeKey(kid: string): Promise<void> {
       const isRemoved = await removeSigningKey(trx, kid);
       if (!isRemoved) throw new Error(`There is no signing key '${kid}'.`);
       await recordCommand(trx, {
-        ...{ tenantId: null, entity: 'signingKey', entityKey: kid, action: 'delete' },
+        tenantId: null,
+        entity: 'signingKey',
+        entityKey: kid,
+        action: 'delete',
       });
     }),
   );

@@ -16,7 +16,11 @@ async function createTenant(id: string, { name }: { name?: string }): Promise<vo
       const isNew = await ensureTenant(trx, id, name);
       if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
       await recordCommand(trx, {
-        ...{ tenantId: id, entity: 'tenant', entityKey: id, action: 'create', details: { name } },
+        tenantId: id,
+        entity: 'tenant',
+        entityKey: id,
+        action: 'create',
+        details: { name },
       });
     }),
   );
@@ -49,7 +53,10 @@ async function changePlan(
       await requireTenant(trx, id);
       await setTenantPlan(trx, id, plan, limit ?? null);
       await recordCommand(trx, {
-        ...{ tenantId: id, entity: 'tenant', entityKey: id, action: 'update' },
+        tenantId: id,
+        entity: 'tenant',
+        entityKey: id,
+        action: 'update',
         details: { plan, limit: limit ?? null },
       });
     }),
@@ -67,7 +74,10 @@ async function changeSeller(tenantId: string, options: Partial<Seller>): Promise
       await platform.transaction(async (trx) => {
         await setSeller(trx, tenantId, options);
         await recordCommand(trx, {
-          ...{ tenantId, entity: 'seller', entityKey: tenantId, action: 'update' },
+          tenantId,
+          entity: 'seller',
+          entityKey: tenantId,
+          action: 'update',
           details: { ...options },
         });
       });

@@ -24,8 +24,11 @@ async function printToken(options: TokenOptions, command: Command): Promise<void
     const issued = await tokens.issue({ tenantId, orgId, roles, subject, expiresInSeconds });
     const { jti = null } = decodeJwt(issued);
     await recordCommand(database.platform, {
-      ...{ tenantId, entity: 'accessToken', entityKey: jti },
-      ...{ action: 'issue', details: { subject, roles, orgId, expiresInSeconds } },
+      tenantId,
+      entity: 'accessToken',
+      entityKey: jti,
+      action: 'issue',
+      details: { subject, roles, orgId, expiresInSeconds },
     });
     return issued;
   });
@@ -59,7 +62,9 @@ async function revoke(target: string, { tenant }: { tenant?: string }): Promise<
       await revokeTokenById(trx, { tenantId, jti, revokedBy, revokedAt: new Date() });
       await recordCommand(trx, {
         tenantId: tenantId === '*' ? null : tenantId,
-        ...{ entity: 'accessToken', entityKey: jti, action: 'revoke' },
+        entity: 'accessToken',
+        entityKey: jti,
+        action: 'revoke',
       });
     }),
   );

@@ -64,7 +64,8 @@ async function workflowIdOf(tenantId: string, executionId: string): Promise<stri
 async function watch(read: () => Promise<Execution>, workflowId: string): Promise<Execution> {
   const bar = new cliProgress.SingleBar({
     format: 'billing {bar} {value} of {total} accounts, {invoices} invoices',
-    ...{ hideCursor: true, clearOnComplete: false },
+    hideCursor: true,
+    clearOnComplete: false,
   });
   bar.start(0, 0, { invoices: 0 });
   try {
@@ -129,8 +130,11 @@ async function namesOf(
         .orderBy('invoice.invoiceNo')
         .limit(outputListMax)
         .select({
-          ...{ accountId: 'account.id', ...names, invoiceNo: 'invoice.invoiceNo' },
-          ...{ amount: 'invoice.amount', taxAmount: 'invoice.taxAmount' },
+          accountId: 'account.id',
+          ...names,
+          invoiceNo: 'invoice.invoiceNo',
+          amount: 'invoice.amount',
+          taxAmount: 'invoice.taxAmount',
           currency: 'invoice.currency',
         });
     return rows.map(({ amount, taxAmount, ...row }) => {

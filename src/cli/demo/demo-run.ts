@@ -38,7 +38,10 @@ async function openTenant(apiUrl: string): Promise<Api & { tenantId: string }> {
   const token = await withInstance(async ({ database, tokens }) => {
     await ensureTenant(database.platform, tenantId, 'Demo');
     return tokens.issue({
-      ...{ tenantId, orgId: 'demo', roles: ['ADMIN'], subject: 'demo' },
+      tenantId,
+      orgId: 'demo',
+      roles: ['ADMIN'],
+      subject: 'demo',
       expiresInSeconds: 86_400,
     });
   });
@@ -120,7 +123,11 @@ export async function runDemo(): Promise<void> {
   const serviceId = await createCatalog(api);
   const path = fileURLToPath(new URL('../../../examples/usage.csv', import.meta.url));
   const sent = await sendUsageFile({
-    ...{ apiUrl, token: api.token, path, defaults: { serviceId }, afterLine: 0 },
+    apiUrl,
+    token: api.token,
+    path,
+    defaults: { serviceId },
+    afterLine: 0,
     onProgress: () => undefined,
     onFault: (line, fault) => say(`  line ${line}: ${fault}`),
     onWaiting: (reason) => say(`  ${reason}; trying again`),

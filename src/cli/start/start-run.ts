@@ -254,8 +254,11 @@ async function makeToken(
   const who = { orgId: 'default', roles: ['ADMIN'], subject: 'npm-start' };
   const token = await tokens.issue({ ...who, tenantId, expiresInSeconds: TOKEN_SECONDS });
   await recordCommand(database.platform, {
-    ...{ tenantId, entity: 'accessToken', entityKey: decodeJwt(token).jti ?? null },
-    ...{ action: 'issue', details: { ...who, expiresInSeconds: TOKEN_SECONDS } },
+    tenantId,
+    entity: 'accessToken',
+    entityKey: decodeJwt(token).jti ?? null,
+    action: 'issue',
+    details: { ...who, expiresInSeconds: TOKEN_SECONDS },
   });
   return token;
 }

@@ -1,4 +1,5 @@
 import { Client, Connection } from '@temporalio/client';
+import { defined } from '../../kernel/defined.js';
 import { loadConfig } from '../../platform/config/config.js';
 import { dataFile, readOrCreateSecret } from '../../platform/data-folder.js';
 import { readInstance } from '../../embedded/instance-lock.js';
@@ -33,7 +34,9 @@ export async function withTemporal<T>(work: (place: TemporalAccess) => Promise<T
   }
   const { tls, apiKey } = temporal;
   const connection = await Connection.connect({
-    ...{ address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) },
+    address,
+    ...(tls ? { tls } : {}),
+    ...defined({ apiKey }),
   });
   try {
     const namespace = instance?.temporalNamespace ?? temporal.namespace;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
+import { defined } from '../../kernel/defined.js';
 import { instanceAddresses, withInstance } from '../start/instance.js';
 import { issueForCommand } from '../access/named-tenant.js';
 import { findOutcome, SentLines } from './usage-outcome.js';
@@ -91,7 +92,10 @@ async function send(path: string, target: Target, bookmark: Bookmark): Promise<S
   const started = performance.now();
   try {
     const progress = await sendUsageFile({
-      ...{ apiUrl: target.apiUrl, token: target.token, path, afterLine },
+      apiUrl: target.apiUrl,
+      token: target.token,
+      path,
+      afterLine,
       defaults: target.service === undefined ? {} : { serviceId: target.service },
       onProgress: async (sent) => {
         bar.update(sent);
@@ -150,7 +154,7 @@ export async function runIngest(path: string, options: IngestRunOptions): Promis
   const apiUrl = options.url ?? (await instanceAddresses()).apiUrl;
   const asked = { ...options, apiUrl, token: await tokenOf(options) };
   const service = await serviceOf(asked);
-  const target = { ...asked, ...(service === undefined ? {} : { service }) };
+  const target = { ...asked, ...defined({ service }) };
   const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);
   const { progress, lines, seconds } = await send(path, target, bookmark);
   const { accepted, refused } = progress;

@@ -29,7 +29,11 @@ async function readHeader(path: string): Promise<Header> {
     const text = buffer.toString('utf8', 0, bytesRead);
     const readings = delimiters.map((delimiter): Header => {
       const rows: string[][] = parse(text, {
-        ...{ delimiter, bom: true, trim: true, to: 1, relax_column_count: true },
+        delimiter,
+        bom: true,
+        trim: true,
+        to: 1,
+        relax_column_count: true,
         relax_quotes: true,
       });
       return { columns: rows[0] ?? [], delimiter };
@@ -60,8 +64,13 @@ const isDimension = (name: string): boolean => /^dimensions\../.test(name);
 /** The columns of a file that are none of an event, such as a misspelt one. */
 function unknownColumns(columns: readonly string[]): readonly string[] {
   const known = [
-    ...[...columnsRequired, 'serviceId', 'serviceInstanceId', 'quantity', 'priceUnitLabel'],
-    ...['key', 'morgId'],
+    ...columnsRequired,
+    'serviceId',
+    'serviceInstanceId',
+    'quantity',
+    'priceUnitLabel',
+    'key',
+    'morgId',
   ];
   return columns.filter((name) => !known.includes(name) && !isDimension(name));
 }

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseJson, stringifyJson } from '../../api/server/json.js';
+import { defined } from '../../kernel/defined.js';
 import { parseDecimal } from '../../kernel/numbers/money.js';
 import { readCsvRows } from './usage-csv.js';
 
@@ -24,7 +25,7 @@ function bodyOf(value: Json, defaults: UsageDefaults): string {
   const body = isObject(value['message']) ? value : { message: value };
   const message: Json = { ...defaults, ...(body['message'] as Json) };
   const key = body['key'] ?? message['externalTransactionId'];
-  return stringifyJson({ ...body, ...(key === undefined ? {} : { key }), message });
+  return stringifyJson({ ...body, ...defined({ key }), message });
 }
 
 async function* readNdjson(path: string, defaults: UsageDefaults): AsyncGenerator<UsageLine> {

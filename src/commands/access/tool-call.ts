@@ -19,7 +19,9 @@ export function recordToolCall(scope: Scope, call: ToolCallStart): Promise<strin
       .forTenant(scope.tenantId)
       .insert({
         ...call,
-        ...{ arguments: stringifyJson(call.arguments), status: 'Started', startedAt: scope.now() },
+        arguments: stringifyJson(call.arguments),
+        status: 'Started',
+        startedAt: scope.now(),
       });
     return id;
   });
@@ -37,7 +39,8 @@ export async function completeToolCall(
       .findById(id)
       .patch({
         status: errorCode === null ? 'Completed' : 'Failed',
-        ...{ errorCode, endedAt: scope.now() },
+        errorCode,
+        endedAt: scope.now(),
       });
   });
 }

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import type { Draft } from '../../models/flows/draft.js';
@@ -28,7 +29,7 @@ export interface OnboardingStep {
 const accountOf = (start: Onboarding) => ({
   name: start.Name ?? start.Company_Name,
   defaultCurrency: start.Currency,
-  ...(start.ExternalId === undefined ? {} : { externalId: start.ExternalId }),
+  ...defined({ externalId: start.ExternalId }),
   profile: { organization: start.Company_Name },
 });
 
@@ -144,10 +145,7 @@ function renamedContacts(
   [first = {}, ...others]: readonly object[],
 ): Record<string, unknown>[] | undefined {
   if (firstName === undefined && lastName === undefined) return undefined;
-  const name = {
-    ...(firstName === undefined ? {} : { firstName }),
-    ...(lastName === undefined ? {} : { lastName }),
-  };
+  const name = defined({ firstName, lastName });
   const kept = Object.entries({ ...first, ...name }).filter(([, value]) => value !== null);
   return [Object.fromEntries(kept), ...(others as Record<string, unknown>[])];
 }
@@ -162,11 +160,7 @@ export async function editAccount(
 ): Promise<Drafted<AccountDto>> {
   const { id, status, gst, pan, cin, ...fields } = resolved as unknown as AccountEdit;
   const update: Static<typeof AccountUpdate> = reviveInput(AccountUpdate, fields);
-  const taxLabels = {
-    ...(gst === undefined ? {} : { gst }),
-    ...(pan === undefined ? {} : { pan }),
-    ...(cin === undefined ? {} : { cin }),
-  };
+  const taxLabels = defined({ gst, pan, cin });
   const change = (inner: Scope) =>
     inner.db.transaction(async (trx) => {
       const { contactInfoList: contacts } = await updateAccount(inner, id, update);

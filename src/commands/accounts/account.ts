@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
@@ -32,12 +33,7 @@ function accountColumns(input: AccountUpdate) {
   const { number, externalId, billingDay, netTerm, defaultCurrency } = input;
   const { name, isMaster, contactInfoList, accountPaymentProfileList } = input;
   return {
-    ...(number === undefined ? {} : { number }),
-    ...(externalId === undefined ? {} : { externalId }),
-    ...(billingDay === undefined ? {} : { billingDay }),
-    ...(netTerm === undefined ? {} : { netTerm }),
-    ...(defaultCurrency === undefined ? {} : { defaultCurrency }),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ number, externalId, billingDay, netTerm, defaultCurrency, name }),
     ...(isMaster === undefined ? {} : { isMaster: isMaster ?? false }),
     ...(contactInfoList === undefined ? {} : { contactInfoList: contactInfoList ?? [] }),
     ...(accountPaymentProfileList === undefined
@@ -122,7 +118,7 @@ export async function createAccount(
     const account = await Account.query(trx)
       .forTenant(scope.tenantId)
       .insert({
-        ...(id === undefined ? {} : { id }),
+        ...defined({ id }),
         ...accountColumns(input),
         profile: changedProfile({}, input.profile),
       });

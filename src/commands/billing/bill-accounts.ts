@@ -70,12 +70,18 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     const lines = await loadBillingLines(trx, tenantId, accountIds);
     if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
     const recurring = await findRecurringCharges(trx, tenantId, {
-      ...{ accounts, lines, isNamed: request.isNamed, run: period },
+      accounts,
+      lines,
+      isNamed: request.isNamed,
+      run: period,
     });
     const seed = newId();
     const usage = await takeUnbilledUsage(trx, tenantId, {
       accountIds: [...recurring.windows.keys()],
-      ...{ until: period.last, cutoffs: recurring.cutoffs, seed, isClaimed: !isDryRun },
+      until: period.last,
+      cutoffs: recurring.cutoffs,
+      seed,
+      isClaimed: !isDryRun,
     });
     if (usage.length === 0 && recurring.charges.length === 0) {
       return { invoices: [], problems: recurring.problems };
@@ -110,7 +116,8 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
     share,
     volume: new Decimal(group.volume),
     unit,
-    ...{ proration: null, tiers: group.tiers ?? [] },
+    proration: null,
+    tiers: group.tiers ?? [],
     rate: rate === null ? averageRate(group) : new Decimal(rate),
     amount: new Decimal(group.amount),
     chargeType: 'Usage',
@@ -121,7 +128,9 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
 function shareOfUsage({ shareFrom, shareTo, shareOf, sharedAmount }: UsageGroup) {
   if (shareFrom === null || shareTo === null || shareOf === null) return null;
   return {
-    ...{ from: new Decimal(shareFrom), to: new Decimal(shareTo), of: new Decimal(shareOf) },
+    from: new Decimal(shareFrom),
+    to: new Decimal(shareTo),
+    of: new Decimal(shareOf),
     amount: new Decimal(sharedAmount ?? 0),
   };
 }
@@ -147,17 +156,29 @@ function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames
   const { line, service, part, type } = charge;
   return {
     ...idsOf(charge, seed),
-    ...{ accountId: part.billedAccountId, currency: part.currency, usageType: part.usageType },
-    ...{ serviceId: service.id, contractId: line.contractId, isOfOneContract: true },
-    ...{ contractServiceId: line.id, dimensionId: part.row?.attributeId ?? null },
+    accountId: part.billedAccountId,
+    currency: part.currency,
+    usageType: part.usageType,
+    serviceId: service.id,
+    contractId: line.contractId,
+    isOfOneContract: true,
+    contractServiceId: line.id,
+    dimensionId: part.row?.attributeId ?? null,
     // Its amount is in minor units already, and so the part of this account.
-    ...{ description: descriptionOf(charge, names), share: null },
-    ...{ volume: part.volume, rate: part.rate, amount: part.amount, tiers: part.tiers },
+    description: descriptionOf(charge, names),
+    share: null,
+    volume: part.volume,
+    rate: part.rate,
+    amount: part.amount,
+    tiers: part.tiers,
     unit: names.units.get(part.row?.attributeId ?? '') ?? null,
     proration: daysOfPart(charge),
     taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
-    ...{ chargeType: type, priceMethod: part.row?.method ?? null },
-    ...{ firstDate: part.days.first, lastDate: part.days.last, transactions: 0 },
+    chargeType: type,
+    priceMethod: part.row?.method ?? null,
+    firstDate: part.days.first,
+    lastDate: part.days.last,
+    transactions: 0,
   };
 }
 
@@ -179,7 +200,10 @@ function datedInvoices(
   return drafts
     .map((draft) => ({
       ...draft,
-      ...{ invoiceNo: null, invoiceDate, period, names },
+      invoiceNo: null,
+      invoiceDate,
+      period,
+      names,
       accountName: known.get(draft.accountId)?.name ?? null,
       // What is credited is not to be paid by anybody.
       dueDate: isCreditNote(draft)
@@ -244,22 +268,36 @@ async function insertCharges(
     const { line, service, part, type, due, position } = charge;
     const { invoiceId, itemId } = idsOf(charge, seed);
     return {
-      ...{ id: newId(), accountId: part.billedAccountId, masterAccountId: line.account.id },
-      ...{ contractId: line.contractId, contractServiceId: line.id, serviceId: service.id },
+      id: newId(),
+      accountId: part.billedAccountId,
+      masterAccountId: line.account.id,
+      contractId: line.contractId,
+      contractServiceId: line.id,
+      serviceId: service.id,
       lineageId: line.lineageId,
-      ...{ chargeType: type, usageType: part.usageType, currency: part.currency, position },
-      ...{ periodStart: due.period.first, periodEnd: due.period.last },
-      ...{ billStartDate: part.days.first, billEndDate: part.days.last },
+      chargeType: type,
+      usageType: part.usageType,
+      currency: part.currency,
+      position,
+      periodStart: due.period.first,
+      periodEnd: due.period.last,
+      billStartDate: part.days.first,
+      billEndDate: part.days.last,
       lineStart: line.startDate,
-      ...{ name: part.name, dimensionId: part.row?.attributeId ?? null },
-      ...{ description: descriptionOf(charge, names), priceMethod: part.row?.method ?? null },
-      ...{ volume: part.volume, rate: part.rate, amount: part.amount },
+      name: part.name,
+      dimensionId: part.row?.attributeId ?? null,
+      description: descriptionOf(charge, names),
+      priceMethod: part.row?.method ?? null,
+      volume: part.volume,
+      rate: part.rate,
+      amount: part.amount,
       sharedBy: part.share ? sharesKey(line.shares) : null,
       isProrated: part.isProrated ? 'true' : 'false',
       taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
       planId: StoredRatingPlan.idOf(part.plan),
       dimensions: JSON.stringify(part.dimensions),
-      ...{ invoiceId, invoiceItemId: itemId },
+      invoiceId,
+      invoiceItemId: itemId,
     };
   });
   await RecurringCharge.insertMany(trx, tenantId, rows);

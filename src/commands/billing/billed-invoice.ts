@@ -25,7 +25,14 @@ export function invoiceRow(
   const { id, accountId, contractId, invoiceType, currency, amount, taxAmount } = invoice;
   const total = amount.plus(taxAmount);
   return {
-    ...{ id, accountId, contractId, invoiceType, currency, amount, taxAmount, executionId },
+    id,
+    accountId,
+    contractId,
+    invoiceType,
+    currency,
+    amount,
+    taxAmount,
+    executionId,
     isReversed: invoice.isReversed ? 'true' : 'false',
     invoiceNo: invoice.invoiceNo,
     invoiceDate: invoice.invoiceDate,
@@ -48,20 +55,31 @@ export function itemRow(
   const service = services.get(item.serviceId);
   const { invoiceId, serviceId, contractServiceId, dimensionId, description, volume } = item;
   return {
-    ...{ invoiceId, position, serviceId, contractServiceId, dimensionId, description, volume },
+    invoiceId,
+    position,
+    serviceId,
+    contractServiceId,
+    dimensionId,
+    description,
+    volume,
     id: item.itemId,
     serviceName: service?.name ?? null,
     serviceCode: service?.code ?? null,
-    ...{ unit: item.unit, ratePerUnit: item.rate },
+    unit: item.unit,
+    ratePerUnit: item.rate,
     chargedDays: item.proration?.days ?? null,
     periodDays: item.proration?.of ?? null,
     tiers: item.tiers.length === 0 ? null : JSON.stringify(item.tiers),
     exactAmount: item.amount,
     amount: item.rounded,
-    ...{ tax: item.tax, taxCode: item.taxCode, taxRate: item.taxRate },
+    tax: item.tax,
+    taxCode: item.taxCode,
+    taxRate: item.taxRate,
     balance: item.rounded.plus(item.tax),
-    ...{ chargeType: item.chargeType, priceMethodType: item.priceMethod },
-    ...{ billStartDate: item.firstDate, billEndDate: item.lastDate },
+    chargeType: item.chargeType,
+    priceMethodType: item.priceMethod,
+    billStartDate: item.firstDate,
+    billEndDate: item.lastDate,
   };
 }
 
@@ -72,30 +90,51 @@ export function presentBilledInvoice(
   const { currency, names } = invoice;
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
-    ...{ id: row.id, invoiceNo: invoice.invoiceNo, invoiceDate: row.invoiceDate },
-    ...{ accountId: row.accountId, accountName: invoice.accountName },
+    id: row.id,
+    invoiceNo: invoice.invoiceNo,
+    invoiceDate: row.invoiceDate,
+    accountId: row.accountId,
+    accountName: invoice.accountName,
     invoiceStatus: invoice.invoiceNo === null ? 'Draft' : row.invoiceStatus,
-    ...{ invoiceType: row.invoiceType, amount: row.amount, taxAmount: row.taxAmount },
-    ...{
-      total: row.amount.plus(row.taxAmount),
-      balance: row.balance,
-      currency,
-      dueDate: row.dueDate,
-    },
-    ...{ periodStart: row.periodStart, periodEnd: row.periodEnd },
+    invoiceType: row.invoiceType,
+    amount: row.amount,
+    taxAmount: row.taxAmount,
+    total: row.amount.plus(row.taxAmount),
+    balance: row.balance,
+    currency,
+    dueDate: row.dueDate,
+    periodStart: row.periodStart,
+    periodEnd: row.periodEnd,
     paymentStatus: row.paymentStatus,
     approvalStatus: invoice.invoiceNo === null ? 'Draft' : 'Approved',
     dueStatus: dueStatusOf(row, row.invoiceDate),
-    ...{ contractId: row.contractId, voidReason: null, invoiceFileName: null },
+    contractId: row.contractId,
+    voidReason: null,
+    invoiceFileName: null,
     items: invoice.items.map((draft, position) => {
       const item = itemRow(draft, position, names);
       const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
       const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
       const { serviceName, serviceCode } = item;
       return {
-        ...{ id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax, balance },
-        ...{ chargeType, priceMethodType, billStartDate, billEndDate },
-        ...{ serviceName, serviceCode, currency, unit: draft.unit, proration: draft.proration },
+        id,
+        invoiceId,
+        serviceId,
+        description,
+        volume,
+        ratePerUnit,
+        amount,
+        tax,
+        balance,
+        chargeType,
+        priceMethodType,
+        billStartDate,
+        billEndDate,
+        serviceName,
+        serviceCode,
+        currency,
+        unit: draft.unit,
+        proration: draft.proration,
         tiers: draft.tiers.map(presentTier),
       };
     }),

@@ -118,7 +118,11 @@ async function draftInvoice(
   const isReversed = total.isNegative() && !total.isZero();
   const items = isReversed ? await mapInPortions(drafted, reverseItem) : drafted;
   return {
-    ...{ id: invoiceId, accountId, currency, items, isReversed },
+    id: invoiceId,
+    accountId,
+    currency,
+    items,
+    isReversed,
     contractId: isOfOne ? contractId : null,
     invoiceType: (usageType === 'Payout') === isReversed ? 'Invoice' : 'Credit Note',
     amount: sum(items.map(({ rounded }) => rounded)),
@@ -133,7 +137,9 @@ function reverseItem(item: DraftItem): DraftItem {
   const negative = (text: string): string => decimalText(new Decimal(text).negated());
   return {
     ...item,
-    ...{ amount: amount.negated(), rounded: rounded.negated(), tax: tax.negated() },
+    amount: amount.negated(),
+    rounded: rounded.negated(),
+    tax: tax.negated(),
     rate: rate?.negated() ?? null,
     tiers: tiers.map((tier) => ({
       ...tier,

@@ -13,9 +13,7 @@ export async function storeInvoicePdf(
   await db.transaction(async (trx) => {
     await InvoiceDocument.query(trx)
       .forTenant(tenantId)
-      .insert({
-        ...{ invoiceId: id, fileName, contentType: 'application/pdf', isVoid, bytes },
-      })
+      .insert({ invoiceId: id, fileName, contentType: 'application/pdf', isVoid, bytes })
       .onConflict(['tenant_id', 'invoice_id', 'content_type', 'is_void'])
       .ignore();
   });

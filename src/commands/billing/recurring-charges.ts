@@ -174,7 +174,12 @@ function* candidatesOf(
     const window = windows.get(accountId);
     if (!window) continue;
     const of = (type: RecurringType, isOnce: boolean, due: DueCharge): Candidate => ({
-      ...{ line, service, type, isOnce, due, accountId },
+      line,
+      service,
+      type,
+      isOnce,
+      due,
+      accountId,
     });
     const once = dueOnce(days, window);
     if (once && hasRecurring(service, 'OTC')) yield of('OTC', true, once);
@@ -258,8 +263,12 @@ function price(
     // Told once, with the account of the line.
     if (accountId !== account.id) return;
     into.problems.push({
-      ...{ accountId, contractServiceId: line.id, chargeType: type, periodStart: period.first },
-      ...{ code: priced.code, message: priced.message },
+      accountId,
+      contractServiceId: line.id,
+      chargeType: type,
+      periodStart: period.first,
+      code: priced.code,
+      message: priced.message,
     });
     return;
   }

@@ -95,8 +95,11 @@ function problemOf({ line, service }: Before, gaps: readonly Days[]): BillingPro
   const shown = gaps.slice(0, gapsShown).map(({ first, last }) => `${first} to ${last}`);
   const more = gaps.length > gapsShown ? [`${gaps.length - gapsShown} more`] : [];
   return {
-    ...{ accountId: line.account.id, contractServiceId: line.id, chargeType: subscription },
-    ...{ periodStart: gaps[0]?.first ?? null, code: 'DAYS_NOT_CHARGED' },
+    accountId: line.account.id,
+    contractServiceId: line.id,
+    chargeType: subscription,
+    periodStart: gaps[0]?.first ?? null,
+    code: 'DAYS_NOT_CHARGED',
     message:
       `'${service.name}' of contract ${line.contractNumber} ran on ${[...shown, ...more].join(', ')} ` +
       'and no invoice charges these days: bill a period that ends with them, or, where an invoice ' +

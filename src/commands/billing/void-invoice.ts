@@ -38,8 +38,12 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .forTenant(tenantId)
       .findById(id)
       .patch({
-        ...{ invoiceStatus: 'Void', voidedAt, voidReason: reason, balance: '0' },
-        ...{ paymentStatus: 'Unpaid', updatedAt: voidedAt },
+        invoiceStatus: 'Void',
+        voidedAt,
+        voidReason: reason,
+        balance: '0',
+        paymentStatus: 'Unpaid',
+        updatedAt: voidedAt,
       });
     await InvoiceItem.query(trx)
       .forTenant(tenantId)

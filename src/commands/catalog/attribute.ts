@@ -33,8 +33,13 @@ function attributeColumns(input: AttributeChange) {
 /** All columns of a new attribute, so that what was inserted can be shown without reading it. */
 function newColumns(input: AttributeInput) {
   return {
-    ...{ label: null, isProration: null, meterResetFrequency: null, dimensionValText: null },
-    ...{ isContractInput: false, isMeterDimension: false, dimValues: [] },
+    label: null,
+    isProration: null,
+    meterResetFrequency: null,
+    dimensionValText: null,
+    isContractInput: false,
+    isMeterDimension: false,
+    dimValues: [],
     ...attributeColumns(input),
   };
 }

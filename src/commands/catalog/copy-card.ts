@@ -32,8 +32,17 @@ function copyRow(row: RateCardRow, { attributes, missing }: CardOfLine): RowColu
   const { position, attributeName, label, description, dynamicDescription, taxCode } = row;
   const { usageType, billingAccountId, priceMethod, rates, attributeValues } = row;
   return {
-    ...{ position, attributeName, label, description, dynamicDescription, taxCode },
-    ...{ usageType, billingAccountId, priceMethod, rates, attributeValues },
+    position,
+    attributeName,
+    label,
+    description,
+    dynamicDescription,
+    taxCode,
+    usageType,
+    billingAccountId,
+    priceMethod,
+    rates,
+    attributeValues,
     attributeId: attribute.id,
   };
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { defined } from '../../kernel/defined.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
@@ -82,7 +83,7 @@ export async function loadPriceable(
 }
 
 const fault = (field: string, text: string, value?: unknown): Problem =>
-  problem.validation(`'${field}' ${text}`, { field, ...(value === undefined ? {} : { value }) });
+  problem.validation(`'${field}' ${text}`, { field, ...defined({ value }) });
 
 /** The attribute that a row prices; 400 when it names none, or two. */
 function findAttribute(

@@ -81,7 +81,11 @@ async function insertVersions(
     trx,
     scope.tenantId,
     versions.map(({ id, card, versionNo, fromDate }) => ({
-      ...{ id, versionNo, fromDate, currency: card.currency, isCurrent: true },
+      id,
+      versionNo,
+      fromDate,
+      currency: card.currency,
+      isCurrent: true,
       ...owner,
     })),
   );

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { PricingLogic } from '../../models/catalog/pricing-logic.js';
@@ -80,8 +81,7 @@ export async function updateComputation(
   return changeComputation(scope, id, async (trx, serviceId) => {
     requireSameId('serviceId', given, serviceId);
     const change = {
-      ...(name === undefined ? {} : { name }),
-      ...(seqNo === undefined ? {} : { seqNo }),
+      ...defined({ name, seqNo }),
       ...(expressionList === undefined
         ? {}
         : { usageType: null, chargeType: null, ...logicOf(expressionList) }),

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
@@ -29,13 +30,7 @@ function serviceColumns(input: ServiceUpdate) {
   const { name, label, code, description, currency, serviceType, serviceStatus } = input;
   const { chargeFrequency, billingFrequency } = input;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(label === undefined ? {} : { label }),
-    ...(code === undefined ? {} : { code }),
-    ...(description === undefined ? {} : { description }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
-    ...(billingFrequency === undefined ? {} : { billingFrequency }),
+    ...defined({ name, label, code, description, currency, chargeFrequency, billingFrequency }),
     ...(serviceType === undefined ? {} : { serviceType: serviceType ?? 'Usage' }),
     ...(serviceStatus === undefined ? {} : { serviceStatus: serviceStatus ?? 'Active' }),
   };
@@ -126,7 +121,8 @@ export async function updateService(
     const replaced = await putAttributes(trx, scope, serviceId, input);
     if (rateCards !== undefined) {
       await replaceRateCards(trx, scope, owner, rateCards ?? [], {
-        ...{ field: 'rateCards', replaced },
+        field: 'rateCards',
+        replaced,
         makesVersion: makesVersion(service),
       });
     }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -60,12 +61,14 @@ function lineInput({ billAccountShares: shares, ...input }: AttachmentUpdate): L
   const { startDate, endDate, dimensionValues } = input;
   const { chargeFrequency, billingFrequency, subscriptionChargeType } = input;
   return {
-    ...(startDate === undefined ? {} : { startDate }),
-    ...(endDate === undefined ? {} : { endDate }),
-    ...(dimensionValues === undefined ? {} : { dimensionValues }),
-    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
-    ...(billingFrequency === undefined ? {} : { billingFrequency }),
-    ...(subscriptionChargeType === undefined ? {} : { subscriptionChargeType }),
+    ...defined({
+      startDate,
+      endDate,
+      dimensionValues,
+      chargeFrequency,
+      billingFrequency,
+      subscriptionChargeType,
+    }),
     ...(shares === undefined ? {} : { accountMap: shares === null ? null : storedShares(shares) }),
   };
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { newId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -44,18 +45,18 @@ export function lineColumns(input: LineInput) {
   const { serviceInstanceId, startDate, endDate, terminationDate, terminationMessage } = input;
   const { chargeFrequency, billingFrequency, subscriptionChargeType } = input;
   const { dimensionValues, accountMap } = input;
-  return {
-    ...(serviceInstanceId === undefined ? {} : { serviceInstanceId }),
-    ...(startDate === undefined ? {} : { startDate }),
-    ...(endDate === undefined ? {} : { endDate }),
-    ...(terminationDate === undefined ? {} : { terminationDate }),
-    ...(terminationMessage === undefined ? {} : { terminationMessage }),
-    ...(chargeFrequency === undefined ? {} : { chargeFrequency }),
-    ...(billingFrequency === undefined ? {} : { billingFrequency }),
-    ...(subscriptionChargeType === undefined ? {} : { subscriptionChargeType }),
-    ...(dimensionValues === undefined ? {} : { dimensionValues }),
-    ...(accountMap === undefined ? {} : { accountMap }),
-  };
+  return defined({
+    serviceInstanceId,
+    startDate,
+    endDate,
+    terminationDate,
+    terminationMessage,
+    chargeFrequency,
+    billingFrequency,
+    subscriptionChargeType,
+    dimensionValues,
+    accountMap,
+  });
 }
 
 interface LineDates {
@@ -164,7 +165,10 @@ export async function insertLines(
     trx,
     scope.tenantId,
     inserted.map(({ id, serviceId, input, former, lineageId }) => ({
-      ...{ id, serviceId, contractId: contract.id, lineageId: lineageId ?? null },
+      id,
+      serviceId,
+      contractId: contract.id,
+      lineageId: lineageId ?? null,
       ...(former ? formerColumns(former) : {}),
       ...lineColumns(input),
     })),

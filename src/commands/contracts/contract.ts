@@ -1,6 +1,7 @@
 import { raw } from 'objection';
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
@@ -25,12 +26,7 @@ type LineWrite = Static<typeof lineSchema.ContractLineWrite>;
 function contractColumns(input: ContractUpdate) {
   const { name, startDate, endDate, currency, poNumber, totalPrice, description } = input;
   return {
-    ...(name === undefined ? {} : { name }),
-    ...(startDate === undefined ? {} : { startDate }),
-    ...(endDate === undefined ? {} : { endDate }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(poNumber === undefined ? {} : { poNumber }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ name, startDate, endDate, currency, poNumber, description }),
     // Decimals become text on their way to the database: see `TenantModel`.
     ...(totalPrice === undefined ? {} : { totalPrice: totalPrice as unknown as string | null }),
   };

@@ -101,8 +101,12 @@ export function formerColumns(former: ContractService) {
   const { terminationMessage, chargeFrequency, billingFrequency, subscriptionChargeType } = former;
   const { dimensionValues, accountMap } = former;
   return {
-    ...{ terminationMessage, chargeFrequency, billingFrequency, subscriptionChargeType },
-    ...{ dimensionValues, accountMap },
+    terminationMessage,
+    chargeFrequency,
+    billingFrequency,
+    subscriptionChargeType,
+    dimensionValues,
+    accountMap,
   };
 }
 
@@ -111,8 +115,15 @@ function inputOf(attribute: Attribute): AttributeInput {
   const { name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
   const { isProration, meterResetFrequency, dimValues, dimensionValText } = attribute;
   return {
-    ...{ name, label, dimensionDataType, isContractInput, isMeterDimension },
-    ...{ isProration, meterResetFrequency, dimValues, dimensionValText },
+    name,
+    label,
+    dimensionDataType,
+    isContractInput,
+    isMeterDimension,
+    isProration,
+    meterResetFrequency,
+    dimValues,
+    dimensionValText,
   };
 }
 

@@ -17,7 +17,9 @@ export interface WorkflowEnd {
 export function recordWorkflowEnd(trx: Knex.Transaction, end: WorkflowEnd): Promise<void> {
   const { tenantId, executionId, workflow, status, output = null } = end;
   return recordWebhookEvent(trx, {
-    ...{ tenantId, event: 'workflow.completed', recordId: executionId },
+    tenantId,
+    event: 'workflow.completed',
+    recordId: executionId,
     data: { workflowId: workflowIdOf(workflow), executionId, status, output },
   });
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
@@ -125,7 +126,7 @@ export async function updatePayment(
       .patch({
         ...paymentColumns(fields),
         ...(amount === undefined ? {} : amountColumns(payment, amount ?? ZERO)),
-        ...(approvalStatus === undefined ? {} : { approvalStatus }),
+        ...defined({ approvalStatus }),
         updatedAt: scope.now(),
       })
       .returning('*');
@@ -146,7 +147,10 @@ export async function tellSavedPayment(
     const saved = { ...given, ...settled };
     if (saved.draft === true) return saved;
     await recordWebhookEvent(trx, {
-      ...{ tenantId: scope.tenantId, event: 'payment.saved', recordId: saved.id, data: saved },
+      tenantId: scope.tenantId,
+      event: 'payment.saved',
+      recordId: saved.id,
+      data: saved,
     });
     return saved;
   });

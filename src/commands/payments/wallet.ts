@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { decimalText, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Wallet } from '../../models/payments/wallet.js';
@@ -12,9 +13,13 @@ type WalletUpdate = Static<typeof schema.WalletUpdate>;
 type WalletDto = Static<typeof schema.Wallet>;
 
 const amountNames = [
-  ...(['balance', 'availableBalance', 'reservedBalance', 'frozenAmount'] as const),
-  ...(['thresholdTopUpAmount', 'autoTopUpAmount'] as const),
-];
+  'balance',
+  'availableBalance',
+  'reservedBalance',
+  'frozenAmount',
+  'thresholdTopUpAmount',
+  'autoTopUpAmount',
+] as const;
 type AmountName = (typeof amountNames)[number];
 
 /** The amounts that are given, as columns; null is 0. */
@@ -32,11 +37,7 @@ function walletColumns(input: WalletUpdate) {
   const { title, accountId, currency, unit, customerId, isActive, enableDisableTopUp } = input;
   return {
     ...amountColumns(input),
-    ...(title === undefined ? {} : { title }),
-    ...(accountId === undefined ? {} : { accountId }),
-    ...(currency === undefined ? {} : { currency }),
-    ...(unit === undefined ? {} : { unit }),
-    ...(customerId === undefined ? {} : { customerId }),
+    ...defined({ title, accountId, currency, unit, customerId }),
     ...(isActive === undefined ? {} : { isActive: isActive ?? true }),
     ...(enableDisableTopUp === undefined
       ? {}

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { isUuid } from '../../kernel/id.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import { digitsMax } from '../../kernel/numbers/money.js';
@@ -27,7 +28,8 @@ type Deletion = Static<typeof schema.RecordDeletion>;
 
 /** A field as it is kept: what is null or absent was not said. */
 const declaredField = ({ name, type, required, unique, values }: FieldInput): DeclaredField => ({
-  ...{ name, type },
+  name,
+  type,
   ...(typeof required === 'boolean' ? { required } : {}),
   ...(typeof unique === 'boolean' ? { unique } : {}),
   ...(values ? { values } : {}),
@@ -192,9 +194,7 @@ export async function updateRecordType(
     const type = await lockRecordType(trx, scope, key);
     if (input.fields !== undefined) await changeFields(trx, scope, type, fields);
     const changes = {
-      ...(input.name === undefined ? {} : { name: input.name }),
-      ...(input.label === undefined ? {} : { label: input.label }),
-      ...(input.description === undefined ? {} : { description: input.description }),
+      ...defined({ name: input.name, label: input.label, description: input.description }),
       updatedAt: scope.now(),
     };
     await type.$query(trx).forTenant(scope.tenantId).patch(changes);

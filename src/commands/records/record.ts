@@ -267,12 +267,17 @@ export async function updateRecord(
       throw field === undefined ? error : takenValue(field, data);
     }
     const changed = {
-      ...{ id, mobjectId: type.id, data: { ...data } },
+      id,
+      mobjectId: type.id,
+      data: { ...data },
       createdAt: record.createdAt.toISOString(),
       updatedAt: now.toISOString(),
     };
     await recordWebhookEvent(trx, {
-      ...{ tenantId: scope.tenantId, event: 'mdata.updated', recordId: id, data: changed },
+      tenantId: scope.tenantId,
+      event: 'mdata.updated',
+      recordId: id,
+      data: changed,
     });
     return changed;
   });
@@ -289,7 +294,9 @@ export async function deleteRecord(
     const record = await lockRecord(trx, type, id);
     await record.$query(trx).forTenant(scope.tenantId).delete();
     await recordWebhookEvent(trx, {
-      ...{ tenantId: scope.tenantId, event: 'mdata.deleted', recordId: record.id },
+      tenantId: scope.tenantId,
+      event: 'mdata.deleted',
+      recordId: record.id,
       data: presentRecord(record),
     });
     return { success: true, message: `The record '${id}' was deleted.` };

@@ -24,13 +24,18 @@ export async function passOverLostUsage(scope: Scope, stretch: LostStretch): Pro
     const next = await UsageConsumer.lock(trx, tenantId, partition);
     if (next !== from || end <= from) return false;
     await insertLostUsage(trx, {
-      ...{ tenantId, partition, reason },
-      ...{ firstOffset: from, endOffset: end, foundAt: scope.now() },
+      tenantId,
+      partition,
+      reason,
+      firstOffset: from,
+      endOffset: end,
+      foundAt: scope.now(),
     });
     const skipped = end - from;
     await UsageConsumer.advance(trx, tenantId, partition, {
       ...noChange(),
-      ...{ nextOffset: end, skipped },
+      nextOffset: end,
+      skipped,
     });
     return true;
   });

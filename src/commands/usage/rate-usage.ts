@@ -147,9 +147,14 @@ async function rateInTransaction(
   }
   const added = batch.counts();
   await Execution.addCounts(trx, tenantId, {
-    ...{ workflow: 'rateUsage', workflowId, runId, actor: scope.actor },
-    ...{ input: { partition, firstOffset: from, endOffset: end }, output: { ...added } },
-    ...{ startedAt, completedAt: scope.now() },
+    workflow: 'rateUsage',
+    workflowId,
+    runId,
+    actor: scope.actor,
+    input: { partition, firstOffset: from, endOffset: end },
+    output: { ...added },
+    startedAt,
+    completedAt: scope.now(),
   });
   return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
 }

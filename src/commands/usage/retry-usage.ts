@@ -59,7 +59,8 @@ async function retryInTransaction(
     chosen.map(({ id }) => id),
   );
   const candidates = await mapInPortions(events, (event) => ({
-    ...{ event, message: readMessage(event.message) },
+    event,
+    message: readMessage(event.message),
   }));
   const reads = candidates.flatMap(({ message: { read } }) => (read.ok ? [read.event] : []));
   const rater = await UsageRater.open(trx, tenantId, reads, ratePrepared, {
@@ -83,9 +84,14 @@ async function retryInTransaction(
   }
   const { rated, rejected } = batch.retryCounts();
   const counts = await Execution.addCounts(trx, tenantId, {
-    ...{ workflow: 'retryUsage', workflowId, runId, actor: scope.actor },
-    ...{ input: { filter: page.filter }, output: { retried: rated + rejected, rated, rejected } },
-    ...{ startedAt, completedAt: scope.now() },
+    workflow: 'retryUsage',
+    workflowId,
+    runId,
+    actor: scope.actor,
+    input: { filter: page.filter },
+    output: { retried: rated + rejected, rated, rejected },
+    startedAt,
+    completedAt: scope.now(),
   });
   return {
     counts: {

@@ -18,7 +18,9 @@ export async function endUsageAudit(
   return db.transaction(async (trx) => {
     if (result.differenceCount > 0) {
       await recordWebhookEvent(trx, {
-        ...{ tenantId, event: 'audit.difference', recordId: executionId },
+        tenantId,
+        event: 'audit.difference',
+        recordId: executionId,
         data: { executionId, ...output },
       });
     }

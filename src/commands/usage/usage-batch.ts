@@ -296,7 +296,8 @@ export class UsageBatch {
     const idsOf = (wanted: UsageEventRow['status']) =>
       written.filter(({ status }) => status === wanted).map(({ id }) => id);
     await recordUsageOutcomes(trx, tenantId, {
-      ...{ rated: idsOf('rated'), rejected: idsOf('rejected') },
+      rated: idsOf('rated'),
+      rejected: idsOf('rejected'),
       transactions: this.#transactions.map(({ id }) => id),
     });
   }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { testEvent, type DeliveryStatus } from '../../messages/webhook.js';
@@ -89,15 +90,17 @@ export async function createWebhook(
     const webhook = await Webhook.query(trx)
       .forTenant(scope.tenantId)
       .insert({
-        ...{ url, events: [...new Set(events)], active: active ?? true },
-        ...{ disabledReason: null, disabledAt: null, createdAt: now, updatedAt: now },
+        url,
+        events: [...new Set(events)],
+        active: active ?? true,
+        disabledReason: null,
+        disabledAt: null,
+        createdAt: now,
+        updatedAt: now,
       });
     await putSecret(trx, scope, webhook.id, ports.seal(secret));
     const { id, ...shown } = presentWebhook(webhook);
-    return {
-      ...{ id, url, events: shown.events },
-      ...{ active: shown.active, createdAt: shown.createdAt },
-    };
+    return { id, url, events: shown.events, active: shown.active, createdAt: shown.createdAt };
   });
 }
 
@@ -149,7 +152,7 @@ export async function updateWebhook(
       .$query(trx)
       .forTenant(tenantId)
       .patch({
-        ...(url === undefined ? {} : { url }),
+        ...defined({ url }),
         ...(events === undefined ? {} : { events: [...new Set(events)] }),
         updatedAt: scope.now(),
       });

@@ -1,4 +1,5 @@
 import { Type, type TUnsafe } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import type { Decimal } from './money.js';
 
 export interface DecimalRule {
@@ -15,9 +16,6 @@ export interface DecimalRule {
  */
 export function DecimalValue(options: { description: string } & DecimalRule): TUnsafe<Decimal> {
   const { minimum, exclusiveMinimum, ...annotations } = options;
-  const rule: DecimalRule = {
-    ...(minimum === undefined ? {} : { minimum }),
-    ...(exclusiveMinimum === undefined ? {} : { exclusiveMinimum }),
-  };
+  const rule: DecimalRule = defined({ minimum, exclusiveMinimum });
   return Type.Unsafe<Decimal>({ ...annotations, decimal: rule });
 }

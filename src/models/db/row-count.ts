@@ -3,7 +3,12 @@ import { TenantModel } from './tenant-model.js';
 
 /** The tables whose rows triggers count (docs/decisions/0077). */
 const countedTables: ReadonlySet<string> = new Set([
-  ...['account', 'service', 'contract', 'payment', 'wallet', 'invoice'],
+  'account',
+  'service',
+  'contract',
+  'payment',
+  'wallet',
+  'invoice',
 ]);
 
 /** How many rows of a table a tenant has that exist: the sum of several rows. */

@@ -67,8 +67,16 @@ export class Execution extends TenantModel {
          )
        returning output`,
       [
-        ...[tenantId, runId, runId, columns.workflow, columns.workflowId, columns.actor],
-        ...[JSON.stringify(input), JSON.stringify(output), columns.startedAt, columns.completedAt],
+        tenantId,
+        runId,
+        runId,
+        columns.workflow,
+        columns.workflowId,
+        columns.actor,
+        JSON.stringify(input),
+        JSON.stringify(output),
+        columns.startedAt,
+        columns.completedAt,
       ],
     );
     return rows[0]?.output ?? output;
@@ -94,8 +102,17 @@ export class Execution extends TenantModel {
          case when status = 'completed' then coalesce(answer::text, (steps -> ?)::text)
            else (steps -> ?)::text end end as result`,
       [
-        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
-        ...[run.actor, run.requestId, stringifyJson(run.input), step, step, step],
+        run.tenantId,
+        run.executionId,
+        place.runId,
+        place.workflow,
+        place.workflowId,
+        run.actor,
+        run.requestId,
+        stringifyJson(run.input),
+        step,
+        step,
+        step,
       ],
     );
     const [row] = rows;
@@ -113,8 +130,14 @@ export class Execution extends TenantModel {
          input, started_at)
        values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now()) on conflict (tenant_id, id) do nothing`,
       [
-        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
-        ...[run.actor, run.requestId, stringifyJson(run.input)],
+        run.tenantId,
+        run.executionId,
+        place.runId,
+        place.workflow,
+        place.workflowId,
+        run.actor,
+        run.requestId,
+        stringifyJson(run.input),
       ],
     );
   }
@@ -162,9 +185,18 @@ export class Execution extends TenantModel {
        where execution.status = 'running'
        returning id`,
       [
-        ...[run.tenantId, run.executionId, place.runId, place.workflow, place.workflowId],
-        ...[run.actor, run.requestId, ended.status, stringifyJson(run.input)],
-        ...[output, error, error ?? output],
+        run.tenantId,
+        run.executionId,
+        place.runId,
+        place.workflow,
+        place.workflowId,
+        run.actor,
+        run.requestId,
+        ended.status,
+        stringifyJson(run.input),
+        output,
+        error,
+        error ?? output,
       ],
     );
     return rows.length > 0;

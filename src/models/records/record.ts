@@ -52,13 +52,19 @@ export class GenericRecord extends TenantModel {
     // As text: a parser of JSON would make floats of the numbers.
     whole: (query) =>
       void query.select(
-        ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],
+        'record.id',
+        'record.recordTypeId',
+        'record.createdAt',
+        'record.updatedAt',
         raw('record.data::text as data'),
       ),
     // Of data that may be long only what it weighs as it is stored: see `queries/lists/page-bytes.ts`.
     light: (query) =>
       void query.select(
-        ...['record.id', 'record.recordTypeId', 'record.createdAt', 'record.updatedAt'],
+        'record.id',
+        'record.recordTypeId',
+        'record.createdAt',
+        'record.updatedAt',
         raw(`case when pg_column_size(record.data) <= ${lightBytes}
           and pg_column_compression(record.data) is null then record.data::text end as data`),
         raw(`pg_column_size(record.data)
@@ -95,11 +101,7 @@ export class GenericRecord extends TenantModel {
        from (select id, data::jsonb as json, position from ${from} order by position) as input
        on conflict do nothing
        returning id`,
-      [
-        ...[type.tenantId, type.id, createdAt, createdAt],
-        ...bindingsOf(keys),
-        ...values,
-      ] as string[],
+      [type.tenantId, type.id, createdAt, createdAt, ...bindingsOf(keys), ...values] as string[],
     );
     return new Set(result.rows.map(({ id }) => id));
   }
@@ -121,7 +123,10 @@ export class GenericRecord extends TenantModel {
            and record.${column} = ${keys[index]?.sql ?? ''}`,
     );
     const bindings = unique.flatMap(({ field }, index) => [
-      ...[field.name, ...values, type.tenantId, type.id],
+      field.name,
+      ...values,
+      type.tenantId,
+      type.id,
       ...(keys[index]?.bindings ?? []),
     ]);
     const result = await trx.raw<Result<{ id: string; field: string }>>(

@@ -77,7 +77,11 @@ export class UsageCounter extends TenantModel {
     }[],
   ): Promise<void> {
     const rows = counters.map(({ key, value, isNew }) => ({
-      ...{ isNew, ...key, id: counterIdOf(counterKey(key)), period: key.frequency, value },
+      isNew,
+      ...key,
+      id: counterIdOf(counterKey(key)),
+      period: key.frequency,
+      value,
     }));
     await values.update(
       trx,

@@ -33,8 +33,15 @@ export class WebhookAttempt extends TenantModel {
          started_at = excluded.started_at, duration_ms = excluded.duration_ms,
          status_code = excluded.status_code, error = excluded.error, answer = excluded.answer`,
       [
-        ...[tenantId, deliveryId, round, number, startedAt, durationMs],
-        ...[attempt.statusCode, attempt.error, attempt.answer],
+        tenantId,
+        deliveryId,
+        round,
+        number,
+        startedAt,
+        durationMs,
+        attempt.statusCode,
+        attempt.error,
+        attempt.answer,
       ] as string[],
     );
     if (round <= roundsKept || number > 1) return;
@@ -239,7 +246,7 @@ export class WebhookDelivery extends TenantModel {
   ): Promise<void> {
     await this.$query(trx)
       .forTenant(this.tenantId)
-      .patch({ ...{ status, endedAt, reason, attempts }, nextAttemptAt: null, watchAt: null });
+      .patch({ status, endedAt, reason, attempts, nextAttemptAt: null, watchAt: null });
   }
 
   /** Has it wait for the attempt after this one. */
@@ -247,7 +254,7 @@ export class WebhookDelivery extends TenantModel {
     const watchAt = new Date(nextAttemptAt.getTime() + graceMs);
     await this.$query(trx)
       .forTenant(this.tenantId)
-      .patch({ status: 'retrying', ...{ nextAttemptAt, watchAt, attempts } });
+      .patch({ status: 'retrying', nextAttemptAt, watchAt, attempts });
   }
 
   /** Sends once more, the oldest first, what ended so since a time: as many as may wait. */
@@ -335,5 +342,8 @@ export class WebhookDelivery extends TenantModel {
 export const newRound = {
   status: 'pending',
   attempts: 0,
-  ...{ watchAt: null, nextAttemptAt: null, endedAt: null, reason: null },
+  watchAt: null,
+  nextAttemptAt: null,
+  endedAt: null,
+  reason: null,
 } as const;

@@ -57,8 +57,16 @@ async function store(
        select *, row_number() over (order by position) <= ${waitingRoom} as fits from wanted
      ) as placed order by position`,
     [
-      ...[...input.bindings, tenantId, ...webhooks.bindings, tenantId, at],
-      ...[tenantId, at, noRoom, at, tenantId],
+      ...input.bindings,
+      tenantId,
+      ...webhooks.bindings,
+      tenantId,
+      at,
+      tenantId,
+      at,
+      noRoom,
+      at,
+      tenantId,
     ] as string[],
   );
 }

@@ -2,8 +2,12 @@ import { Type, type Static } from 'typebox';
 import type { TracingSettings } from '../tracing.js';
 
 const samplers = [
-  ...['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio'],
-  ...['always_on', 'always_off', 'traceidratio'],
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+  'always_on',
+  'always_off',
+  'traceidratio',
 ];
 
 /** The variables of OpenTelemetry that Durabill heeds, by their standard names. */

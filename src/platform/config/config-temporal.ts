@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import type { PayloadKeys } from '../temporal/payload-codec.js';
 
 const instant = Type.Optional(
@@ -43,7 +44,7 @@ function payloadKeysOf(values: Static<typeof TemporalTrustEnvironment>): Payload
   return {
     current: entries[0]?.[0] ?? '',
     byId: new Map(entries),
-    ...(unsealedUntil === undefined ? {} : { unsealedUntil }),
+    ...defined({ unsealedUntil }),
   };
 }
 

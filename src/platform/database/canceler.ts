@@ -66,8 +66,11 @@ export class Canceler {
     this.#timer.unref();
     if (this.#client) return this.#client;
     const client = new pg.Client({
-      ...{ connectionString: this.#url, connectionTimeoutMillis: 2_000 },
-      ...{ query_timeout: 2_000, keepAlive: true, application_name: 'durabill-cancel' },
+      connectionString: this.#url,
+      connectionTimeoutMillis: 2_000,
+      query_timeout: 2_000,
+      keepAlive: true,
+      application_name: 'durabill-cancel',
     });
     client.on('error', () => {
       if (this.#client === client) this.#client = undefined;

@@ -27,7 +27,9 @@ export async function listen(
   const connect = async (): Promise<void> => {
     if (isClosed) return;
     const next = new pg.Client({
-      ...{ connectionString: url, keepAlive: true, connectionTimeoutMillis: connectMsMax },
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: connectMsMax,
     });
     const reconnect = (error?: Error): void => {
       next.removeAllListeners('end');

@@ -1,4 +1,5 @@
 import type { LogEntry } from '@temporalio/worker';
+import { defined } from '../../kernel/defined.js';
 import type { Logger } from '../log.js';
 
 /** What the workflows add to their lines when a flow has failed (`workflows/runtime/interceptors.ts`). */
@@ -30,14 +31,19 @@ export function logFromSdk(
   { level, message, meta = {} }: Omit<LogEntry, 'timestampNanos'>,
 ): void {
   const { error, failure, ...rest } = meta as Record<string, unknown>;
-  const line = { ...rest, ...(error === undefined ? {} : { err: error }) };
+  const line = { ...rest, ...defined({ err: error }) };
   if (!isFlowFault(failure)) return log[levels[level]](line, message);
   if (!isOfCaller(failure)) return log[levels[level]]({ ...line, code: failure.kind }, message);
   const { tenantId, executionId, requestId, workflowId, workflowType: workflow } = rest;
   log.info(
     {
-      ...{ code: failure.kind, reason: failure.message },
-      ...{ tenantId, executionId, requestId, workflow, workflowId },
+      code: failure.kind,
+      reason: failure.message,
+      tenantId,
+      executionId,
+      requestId,
+      workflow,
+      workflowId,
     },
     'a flow was refused',
   );

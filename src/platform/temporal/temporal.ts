@@ -7,6 +7,7 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
+import { defined } from '../../kernel/defined.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Logger } from '../log.js';
 import { freePort } from '../free-port.js';
@@ -139,7 +140,7 @@ export async function openTemporal(
   const { log, hasMetrics, payloadKeys, secrets, unsignedUntil, tracing, onStarted } = options;
   const metricsUrl = await installRuntime(log, hasMetrics);
   const { address, namespace, uiUrl, tls, apiKey } = server;
-  const place = { address, ...(tls ? { tls } : {}), ...(apiKey === undefined ? {} : { apiKey }) };
+  const place = { address, ...(tls ? { tls } : {}), ...defined({ apiKey }) };
   const native = await NativeConnection.connect(place);
   const retries = closableRetries();
   const connection = await Connection.connect({ ...place, interceptors: [retries.interceptor] });

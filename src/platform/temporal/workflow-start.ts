@@ -12,6 +12,7 @@ import {
   SearchAttributeType,
   TypedSearchAttributes,
 } from '@temporalio/common';
+import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
 import { temporalProblem, type Temporal } from './temporal.js';
@@ -83,13 +84,13 @@ export async function startWorkflow(
     requestEagerStart: true,
     workflowIdConflictPolicy:
       isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
-    ...(executionTimeout === undefined ? {} : { workflowExecutionTimeout: executionTimeout }),
+    ...defined({ workflowExecutionTimeout: executionTimeout }),
     // That the work was done is known to the database alone: Temporal may remember another one.
     workflowIdReusePolicy:
       isOnce === true
         ? WorkflowIdReusePolicy.REJECT_DUPLICATE
         : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    memo: { ...(executionId === undefined ? {} : { executionId }), [signatureMemo]: signature },
+    memo: { ...defined({ executionId }), [signatureMemo]: signature },
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: keys.tenant, value: subject.tenantId },

@@ -70,8 +70,20 @@ const listed = {
   searched: ['name', 'number', 'externalId'],
   // Contacts and payment profiles may be long, and are not shown.
   columns: [
-    ...['id', 'name', 'number', 'externalId', 'billingDay', 'isMaster', 'netTerm'],
-    ...['defaultCurrency', 'status', 'approvalStatus', 'gst', 'pan', 'cin', 'profile'],
+    'id',
+    'name',
+    'number',
+    'externalId',
+    'billingDay',
+    'isMaster',
+    'netTerm',
+    'defaultCurrency',
+    'status',
+    'approvalStatus',
+    'gst',
+    'pan',
+    'cin',
+    'profile',
   ],
 };
 const accountLists = {

@@ -132,8 +132,11 @@ export async function summarizeBillingRun(
   const { drafts } = end;
   const isDryRun = input.dryRun === true;
   const run = {
-    ...{ periodStart: input.periodStart, periodEnd: input.periodEnd, invoiceDate },
-    ...{ dryRun: isDryRun, accountCount: end.accountsDone },
+    periodStart: input.periodStart,
+    periodEnd: input.periodEnd,
+    invoiceDate,
+    dryRun: isDryRun,
+    accountCount: end.accountsDone,
   };
   const rest = {
     problemCount: end.problemCount + openUsage.length,
@@ -159,7 +162,8 @@ export async function summarizeBillingRun(
     transactionCount: rows.reduce((sum, { transactions }) => sum + transactions, 0),
     totals: rows.map(({ transactions: _transactions, amount, taxAmount, ...total }) => ({
       ...total,
-      ...{ amount: new Decimal(amount), taxAmount: new Decimal(taxAmount) },
+      amount: new Decimal(amount),
+      taxAmount: new Decimal(taxAmount),
     })),
     invoiceIds: ids.rows.map(({ id }) => id),
     ...rest,

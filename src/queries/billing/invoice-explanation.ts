@@ -67,12 +67,16 @@ export async function explainInvoice(
   const items = (invoice.items ?? []).filter((item) => itemId === undefined || item.id === itemId);
   if (itemId !== undefined && items.length === 0) {
     throw problem.validation(`'itemId' names no item of this invoice: '${itemId}'`, {
-      ...{ field: 'itemId', value: itemId },
+      field: 'itemId',
+      value: itemId,
     });
   }
   return {
-    ...{ invoiceId: id, invoiceNo: invoice.invoiceNo, invoiceStatus: invoice.invoiceStatus },
-    ...{ currency: invoice.currency, amount: new Decimal(invoice.amount) },
+    invoiceId: id,
+    invoiceNo: invoice.invoiceNo,
+    invoiceStatus: invoice.invoiceStatus,
+    currency: invoice.currency,
+    amount: new Decimal(invoice.amount),
     taxAmount: new Decimal(invoice.taxAmount),
     summary: await summarizeInvoice(db.read, tenantId, invoice),
     items: summaryOnly ? [] : await explainItems(db.read, tenantId, invoice, items, page),
@@ -105,9 +109,15 @@ async function explainItems(
     const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
     const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
     return {
-      ...{ id: item.id, description: item.description, chargeType: item.chargeType },
-      ...{ parts: own.length + (usage?.parts ?? 0), sumOfParts, exactAmount },
-      ...{ amount: new Decimal(item.amount), taxCode: item.taxCode, tax: new Decimal(item.tax) },
+      id: item.id,
+      description: item.description,
+      chargeType: item.chargeType,
+      parts: own.length + (usage?.parts ?? 0),
+      sumOfParts,
+      exactAmount,
+      amount: new Decimal(item.amount),
+      taxCode: item.taxCode,
+      tax: new Decimal(item.tax),
       taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
       matches: exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false,
       transactions: (partsByItem.get(item.id) ?? []).map((part) =>
@@ -165,8 +175,13 @@ async function readParts(
        and usage.first_position + known.number <= ?::bigint
      order by usage.invoice_item_id, usage.first_position, known.number limit ${shownMax}`,
     [
-      ...[tenantId, id, [...itemIds], offset + limit, offset],
-      ...[offset, offset + limit],
+      tenantId,
+      id,
+      [...itemIds],
+      offset + limit,
+      offset,
+      offset,
+      offset + limit,
     ] as unknown as string[],
   );
   return rows;
@@ -175,8 +190,13 @@ async function readParts(
 function presentPart(part: PartRow, explanation: Explanation | null) {
   const { id, usageEventId, externalTranId, transactionDate } = part;
   return {
-    ...{ id, usageEventId, externalTranId, transactionDate },
-    ...{ volume: new Decimal(part.volume), amount: new Decimal(part.amount), explanation },
+    id,
+    usageEventId,
+    externalTranId,
+    transactionDate,
+    volume: new Decimal(part.volume),
+    amount: new Decimal(part.amount),
+    explanation,
   };
 }
 
@@ -185,10 +205,15 @@ function presentCharge(charge: RecurringCharge, explanation: Explanation | null)
   // What is paid once has no period; the one that it is stored with is before all others.
   const isOnce = charge.periodEnd === oncePeriod.last;
   return {
-    ...{ id, contractServiceId, billStartDate, billEndDate },
+    id,
+    contractServiceId,
+    billStartDate,
+    billEndDate,
     periodStart: isOnce ? billStartDate : charge.periodStart,
     periodEnd: isOnce ? billEndDate : charge.periodEnd,
-    ...{ isProrated: charge.isProrated, proration: prorationOf(charge) },
-    ...{ amount: new Decimal(charge.amount), explanation },
+    isProrated: charge.isProrated,
+    proration: prorationOf(charge),
+    amount: new Decimal(charge.amount),
+    explanation,
   };
 }

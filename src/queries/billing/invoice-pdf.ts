@@ -116,7 +116,8 @@ async function presentAll(
   const facts = await loadPdfFacts(db.read, tenantId, invoices, hasUsage);
   return invoices.map((invoice) => ({
     ...pdfInvoice(invoice, facts),
-    ...{ seller, buyer: buyers.get(invoice.accountId) ?? nobody },
+    seller,
+    buyer: buyers.get(invoice.accountId) ?? nobody,
     payment: isPayable(invoice) ? payment : null,
     usage: hasUsage ? (facts.usage.get(invoice.id) ?? []) : null,
   }));
@@ -147,15 +148,24 @@ async function sellerOf(db: Knex, tenantId: string): Promise<PdfSeller> {
   const party = { ...noAddress, name: tenantId, ...known };
   const { street, street2, zipCode, city, country, vatId, registration } = party;
   const lines = shown([
-    ...[street, street2, joined(zipCode, city), countryName(country)],
-    ...[labelled('VAT', vatId), registration],
+    street,
+    street2,
+    joined(zipCode, city),
+    countryName(country),
+    labelled('VAT', vatId),
+    registration,
   ]);
   const payment = text === null && iban === null ? null : { text, iban, bic };
   return { seller: { ...party, lines }, payment, hasUsage };
 }
 
 const noAddress = {
-  ...{ street: null, street2: null, zipCode: null, city: null, country: null, vatId: null },
+  street: null,
+  street2: null,
+  zipCode: null,
+  city: null,
+  country: null,
+  vatId: null,
   registration: null,
 };
 const nobody: PdfParty = { ...noAddress, name: '', lines: [] };
@@ -177,12 +187,22 @@ function buyerOf({ name, number, gst, pan, cin, addresses = [] }: Account): PdfP
   return {
     name,
     lines: shown([
-      ...[address?.line1, address?.line2, place, address?.country],
-      ...[labelled('Tax id', taxId), labelled('GST', gst), labelled('PAN', pan)],
-      ...[labelled('CIN', cin), labelled('Account', number)],
+      address?.line1,
+      address?.line2,
+      place,
+      address?.country,
+      labelled('Tax id', taxId),
+      labelled('GST', gst),
+      labelled('PAN', pan),
+      labelled('CIN', cin),
+      labelled('Account', number),
     ]),
-    ...{ street: address?.line1 ?? null, street2: address?.line2 ?? null, country },
-    ...{ zipCode: address?.zipCode ?? null, city: address?.city ?? null, registration: null },
+    street: address?.line1 ?? null,
+    street2: address?.line2 ?? null,
+    country,
+    zipCode: address?.zipCode ?? null,
+    city: address?.city ?? null,
+    registration: null,
     // Tax ids of other kinds than of VAT do not begin with the country.
     vatId: country !== null && taxId?.startsWith(country) === true ? taxId : null,
   };
@@ -211,10 +231,21 @@ function pdfInvoice(invoice: Invoice, facts: PdfFacts): InvoiceContent {
   const { amount, taxAmount, items = [] } = invoice;
   const contract = contractOf(invoice, facts);
   return {
-    ...{ id, title: invoice.invoiceType, invoiceNo, invoiceDate, dueDate, periodStart, periodEnd },
-    ...{ currency, minorDigits: referenceData.currency(currency)?.minorDigits ?? 2 },
-    ...{ isCredit: invoice.invoiceType === 'Credit Note', isVoid: invoice.voidedAt !== null },
-    ...{ amount, taxAmount, taxes: taxesOf(items), ...paidOf(invoice) },
+    id,
+    title: invoice.invoiceType,
+    invoiceNo,
+    invoiceDate,
+    dueDate,
+    periodStart,
+    periodEnd,
+    currency,
+    minorDigits: referenceData.currency(currency)?.minorDigits ?? 2,
+    isCredit: invoice.invoiceType === 'Credit Note',
+    isVoid: invoice.voidedAt !== null,
+    amount,
+    taxAmount,
+    taxes: taxesOf(items),
+    ...paidOf(invoice),
     ...contract,
     items: items.map((item) => pdfItem(item, facts, contract.contractNumber === null)),
   };
@@ -252,9 +283,17 @@ function pdfItem(item: InvoiceItem, facts: PdfFacts, namesContract: boolean): Pd
   return {
     description: description ?? service ?? '',
     detail: shown([service === description ? null : service, contract?.number]).join('  ·  '),
-    ...{ unit: item.unit, method: item.priceMethodType, exactAmount: item.exactAmount },
-    ...{ tiers: item.tiers ?? [], proration: itemProration(item), steps, stepsOf: count },
-    ...{ from: billStartDate, to: billEndDate, amount, tax },
+    unit: item.unit,
+    method: item.priceMethodType,
+    exactAmount: item.exactAmount,
+    tiers: item.tiers ?? [],
+    proration: itemProration(item),
+    steps,
+    stepsOf: count,
+    from: billStartDate,
+    to: billEndDate,
+    amount,
+    tax,
     volume: decimalText(new Decimal(item.volume)),
     rate,
     taxRate: item.taxRate === null ? null : decimalText(new Decimal(item.taxRate)),

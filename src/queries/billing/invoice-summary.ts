@@ -108,8 +108,12 @@ async function readRows(
   const byItem = new Map<string, SummarizedRowDto[]>();
   for (const { itemId, label, attributeName, priceMethod, transactions, ...sums } of rows) {
     const row = {
-      ...{ label, attributeName, priceMethod, transactions },
-      ...{ volume: new Decimal(sums.volume), amount: new Decimal(sums.amount) },
+      label,
+      attributeName,
+      priceMethod,
+      transactions,
+      volume: new Decimal(sums.volume),
+      amount: new Decimal(sums.amount),
     };
     byItem.set(itemId, [...(byItem.get(itemId) ?? []), row]);
   }
@@ -139,7 +143,8 @@ async function readLargestEvents(
   );
   return rows.map(({ volume, amount, ...event }) => ({
     ...event,
-    ...{ volume: new Decimal(volume), amount: new Decimal(amount) },
+    volume: new Decimal(volume),
+    amount: new Decimal(amount),
   }));
 }
 
@@ -196,17 +201,25 @@ function compare(invoice: Invoice, previous: Invoice): PreviousDto {
     const amount = own?.amount ?? ZERO;
     return [
       {
-        ...{ description: item.description, chargeType: item.chargeType },
-        ...{ amountBefore, amount, change: amount.minus(amountBefore) },
-        ...{ volumeBefore: former?.volume ?? ZERO, volume: own?.volume ?? ZERO },
+        description: item.description,
+        chargeType: item.chargeType,
+        amountBefore,
+        amount,
+        change: amount.minus(amountBefore),
+        volumeBefore: former?.volume ?? ZERO,
+        volume: own?.volume ?? ZERO,
       },
     ];
   });
   const change = new Decimal(invoice.amount).minus(previous.amount);
   const { id, invoiceNo, periodStart, periodEnd } = previous;
   return {
-    ...{ invoiceId: id, invoiceNo, periodStart, periodEnd },
-    ...{ amount: new Decimal(previous.amount), change },
+    invoiceId: id,
+    invoiceNo,
+    periodStart,
+    periodEnd,
+    amount: new Decimal(previous.amount),
+    change,
     changePercent: percentOf(change, previous.amount),
     changes: changes
       .filter((one) => !one.change.isZero() || !one.volume.eq(one.volumeBefore))

@@ -155,7 +155,9 @@ async function loadComputations(
 
 /** Steps are as they were rated, and the paper has the opposite sign of them (docs/decisions/0271). */
 const turnedRound: PdfStep = {
-  ...{ label: 'On this document', name: 'document', formula: '' },
+  label: 'On this document',
+  name: 'document',
+  formula: '',
   value: 'with the opposite sign',
 };
 
@@ -171,7 +173,10 @@ const stepsOf = (explanation: Explanation | undefined, withValues: boolean): Pdf
     .filter(({ logic, name }) => logic !== 'Proration' || name !== 'proration')
     .slice(0, stepsMax)
     .map(({ label, name, formula, value }) => ({
-      ...{ label, name, formula, value: withValues ? value : null },
+      label,
+      name,
+      formula,
+      value: withValues ? value : null,
     }));
 
 /** Rows of the usage of one invoice; what is beyond is left to the API. */

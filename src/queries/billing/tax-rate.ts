@@ -11,7 +11,9 @@ import { listPage } from '../lists/listing.js';
 export type TaxRateDto = Static<typeof schema.TaxRate>;
 
 export const presentTaxRate = ({ id, code, name, rate }: TaxRate): TaxRateDto => ({
-  ...{ id, code, name },
+  id,
+  code,
+  name,
   rate: new Decimal(rate),
 });
 

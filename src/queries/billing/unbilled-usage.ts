@@ -300,7 +300,11 @@ export async function takeUnbilledUsage(
   const { rows } = await db.raw<{ rows: UsageGroup[] }>(
     `${[...read, ...(isClaimed ? written : [])].join(', ')} ${groupsSql}`,
     {
-      ...{ tenantId, since, until, seed, accountIds: [...accountIds] },
+      tenantId,
+      since,
+      until,
+      seed,
+      accountIds: [...accountIds],
       lines: cutoffs.map(({ lineId }) => lineId),
       untils: cutoffs.map((cutoff) => cutoff.until),
     } as unknown as string[],
@@ -336,10 +340,7 @@ async function billedSince(
     [tenantId, [...accountIds], tenantId] as unknown as string[],
   );
   const { since, isMixed, hasShares } = rows[0] ?? {};
-  return {
-    since: since ?? '-infinity',
-    ...{ isMixed: isMixed ?? false, hasShares: hasShares ?? false },
-  };
+  return { since: since ?? '-infinity', isMixed: isMixed ?? false, hasShares: hasShares ?? false };
 }
 
 /**

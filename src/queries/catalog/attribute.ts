@@ -20,8 +20,15 @@ export function presentAttribute(attribute: Attribute): AttributeDto {
   const { id, name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
   const { isProration, meterResetFrequency, dimValues } = attribute;
   return {
-    ...{ id, name, label, dimensionDataType, isContractInput, isMeterDimension },
-    ...{ isProration, meterResetFrequency, dimValues },
+    id,
+    name,
+    label,
+    dimensionDataType,
+    isContractInput,
+    isMeterDimension,
+    isProration,
+    meterResetFrequency,
+    dimValues,
   };
 }
 

@@ -15,7 +15,13 @@ export type PricingLogicDto = Static<typeof schema.PricingLogic>;
 export function presentPricingLogic(logic: PricingLogic): PricingLogicDto {
   const { id, name, seqNo, priceOutput, transactionDimension, usageType, chargeType } = logic;
   return {
-    ...{ id, name, seqNo, priceOutput, transactionDimension, usageType, chargeType },
+    id,
+    name,
+    seqNo,
+    priceOutput,
+    transactionDimension,
+    usageType,
+    chargeType,
     steps: logic.steps.map(({ name, label, formula }) => ({ name, label: label ?? null, formula })),
   };
 }

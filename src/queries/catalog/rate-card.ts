@@ -28,9 +28,15 @@ function presentRow(row: RateCardRow): RowDto {
   const { id, attributeId: priceDimId, label, description, dynamicDescription, taxCode } = row;
   const { usageType, billingAccountId, attributeValues } = row;
   return {
-    ...{ id, priceDimId, label, description, dynamicDescription, taxCode },
+    id,
+    priceDimId,
+    label,
+    description,
+    dynamicDescription,
+    taxCode,
     usageType: usageType ?? 'Charge',
-    ...{ billingAccountId, attributeValues },
+    billingAccountId,
+    attributeValues,
     // Rows are written with the name of a price method only.
     priceMethod: row.priceMethod as RowDto['priceMethod'],
     ...presentRates(row),
@@ -41,7 +47,10 @@ function presentRow(row: RateCardRow): RowDto {
 export function presentRateCard(card: RateCard): RateCardDto {
   const { currency, versionNo, isCurrent, fromDate, toDate } = card;
   return {
-    ...{ currency, versionNo, isCurrent, fromDate },
+    currency,
+    versionNo,
+    isCurrent,
+    fromDate,
     ...(toDate === null ? {} : { toDate }),
     rows: (card.rows ?? []).map(presentRow),
   };

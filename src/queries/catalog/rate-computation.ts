@@ -15,7 +15,9 @@ type FaultDto = ComputationCheckDto['errors'][number];
 export function presentComputation(logic: PricingLogic): RateComputationDto {
   const { id, name, seqNo, steps: exprList, ...computationOutput } = presentPricingLogic(logic);
   return {
-    ...{ id, name, seqNo },
+    id,
+    name,
+    seqNo,
     serviceId: logic.serviceId,
     expressionList: { exprList, computationOutput },
   };

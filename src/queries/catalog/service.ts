@@ -21,8 +21,17 @@ function presentServiceSummary(service: Service): ServiceSummaryDto {
   const { serviceType, serviceStatus, approvalStatus } = service;
   const { chargeFrequency, billingFrequency } = service;
   return {
-    ...{ id, name, label, code, description, currency },
-    ...{ serviceType, serviceStatus, chargeFrequency, billingFrequency, approvalStatus },
+    id,
+    name,
+    label,
+    code,
+    description,
+    currency,
+    serviceType,
+    serviceStatus,
+    chargeFrequency,
+    billingFrequency,
+    approvalStatus,
   };
 }
 

@@ -1,6 +1,7 @@
 import { raw, ref } from 'objection';
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
+import { defined } from '../../kernel/defined.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
@@ -21,7 +22,12 @@ export type ContractServiceSummaryDto = Static<typeof schema.ContractServiceSumm
 export function presentLineSummary(line: ContractService): ContractServiceSummaryDto {
   const { id, serviceId, serviceInstanceId, startDate, endDate, terminationDate } = line;
   return {
-    ...{ id, serviceId, serviceInstanceId, startDate, endDate, terminationDate },
+    id,
+    serviceId,
+    serviceInstanceId,
+    startDate,
+    endDate,
+    terminationDate,
     exceptionPricing: line.exceptionPricing === true,
   };
 }
@@ -31,7 +37,10 @@ export function presentLineHeader(line: ContractService): ContractServiceHeaderD
   const { contractId, terminationMessage, chargeFrequency, billingFrequency } = line;
   return {
     ...presentLineSummary(line),
-    ...{ contractId, terminationMessage, chargeFrequency, billingFrequency },
+    contractId,
+    terminationMessage,
+    chargeFrequency,
+    billingFrequency,
   };
 }
 
@@ -125,7 +134,7 @@ export async function getLine(
   contractId?: string,
 ): Promise<ContractServiceDto> {
   const line = await linesOf(db, tenantId)
-    .findOne({ 'contract_service.id': id, ...(contractId === undefined ? {} : { contractId }) })
+    .findOne({ 'contract_service.id': id, ...defined({ contractId }) })
     .withGraphFetched('[attributes, currentRateCards.rows]');
   if (!line) throw missingLine(id);
   return presentLine(line);

@@ -84,7 +84,13 @@ function presentExecution(row: Execution): ExecutionRecord {
   const { id, workflowId, runId, status, actor, startedAt, completedAt } = row;
   const { inputText, outputText, errorText } = row as ExecutionTexts;
   return {
-    ...{ id, workflowId, runId, status, actor, startedAt, completedAt },
+    id,
+    workflowId,
+    runId,
+    status,
+    actor,
+    startedAt,
+    completedAt,
     input: parsed(inputText),
     output: parsed(outputText),
     error: parsed<FlowFailure>(errorText),

@@ -15,7 +15,10 @@ export type RecordTypeDto = Static<typeof schema.RecordType>;
 export function presentRecordType(type: RecordType): RecordTypeDto {
   const { id, name, label, description, createdAt, updatedAt } = type;
   return {
-    ...{ id, name, label, description },
+    id,
+    name,
+    label,
+    description,
     fields: type.declaredFields() as RecordTypeDto['fields'],
     createdAt: createdAt.toISOString(),
     updatedAt: updatedAt.toISOString(),

@@ -46,7 +46,11 @@ export function listCountries(page: PageRequest, q: string | undefined): Listed<
   const { items, total } = pageOf(found, page);
   return {
     items: items.map(({ id, name, code, alpha2Code, alpha3Code }) => ({
-      ...{ id, name, code, alpha2Code, alpha3Code },
+      id,
+      name,
+      code,
+      alpha2Code,
+      alpha3Code,
     })),
     total,
   };

@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import type { BillingProblem, BillingRunInput } from '../../messages/billing-run.js';
 import { dayAfter } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -30,7 +31,7 @@ export async function findOpenUsage(
     {
       from: `${periodStart}T00:00:00Z`,
       to: `${dayAfter(periodEnd)}T00:00:00Z`,
-      ...(accountId === undefined ? {} : { accountId }),
+      ...defined({ accountId }),
     },
   )
     .select('code')

@@ -50,14 +50,24 @@ function presentSummary(
   const { serviceId, serviceInstanceId, contractId, currency, usageType, chargeType, billed } =
     transaction;
   return {
-    ...{ id, externalTranId, transactionDate, accountId },
+    id,
+    externalTranId,
+    transactionDate,
+    accountId,
     accountNumber: numbers.get(accountId) ?? null,
-    ...{ masterAccountId, serviceId, serviceInstanceId, contractId },
+    masterAccountId,
+    serviceId,
+    serviceInstanceId,
+    contractId,
     amount: new Decimal(transaction.amount),
     discount: new Decimal(transaction.discount),
     taxAmount: new Decimal(transaction.taxAmount),
     quantity: new Decimal(transaction.quantity),
-    ...{ currency, convCurrency: currency, usageType, chargeType, billed },
+    currency,
+    convCurrency: currency,
+    usageType,
+    chargeType,
+    billed,
   };
 }
 
@@ -66,11 +76,19 @@ function presentDimension(dimension: RatedDimension): RatedDimensionDto {
   const { currency, priceMethodType } = dimension;
   const { billStartDate, billEndDate, isProrated, itemType } = dimension;
   return {
-    ...{ id: contentId(`${transactionId}/${position}`), transactionId, dimensionId, dimensionName },
+    id: contentId(`${transactionId}/${position}`),
+    transactionId,
+    dimensionId,
+    dimensionName,
     volume: new Decimal(dimension.volume),
     rate: new Decimal(dimension.rate),
     calcAmount: new Decimal(dimension.calcAmount),
-    ...{ currency, priceMethodType, billStartDate, billEndDate, isProrated, itemType },
+    currency,
+    priceMethodType,
+    billStartDate,
+    billEndDate,
+    isProrated,
+    itemType,
   };
 }
 

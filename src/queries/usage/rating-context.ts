@@ -155,11 +155,13 @@ const serviceMemoryMax = 48 * 1024 * 1024;
 const entryMemoryMax = serviceMemoryMax / 2;
 
 const accounts = new LRUCache<string, Versioned<AccountWithLines>>({
-  ...{ maxSize: accountMemoryMax, maxEntrySize: entryMemoryMax },
+  maxSize: accountMemoryMax,
+  maxEntrySize: entryMemoryMax,
   sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 const services = new LRUCache<string, Versioned<BilledService>>({
-  ...{ maxSize: serviceMemoryMax, maxEntrySize: entryMemoryMax },
+  maxSize: serviceMemoryMax,
+  maxEntrySize: entryMemoryMax,
   sizeCalculation: ({ facts }) => weighFacts(facts, entryMemoryMax),
 });
 
@@ -242,7 +244,10 @@ async function loadChanged<Facts extends object>(
       continue;
     }
     const { rows } = await db.raw<{ rows: LoadedRow[] }>(withinSql(sql), [
-      ...[tenantId, some, bytesMax - bytes, some],
+      tenantId,
+      some,
+      bytesMax - bytes,
+      some,
     ] as unknown as string[]);
     for (const { id, version, facts: text, bytes: own } of rows) {
       const facts = text === null ? null : await parseFacts<Facts>(text);

@@ -48,7 +48,9 @@ export async function auditCharges(
     if (portions.isOver) await portions.rest();
   }
   return {
-    ...{ next, events: own.length, differences },
+    next,
+    events: own.length,
+    differences,
     charges: own.reduce((count, [, stored]) => count + stored.length, 0),
   };
 }
@@ -75,9 +77,14 @@ async function readPage(
        and mod(abs(hashtextextended(usage_event_id::text, 0)::numeric), 100) < :samplePercent
      order by transaction_date, id limit :limit`,
     {
-      ...{ tenantId, periodStart, periodEnd, samplePercent, limit },
+      tenantId,
+      periodStart,
+      periodEnd,
+      samplePercent,
+      limit,
       // No name of a type, which knex would take for a binding in a cast.
-      ...{ afterDate: after?.date ?? null, afterId: after?.id ?? null },
+      afterDate: after?.date ?? null,
+      afterId: after?.id ?? null,
     },
   );
   return rows;
@@ -136,9 +143,14 @@ function compareEvent(
   });
   for (const { amount, billedAccountId } of missing) {
     differences.push({
-      ...{ kind: 'charge', field: 'amount', recorded: null, computed: decimalText(amount) },
-      ...{ ratedTransactionId: null, externalTransactionId: first?.externalTranId ?? null },
-      ...{ ownerId: billedAccountId, counterId: null },
+      kind: 'charge',
+      field: 'amount',
+      recorded: null,
+      computed: decimalText(amount),
+      ratedTransactionId: null,
+      externalTransactionId: first?.externalTranId ?? null,
+      ownerId: billedAccountId,
+      counterId: null,
     });
   }
   return differences;
@@ -150,9 +162,14 @@ const differenceOf = (
   recorded: string | null,
   computed: string | null,
 ): UsageDifference => ({
-  ...{ kind: 'charge', field, recorded, computed },
-  ...{ ratedTransactionId: id, externalTransactionId: externalTranId },
-  ...{ ownerId: accountId, counterId: null },
+  kind: 'charge',
+  field,
+  recorded,
+  computed,
+  ratedTransactionId: id,
+  externalTransactionId: externalTranId,
+  ownerId: accountId,
+  counterId: null,
 });
 
 /** A charge and its dimensions against what they come to. */
@@ -243,17 +260,23 @@ export async function auditCounters(
   { periodStart, periodEnd }: UsageAuditInput,
 ): Promise<CounterAudit> {
   const { rows } = await db.read.raw<{ rows: CounterRow[] }>(countersSql, {
-    ...{ tenantId, periodStart, periodEnd },
+    tenantId,
+    periodStart,
+    periodEnd,
   });
   const differences = rows.flatMap((row): UsageDifference[] =>
     row.counterId === null
       ? []
       : [
           {
-            ...{ kind: 'counter', field: `value of ${row.attributeName ?? 'no counter'}` },
-            ...{ recorded: exact(row.recorded), computed: exact(row.computed) },
-            ...{ ratedTransactionId: null, externalTransactionId: null },
-            ...{ ownerId: row.ownerId ?? '', counterId: row.counterId },
+            kind: 'counter',
+            field: `value of ${row.attributeName ?? 'no counter'}`,
+            recorded: exact(row.recorded),
+            computed: exact(row.computed),
+            ratedTransactionId: null,
+            externalTransactionId: null,
+            ownerId: row.ownerId ?? '',
+            counterId: row.counterId,
           },
         ],
   );

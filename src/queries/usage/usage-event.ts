@@ -42,14 +42,24 @@ export function presentUsageSummary(
 ): UsageEventSummaryDto {
   const { id, externalTransactionId, status, reason, partition, accountId, serviceId } = event;
   return {
-    ...{ id, externalTransactionId, status },
+    id,
+    externalTransactionId,
+    status,
     code: event.code as UsageEventSummaryDto['code'],
-    ...{ reason, topic: usageTopic(event.tenantId), partition, offset: Number(event.offset) },
-    ...{ morgId: event.orgId, billingAccountRef: message.accountRef, accountId, serviceId },
+    reason,
+    topic: usageTopic(event.tenantId),
+    partition,
+    offset: Number(event.offset),
+    morgId: event.orgId,
+    billingAccountRef: message.accountRef,
+    accountId,
+    serviceId,
     eventTimestamp: message.eventAt,
     receivedAt: event.receivedAt.toISOString(),
     processedAt: event.processedAt.toISOString(),
-    ...{ workflowId: event.workflowId, runId: event.runId, originalId: event.originalId },
+    workflowId: event.workflowId,
+    runId: event.runId,
+    originalId: event.originalId,
   };
 }
 
@@ -59,11 +69,22 @@ function presentPending(tenantId: string, record: LoggedRecord): UsageEventSumma
   return {
     id: usageEventId(receivedAt, partition, offset),
     externalTransactionId: message.externalTransactionId,
-    ...{ status: 'pending', code: null, reason: null },
-    ...{ topic: usageTopic(tenantId), partition, offset, morgId: record.orgId },
-    ...{ billingAccountRef: message.accountRef, accountId: null, serviceId: message.serviceId },
-    ...{ eventTimestamp: message.eventAt, receivedAt: receivedAt.toISOString() },
-    ...{ processedAt: null, workflowId: null, runId: null, originalId: null },
+    status: 'pending',
+    code: null,
+    reason: null,
+    topic: usageTopic(tenantId),
+    partition,
+    offset,
+    morgId: record.orgId,
+    billingAccountRef: message.accountRef,
+    accountId: null,
+    serviceId: message.serviceId,
+    eventTimestamp: message.eventAt,
+    receivedAt: receivedAt.toISOString(),
+    processedAt: null,
+    workflowId: null,
+    runId: null,
+    originalId: null,
   };
 }
 
@@ -92,7 +113,8 @@ async function findPendingByExternalId(
   externalId: string,
 ): Promise<LoggedRecord[]> {
   const { records } = await log.readNewest(scope.tenantId, from, {
-    ...{ limit: pendingMatchesMax, offset: 0 },
+    limit: pendingMatchesMax,
+    offset: 0,
     containing: JSON.stringify(externalId),
   });
   return records.filter(({ message }) => readMessage(message).externalTransactionId === externalId);

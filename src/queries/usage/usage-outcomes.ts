@@ -59,7 +59,9 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
     .sort((a, b) => b.events - a.events || a.code.localeCompare(b.code));
   const rejected = tally.rejected === 0 ? [] : await readRejected(scope, ranges);
   return {
-    ...{ accepted, ...tally, pending: accepted - tally.rated - tally.duplicate - tally.rejected },
+    accepted,
+    ...tally,
+    pending: accepted - tally.rated - tally.duplicate - tally.rejected,
     reasons,
     rejectedEvents: rejected.map((event) => presentUsageSummary(event)),
   };

@@ -162,7 +162,8 @@ export class UsageRater<R extends Rated = Rated> {
   /** The counters that moved. */
   movedCounters(): MovedCounter[] {
     return [...this.#moved].map(([text, { key, value }]) => ({
-      ...{ key, value },
+      key,
+      value,
       isNew: !this.#stored.has(text),
     }));
   }

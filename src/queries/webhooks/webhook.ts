@@ -21,7 +21,10 @@ type ReadWebhook = Webhook & { readonly failingSince?: Date | null };
 export function presentWebhook(webhook: ReadWebhook): WebhookDto {
   const { id, url, events, active, disabledReason } = webhook;
   return {
-    ...{ id, url, events: events as WebhookEvent[], active },
+    id,
+    url,
+    events: events as WebhookEvent[],
+    active,
     createdAt: webhook.createdAt.toISOString(),
     updatedAt: webhook.updatedAt.toISOString(),
     disabledReason,
@@ -66,7 +69,12 @@ export const getWebhook = (scope: Scope, id: string): Promise<WebhookDto> =>
 function presentDelivery(delivery: WebhookDelivery): WebhookDeliveryDto {
   const { id, webhookId, event, recordId, status, reason } = delivery;
   return {
-    ...{ id, webhookId, event, recordId, status, reason },
+    id,
+    webhookId,
+    event,
+    recordId,
+    status,
+    reason,
     createdAt: delivery.createdAt.toISOString(),
     nextAttemptAt: instant(delivery.nextAttemptAt),
     endedAt: instant(delivery.endedAt),

@@ -33,7 +33,8 @@ export function prorationOf(
 }
 
 export const prorationFrom = (days: number, of: number): Proration => ({
-  ...{ days, of },
+  days,
+  of,
   text: `${days} of ${of} days`,
 });
 

@@ -199,7 +199,11 @@ function priceDays(
       const own =
         part.share === null ? {} : shareOf(part, charged.amount, plan.currency, part.share);
       return {
-        ...{ ...part, currency: plan.currency, ...charged, ...own, plan },
+        ...part,
+        currency: plan.currency,
+        ...charged,
+        ...own,
+        plan,
         dimensions: Object.fromEntries(dimensions),
       };
     });
@@ -234,9 +238,15 @@ export function recurringEvent(
   dimensions: ReadonlyMap<string, string>,
 ): UsageEvent {
   return {
-    ...{ externalTransactionId: '', accountRef: '', serviceId, date, dimensions },
-    ...{ timestamp: `${date}T00:00:00.000Z`, quantity: null },
-    ...{ serviceInstanceId: null, priceUnitLabel: null },
+    externalTransactionId: '',
+    accountRef: '',
+    serviceId,
+    date,
+    dimensions,
+    timestamp: `${date}T00:00:00.000Z`,
+    quantity: null,
+    serviceInstanceId: null,
+    priceUnitLabel: null,
   };
 }
 
@@ -284,20 +294,30 @@ function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): Unpror
     return runs.map(({ logic, output, pricings: own }) => {
       const [only, ...others] = own;
       return {
-        ...{ usageType, billedAccountId, share, name: logic.facts.name, row: null },
+        usageType,
+        billedAccountId,
+        share,
+        name: logic.facts.name,
+        row: null,
         names: logic.pricedNames,
         taxRowId: own[0]?.row.facts.id ?? null,
         volume: only && others.length === 0 ? only.quantity.value : ONE,
-        ...{ rate: null, tiers: [], price: output },
+        rate: null,
+        tiers: [],
+        price: output,
       };
     });
   }
   return transaction.dimensions.map((dimension, index) => ({
-    ...{ usageType, billedAccountId, share, name: dimension.attributeName },
+    usageType,
+    billedAccountId,
+    share,
+    name: dimension.attributeName,
     names: [dimension.attributeName],
     row: { id: dimension.rowId, attributeId: dimension.attributeId, method: dimension.priceMethod },
     taxRowId: dimension.rowId,
-    ...{ volume: dimension.whole?.volume ?? dimension.volume, rate: dimension.rate },
+    volume: dimension.whole?.volume ?? dimension.volume,
+    rate: dimension.rate,
     tiers: tiersOf(pricings[index]),
     price: pricings[index]?.price.amount ?? ZERO,
   }));
@@ -310,8 +330,12 @@ function tiersOf(pricing: Pricing | undefined): ChargedTier[] {
     rates?.rateCardTiers?.map((tier) => [tier.tierNum, tier.tierMaxVal ?? null]),
   );
   return tiers.map(({ tierNum, from, volume, unitRate, isFlat, amount }) => ({
-    ...{ tierNum, isFlat, from: decimalText(from), to: ends.get(tierNum) ?? null },
-    ...{ volume: decimalText(volume), unitRate: decimalText(unitRate) },
+    tierNum,
+    isFlat,
+    from: decimalText(from),
+    to: ends.get(tierNum) ?? null,
+    volume: decimalText(volume),
+    unitRate: decimalText(unitRate),
     amount: decimalText(amount),
   }));
 }

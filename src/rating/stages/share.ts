@@ -92,7 +92,9 @@ function partOfTransaction(
     : partOf(whole.amount, share);
   return {
     ...whole,
-    ...{ billedAccountId: accountId, amount, dimensions },
+    billedAccountId: accountId,
+    amount,
+    dimensions,
     quantity: exactPartOf(whole.quantity, share),
     share: { ...share, amount: whole.amount },
   };

@@ -9,10 +9,26 @@ import { offsetQuery, timeRangeQuery } from '../http/paging.js';
  * migration has given to `audit_table`. test/api/access/audit.test.ts compares the two.
  */
 export const auditedEntities = [
-  ...['account', 'address', 'service', 'attribute', 'pricingLogic', 'rateCard', 'rateCardRow'],
-  ...['contract', 'contractService', 'payment'],
-  ...['wallet', 'invoice', 'invoiceItem', 'serviceLayout', 'recordType', 'record'],
-  ...['webhook', 'taxRate', 'paymentApplication', 'toolCall'],
+  'account',
+  'address',
+  'service',
+  'attribute',
+  'pricingLogic',
+  'rateCard',
+  'rateCardRow',
+  'contract',
+  'contractService',
+  'payment',
+  'wallet',
+  'invoice',
+  'invoiceItem',
+  'serviceLayout',
+  'recordType',
+  'record',
+  'webhook',
+  'taxRate',
+  'paymentApplication',
+  'toolCall',
 ] as const;
 
 const Entity = Type.Unsafe<string>({

@@ -39,7 +39,10 @@ const place = { tag: 'Credentials', family: 'records' } as const;
 
 export const grantOperations = {
   list: operation({
-    ...{ id: 'listOauthGrants', method: 'GET', path: '/v1/oauth/grants', ...place },
+    id: 'listOauthGrants',
+    method: 'GET',
+    path: '/v1/oauth/grants',
+    ...place,
     summary: 'List what users allowed OAuth clients, the latest first',
     query: Type.Object(offsetQuery),
     details: 'Also those that were revoked, with the time.',
@@ -47,7 +50,10 @@ export const grantOperations = {
     errors: [400],
   }),
   revoke: operation({
-    ...{ id: 'revokeOauthGrant', method: 'DELETE', path: '/v1/oauth/grants/{grantId}', ...place },
+    id: 'revokeOauthGrant',
+    method: 'DELETE',
+    path: '/v1/oauth/grants/{grantId}',
+    ...place,
     summary: 'Revoke a grant with all tokens that came of it, at once',
     description: 'It stays in the list, with the time. One that was revoked before stays as it is.',
     success: reply.empty(),
@@ -57,7 +63,10 @@ export const grantOperations = {
 
 export const tokenRevocationOperations = {
   list: operation({
-    ...{ id: 'listTokenRevocations', method: 'GET', path: '/v1/tokens/revocations', ...place },
+    id: 'listTokenRevocations',
+    method: 'GET',
+    path: '/v1/tokens/revocations',
+    ...place,
     summary: 'List the tokens that were revoked, the latest first',
     query: Type.Object(offsetQuery),
     details: 'A revocation is kept for as long as a token may live.',
@@ -65,7 +74,10 @@ export const tokenRevocationOperations = {
     errors: [400],
   }),
   revoke: operation({
-    ...{ id: 'revokeToken', method: 'POST', path: '/v1/tokens/{jti}/revoke', ...place },
+    id: 'revokeToken',
+    method: 'POST',
+    path: '/v1/tokens/{jti}/revoke',
+    ...place,
     summary: 'Revoke a token of this tenant by its claim jti',
     description:
       'It is refused within ten seconds by every process, and so is what OAuth clients were allowed ' +

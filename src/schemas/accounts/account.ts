@@ -75,7 +75,8 @@ const ProfileFields = {
   taxExempt: optional(Type.Boolean({ description: 'Whether it pays no tax.' })),
   invoicingDay: optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: 31 },
+      minimum: 1,
+      maximum: 31,
       description: 'Day on which its invoices are sent. Kept, without effect: see billingDay.',
     }),
   ),
@@ -112,7 +113,8 @@ const AccountFields = {
   externalId: optional(Text('Key of the account in your systems; usage events name it.')),
   billingDay: optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: 31 },
+      minimum: 1,
+      maximum: 31,
       description: 'Day of the month of its invoices: runs without that day leave the account out.',
     }),
   ),

@@ -111,7 +111,9 @@ export const invoiceOperations = {
     id: 'voidInvoice',
     method: 'POST',
     path: '/v1/invoices/{invoiceId}/void',
-    ...{ tag, family: 'records', summary: 'Void an invoice' },
+    tag,
+    family: 'records',
+    summary: 'Void an invoice',
     description:
       'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
       'that were applied to it are free again.',
@@ -127,7 +129,8 @@ export const invoiceOperations = {
     weight: 'heavy',
     method: 'GET',
     path: '/v1/invoices/{invoiceId}/explain',
-    ...{ tag, family: 'records' },
+    tag,
+    family: 'records',
     summary: 'Explain why an invoice is as high as it is',
     description:
       'A summary (the largest items with rows and tiers, the five largest events, what changed since ' +
@@ -137,10 +140,13 @@ export const invoiceOperations = {
       limit: WholeNumber({
         description: 'Transactions of each item, at most 1000.',
         minimum: 1,
-        ...{ cap: 1000, default: 50 },
+        cap: 1000,
+        default: 50,
       }),
       offset: WholeNumber({
-        ...{ description: 'Transactions of each item to skip.', minimum: 0, default: 0 },
+        description: 'Transactions of each item to skip.',
+        minimum: 0,
+        default: 0,
       }),
       summaryOnly: Flag('Whether the detail of items is left out.'),
     }),

@@ -30,7 +30,10 @@ const place = { tag: 'Tax rates', family: 'records' } as const;
 /** The table of tax rates of a tenant, empty at first (docs/decisions/0104). */
 export const taxRateOperations = {
   list: operation({
-    ...{ id: 'listTaxRates', method: 'GET', path: '/v1/tax-rates', ...place },
+    id: 'listTaxRates',
+    method: 'GET',
+    path: '/v1/tax-rates',
+    ...place,
     summary: 'List the tax rates, by code',
     query: Type.Object(offsetQuery),
     details: 'Rows of rate cards name a code; a code without a rate is not taxed.',
@@ -38,7 +41,10 @@ export const taxRateOperations = {
     errors: [400],
   }),
   create: operation({
-    ...{ id: 'createTaxRate', method: 'POST', path: '/v1/tax-rates', ...place },
+    id: 'createTaxRate',
+    method: 'POST',
+    path: '/v1/tax-rates',
+    ...place,
     summary: 'Set how charges of a tax code are taxed',
     body: TaxRateCreate,
     example: examples.taxRate,
@@ -47,7 +53,10 @@ export const taxRateOperations = {
     errors: [400, 409],
   }),
   update: operation({
-    ...{ id: 'updateTaxRate', method: 'PUT', path: '/v1/tax-rates/{taxRateId}', ...place },
+    id: 'updateTaxRate',
+    method: 'PUT',
+    path: '/v1/tax-rates/{taxRateId}',
+    ...place,
     summary: 'Change a tax rate: invoices that are posted keep theirs',
     body: TaxRateUpdate,
     example: examples.taxRateUpdate,
@@ -56,7 +65,10 @@ export const taxRateOperations = {
     errors: [400, 404, 409],
   }),
   delete: operation({
-    ...{ id: 'deleteTaxRate', method: 'DELETE', path: '/v1/tax-rates/{taxRateId}', ...place },
+    id: 'deleteTaxRate',
+    method: 'DELETE',
+    path: '/v1/tax-rates/{taxRateId}',
+    ...place,
     summary: 'Delete a tax rate',
     details: 'Charges of its code are not taxed from the next billing run on.',
     success: reply.empty(),

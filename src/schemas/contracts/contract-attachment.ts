@@ -48,8 +48,12 @@ export const AttachmentCreate = writeBody(
   {
     description: 'A service to attach to a contract.',
     ignore: [
-      ...['serviceInstanceId', 'terminationDate', 'terminationMessage'],
-      ...['exceptionPricing', 'priceableAttributes', 'rateCards'],
+      'serviceInstanceId',
+      'terminationDate',
+      'terminationMessage',
+      'exceptionPricing',
+      'priceableAttributes',
+      'rateCards',
     ],
   },
 );

@@ -112,7 +112,13 @@ const isShort = (value: unknown): boolean =>
 
 /** Of these the caller chose one of several values: which one, helps to find it in a large body. */
 const choosingKeywords: ReadonlySet<string> = new Set([
-  ...['picklist', 'currency', 'country', 'format', 'dateOrInstant', 'wholeNumber', 'flag'],
+  'picklist',
+  'currency',
+  'country',
+  'format',
+  'dateOrInstant',
+  'wholeNumber',
+  'flag',
 ]);
 
 /** A field with the value that was given for it, where that is short and no object. */

@@ -59,7 +59,9 @@ export const Workflow = Type.Object(
     description: Type.String({ description: 'What it does.' }),
     slug: nullable(Type.String({ description: 'The slug of its flow, if it has one.' })),
     dataSchema: Type.Unsafe<Record<string, unknown>>({
-      ...{ type: 'object', freeObject: true, description: 'JSON Schema of `data`.' },
+      type: 'object',
+      freeObject: true,
+      description: 'JSON Schema of `data`.',
     }),
   },
   { description: 'A workflow.' },
@@ -76,10 +78,17 @@ const ExecutionError = Type.Object(
 );
 
 const statuses: readonly ExecutionStatus[] = [
-  ...(['running', 'completed', 'failed', 'canceled', 'terminated', 'timed_out'] as const),
+  'running',
+  'completed',
+  'failed',
+  'canceled',
+  'terminated',
+  'timed_out',
 ];
 const Status = Type.Unsafe<ExecutionStatus>({
-  ...{ type: 'string', enum: statuses, description: 'How it stands.' },
+  type: 'string',
+  enum: statuses,
+  description: 'How it stands.',
 });
 
 /** An execution of a workflow (spec/flows.md R23). */
@@ -142,7 +151,12 @@ const textParams = ['workflowId'];
 
 export const executionOperations = {
   listWorkflows: operation({
-    ...{ id: 'listWorkflows', method: 'GET', path: '/v1/workflows', tag, family, rateLimit },
+    id: 'listWorkflows',
+    method: 'GET',
+    path: '/v1/workflows',
+    tag,
+    family,
+    rateLimit,
     summary: 'List the workflows that can be executed',
     query: Type.Object(offsetQuery),
     details:
@@ -151,15 +165,14 @@ export const executionOperations = {
     errors: [400],
   }),
   getWorkflow: operation({
-    ...{
-      id: 'getWorkflow',
-      method: 'GET',
-      path: '/v1/workflows/{workflowId}',
-      tag,
-      family,
-      rateLimit,
-    },
-    ...{ textParams, summary: 'Read a workflow by its id or name' },
+    id: 'getWorkflow',
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}',
+    tag,
+    family,
+    rateLimit,
+    textParams,
+    summary: 'Read a workflow by its id or name',
     details: 'With the JSON Schema of its data.',
     success: reply.dto(Workflow),
     errors: [404],
@@ -168,13 +181,11 @@ export const executionOperations = {
     id: 'executeWorkflow',
     method: 'POST',
     path: '/v1/workflows/{workflowId}/execute',
-    ...{
-      tag,
-      family,
-      rateLimit,
-      textParams,
-      summary: 'Execute a workflow, and wait for its end or not',
-    },
+    tag,
+    family,
+    rateLimit,
+    textParams,
+    summary: 'Execute a workflow, and wait for its end or not',
     idempotency: 'flow',
     body: ExecuteBody,
     example: { data: { id: exampleIds.account, net_term: 'Net 30' }, async: false },
@@ -188,13 +199,11 @@ export const executionOperations = {
     id: 'listExecutions',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions',
-    ...{
-      tag,
-      family,
-      rateLimit,
-      textParams,
-      summary: 'List the executions of a workflow, the latest first',
-    },
+    tag,
+    family,
+    rateLimit,
+    textParams,
+    summary: 'List the executions of a workflow, the latest first',
     query: Type.Object({ ...offsetQuery, status: Type.Optional(Status) }),
     details: 'Filter by status: running, completed, failed, canceled, terminated, timed_out.',
     success: reply.offsetPage(Execution),
@@ -204,7 +213,11 @@ export const executionOperations = {
     id: 'getExecution',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions/{executionId}',
-    ...{ tag, family, rateLimit, textParams, summary: 'Read an execution' },
+    tag,
+    family,
+    rateLimit,
+    textParams,
+    summary: 'Read an execution',
     details: 'Who asked, with what, what came of it, and where Temporal shows each step.',
     success: reply.dto(Execution),
     errors: [404],
@@ -213,7 +226,11 @@ export const executionOperations = {
     id: 'cancelExecution',
     method: 'POST',
     path: '/v1/workflows/{workflowId}/executions/{executionId}/cancel',
-    ...{ tag, family, rateLimit, textParams, summary: 'Cancel an execution that runs' },
+    tag,
+    family,
+    rateLimit,
+    textParams,
+    summary: 'Cancel an execution that runs',
     access: 'operator',
     // Asked of Temporal; canceling twice is canceling once.
     idempotency: 'none',

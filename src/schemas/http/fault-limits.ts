@@ -42,7 +42,10 @@ function dropProperties(
  */
 export function limitFaults(ajv: Ajv2020): void {
   ajv.addKeyword({
-    ...{ keyword: 'ignored', type: 'object', schemaType: 'array', before: 'additionalProperties' },
+    keyword: 'ignored',
+    type: 'object',
+    schemaType: 'array',
+    before: 'additionalProperties',
     code: (cxt) => {
       const { gen, data, schemaValue, parentSchema } = cxt;
       gen.if(_`${faultCount} >= ${faultsFoundMax}`, () => {
@@ -55,7 +58,10 @@ export function limitFaults(ajv: Ajv2020): void {
   });
   ajv.removeKeyword('maxItems');
   ajv.addKeyword({
-    ...{ keyword: 'maxItems', type: 'array', schemaType: 'number', before: 'items' },
+    keyword: 'maxItems',
+    type: 'array',
+    schemaType: 'number',
+    before: 'items',
     error: {
       message: 'must NOT have more items',
       params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,

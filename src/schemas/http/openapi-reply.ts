@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import type { JsonReply, Operation, Reply } from './operation.js';
 import { orNull, type JsonSchema, type SchemaTranslator } from './openapi-schema.js';
 import type { RowSpec } from './row.js';
@@ -13,7 +14,7 @@ const object = (
   optional: readonly string[] = [],
 ): JsonSchema => ({
   type: 'object',
-  ...(description === undefined ? {} : { description }),
+  ...defined({ description }),
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
   properties,
 });
@@ -31,7 +32,9 @@ const envelope = (data: JsonSchema): JsonSchema =>
       success: { type: 'boolean', const: true, description: 'Always true here.' },
       status: described(integer, 'The HTTP status.'),
       errors: {
-        ...{ type: 'array', maxItems: 0, description: 'Always empty here.' },
+        type: 'array',
+        maxItems: 0,
+        description: 'Always empty here.',
         items: { description: 'An error; there is none.' },
       },
       data,
@@ -226,7 +229,7 @@ export function openApiReplies(
         return {
           'application/json': {
             schema: bodyOf(reply),
-            ...(example === undefined ? {} : { example }),
+            ...defined({ example }),
           },
         };
     }

@@ -5,27 +5,41 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Keywords that mean the same in the declarations and in the document. */
 const sharedKeywords = new Set([
-  ...['type', 'title', 'description', 'default', 'enum', 'const', 'examples'],
-  ...['minProperties', 'maxProperties'],
-  ...['minItems', 'maxItems', 'uniqueItems'],
-  ...['minLength', 'maxLength', 'pattern'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  'type',
+  'title',
+  'description',
+  'default',
+  'enum',
+  'const',
+  'examples',
+  'minProperties',
+  'maxProperties',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
 ]);
 
 /** Keywords that say nothing about what is sent or answered. */
 const silentKeywords = new Set([
-  ...[
-    'ignored',
-    'nullable',
-    'orNull',
-    'discriminator',
-    'freeObject',
-    'canonicalUuid',
-    'expected',
-    'recordId',
-  ],
+  'ignored',
+  'nullable',
+  'orNull',
+  'discriminator',
+  'freeObject',
+  'canonicalUuid',
+  'expected',
+  'recordId',
   // Of flows: the name and the kind of record behind a field of a start node.
-  ...['to', 'reference'],
+  'to',
+  'reference',
 ]);
 
 /** The longest whole number that a query parameter may be: twelve digits. */

@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import {
   accessOf,
   errorStatuses,
@@ -190,7 +191,7 @@ function successResponse(
       ...(success.kind === 'file' ? { 'Content-Disposition': headerRef('Attachment') } : {}),
       ...(success.kind === 'redirect' ? { Location: headerRef('Location') } : {}),
     },
-    ...(content === undefined ? {} : { content }),
+    ...defined({ content }),
   };
 }
 
@@ -251,7 +252,7 @@ export function describeApi(
         summary: operation.summary,
         description: describe(operation),
         security: accessOf(operation) === 'public' ? [] : [{ bearer: [] }],
-        ...(roles === undefined ? {} : { 'x-roles': roles }),
+        ...defined({ 'x-roles': roles }),
         ...(parameters.length === 0 ? {} : { parameters }),
         ...(body ? { requestBody: requestBody(operation, translator.translate(body)) } : {}),
         responses: answers,
@@ -284,5 +285,5 @@ const securitySchemes = {
 
 const requestBody = ({ example, isBodyOptional }: Operation, schema: JsonSchema): object => ({
   required: isBodyOptional !== true,
-  content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  content: { 'application/json': { schema, ...defined({ example }) } },
 });

@@ -23,7 +23,10 @@ export const RecordId = (record: KeyedRecord, description: string): TUnsafe<stri
   Type.Unsafe<string>({
     type: 'string',
     description: `${description} Its id, or its ${keyWords[record]}.`,
-    ...{ minLength: 1, maxLength: 255, canonicalUuid: true, recordId: record },
+    minLength: 1,
+    maxLength: 255,
+    canonicalUuid: true,
+    recordId: record,
   });
 
 /** The record that a parameter of a path names, where it may be named by a natural key. */

@@ -1,3 +1,4 @@
+import { defined } from '../../kernel/defined.js';
 import type { Operation } from './operation.js';
 
 /** The headings of the documentation, in the order in which one needs them, and what is below them. */
@@ -52,6 +53,6 @@ export function tagsOf(operations: readonly Operation[]): object[] {
   const known = Object.keys(introductions).filter((name) => used.has(name));
   return [...new Set([...known, ...used])].map((name) => ({
     name,
-    ...(introductions[name] === undefined ? {} : { description: introductions[name] }),
+    ...defined({ description: introductions[name] }),
   }));
 }

@@ -15,14 +15,27 @@ export interface Tool {
 
 /** What is asked when a customer asks about a bill, in the order in which tools are listed. */
 const readResources = [
-  ...(['account', 'contract', 'contractService', 'service', 'rateCard', 'exceptionCard'] as const),
-  ...(['pricingLogic', 'usageEvent', 'ratedTransaction', 'invoice', 'payment', 'wallet'] as const),
-  ...(['referenceData', 'execution'] as const),
-];
+  'account',
+  'contract',
+  'contractService',
+  'service',
+  'rateCard',
+  'exceptionCard',
+  'pricingLogic',
+  'usageEvent',
+  'ratedTransaction',
+  'invoice',
+  'payment',
+  'wallet',
+  'referenceData',
+  'execution',
+] as const;
 
 const toolsOf = (resource: keyof Operations): Tool[] =>
   Object.entries<Operation>(operations[resource]).map(([key, operation]) => ({
-    ...{ resource, key, operation },
+    resource,
+    key,
+    operation,
   }));
 
 /** Files are for people: a model reads the record itself. Places of the log are for who sends to it. */

@@ -9,7 +9,8 @@ export const UsageAuditData = Type.Object(
     periodEnd: DateText('Last day of the period, inclusive; it must be over.'),
     samplePercent: optional(
       Type.Integer({
-        ...{ minimum: 1, maximum: 100 },
+        minimum: 1,
+        maximum: 100,
         description: 'How many of a hundred events are computed again; all when left out.',
       }),
     ),

@@ -16,7 +16,8 @@ export const UsageMessage = Type.Object(
     eventTimestamp: Instant('When it was used; prices of that moment hold.'),
     billingAccountRef: Reference('externalId of the account that used it.'),
     dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
-      ...{ type: 'object', minProperties: 1 },
+      type: 'object',
+      minProperties: 1,
       additionalProperties: Type.String({ description: 'The value as text.' }),
       description:
         'Values by the names of attributes of the service, all as text: {"API calls": "1500"}.',

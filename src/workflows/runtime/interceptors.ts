@@ -20,13 +20,16 @@ const record = (end: FlowEnd): Promise<void> =>
 let subject: Readonly<Record<string, unknown>> = {};
 
 const subjectOf = ({ tenantId, executionId, requestId }: FlowRun, failure?: FlowFailure) => ({
-  ...{ tenantId, executionId, requestId },
+  tenantId,
+  executionId,
+  requestId,
   ...(failure === undefined ? {} : { failure: { kind: failure.kind, message: failure.message } }),
 });
 
 /** How a flow ended that has failed: out of its time, or for another reason. */
 const endOf = (run: FlowRun, failure: FlowFailure): FlowEnd => ({
-  ...{ run, failure },
+  run,
+  failure,
   status: failure.kind === 'timeout' ? 'timed_out' : 'failed',
 });
 

@@ -79,7 +79,9 @@ describe('audit', () => {
       ['pricingLogic', pricingLogicId, `${service}/pricing-logic/${pricingLogicId}`, logic],
       ['contract', contractId, `/contracts/${contractId}`, { poNumber: 'PO 7' }],
       [
-        ...['contractService', contractServiceId, `/contract-services/${contractServiceId}`],
+        'contractService',
+        contractServiceId,
+        `/contract-services/${contractServiceId}`,
         { billingFrequency: 'Quarterly' },
       ],
       ['payment', paymentId, `/payments/${paymentId}`, { comments: 'Mended' }],
@@ -89,7 +91,10 @@ describe('audit', () => {
       const answer = await tenant.put(`${external}${path}`, body).expect(200);
       const [newest, ...older] = await list(`?entity=${entity}&id=${id}`);
       expect(newest, entity).to.include({
-        ...{ entity, entityId: id, action: 'update', actor: 'tester' },
+        entity,
+        entityId: id,
+        action: 'update',
+        actor: 'tester',
         requestId: answer.headers['x-request-id'],
       });
       expect(newest?.after, entity).to.have.property(name, value);
@@ -134,7 +139,8 @@ describe('audit', () => {
     expect(second.body.pagination).to.deep.equal({ total, limit: 3, offset: 3, hasMore: true });
     const beyond = await world.tenant.get(`/v1/audit?offset=${total}`).expect(200);
     expect(beyond.body).to.deep.equal({
-      ...{ data: [], pagination: { total, limit: 50, offset: total, hasMore: false } },
+      data: [],
+      pagination: { total, limit: 50, offset: total, hasMore: false },
     });
   });
 
@@ -186,18 +192,30 @@ describe('audit', () => {
     const event = { actor: 'command-line', requestId: 'r-1', callerRequestId: 'c-1' };
     const entity = 'accessKey';
     await recordSecurityEvent(platform, {
-      ...{ ...event, tenantId: world.tenant.id, entity, entityKey: '0011', action: 'revoke' },
+      ...event,
+      tenantId: world.tenant.id,
+      entity,
+      entityKey: '0011',
+      action: 'revoke',
       details: { name: 'till', orgId: null },
     });
     await recordSecurityEvent(platform, {
-      ...{ tenantId: 'no such tenant', actor: null, entity: 'signIn', entityKey: null },
+      tenantId: 'no such tenant',
+      actor: null,
+      entity: 'signIn',
+      entityKey: null,
       action: 'refuse',
     });
     const [entry, ...others] = await list('?entity=accessKey');
     expect(others).to.deep.equal([]);
     expect(entry).to.deep.include({
-      ...{ ...event, entity, entityKey: '0011', entityId: null, action: 'revoke' },
-      ...{ before: null, after: { name: 'till', orgId: null } },
+      ...event,
+      entity,
+      entityKey: '0011',
+      entityId: null,
+      action: 'revoke',
+      before: null,
+      after: { name: 'till', orgId: null },
     });
     expect(await list('?entity=signIn')).to.deep.equal([]);
     const rows = await asOwner(instance.databaseUrl, (client) =>

@@ -65,12 +65,19 @@ describe('changes of accounts', () => {
       expect(kept.addresses).to.have.length(1);
       const { body: cleared } = await tenant
         .put(`${accounts}/${id}`, {
-          ...{ number: null, externalId: null, isMaster: null, billingDay: null },
+          number: null,
+          externalId: null,
+          isMaster: null,
+          billingDay: null,
           addresses: null,
         })
         .expect(200);
       expect(cleared).to.include({
-        ...{ name: 'Keep', number: null, externalId: null, isMaster: false, billingDay: null },
+        name: 'Keep',
+        number: null,
+        externalId: null,
+        isMaster: false,
+        billingDay: null,
       });
       expect(cleared.addresses).to.deep.equal([]);
     });
@@ -141,7 +148,9 @@ describe('changes of accounts', () => {
     // spec/resources.md R26, R34
     it('hides the account and its addresses and frees its keys', async () => {
       const created = await create({
-        ...{ name: 'Gone', number: 'G-1', externalId: 'gone' },
+        name: 'Gone',
+        number: 'G-1',
+        externalId: 'gone',
         addresses: [{ line1: 'x' }],
       });
       const path = `${accounts}/${created.id}`;

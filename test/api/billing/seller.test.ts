@@ -22,9 +22,18 @@ describe('the seller of a tenant', () => {
     await setSeller(db, id, { name: ' Acme GmbH ', country: 'DE', vatId: 'DE123456789' });
     await setSeller(db, id, { city: 'Berlin', vatId: ' ' });
     expect(await getSeller(db, id)).to.deep.equal({
-      ...{ name: 'Acme GmbH', city: 'Berlin', country: 'DE', vatId: null },
-      ...{ street: null, street2: null, zipCode: null, registration: null },
-      ...{ paymentText: null, iban: null, bic: null, usageAppendix: false },
+      name: 'Acme GmbH',
+      city: 'Berlin',
+      country: 'DE',
+      vatId: null,
+      street: null,
+      street2: null,
+      zipCode: null,
+      registration: null,
+      paymentText: null,
+      iban: null,
+      bic: null,
+      usageAppendix: false,
     });
   });
 

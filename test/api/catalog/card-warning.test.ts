@@ -14,7 +14,10 @@ const cardOf = (unitRate: number, conditions: Readonly<Record<string, string>> =
   currency: 'USD',
   rows: [
     {
-      ...{ priceDimName: 'api_calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate },
+      priceDimName: 'api_calls',
+      label: 'Calls',
+      priceMethod: 'QUANTITY',
+      unitRate,
       attributeValues: Object.entries(conditions).map(([attributeName, attributeValue]) => ({
         attributeName,
         attributeValue,
@@ -39,7 +42,10 @@ describe('cards whose conditions differ', () => {
     const contract = (services: object) =>
       tenant
         .post(`${external}/contracts`, {
-          ...{ masterAccountId: accountId, name: 'C', startDate: '2026-01-01', currency: 'USD' },
+          masterAccountId: accountId,
+          name: 'C',
+          startDate: '2026-01-01',
+          currency: 'USD',
           services: [services],
         })
         .expect(201);

@@ -50,7 +50,8 @@ describe('values of dimensions on lines of contracts', () => {
       textsOf((await tenant.put(`${lines}/${id}`, body).expect(200)).body);
     expect(await put({ endDate: '2030-12-31' })).to.deep.equal({ Calls: '1', Seats: '7' });
     expect(await put({ dimensionValues: { Seats: '9' } })).to.deep.equal({
-      ...{ Calls: null, Seats: '9' },
+      Calls: null,
+      Seats: '9',
     });
     const seats = { name: 'Seats', dimensionDataType: 'Number', isProration: true };
     expect(await put({ priceableAttributes: [seats] })).to.deep.equal({ Seats: '9' });

@@ -27,9 +27,7 @@ describe('exception cards', () => {
       return [line, contract.services[0], list.content[0]].map((item) => item.exceptionPricing);
     };
     const { body: none } = await tenant.get(cards).expect(200);
-    expect(none).to.deep.equal({
-      ...{ content: [], page: 0, size: 20, totalElements: 0, totalPages: 0 },
-    });
+    expect(none).to.deep.equal({ content: [], page: 0, size: 20, totalElements: 0, totalPages: 0 });
     expect(await exceptionPricing()).to.deep.equal([false, false, false]);
 
     const { body: card } = await tenant.post(cards, flatCard('us dollar', 1.25)).expect(201);
@@ -67,7 +65,9 @@ describe('exception cards', () => {
     expect(versions).to.include({ totalElements: 3, page: 0, size: 20 });
     const told = versions.content.map(
       (card: { versionNo: number; isCurrent: boolean; rows: [{ flatRate: number }] }) => [
-        ...[card.versionNo, card.isCurrent, card.rows[0].flatRate],
+        card.versionNo,
+        card.isCurrent,
+        card.rows[0].flatRate,
       ],
     );
     expect(told).to.deep.equal([
@@ -106,7 +106,7 @@ describe('exception cards', () => {
       Array.from({ length: 10 }, () => tenant.post(`${path}/rate-cards`, flatCard('EUR', 1))),
     );
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([
-      ...[201, 409, 409, 409, 409, 409, 409, 409, 409, 409],
+      201, 409, 409, 409, 409, 409, 409, 409, 409, 409,
     ]);
     const puts = await Promise.all(
       Array.from({ length: 5 }, () => tenant.put(`${path}/rate-cards/EUR`, flatCard('EUR', 2))),

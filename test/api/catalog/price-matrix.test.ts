@@ -24,7 +24,9 @@ const address = '/api/service-price-matrix';
 const everyMethod = [
   { priceDimName: 'API Calls', label: 'Setup', priceMethod: 'FLAT_RATE', flatRate: 12.5 },
   {
-    ...{ priceDimName: 'API Calls', label: 'Tiers', priceMethod: 'TIERED' },
+    priceDimName: 'API Calls',
+    label: 'Tiers',
+    priceMethod: 'TIERED',
     resetFrequency: 'Monthly',
     attributeValues: [{ attributeName: 'region', attributeValue: 'eu' }],
     rateCardTiers: [
@@ -84,11 +86,18 @@ describe('price matrices', () => {
       expect(body).to.include({ success: true, status: 201, requestId: headers['x-request-id'] });
       expect(body.errors).to.deep.equal([]);
       expect(body.data).to.include({
-        ...{ serviceId: service.id, currencyId: id('USD'), currency: 'USD' },
-        ...{ versionNo: 1, isCurrent: true },
+        serviceId: service.id,
+        currencyId: id('USD'),
+        currency: 'USD',
+        versionNo: 1,
+        isCurrent: true,
       });
       expect(rowsOf(body, 'priceMethod')).to.deep.equal([
-        ...['FLAT_RATE', 'TIERED', 'QUANTITY', 'AMOUNT', 'NO_PRICE'],
+        'FLAT_RATE',
+        'TIERED',
+        'QUANTITY',
+        'AMOUNT',
+        'NO_PRICE',
       ]);
       expect(rowsOf(body, 'priceDimId')[0]).to.equal(first.id);
       expect(body.data.rows[1].rateCardTiers).to.have.length(2);
@@ -121,10 +130,15 @@ describe('price matrices', () => {
       const { body } = await tenant.get(`${address}/currencies?serviceId=${serviceId}`).expect(200);
       expect(body).to.include({ success: true, status: 200 });
       expect(body.data.map((one: { code: string }) => one.code)).to.deep.equal([
-        ...['EUR', 'JPY', 'USD'],
+        'EUR',
+        'JPY',
+        'USD',
       ]);
       expect(body.data[2]).to.deep.equal({
-        ...{ id: id('USD'), code: 'USD', name: 'US Dollar', symbol: '$' },
+        id: id('USD'),
+        code: 'USD',
+        name: 'US Dollar',
+        symbol: '$',
       });
     });
 
@@ -134,7 +148,8 @@ describe('price matrices', () => {
         (
           await tenant
             .put(`${address}/update`, {
-              ...{ serviceId, currencyId: id('USD') },
+              serviceId,
+              currencyId: id('USD'),
               priceMatrixRows: [callsRow(unitRate)],
             })
             .expect(200)
@@ -263,7 +278,8 @@ describe('price matrices', () => {
       const { id: serviceId } = await make({ rateCards: [card('USD', callsRow(1))] });
       const { lineId } = await makeLine(serviceId);
       const right = {
-        ...{ contractSvcId: lineId, currencyId: id('USD') },
+        contractSvcId: lineId,
+        currencyId: id('USD'),
         priceMatrixRows: [callsRow(1)],
       };
       const put = () => tenant.put(`${address}/contract/update`, right);
@@ -293,96 +309,6 @@ describe('price matrices', () => {
       await stranger.get(`${address}/contract/${lineId}?currencyId=${id('USD')}`).expect(404);
       await tenant.get(`${address}/contract/${noSuchId}?currencyId=${id('USD')}`).expect(404);
       await tenant.get(`${address}/contract/${lineId}`).expect(400);
-    });
-  });
-
-  describe('copied from a service', () => {
-    const copy = (body: object) => tenant.post(`${address}/contract/copy-from-service`, body);
-
-    it("become the line's own prices, row for row, for the line's own attributes", async () => {
-      const { id: serviceId } = await make({ rateCards: [card('USD', ...everyMethod)] });
-      const { lineId, attributes } = await makeLine(serviceId);
-      const body = { q2cEntityServiceId: lineId, sourceServiceId: serviceId, currencyId: 'USD' };
-      const { body: copied } = await copy(body).expect(200);
-      expect(copied).to.include({ success: true, status: 200 });
-      expect(copied.data).to.include({
-        contractSvcId: lineId,
-        currencyId: id('USD'),
-        versionNo: 1,
-      });
-      const list = await tenant.get(`${services}/${serviceId}/rate-cards/USD`).expect(200);
-      const prices = (rows: Record<string, unknown>[]) =>
-        rows.map((row) => without(row, 'id', 'priceDimId'));
-      expect(prices(copied.data.rows)).to.deep.equal(prices(list.body.rows));
-      const [ofCalls, ofStorage] = attributes.map((one: { id: string }) => one.id);
-      expect(rowsOf(copied, 'priceDimId')).to.deep.equal([
-        ...[ofCalls, ofCalls, ofCalls, ofStorage, ofStorage],
-      ]);
-      const again = await tenant.get(`${lines}/${lineId}`).expect(200);
-      expect(again.body.rateCards).to.have.length(1);
-    });
-
-    it('replace exception prices by a new version, in that currency only', async () => {
-      const { id: serviceId } = await make({ rateCards: [card('USD', callsRow(2))] });
-      const { masterAccountId, lineId } = await makeLine(serviceId);
-      for (const currencyId of ['USD', 'EUR']) {
-        const own = { contractSvcId: lineId, currencyId, priceMatrixRows: [callsRow(9)] };
-        await tenant.post(`${address}/contract/insert`, own).expect(201);
-      }
-      const before = await ratingVersion(tenant, masterAccountId);
-      const { body } = await copy({
-        ...{ q2cEntityServiceId: lineId, sourceServiceId: serviceId, currencyId: id('USD') },
-      }).expect(200);
-      expect(body.data).to.include({ versionNo: 2, isCurrent: true });
-      expect(rowsOf(body, 'unitRate')).to.deep.equal([2]);
-      expect(await ratingVersion(tenant, masterAccountId)).to.be.above(before);
-      const euro = await tenant
-        .get(`${address}/contract/${lineId}?currencyId=${id('EUR')}`)
-        .expect(200);
-      expect(rowsOf(euro.body, 'unitRate')).to.deep.equal([9]);
-    });
-
-    it('may come from another service whose attributes have the same names', async () => {
-      const { id: sold } = await make();
-      const { id: source } = await make({ rateCards: [card('USD', callsRow(5))] });
-      const { lineId, attributes } = await makeLine(sold);
-      const { body } = await copy({
-        ...{ q2cEntityServiceId: lineId, sourceServiceId: source, currencyId: 'USD' },
-      }).expect(200);
-      expect(rowsOf(body, 'priceDimId')).to.deep.equal([attributes[0].id]);
-      const { id: foreign } = await makeService(tenant, {
-        priceableAttributes: [{ name: 'Other', dimensionDataType: 'Number' }],
-        rateCards: [card('USD', callsRow(5, { priceDimName: 'Other' }))],
-      });
-      const { body: refused } = await copy({
-        ...{ q2cEntityServiceId: lineId, sourceServiceId: foreign, currencyId: 'USD' },
-      }).expect(400);
-      expect(refused.message).to.include("'sourceServiceId'").and.include("'Other'");
-    });
-
-    it('are refused where there is nothing to copy, or nowhere to copy it', async () => {
-      const { id: serviceId } = await make({ rateCards: [card('USD', callsRow(2))] });
-      const { lineId } = await makeLine(serviceId);
-      const right = { q2cEntityServiceId: lineId, sourceServiceId: serviceId, currencyId: 'USD' };
-      const { body: none } = await copy({ ...right, currencyId: id('EUR') }).expect(404);
-      expect(none).to.include({ status: 404, error: 'Not Found' });
-      expect(none.message).to.include('EUR');
-      for (const [change, message] of [
-        [{ q2cEntityServiceId: noSuchId }, "'q2cEntityServiceId'"],
-        [{ sourceServiceId: noSuchId }, "'sourceServiceId'"],
-        [{ currencyId: noSuchId }, "'currencyId'"],
-        [{ q2cEntityServiceId: undefined }, "'q2cEntityServiceId' is required"],
-        [{ sourceServiceId: undefined }, "'sourceServiceId' is required"],
-        [{ currencyId: undefined }, "'currencyId' is required"],
-        [{ versions: 1 }, "'versions' is not a known property"],
-      ] as const) {
-        const { body } = await copy({ ...right, ...change }).expect(400);
-        expect(body.message).to.include(message);
-      }
-      const line = await tenant.get(`${lines}/${lineId}`).expect(200);
-      expect(line.body).to.include({ exceptionPricing: false });
-      const stranger = await instance.tenant();
-      await stranger.post(`${address}/contract/copy-from-service`, right).expect(400);
     });
   });
 

@@ -17,7 +17,9 @@ import {
 } from '../../support/servers/instance.js';
 
 const tier = (tierNum: number, tierMinVal: number, tierMaxVal: number | null) => ({
-  ...{ tierNum, tierMinVal, tierMaxVal },
+  tierNum,
+  tierMinVal,
+  tierMaxVal,
   tierUnitRate: 1,
 });
 const row = (fields: object) => ({ priceDimName: 'API Calls', label: 'Calls', ...fields });

@@ -53,8 +53,10 @@ describe('rate computations', () => {
       { name: 'total', formula: 'Round(base * 1.2)' },
     ];
     const computationOutput = {
-      ...{ priceOutput: 'total', transactionDimension: 'Customer' },
-      ...{ usageType: 'PAYOUT', chargeType: 'all' },
+      priceOutput: 'total',
+      transactionDimension: 'Customer',
+      usageType: 'PAYOUT',
+      chargeType: 'all',
     };
     const sent = { serviceId, name: 'Charge', seqNo: 7 };
     const { body, headers } = await tenant
@@ -66,7 +68,8 @@ describe('rate computations', () => {
     const output = { ...computationOutput, usageType: 'Payout', chargeType: 'All' };
     const steps = [exprList[0], { ...exprList[1], label: null }];
     expect(body.data).to.deep.equal({
-      ...{ id, ...sent },
+      id,
+      ...sent,
       expressionList: { exprList: steps, computationOutput: output },
     });
     expect(await listOf(serviceId)).to.deep.equal([body.data]);
@@ -108,14 +111,17 @@ describe('rate computations', () => {
     expect(changed.expressionList).to.deep.equal({
       exprList: [{ name: 'total', label: null, formula: '3' }],
       computationOutput: {
-        ...{ priceOutput: 'total', transactionDimension: 'Customer' },
-        ...{ usageType: 'Payout', chargeType: 'OTC' },
+        priceOutput: 'total',
+        transactionDimension: 'Customer',
+        usageType: 'Payout',
+        chargeType: 'OTC',
       },
     });
     // The list is replaced as a whole: what it leaves out has its default again.
     const again = await put({ expressionList: expressions('3') });
     expect(again.expressionList.computationOutput).to.include({
-      ...{ usageType: 'Charge', chargeType: null },
+      usageType: 'Charge',
+      chargeType: null,
     });
     await tenant.delete(`${address}/${made.id}`).expect(204, '');
     expect(await listOf(serviceId)).to.deep.equal([]);
@@ -193,13 +199,19 @@ describe('rate computations', () => {
     // "seats +" and its line break are 8 characters: region is the 11th, the 3rd of line 2.
     // Line 2 has 14 characters and a break, line 3 only a break: zone is the 8+15+1+4 = 28th.
     const fault = (name: string, position: number, line: number, column: number) => ({
-      ...{ step: 'total', position, line, column },
+      step: 'total',
+      position,
+      line,
+      column,
       message: `'${name}' is neither an earlier step nor an attribute`,
     });
     expect(await check()).to.deep.equal([
       { id: good.id, name: 'No. 1', seqNo: 1, ...right },
       {
-        ...{ id: bad.id, name: 'No. 2', seqNo: 2, valid: false },
+        id: bad.id,
+        name: 'No. 2',
+        seqNo: 2,
+        valid: false,
         errors: [fault('region', 11, 2, 3), fault('zone', 28, 4, 4)],
       },
     ]);

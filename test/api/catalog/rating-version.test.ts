@@ -35,7 +35,10 @@ describe('the version by which rating knows what it has read', () => {
     const priceableAttributes = [{ name: 'seats', dimensionDataType: 'Number' }];
     const { body } = await tenant
       .post(`${external}/contracts`, {
-        ...{ masterAccountId: accountId, name: 'C', startDate: '2026-01-01', currency: 'USD' },
+        masterAccountId: accountId,
+        name: 'C',
+        startDate: '2026-01-01',
+        currency: 'USD',
         services: [
           { serviceId, priceableAttributes, rateCards: [{ currency: 'USD', rows: [row] }] },
         ],

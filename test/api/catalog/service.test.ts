@@ -73,9 +73,16 @@ describe('services', () => {
     // spec/resources.md R37
     it('takes null for every optional field', async () => {
       const created = await makeService(tenant, {
-        ...{ label: null, code: null, description: null, currency: null, serviceType: null },
-        ...{ serviceStatus: null, priceableAttributes: null, inputAttributes: null },
-        ...{ rateCards: null, pricingLogic: null },
+        label: null,
+        code: null,
+        description: null,
+        currency: null,
+        serviceType: null,
+        serviceStatus: null,
+        priceableAttributes: null,
+        inputAttributes: null,
+        rateCards: null,
+        pricingLogic: null,
       });
       expect(created).to.include({ label: null, serviceType: 'Usage', serviceStatus: 'Active' });
       expect(created).to.deep.include({ priceableAttributes: [], rateCards: [], pricingLogic: [] });
@@ -106,7 +113,9 @@ describe('services', () => {
         {
           rateCards: [
             card('USD', {
-              ...{ priceDimName: 'API Calls', label: 'x', priceMethod: 'TIERED' },
+              priceDimName: 'API Calls',
+              label: 'x',
+              priceMethod: 'TIERED',
               rateCardTiers: [
                 { tierNum: 1, tierMinVal: 0, tierMaxVal: null, tierUnitRate: 1, unit: 'GB' },
               ],
@@ -230,12 +239,12 @@ describe('services', () => {
       const { db } = tenant.scope;
       const ids = { contract: newId(), line: newId() };
       const [tenantId, accountId] = [tenant.id, String(account.body.id)];
-      await db.read('contract').insert({
-        ...{ tenantId, id: ids.contract, number: 'C-1', masterAccountId: accountId },
-      });
-      await db.read('contractService').insert({
-        ...{ tenantId, id: ids.line, contractId: ids.contract, serviceId: id },
-      });
+      await db
+        .read('contract')
+        .insert({ tenantId, id: ids.contract, number: 'C-1', masterAccountId: accountId });
+      await db
+        .read('contractService')
+        .insert({ tenantId, id: ids.line, contractId: ids.contract, serviceId: id });
       await tenant.delete(`${services}/${id}`).expect(409);
       await tenant.get(`${services}/${id}`).expect(200);
       await db.read('contractService').where({ id: ids.line }).update({ deletedAt: new Date() });

@@ -91,7 +91,8 @@ describe('how much may belong together', () => {
            'NO_PRICE', '{}', '[]'
          from generate_series(2, $3::int) as n, rate_card as card, attribute
          where card.service_id = $2 and card.currency = 'USD' and attribute.service_id = $2`,
-        ...[id, count],
+        id,
+        count,
       );
     // 4,304 bytes a row: 16 MiB are 3,898 of them.
     await addRows(3_900);
@@ -114,7 +115,8 @@ describe('how much may belong together', () => {
     await fill(
       `insert into contract_service (tenant_id, id, contract_id, service_id)
        select $1, gen_random_uuid(), $2, $3 from generate_series(1, 19999)`,
-      ...[contract.id, service.id],
+      contract.id,
+      service.id,
     );
     const path = `${external}/contracts/${contract.id}/services`;
     const { body: line } = await tenant.post(path, { serviceId: service.id }).expect(201);
@@ -128,7 +130,8 @@ describe('how much may belong together', () => {
     await fill(
       `insert into contract_service (tenant_id, id, contract_id, service_id)
        values ($1, gen_random_uuid(), $2, $3)`,
-      ...[contract.id, service.id],
+      contract.id,
+      service.id,
     );
     await tenant.delete(`${path}/${line.id}`).expect(204);
   });

@@ -56,13 +56,16 @@ describe('services attached to contracts', () => {
     expect(data).to.include({ billAccountShares: null, dimensionValues: null });
     expect(await ratingVersion(tenant, masterAccountId)).to.be.above(before);
     expect(data.priceableAttributes.map((one: { name: string }) => one.name)).to.deep.equal([
-      ...['Calls', 'Seats'],
+      'Calls',
+      'Seats',
     ]);
     expect(data.rateCards).to.have.length(1);
     expect(data.rateCards[0]).to.include({ currency: 'USD', versionNo: 1, isCurrent: true });
     expect(data.rateCards[0].rows).to.have.length(1);
     expect(data.rateCards[0].rows[0]).to.include({
-      ...{ label: 'Calls', priceMethod: 'FLAT_RATE', flatRate: 10 },
+      label: 'Calls',
+      priceMethod: 'FLAT_RATE',
+      flatRate: 10,
       priceDimId: data.priceableAttributes[0].id,
     });
 
@@ -90,7 +93,8 @@ describe('services attached to contracts', () => {
       subscriptionChargeType: await picklistId('subscriptionChargeType', 'In Arrears'),
     });
     expect(data).to.include({
-      ...{ chargeFrequency: 'Monthly', billingFrequency: 'Quarterly' },
+      chargeFrequency: 'Monthly',
+      billingFrequency: 'Quarterly',
       subscriptionChargeType: 'In Arrears',
     });
     expect(data.billAccountShares).to.deep.equal({ [masterAccountId]: 33.3, [second]: 66.7 });
@@ -153,16 +157,18 @@ describe('services attached to contracts', () => {
     expect(await put(made)).to.deep.equal(made);
     const before = await ratingVersion(tenant, masterAccountId);
     const changed = await put({
-      ...{
-        endDate: '2027-06-30',
-        billingFrequency: await picklistId('billingFrequency', 'Yearly'),
-      },
-      ...{ billAccountShares: { [second]: 0.5 }, dimensionValues: { Seats: '7' } },
+      endDate: '2027-06-30',
+      billingFrequency: await picklistId('billingFrequency', 'Yearly'),
+      billAccountShares: { [second]: 0.5 },
+      dimensionValues: { Seats: '7' },
       subscriptionChargeType: 'in advance',
     });
     expect(changed).to.deep.include({
-      ...{ startDate: '2026-01-01', endDate: '2027-06-30', billingFrequency: 'Yearly' },
-      ...{ billAccountShares: { [second]: 0.5 }, dimensionValues: { Seats: '7' } },
+      startDate: '2026-01-01',
+      endDate: '2027-06-30',
+      billingFrequency: 'Yearly',
+      billAccountShares: { [second]: 0.5 },
+      dimensionValues: { Seats: '7' },
       subscriptionChargeType: 'In Advance',
     });
     const texts = (data: { priceableAttributes: { dimensionValText: string | null }[] }) =>
@@ -260,13 +266,20 @@ describe('services attached to contracts', () => {
 
   it('take values of each type of dimension', async () => {
     const typed = ['Number', 'Boolean', 'Date', 'String'].map((dimensionDataType) => ({
-      ...{ name: `a ${dimensionDataType}`, dimensionDataType },
+      name: `a ${dimensionDataType}`,
+      dimensionDataType,
     }));
     const { right } = await make({
-      ...{ priceableAttributes: typed, inputAttributes: [], rateCards: [], pricingLogic: [] },
+      priceableAttributes: typed,
+      inputAttributes: [],
+      rateCards: [],
+      pricingLogic: [],
     });
     const dimensionValues = {
-      ...{ 'a Number': '1.50', 'a Boolean': true, 'a Date': '2026-02-28', 'a String': 7 },
+      'a Number': '1.50',
+      'a Boolean': true,
+      'a Date': '2026-02-28',
+      'a String': 7,
     };
     const data = await attach({ ...right, dimensionValues });
     expect(data.dimensionValues).to.deep.equal(dimensionValues);
@@ -330,7 +343,8 @@ describe('services attached to contracts', () => {
     const line = await attach({ parentId: contract.id, serviceId, ...days });
     const event = (calls: string) =>
       usage('copied-prices', serviceId, {
-        ...{ eventTimestamp: new Date().toISOString(), dimensions: { api_calls: calls } },
+        eventTimestamp: new Date().toISOString(),
+        dimensions: { api_calls: calls },
       });
     const amountOf = async (calls: string) => {
       const rated = await rate(tenant, event(calls));
@@ -352,7 +366,9 @@ describe('services attached to contracts', () => {
     // Copied again: 500 x 0.05 = 25.
     await tenant
       .post('/api/service-price-matrix/contract/copy-from-service', {
-        ...{ q2cEntityServiceId: line.id, sourceServiceId: serviceId, currencyId: 'USD' },
+        q2cEntityServiceId: line.id,
+        sourceServiceId: serviceId,
+        currencyId: 'USD',
       })
       .expect(200);
     const third = await amountOf('1500');

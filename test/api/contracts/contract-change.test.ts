@@ -34,7 +34,10 @@ describe('changes of contracts', () => {
     // spec/resources.md R17, R19
     it('takes back what it gave, with new lines of the same content', async () => {
       const body = await create({
-        ...{ name: 'Trip', startDate: '2024-01-01', totalPrice: 0.1, currency: 'INR' },
+        name: 'Trip',
+        startDate: '2024-01-01',
+        totalPrice: 0.1,
+        currency: 'INR',
         services: [{ serviceId, terminationDate: '2024-05-01', serviceInstanceId: 'trip' }],
       });
       const { body: put } = await tenant
@@ -60,10 +63,15 @@ describe('changes of contracts', () => {
       const body = await create({
         services: [
           {
-            ...{ serviceId, serviceInstanceId: 'kept', terminationMessage: 'Moved' },
-            ...{ chargeFrequency: 'Monthly', billingFrequency: 'Quarterly' },
-            ...{ dimensionValues: { x: '1' }, accountMap: { a: 1 } },
-            ...{ priceableAttributes: [attribute], rateCards: [ownCard] },
+            serviceId,
+            serviceInstanceId: 'kept',
+            terminationMessage: 'Moved',
+            chargeFrequency: 'Monthly',
+            billingFrequency: 'Quarterly',
+            dimensionValues: { x: '1' },
+            accountMap: { a: 1 },
+            priceableAttributes: [attribute],
+            rateCards: [ownCard],
           },
           { serviceId, rateCards: [flatCard('EUR', 3)] },
         ],
@@ -85,7 +93,8 @@ describe('changes of contracts', () => {
       expect(attributeId).to.not.equal(own.priceableAttributes[0].id);
       expect(card.rows[0].priceDimId).to.equal(attributeId);
       expect(keptOwn).to.deep.equal({
-        ...{ ...own, id: put.services[0].id },
+        ...own,
+        id: put.services[0].id,
         priceableAttributes: [{ ...own.priceableAttributes[0], id: attributeId }],
         rateCards: [
           {
@@ -144,21 +153,38 @@ describe('changes of contracts', () => {
     // spec/resources.md R63
     it('keeps what is left out and clears what is null', async () => {
       const body = await create({
-        ...{ name: 'Keep', number: 'KEEP', startDate: '2024-01-01', endDate: '2024-12-31' },
-        ...{ currency: 'USD', poNumber: 'P', totalPrice: 5, services: [{ serviceId }] },
+        name: 'Keep',
+        number: 'KEEP',
+        startDate: '2024-01-01',
+        endDate: '2024-12-31',
+        currency: 'USD',
+        poNumber: 'P',
+        totalPrice: 5,
+        services: [{ serviceId }],
       });
       const path = `${contracts}/${body.id}`;
       const { body: kept } = await tenant.put(path, {}).expect(200);
       expect(kept).to.deep.equal(body);
       const { body: cleared } = await tenant
         .put(path, {
-          ...{ name: null, startDate: null, endDate: null, currency: null, poNumber: null },
-          ...{ totalPrice: null, services: null },
+          name: null,
+          startDate: null,
+          endDate: null,
+          currency: null,
+          poNumber: null,
+          totalPrice: null,
+          services: null,
         })
         .expect(200);
       expect(cleared).to.include({
-        ...{ name: null, number: 'KEEP', startDate: null, endDate: null, currency: null },
-        ...{ poNumber: null, totalPrice: null, masterAccountId },
+        name: null,
+        number: 'KEEP',
+        startDate: null,
+        endDate: null,
+        currency: null,
+        poNumber: null,
+        totalPrice: null,
+        masterAccountId,
       });
       expect(cleared.services).to.deep.equal([]);
     });

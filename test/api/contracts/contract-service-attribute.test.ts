@@ -24,15 +24,27 @@ describe('attributes of contract services', () => {
     expect(list.content[0]).to.include({ name: 'Calls', dimensionValText: null });
     const { body: made } = await tenant
       .post(attributes, {
-        ...{ name: 'Tier', label: 'Plan', dimensionDataType: 'string', dimensionValText: 'gold' },
-        ...{ isContractInput: true, isMeterDimension: true, meterResetFrequency: 'half yearly' },
-        ...{ isProration: false, dimValues: [{ label: 'Gold', value: 'gold' }] },
+        name: 'Tier',
+        label: 'Plan',
+        dimensionDataType: 'string',
+        dimensionValText: 'gold',
+        isContractInput: true,
+        isMeterDimension: true,
+        meterResetFrequency: 'half yearly',
+        isProration: false,
+        dimValues: [{ label: 'Gold', value: 'gold' }],
       })
       .expect(201);
     expect(made).to.deep.equal({
-      ...{ id: made.id, name: 'Tier', label: 'Plan', dimensionDataType: 'String' },
-      ...{ isContractInput: true, isMeterDimension: true, meterResetFrequency: 'Half Yearly' },
-      ...{ isProration: false, dimValues: [{ label: 'Gold', value: 'gold' }] },
+      id: made.id,
+      name: 'Tier',
+      label: 'Plan',
+      dimensionDataType: 'String',
+      isContractInput: true,
+      isMeterDimension: true,
+      meterResetFrequency: 'Half Yearly',
+      isProration: false,
+      dimValues: [{ label: 'Gold', value: 'gold' }],
       dimensionValText: 'gold',
     });
     const { body: got } = await tenant.get(`${attributes}/${made.id}`).expect(200);

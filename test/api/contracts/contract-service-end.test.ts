@@ -21,7 +21,9 @@ describe('the end of a contract service', () => {
   // spec/resources.md R9, R68, R69
   it('answers with the ended row, by each of the three addresses', async () => {
     const { path, lineId, contractId, serviceId } = await makeLine(tenant, {
-      ...{ serviceInstanceId: 'sub/1', startDate: '2024-01-01', chargeFrequency: 'Monthly' },
+      serviceInstanceId: 'sub/1',
+      startDate: '2024-01-01',
+      chargeFrequency: 'Monthly',
       rateCards: [flatCard('USD', 1)],
     });
     const addresses = [`${path}/end`, `${lines}/${lineId}/end`, byInstance('sub/1')];
@@ -33,10 +35,16 @@ describe('the end of a contract service', () => {
       expect(body).to.include({ success: true, status: 200 });
       expect(body.requestId).to.equal(headers['x-request-id']);
       expect(body.data).to.include({
-        ...{ __type__: 'ContractService', Id: lineId, ContractId: contractId },
-        ...{ ServiceId: serviceId, ServiceInstanceId: 'sub/1', StartDate: '2024-01-01' },
-        ...{ EndDate: null, TerminationDate: terminationDate },
-        ...{ TerminationMessage: `reason ${index}`, ExceptionPricing: true },
+        __type__: 'ContractService',
+        Id: lineId,
+        ContractId: contractId,
+        ServiceId: serviceId,
+        ServiceInstanceId: 'sub/1',
+        StartDate: '2024-01-01',
+        EndDate: null,
+        TerminationDate: terminationDate,
+        TerminationMessage: `reason ${index}`,
+        ExceptionPricing: true,
       });
       expect(body.data.ChargeFrequency__r).to.deep.equal({ Name: 'Monthly' });
     }
@@ -49,7 +57,8 @@ describe('the end of a contract service', () => {
   // spec/resources.md R69
   it('needs a date, which is a day and not before the start', async () => {
     const { path, lineId } = await makeLine(tenant, {
-      ...{ serviceInstanceId: 'strict', startDate: '2024-01-01' },
+      serviceInstanceId: 'strict',
+      startDate: '2024-01-01',
     });
     for (const address of [`${path}/end`, `${lines}/${lineId}/end`, byInstance('strict')]) {
       for (const body of [

@@ -34,8 +34,13 @@ describe('contracts', () => {
     // spec/resources.md R65
     it('makes a contract with its lines in short', async () => {
       const body = await create({
-        ...{ name: 'Deal', number: 'D-1', startDate: '2024-02-29', endDate: '2024-02-29' },
-        ...{ currency: 'euro', poNumber: 'PO 7', totalPrice: 1234.5 },
+        name: 'Deal',
+        number: 'D-1',
+        startDate: '2024-02-29',
+        endDate: '2024-02-29',
+        currency: 'euro',
+        poNumber: 'PO 7',
+        totalPrice: 1234.5,
         services: [
           { serviceId, serviceInstanceId: 'i-1', startDate: '2024-02-29', endDate: '2025-01-31' },
           { templateId: serviceId, rateCards: [flatCard('EUR', 3)], chargeFrequency: 'monthly' },
@@ -44,18 +49,34 @@ describe('contracts', () => {
       const [first, second] = body.services;
       expect(body).to.deep.equal({
         id: body.id,
-        ...{ name: 'Deal', number: 'D-1', startDate: '2024-02-29', endDate: '2024-02-29' },
-        ...{ currency: 'EUR', masterAccountId, poNumber: 'PO 7', totalPrice: 1234.5 },
+        name: 'Deal',
+        number: 'D-1',
+        startDate: '2024-02-29',
+        endDate: '2024-02-29',
+        currency: 'EUR',
+        masterAccountId,
+        poNumber: 'PO 7',
+        totalPrice: 1234.5,
         description: null,
         approvalStatus: 'Draft',
         services: [
           {
-            ...{ id: first.id, serviceId, serviceInstanceId: 'i-1', startDate: '2024-02-29' },
-            ...{ endDate: '2025-01-31', terminationDate: null, exceptionPricing: false },
+            id: first.id,
+            serviceId,
+            serviceInstanceId: 'i-1',
+            startDate: '2024-02-29',
+            endDate: '2025-01-31',
+            terminationDate: null,
+            exceptionPricing: false,
           },
           {
-            ...{ id: second.id, serviceId, serviceInstanceId: null, startDate: null },
-            ...{ endDate: null, terminationDate: null, exceptionPricing: true },
+            id: second.id,
+            serviceId,
+            serviceInstanceId: null,
+            startDate: null,
+            endDate: null,
+            terminationDate: null,
+            exceptionPricing: true,
           },
         ],
       });
@@ -87,8 +108,14 @@ describe('contracts', () => {
         Array.from({ length: 8 }, () => createContract(scope, { masterAccountId })),
       );
       expect(made.map(({ number }) => number).sort()).to.deep.equal([
-        ...['C-1600000000000', 'C-1600000000001', 'C-1600000000002', 'C-1600000000003'],
-        ...['C-1600000000004', 'C-1600000000005', 'C-1600000000006', 'C-1600000000007'],
+        'C-1600000000000',
+        'C-1600000000001',
+        'C-1600000000002',
+        'C-1600000000003',
+        'C-1600000000004',
+        'C-1600000000005',
+        'C-1600000000006',
+        'C-1600000000007',
       ]);
     });
 
@@ -243,7 +270,10 @@ describe('contracts', () => {
       const { body: row } = await tenant.get(`${contracts}/${body.id}?view=row`).expect(200);
       expect(row).to.include({ success: true, status: 200 });
       expect(row.data).to.include({
-        ...{ __type__: 'Contract', Id: body.id, Name: 'Row', Number: body.number },
+        __type__: 'Contract',
+        Id: body.id,
+        Name: 'Row',
+        Number: body.number,
         MasterAccountId: masterAccountId,
       });
       expect(row.data.ApprovalStatus__r).to.deep.equal({ Name: 'Draft' });
@@ -266,7 +296,9 @@ describe('contracts', () => {
         const name = index === 3 ? null : `Name ${two}`;
         await own
           .post(contracts, {
-            ...{ masterAccountId: account, number: `N-${two}`, name },
+            masterAccountId: account,
+            number: `N-${two}`,
+            name,
             services: [{ serviceId: service }],
           })
           .expect(201);
@@ -274,12 +306,16 @@ describe('contracts', () => {
       const { body } = await own.get(`${contracts}?size=50`).expect(200);
       expect(body.data).to.include({ totalElements: 22, totalPages: 2, size: 20 });
       expect(body.data.content[3]).to.include({
-        ...{ __type__: 'Contract', Number: 'N-03', Name: null, MasterAccountId: account },
+        __type__: 'Contract',
+        Number: 'N-03',
+        Name: null,
+        MasterAccountId: account,
       });
       expect(body.data.content[3]).to.not.have.property('Services');
       const { body: next } = await own.get(`${contracts}?page=1`).expect(200);
       expect(next.data.content.map((row: { Number: string }) => row.Number)).to.deep.equal([
-        ...['N-20', 'N-21'],
+        'N-20',
+        'N-21',
       ]);
       const found = async (q: string): Promise<number> =>
         (await own.get(`${contracts}?q=${encodeURIComponent(q)}`).expect(200)).body.data

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { defined } from '../../../src/kernel/defined.js';
 import { errorStatuses, type Operation } from '../../../src/schemas/http/operation.js';
 import { declaredOperations } from '../../support/http/answers.js';
 import { badBodies, brokenJson } from '../../support/http/garbage.js';
@@ -74,7 +75,7 @@ describe('bad input', () => {
       method,
       path: `${pathIn(world, path)}${query}`,
       headers: { Authorization: `Bearer ${world.tenant.token}`, ...headers },
-      ...(body === undefined ? {} : { body }),
+      ...defined({ body }),
     });
   const rightBody = ({ example = {} }: Operation): object => bodyIn(world, example);
 

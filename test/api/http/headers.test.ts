@@ -67,7 +67,9 @@ describe('headers and documents', () => {
     }
     const [billing, , records, ingestion] = texts.map((text) => JSON.parse(text) as object);
     expect(billing).to.include({
-      ...{ status: 405, error: 'Method Not Allowed', path: 'uri=/api/v1/external/accounts' },
+      status: 405,
+      error: 'Method Not Allowed',
+      path: 'uri=/api/v1/external/accounts',
     });
     expect(records).to.have.nested.property('error.code', 'METHOD_NOT_ALLOWED');
     expect(ingestion).to.include({ status_code: 405 });

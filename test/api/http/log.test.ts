@@ -37,7 +37,10 @@ describe('the log', () => {
   it('has no secret, whatever is sent and whatever fails', async () => {
     const tenant = await instance.tenant();
     const accessKey = await createAccessKey(instance.platform.database.platform, {
-      ...{ tenantId: tenant.id, orgId: 'org', roles: ['ADMIN'], name: null },
+      tenantId: tenant.id,
+      orgId: 'org',
+      roles: ['ADMIN'],
+      name: null,
     });
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const call = (bearer: string, path: string, body?: object) =>
@@ -81,8 +84,12 @@ describe('the log', () => {
     for (let looks = 0; looks < 50 && refused().length === 0; looks += 1) await wait(100);
     expect(refused()).to.have.length(1);
     expect(refused()[0]).to.include({
-      ...{ level: 30, code: 'notFound', executionId, tenantId: tenant.id },
-      ...{ workflow: 'approveService', reason: body.error.message },
+      level: 30,
+      code: 'notFound',
+      executionId,
+      tenantId: tenant.id,
+      workflow: 'approveService',
+      reason: body.error.message,
     });
     expect(about().filter(({ level }) => Number(level) > 30)).to.deep.equal([]);
     expect(text).not.to.include('"error":{}');
@@ -91,7 +98,9 @@ describe('the log', () => {
   it('hides what looks like a secret where nobody thought of it', () => {
     const log = openLog('info', logTo);
     const row = Object.assign(new Error('Cannot reach postgres://u:pa55@db/x as Bearer abc.def'), {
-      ...{ code: '23514', detail: 'Failing row contains (Jane Doe).', parameters: ['Jane Doe'] },
+      code: '23514',
+      detail: 'Failing row contains (Jane Doe).',
+      parameters: ['Jane Doe'],
     });
     log.error({ err: row, request: { headers: { authorization: 'Basic x1y2' } } }, 'dbk_k1_s3cret');
     log.info({ secret: 'plain-s3cret', webhook: { secret: 'other-s3cret' } }, 'whsec_abcdef');
@@ -105,8 +114,26 @@ describe('the log', () => {
 
   const mebibyte = 1024 * 1024;
   for (const shape of [
-    ...['eyJ-', 'eyJaaaaaaaa.', 'eyJaaaaaaaa.b-', 'dbk_', '-dbk_', 'whsec_', 'Bearer ', 'bearer'],
-    ...['://', '://a:', '://a:b', ':', 'a:', 'Bearer://eyJ.', '.eyJ', 'x', ' ', '@', '"', '\\'],
+    'eyJ-',
+    'eyJaaaaaaaa.',
+    'eyJaaaaaaaa.b-',
+    'dbk_',
+    '-dbk_',
+    'whsec_',
+    'Bearer ',
+    'bearer',
+    '://',
+    '://a:',
+    '://a:b',
+    ':',
+    'a:',
+    'Bearer://eyJ.',
+    '.eyJ',
+    'x',
+    ' ',
+    '@',
+    '"',
+    '\\',
   ]) {
     it(`hides secrets of a line in a time that its length bounds: ${JSON.stringify(shape)}`, () => {
       const line = shape.repeat(mebibyte / shape.length);
@@ -156,14 +183,24 @@ describe('the log', () => {
     await tenant.get(`${external}/accounts`).set('X-Request-Id', 'seen-1').expect(200);
     const seen = lines().find(({ requestId }) => requestId === 'seen-1');
     expect(seen).to.include({
-      ...{ msg: 'request', tenantId: tenant.id, operation: 'listAccounts', status: 200 },
+      msg: 'request',
+      tenantId: tenant.id,
+      operation: 'listAccounts',
+      status: 200,
     });
     // Nobody works on this flow: its caller gives up, and the flow can be found.
     const idle = await openTestInstance({ logTo, flowTimeoutMs: 300 });
     const other = await idle.tenant();
     const body = {
-      ...{ Company_Name: 'A', First_Name: 'B', Last_Name: 'C', Line1: 'D', City: 'E', State: 'IL' },
-      ...{ Zip_Code: '1', Country: 'US', Currency: 'USD' },
+      Company_Name: 'A',
+      First_Name: 'B',
+      Last_Name: 'C',
+      Line1: 'D',
+      City: 'E',
+      State: 'IL',
+      Zip_Code: '1',
+      Country: 'US',
+      Currency: 'USD',
     };
     const late = await other
       .post(`${external}/run/billing/account/create`, body)
@@ -172,7 +209,9 @@ describe('the log', () => {
     await idle.close();
     const line = lines().find(({ requestId, level }) => requestId === 'seen-2' && level === 50);
     expect(line).to.include({
-      ...{ msg: 'request failed', operation: 'runCreateAccount', tenantId: other.id },
+      msg: 'request failed',
+      operation: 'runCreateAccount',
+      tenantId: other.id,
       executionId: late.body.flowExecutionId,
     });
     expect(line?.['executionId']).to.match(/^[0-9a-f-]{36}$/);

@@ -95,8 +95,12 @@ describe('metrics', () => {
     await tenant.post(path, { amount: 1 }).expect(400);
     const account = await createAccount(tenant, 'payer');
     const payment = {
-      ...{ account_id: account, amount: 5, currency_id: 'USD', payment_date: '2026-11-01' },
-      ...{ payment_method: 'Cash', payment_reference: 'p-1' },
+      account_id: account,
+      amount: 5,
+      currency_id: 'USD',
+      payment_date: '2026-11-01',
+      payment_method: 'Cash',
+      payment_reference: 'p-1',
     };
     await tenant.post(path, payment).expect(200);
     await tenant.post(path, payment).expect(409);
@@ -135,8 +139,13 @@ describe('metrics', () => {
     const account = await createAccount(tenant, 'hooked');
     await tenant
       .post(`${external}/payments`, {
-        ...{ accountId: account, amount: 5, currency: 'USD', paymentDate: '2026-11-01' },
-        ...{ paymentMethod: 'Cash', paymentReference: 'p-2', paymentType: 'Pay In' },
+        accountId: account,
+        amount: 5,
+        currency: 'USD',
+        paymentDate: '2026-11-01',
+        paymentMethod: 'Cash',
+        paymentReference: 'p-2',
+        paymentType: 'Pay In',
       })
       .expect(201);
     await receiver.until((all) => all.length === 1);

@@ -24,11 +24,16 @@ describe('natural keys', () => {
     } = await tenant.post(`${external}/accounts`, account).expect(201));
     await tenant.post(`${external}/accounts`, { name: 'Other', externalId: 'other' }).expect(201);
     const row = {
-      ...{ priceDimName: 'calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate: 2 },
+      priceDimName: 'calls',
+      label: 'Calls',
+      priceMethod: 'QUANTITY',
+      unitRate: 2,
       billingAccountId: 'first',
     };
     const service = {
-      ...{ name: 'Calls of people', code: 'calls', currency: 'USD' },
+      name: 'Calls of people',
+      code: 'calls',
+      currency: 'USD',
       priceableAttributes: [{ name: 'calls', dimensionDataType: 'Number' }],
       rateCards: [{ currency: 'USD', rows: [row] }],
     };
@@ -36,15 +41,22 @@ describe('natural keys', () => {
       body: { id: serviceId },
     } = await tenant.post(`${external}/services`, service).expect(201));
     const contract = {
-      ...{ name: 'C', number: 'C-1', masterAccountId: 'first', currency: 'USD' },
-      ...{ startDate: '2026-01-01', services: [{ serviceId: 'calls' }] },
+      name: 'C',
+      number: 'C-1',
+      masterAccountId: 'first',
+      currency: 'USD',
+      startDate: '2026-01-01',
+      services: [{ serviceId: 'calls' }],
     };
     ({
       body: { id: contractId },
     } = await tenant.post(`${external}/contracts`, contract).expect(201));
     const message = {
-      ...{ externalTransactionId: 'n-1', serviceId, billingAccountRef: 'first' },
-      ...{ eventTimestamp: '2026-03-01T00:00:00Z', dimensions: { calls: '3' } },
+      externalTransactionId: 'n-1',
+      serviceId,
+      billingAccountRef: 'first',
+      eventTimestamp: '2026-03-01T00:00:00Z',
+      dimensions: { calls: '3' },
     };
     await tenant.post('/v1/ingest/usage', { message }).expect(200);
     await waitUntilRated(tenant, 1);
@@ -97,7 +109,10 @@ describe('natural keys', () => {
   // spec/beyond.md R11
   it('filter lists: invoices, usage, payments, contracts and wallets by account', async () => {
     const payment = {
-      ...{ currency: 'USD', amount: 1, paymentDate: '2026-04-01', paymentMethod: 'Cash' },
+      currency: 'USD',
+      amount: 1,
+      paymentDate: '2026-04-01',
+      paymentMethod: 'Cash',
       paymentType: 'Pay In',
     };
     for (const [account, reference] of [['first', 'P-1'] as const, ['other', 'P-2'] as const]) {

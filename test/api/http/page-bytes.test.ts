@@ -42,12 +42,19 @@ describe('pages of rows that are long', () => {
       const first = await read(path, 0);
       expect(first.data).to.have.length(8);
       expect(first.pagination).to.deep.equal({
-        ...{ total: rows, limit: 8, offset: 0, hasMore: true, nextOffset: 8 },
+        total: rows,
+        limit: 8,
+        offset: 0,
+        hasMore: true,
+        nextOffset: 8,
       });
       const second = await read(path, 8);
       expect(second.data).to.have.length(4);
       expect(second.pagination).to.deep.equal({
-        ...{ total: rows, limit: 100, offset: 8, hasMore: false },
+        total: rows,
+        limit: 100,
+        offset: 8,
+        hasMore: false,
       });
     });
     expect(grownMiB).to.be.below(300);
@@ -106,7 +113,9 @@ describe('pages of rows that are long', () => {
   it('end at 8 MiB: deliveries of a webhook', async () => {
     const { body: webhook } = await tenant
       .post('/v1/webhooks', {
-        ...{ url: 'https://127.0.0.1:9/', events: ['mdata.created'], secret: 'a secret' },
+        url: 'https://127.0.0.1:9/',
+        events: ['mdata.created'],
+        secret: 'a secret',
       })
       .expect(201);
     await insert(

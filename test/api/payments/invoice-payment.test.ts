@@ -45,8 +45,14 @@ describe('invoices that are paid and voided', () => {
     count += 1;
     const { body } = await tenant
       .post(`${external}/payments`, {
-        ...{ accountId, amount, currency: 'USD', paymentReference: `P-${count}` },
-        ...{ paymentMethod: 'ACH', paymentDate: '2026-05-01', paymentType: 'Pay In', ...more },
+        accountId,
+        amount,
+        currency: 'USD',
+        paymentReference: `P-${count}`,
+        paymentMethod: 'ACH',
+        paymentDate: '2026-05-01',
+        paymentType: 'Pay In',
+        ...more,
       })
       .expect(201);
     return body as { id: string; balance: number; balanceStatus: string };

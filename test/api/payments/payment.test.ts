@@ -55,8 +55,12 @@ describe('payments', () => {
       .expect(400);
     expect(changed.body.message).to.match(reason);
     const start = {
-      ...{ account_id: accountId, amount: 5, currency_id: 'USD', payment_date: '2026-03-31' },
-      ...{ payment_method: 'Wallet', payment_reference: 'by flow' },
+      account_id: accountId,
+      amount: 5,
+      currency_id: 'USD',
+      payment_date: '2026-03-31',
+      payment_method: 'Wallet',
+      payment_reference: 'by flow',
     };
     for (const query of ['', '?draftMode=true']) {
       const path = `${external}/run/billing/payment/create${query}`;

@@ -55,9 +55,16 @@ describe('wallets', () => {
 
     it('keeps what is given', async () => {
       const given = {
-        ...{ unit: 'credits', balance: 500, availableBalance: 449.75, reservedBalance: 50 },
-        ...{ frozenAmount: 0.25, isActive: false, customerId: 'cus_1' },
-        ...{ enableDisableTopUp: true, thresholdTopUpAmount: 10, autoTopUpAmount: 100 },
+        unit: 'credits',
+        balance: 500,
+        availableBalance: 449.75,
+        reservedBalance: 50,
+        frozenAmount: 0.25,
+        isActive: false,
+        customerId: 'cus_1',
+        enableDisableTopUp: true,
+        thresholdTopUpAmount: 10,
+        autoTopUpAmount: 100,
       };
       const { body } = await tenant.post(wallets, wallet({ ...given, currency: 'euro' }));
       expect(body).to.include({ ...given, currency: 'EUR' });
@@ -116,8 +123,10 @@ describe('wallets', () => {
     it('changes what is given and nothing else', async () => {
       const { body } = await tenant.post(wallets, wallet({ customerId: 'cus_2', balance: 5 }));
       const changes = {
-        ...{ title: 'Changed', enableDisableTopUp: true },
-        ...{ thresholdTopUpAmount: 20, autoTopUpAmount: 99.5 },
+        title: 'Changed',
+        enableDisableTopUp: true,
+        thresholdTopUpAmount: 20,
+        autoTopUpAmount: 99.5,
       };
       const changed = await tenant.put(pathOf(body), changes).expect(200);
       expect(changed.body).to.deep.equal({ ...body, ...changes });
@@ -143,7 +152,10 @@ describe('wallets', () => {
         .expect(200);
       expect(changed.body).to.deep.equal({
         ...body,
-        ...{ currency: null, customerId: null, balance: 0, isActive: true },
+        currency: null,
+        customerId: null,
+        balance: 0,
+        isActive: true,
       });
       await tenant.put(pathOf(body), { title: null }).expect(400);
       await tenant.put(pathOf(body), { accountId: null }).expect(400);
@@ -187,8 +199,12 @@ describe('wallets', () => {
     await other.get(`${wallets}?size=0`).expect(400);
     const [row] = (await page('?q=charlie')).content;
     expect(row).to.include({
-      ...{ __type__: 'Wallet', Title: 'charlie', AccountId: account.body.id },
-      ...{ CustomerId: 'cus_100%', IsActive: true, Balance: 0 },
+      __type__: 'Wallet',
+      Title: 'charlie',
+      AccountId: account.body.id,
+      CustomerId: 'cus_100%',
+      IsActive: true,
+      Balance: 0,
     });
     expect(row.ApprovalStatus__r).to.deep.equal({ Name: 'Approved' });
   });

@@ -110,7 +110,10 @@ describe('bulk creation of records', () => {
 
   it('of none is a success', async () => {
     expect(await bulk([])).to.deep.equal({
-      ...{ success: true, totalProcessed: 0, created: 0, failed: 0 },
+      success: true,
+      totalProcessed: 0,
+      created: 0,
+      failed: 0,
       data: [],
     });
   });
@@ -183,7 +186,10 @@ describe('bulk creation of records', () => {
       await withFault('53100', async () => {
         const { data, ...counts } = await bulk(many([1_001]), type.path);
         expect(counts).to.deep.equal({
-          ...{ success: false, totalProcessed: 2_001, created: 1_001, failed: 1_000 },
+          success: false,
+          totalProcessed: 2_001,
+          created: 1_001,
+          failed: 1_000,
         });
         expect(data[1_000]?.data).to.deep.equal({ n: 1_000, text: '' });
         expect(data[1_001]).to.deep.include({ index: 1_001 });
@@ -222,7 +228,10 @@ describe('bulk creation of records', () => {
     expect(statements).to.be.within(3, 8);
     // The last ten repeat the addresses of the first ten.
     expect(counts).to.deep.equal({
-      ...{ success: false, totalProcessed: 10_000, created: 9_990, failed: 10 },
+      success: false,
+      totalProcessed: 10_000,
+      created: 9_990,
+      failed: 10,
     });
     expect(data[9_989]?.data).to.deep.equal(objects[9_989]);
     expect(data[9_990]?.error?.details).to.deep.equal({

@@ -25,18 +25,30 @@ const fields = [
 /** The third has nothing but its number. */
 const stored: readonly Readonly<Record<string, unknown>>[] = [
   {
-    ...{ n: 0, text: 'alpha', amount: 9, open: true, due: '2026-01-31' },
+    n: 0,
+    text: 'alpha',
+    amount: 9,
+    open: true,
+    due: '2026-01-31',
     address: { city: 'Berlin', floor: 3, 'e:mail': 'x' },
     tags: ['red', 5],
   },
   {
-    ...{ n: 1, text: 'Beta: b,c', amount: 10, open: false, due: '2026-01-31T12:00:00+02:00' },
+    n: 1,
+    text: 'Beta: b,c',
+    amount: 10,
+    open: false,
+    due: '2026-01-31T12:00:00+02:00',
     address: { city: 'Bern', floor: '3', deep: { list: [{ sku: 'A-1' }, { sku: 'B-2' }] } },
     tags: [],
   },
   { n: 2 },
   {
-    ...{ n: 3, text: 'alphabet', amount: -0.5, open: false, due: '2025-12-31' },
+    n: 3,
+    text: 'alphabet',
+    amount: -0.5,
+    open: false,
+    due: '2025-12-31',
     address: { city: 'Rome' },
     tags: ['redder', true],
   },

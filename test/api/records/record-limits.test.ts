@@ -32,7 +32,9 @@ describe('limits of records', () => {
   /** Sends a body that is written already, so that only the server's work is measured. */
   const send = (path: string, body: Buffer): Promise<UnreadAnswer> =>
     sendUnread(instance.url, {
-      ...{ method: 'POST', path, body },
+      method: 'POST',
+      path,
+      body,
       headers: { authorization: `Bearer ${tenant.token}`, 'content-type': 'application/json' },
     });
   const written = (value: unknown) => Buffer.from(JSON.stringify(value));
@@ -197,7 +199,10 @@ describe('limits of records', () => {
       const text = 'x'.repeat(1_500);
       const body = written({
         data: Array.from({ length: 10_000 }, (_, index) => ({
-          ...{ name: `name ${index}`, amount: index / 4, text, tags: ['a', 'b', index] },
+          name: `name ${index}`,
+          amount: index / 4,
+          text,
+          tags: ['a', 'b', index],
         })),
       });
       expect(body.length).to.be.within(14 * mebibyte, 16 * mebibyte);
@@ -208,7 +213,10 @@ describe('limits of records', () => {
       const { created, data } = JSON.parse(answer?.text ?? '');
       expect(created).to.equal(10_000);
       expect(data[9_999].data).to.deep.equal({
-        ...{ name: 'name 9999', amount: 2499.75, text, tags: ['a', 'b', 9_999] },
+        name: 'name 9999',
+        amount: 2499.75,
+        text,
+        tags: ['a', 'b', 9_999],
       });
       expect(longestMs).to.be.below(blockMaxMs);
       expect(grownMiB).to.be.below(400);

@@ -45,7 +45,9 @@ describe('the plans of filters on records', () => {
     await tenant.post('/v1/mobjects', { name: 'many', fields }).expect(201);
     for (const from of [0, half]) {
       const data = Array.from({ length: half }, (_none, index) => ({
-        ...{ number: from + index, text: `record ${from + index}`, day: dayOf(index) },
+        number: from + index,
+        text: `record ${from + index}`,
+        day: dayOf(index),
         // True for the first half alone.
         flag: from === 0,
       }));

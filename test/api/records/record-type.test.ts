@@ -36,7 +36,12 @@ describe('record types', () => {
       .put(`${types}/plan`, { name: 'plans', label: null, description: null })
       .expect(200);
     expect(changed.body).to.deep.include({
-      ...{ id, name: 'plans', label: null, description: null, fields, createdAt },
+      id,
+      name: 'plans',
+      label: null,
+      description: null,
+      fields,
+      createdAt,
     });
     await tenant.get(`${types}/plan`).expect(404);
     // What was read can be sent back.

@@ -26,11 +26,19 @@ describe('reference data', () => {
       expect(body.data.totalElements).to.be.within(240, 260);
       expect(body.data.totalPages).to.equal(3);
       expect(Object.keys(body.data.content[0]).sort()).to.deep.equal([
-        ...['Alpha2Code', 'Alpha3Code', 'Code', 'Id', 'Name', '__type__'],
+        'Alpha2Code',
+        'Alpha3Code',
+        'Code',
+        'Id',
+        'Name',
+        '__type__',
       ]);
       expect(body.data.content[0]).to.include({
-        ...{ __type__: 'Country', Name: 'Afghanistan', Code: 'AF' },
-        ...{ Alpha2Code: 'AF', Alpha3Code: 'AFG' },
+        __type__: 'Country',
+        Name: 'Afghanistan',
+        Code: 'AF',
+        Alpha2Code: 'AF',
+        Alpha3Code: 'AFG',
       });
       const { body: capped } = await tenant.get(`${countries}?size=1000`).expect(200);
       expect(capped.data.size).to.equal(100);
@@ -95,7 +103,11 @@ describe('reference data', () => {
       expect(byName.content.map((row: { code: string }) => row.code)).to.deep.equal(['JPY']);
       const { body: none } = await tenant.get(`${currencies}?q=doubloon`).expect(200);
       expect(none).to.deep.equal({
-        ...{ content: [], page: 0, size: 100, totalElements: 0, totalPages: 0 },
+        content: [],
+        page: 0,
+        size: 100,
+        totalElements: 0,
+        totalPages: 0,
       });
     });
 
@@ -119,11 +131,20 @@ describe('reference data', () => {
     it('are listed with their values and ids', async () => {
       const { body } = await tenant.get('/v1/picklists').expect(200);
       expect(body.pagination).to.deep.equal({
-        ...{ total: body.data.length, limit: 50, offset: 0, hasMore: false },
+        total: body.data.length,
+        limit: 50,
+        offset: 0,
+        hasMore: false,
       });
       const netTerm = body.data.find((picklist: { name: string }) => picklist.name === 'netTerm');
       expect(netTerm.values.map((value: { name: string }) => value.name)).to.deep.equal([
-        ...['Due on Receipt', 'Net 7', 'Net 15', 'Net 30', 'Net 45', 'Net 60', 'Net 90'],
+        'Due on Receipt',
+        'Net 7',
+        'Net 15',
+        'Net 30',
+        'Net 45',
+        'Net 60',
+        'Net 90',
       ]);
       const { body: account } = await tenant
         .post(`${external}/accounts`, { name: 'P', netTerm: 'Net 45' })
@@ -139,7 +160,8 @@ describe('reference data', () => {
     it('have their values under their names, in any letter case', async () => {
       const { body } = await tenant.get('/v1/picklists/PaymentType').expect(200);
       expect(body.data.map((value: { name: string }) => value.name)).to.deep.equal([
-        ...['Pay In', 'Pay Out'],
+        'Pay In',
+        'Pay Out',
       ]);
       expect(body.pagination).to.include({ total: 2, hasMore: false });
     });

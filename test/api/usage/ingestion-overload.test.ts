@@ -26,7 +26,9 @@ describe('more ingestion than can be published', () => {
 
   const send = (body: string): Promise<RawAnswer> =>
     sendRaw(instance.url, {
-      ...{ method: 'POST', path, body },
+      method: 'POST',
+      path,
+      body,
       headers: { Authorization: `Bearer ${tenant.token}`, 'Content-Type': 'application/json' },
     });
 
@@ -81,7 +83,10 @@ describe('more ingestion than can be published', () => {
         expect(headers['retry-after']).to.equal('1');
         const { error } = JSON.parse(text) as { error: { message: string } };
         expect(JSON.parse(text)).to.deep.equal({
-          ...{ is_gateway_error: false, status_code: 503, error, extra_fields: {} },
+          is_gateway_error: false,
+          status_code: 503,
+          error,
+          extra_fields: {},
         });
       }
       expect(all.filter(({ status }) => status === 200)).to.have.length(accepted);

@@ -53,12 +53,23 @@ describe('rated transactions', () => {
     const { content, totalElements } = await list('');
     expect(totalElements).to.equal(5);
     expect(content.map((row) => row['TransactionDate'])).to.deep.equal([
-      ...['2026-04-01', '2026-03-12', '2026-03-12', '2026-03-11', '2026-03-10'],
+      '2026-04-01',
+      '2026-03-12',
+      '2026-03-12',
+      '2026-03-11',
+      '2026-03-10',
     ]);
     expect(content[4]).to.include({
       __type__: 'RatedTransaction',
-      ...{ ExternalTranId: 'tran-0', AccountId: acme, ServiceId: serviceId, Amount: 1 },
-      ...{ AccountNumber: 'A-1', Billed: false, Discount: 0, TaxAmount: 0, Quantity: 100 },
+      ExternalTranId: 'tran-0',
+      AccountId: acme,
+      ServiceId: serviceId,
+      Amount: 1,
+      AccountNumber: 'A-1',
+      Billed: false,
+      Discount: 0,
+      TaxAmount: 0,
+      Quantity: 100,
     });
     expect(content[4]?.['Currency__r']).to.deep.equal({ Name: 'USD' });
     expect(content[4]?.['UsageType__r']).to.deep.equal({ Name: 'Charge' });
@@ -69,10 +80,13 @@ describe('rated transactions', () => {
   it('are found by account, dates and part of the external id', async () => {
     expect(await ids(`accountId=${acme}`)).to.have.length(4);
     expect(await ids('fromDate=2026-03-11&toDate=2026-03-12')).to.have.members([
-      ...['tran-1', 'tran-2', 'tran-3'],
+      'tran-1',
+      'tran-2',
+      'tran-3',
     ]);
     expect(await ids('fromDate=2026-03-12&toDate=2026-03-12')).to.have.members([
-      ...['tran-1', 'tran-3'],
+      'tran-1',
+      'tran-3',
     ]);
     expect(await ids('q=AN-4')).to.deep.equal(['tran-4']);
     expect(await ids('q=%25')).to.deep.equal([]);
@@ -97,9 +111,17 @@ describe('rated transactions', () => {
     expect(body).to.include({ masterAccountId: acme, convCurrency: 'USD', contractId: null });
     expect(body.dimensions).to.have.length(1);
     expect(body.dimensions[0]).to.include({
-      ...{ transactionId: body.id, dimensionName: 'api_calls', volume: 100, rate: 0.01 },
-      ...{ calcAmount: 1, currency: 'USD', priceMethodType: 'QUANTITY', itemType: 'Usage' },
-      ...{ billStartDate: '2026-03-10', billEndDate: '2026-03-10', isProrated: false },
+      transactionId: body.id,
+      dimensionName: 'api_calls',
+      volume: 100,
+      rate: 0.01,
+      calcAmount: 1,
+      currency: 'USD',
+      priceMethodType: 'QUANTITY',
+      itemType: 'Usage',
+      billStartDate: '2026-03-10',
+      billEndDate: '2026-03-10',
+      isProrated: false,
     });
     const row = await tenant.get(`${path}/${body.id as string}?view=row`).expect(200);
     expect(row.body.data).to.include({ __type__: 'RatedTransaction', Id: body.id, Amount: 1 });

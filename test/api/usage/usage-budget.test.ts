@@ -26,7 +26,9 @@ const divisions = (count: number): string => `1${'/7'.repeat(count)}`;
 
 /** A logic whose steps take so many divisions. */
 const logicOf = (name: string, ...counts: number[]) => ({
-  ...{ name, transactionDimension: 'api_calls', priceOutput: 'price' },
+  name,
+  transactionDimension: 'api_calls',
+  priceOutput: 'price',
   steps: [
     ...counts.map((count, index) => ({ name: `step${index + 1}`, formula: divisions(count) })),
     { name: 'price', formula: '1' },
@@ -69,14 +71,17 @@ describe('the budget of formulas', () => {
     const [id = ''] = await send(tenant, usage('acme', serviceId));
     await waitUntilRated(tenant, 1);
     expect(await event(tenant, id)).to.include({
-      ...{ status: 'rejected', code: 'FORMULA_TOO_EXPENSIVE' },
+      status: 'rejected',
+      code: 'FORMULA_TOO_EXPENSIVE',
     });
   });
 
   it('counts the tiers that a formula prices', async () => {
     // 1,000 tiers are 3,000 operations: seven prices of the row are too many, six are not.
     const rateCardTiers = Array.from({ length: 1_000 }, (_none, index) => ({
-      ...{ tierNum: index + 1, tierMinVal: index, tierUnitRate: 1 },
+      tierNum: index + 1,
+      tierMinVal: index,
+      tierUnitRate: 1,
       ...(index === 999 ? {} : { tierMaxVal: index + 1 }),
     }));
     const row = { priceDimName: 'api_calls', label: 'Calls', priceMethod: 'TIERED', rateCardTiers };
@@ -86,7 +91,9 @@ describe('the budget of formulas', () => {
         rateCards: [{ currency: 'USD', rows: [row] }],
         pricingLogic: [
           {
-            ...{ name: 'Main', transactionDimension: 'api_calls', priceOutput: 'price' },
+            name: 'Main',
+            transactionDimension: 'api_calls',
+            priceOutput: 'price',
             steps: [{ name: 'price', formula: price(times).join('+') }],
           },
         ],
@@ -122,11 +129,12 @@ describe('the budget of formulas', () => {
   it('leaves out explanations that would make an answer larger than 8 MiB', async () => {
     const filler = ' '.repeat(1_900);
     const steps = Array.from({ length: 20 }, (_none, index) => ({
-      ...{ name: `step${index}`, formula: `${filler}1` },
+      name: `step${index}`,
+      formula: `${filler}1`,
     }));
     const serviceId = await createService(tenant, 'Wordy', {
       pricingLogic: [
-        { ...{ name: 'Main', transactionDimension: 'api_calls', priceOutput: 'step0' }, steps },
+        { name: 'Main', transactionDimension: 'api_calls', priceOutput: 'step0', steps },
       ],
     });
     const { body, text } = await simulate(serviceId, 400).expect(200);

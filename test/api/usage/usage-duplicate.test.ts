@@ -43,7 +43,11 @@ describe('usage events that are sent again', () => {
       Array.from({ length: 50 }, () => tenant.post('/v1/ingest/usage', { message }).expect(200)),
     );
     expect(await waitUntilRated(tenant, 50)).to.deep.equal({
-      ...{ accepted: 50, rated: 1, duplicate: 49, rejected: 0, pending: 0 },
+      accepted: 50,
+      rated: 1,
+      duplicate: 49,
+      rejected: 0,
+      pending: 0,
     });
     expect(await charges()).to.equal(1);
     const { body } = await tenant.get('/v1/usage-events?status=duplicate').expect(200);
@@ -96,7 +100,11 @@ describe('usage events that are sent again', () => {
     expect(repaired).to.include({ id: rejected.id, status: 'rated', offset: rejected.offset + 1 });
     expect(repaired.ratedTransactions[0]).to.include({ amount: 0.07, matches: true });
     expect(await summary(tenant)).to.deep.equal({
-      ...{ accepted: 2, rated: 1, duplicate: 1, rejected: 0, pending: 0 },
+      accepted: 2,
+      rated: 1,
+      duplicate: 1,
+      rejected: 0,
+      pending: 0,
     });
     const { body } = await tenant.get('/v1/usage-events?status=duplicate').expect(200);
     expect(body.data[0]).to.include({
@@ -135,7 +143,11 @@ describe('usage events that are sent again', () => {
     expect(shown.ratedTransactions[0].amount).to.equal(0.05);
     // The three before the one that was rated are duplicates of it; the last contradicts it.
     expect(await summary(tenant)).to.deep.equal({
-      ...{ accepted: 5, rated: 1, duplicate: 3, rejected: 1, pending: 0 },
+      accepted: 5,
+      rated: 1,
+      duplicate: 3,
+      rejected: 1,
+      pending: 0,
     });
     const { body } = await tenant.get('/v1/usage-events/summary').expect(200);
     for (const each of body.partitions) {
@@ -156,9 +168,7 @@ describe('usage events that are sent again', () => {
     }
     const end = await waitUntilRated(tenant, 40);
     // Per round one is rated, its equal is a duplicate, and the two of the other account contradict it.
-    expect(end).to.deep.equal({
-      ...{ accepted: 40, rated: 10, duplicate: 10, rejected: 20, pending: 0 },
-    });
+    expect(end).to.deep.equal({ accepted: 40, rated: 10, duplicate: 10, rejected: 20, pending: 0 });
     expect(await charges()).to.equal(10);
   });
 
@@ -183,7 +193,11 @@ describe('usage events that are sent again', () => {
     // Rated: good, and bad when it was mended. Duplicates: good again, bad twice before it was mended.
     // Rejected: good with another quantity, and bad after it was mended.
     expect(await waitUntilRated(tenant, 7)).to.deep.equal({
-      ...{ accepted: 7, rated: 2, duplicate: 3, rejected: 2, pending: 0 },
+      accepted: 7,
+      rated: 2,
+      duplicate: 3,
+      rejected: 2,
+      pending: 0,
     });
   });
 });

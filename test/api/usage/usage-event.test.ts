@@ -124,7 +124,10 @@ describe('usage events', () => {
     expect(before.ratedTransactions[0]).to.include({ amount: 1, contractId: null });
     const { body: contract } = await tenant
       .post(`${external}/contracts`, {
-        ...{ name: 'Special', number: 'S-1', masterAccountId: accountId, startDate: '2026-01-01' },
+        name: 'Special',
+        number: 'S-1',
+        masterAccountId: accountId,
+        startDate: '2026-01-01',
         services: [{ serviceId, serviceInstanceId: 'inst-1', rateCards: [flat(0.5)] }],
       })
       .expect(201);
@@ -158,8 +161,12 @@ describe('usage events', () => {
           rows: [
             { ...row, label: 'Calls', unitRate: 0.1 },
             {
-              ...{ ...row, priceDimName: 'share', label: 'Share', unitRate: 0.03 },
-              ...{ usageType: 'Payout', billingAccountId: partner },
+              ...row,
+              priceDimName: 'share',
+              label: 'Share',
+              unitRate: 0.03,
+              usageType: 'Payout',
+              billingAccountId: partner,
             },
           ],
         },
@@ -172,7 +179,10 @@ describe('usage events', () => {
     const charges = shown.ratedTransactions as Record<string, unknown>[];
     expect(
       charges.map(({ usageType, amount, accountId, matches }) => [
-        ...[usageType, amount, accountId === partner, matches],
+        usageType,
+        amount,
+        accountId === partner,
+        matches,
       ]),
     ).to.deep.equal([
       ['Charge', 10, false, true],
@@ -211,7 +221,11 @@ describe('usage events', () => {
     // Of 50 in a round, 36 are rated, 4 (5, 15, 25, 35) rejected, and 10 repeat 0 to 9; that of 5
     // is rejected as 5 was, and what it repeats becomes the duplicate (spec/beyond.md R12).
     expect(end).to.deep.equal({
-      ...{ accepted: 500, rated: 360, duplicate: 100, rejected: 40, pending: 0 },
+      accepted: 500,
+      rated: 360,
+      duplicate: 100,
+      rejected: 40,
+      pending: 0,
     });
   });
 
@@ -248,7 +262,11 @@ describe('usage events', () => {
     it('come newest first, in pages', async () => {
       const all = await list('');
       expect(all.data.map(({ status }) => status)).to.deep.equal([
-        ...['duplicate', 'rejected', 'rated', 'rated', 'rated'],
+        'duplicate',
+        'rejected',
+        'rated',
+        'rated',
+        'rated',
       ]);
       expect(all.pagination).to.deep.equal({ total: 5, limit: 50, offset: 0, hasMore: false });
       const page = await list('limit=2&offset=1');
@@ -269,7 +287,8 @@ describe('usage events', () => {
 
     it('can be chosen by the time of the usage: a date is a whole day', async () => {
       expect(await idsOf('from=2026-03-15&to=2026-04-01&status=rated')).to.have.members([
-        ...['list-1', 'list-2'],
+        'list-1',
+        'list-2',
       ]);
       expect(await idsOf('from=2026-03-15T12:00:01Z&status=rated')).to.deep.equal(['list-2']);
       expect(await idsOf('to=2026-03-15T12:00:00Z&status=rated')).to.deep.equal(['list-0']);
@@ -340,7 +359,8 @@ describe('usage events', () => {
     expect(rejectedEvents).to.have.length(1);
     expect(rejectedEvents[0]).to.include({
       externalTransactionId: messages[2]?.externalTransactionId,
-      ...{ partition: places[2]?.partition, offset: places[2]?.from },
+      partition: places[2]?.partition,
+      offset: places[2]?.from,
     });
     // Nothing is there yet; and nobody else's is ever there.
     const ahead = { partition: places[0]?.partition, from: 1000, to: 1002 };
@@ -350,51 +370,13 @@ describe('usage events', () => {
     expect(other.body).to.include({ accepted: 4, rated: 0, rejected: 0, pending: 4 });
     const inverted = await sender.post(path, { ranges: [{ partition: 0, from: 5, to: 5 }] });
     expect([inverted.status, inverted.body.error.message]).to.deep.equal([
-      ...[400, 'A range ends at 5, which is not after 5.'],
+      400,
+      'A range ends at 5, which is not after 5.',
     ]);
     const wide = await sender.post(path, { ranges: [{ partition: 0, from: 0, to: 100_001 }] });
     expect([wide.status, wide.body.error.message]).to.deep.equal([
-      ...[400, 'The ranges have 100001 events; ask for at most 100000 at once.'],
+      400,
+      'The ranges have 100001 events; ask for at most 100000 at once.',
     ]);
-  });
-});
-
-describe('usage events that wait', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
-
-  it('are found by their ids, listed and counted', async () => {
-    for (let index = 0; index < 5; index += 1) {
-      await send(
-        tenant,
-        usage(`account-${index}`, 'x', { externalTransactionId: `wait "${index}"` }),
-      );
-    }
-    expect(await summary(tenant)).to.deep.equal({
-      ...{ accepted: 5, rated: 0, duplicate: 0, rejected: 0, pending: 5 },
-    });
-    const { body } = await tenant.get('/v1/usage-events').expect(200);
-    const names = body.data.map((each: Record<string, unknown>) => each['externalTransactionId']);
-    expect(names).to.deep.equal(['wait "4"', 'wait "3"', 'wait "2"', 'wait "1"', 'wait "0"']);
-    const byName = await event(tenant, 'wait "2"');
-    expect(byName).to.include({
-      status: 'pending',
-      billingAccountRef: 'account-2',
-      workflowId: null,
-    });
-    expect(byName.ratedTransactions).to.deep.equal([]);
-    expect(await event(tenant, byName.id as string)).to.deep.equal(byName);
-    const page = await tenant.get('/v1/usage-events?status=pending&limit=2&offset=1').expect(200);
-    expect(page.body.data).to.deep.equal(body.data.slice(1, 3));
-    expect(page.body.pagination).to.include({ total: 5, hasMore: true });
-    const other = await instance.tenant();
-    await other.get(`/v1/usage-events/${byName.id as string}`).expect(404);
-    const retry = await tenant.post(`/v1/usage-events/${byName.id as string}/retry`).expect(409);
-    expect(retry.body.error.code).to.equal('CONFLICT');
   });
 });

@@ -41,7 +41,9 @@ describe('usage events that cannot be rated', () => {
           currency: 'USD',
           rows: [
             {
-              ...{ ...row, priceMethod: 'QUANTITY', unitRate: 1 },
+              ...row,
+              priceMethod: 'QUANTITY',
+              unitRate: 1,
               attributeValues: [{ attributeName: 'region', attributeValue: 'eu' }],
             },
           ],
@@ -54,7 +56,9 @@ describe('usage events that cannot be rated', () => {
     services['divided'] = await createService(tenant, 'Divided', {
       pricingLogic: [
         {
-          ...{ name: 'Main', priceOutput: 'price', transactionDimension: 'api_calls' },
+          name: 'Main',
+          priceOutput: 'price',
+          transactionDimension: 'api_calls',
           steps: [{ name: 'price', formula: 'Price(api_calls, 1) / (api_calls - 100)' }],
         },
       ],
@@ -62,7 +66,9 @@ describe('usage events that cannot be rated', () => {
     services['broken'] = await createService(tenant, 'Broken', {
       pricingLogic: [
         {
-          ...{ name: 'Main', priceOutput: 'price', transactionDimension: 'api_calls' },
+          name: 'Main',
+          priceOutput: 'price',
+          transactionDimension: 'api_calls',
           steps: [{ name: 'price', formula: '1' }],
         },
       ],
@@ -335,7 +341,11 @@ describe('usage events that cannot be rated', () => {
         .expect(200);
       expect(body).to.deep.equal({ retried: 1201, rated: 1200, rejected: 1 });
       expect(await waitUntilRated(own)).to.deep.equal({
-        ...{ accepted: 1201, rated: 1200, duplicate: 0, rejected: 1, pending: 0 },
+        accepted: 1201,
+        rated: 1200,
+        duplicate: 0,
+        rejected: 1,
+        pending: 0,
       });
       // The first 600 cost 1 each, those after them nothing.
       for (const [id, amount] of [

@@ -22,11 +22,20 @@ type Shown = Record<string, unknown> & { ratedTransactions: Record<string, unkno
 function comparable({ ratedTransactions, ...shown }: Shown) {
   return {
     ...shown,
-    ...{ id: 0, offset: 0, receivedAt: 0, processedAt: 0, workflowId: 0, runId: 0, morgId: 0 },
+    id: 0,
+    offset: 0,
+    receivedAt: 0,
+    processedAt: 0,
+    workflowId: 0,
+    runId: 0,
+    morgId: 0,
     ratedTransactions: ratedTransactions.map((charge) => ({
-      ...{ ...charge, id: 0 },
+      ...charge,
+      id: 0,
       dimensions: (charge['dimensions'] as object[]).map((each) => ({
-        ...{ ...each, id: 0, transactionId: 0 },
+        ...each,
+        id: 0,
+        transactionId: 0,
       })),
     })),
   };
@@ -44,7 +53,9 @@ describe('a simulation of usage', () => {
       ...meteredService,
       pricingLogic: [
         {
-          ...{ name: 'Main', priceOutput: 'all', transactionDimension: 'api_calls' },
+          name: 'Main',
+          priceOutput: 'all',
+          transactionDimension: 'api_calls',
           steps: [
             { name: 'base', formula: 'Price(api_calls, api_calls)' },
             { name: 'all', formula: 'base + 0.5' },
@@ -105,7 +116,11 @@ describe('a simulation of usage', () => {
       5,
     ])) as Shown[];
     expect(shown.map(({ code }) => code)).to.deep.equal([
-      ...[null, 'ACCOUNT_NOT_FOUND', 'INVALID_EVENT', 'INVALID_EVENT', 'INVALID_EVENT'],
+      null,
+      'ACCOUNT_NOT_FOUND',
+      'INVALID_EVENT',
+      'INVALID_EVENT',
+      'INVALID_EVENT',
     ]);
     expect(await simulate([])).to.deep.equal([]);
   });

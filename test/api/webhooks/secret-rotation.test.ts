@@ -32,7 +32,9 @@ describe('rotation of SECRET_KEY', function () {
     for (const tenant of tenants) {
       await tenant
         .post('/v1/webhooks', {
-          ...{ url: 'http://127.0.0.1:9/x', events: ['payment.saved'], secret: secretText },
+          url: 'http://127.0.0.1:9/x',
+          events: ['payment.saved'],
+          secret: secretText,
         })
         .expect(201);
     }

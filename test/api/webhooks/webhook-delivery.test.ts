@@ -85,12 +85,9 @@ describe('deliveries of webhooks', () => {
   });
 
   it('rest while their tenant is suspended, also those that are tried again, and go on', async () => {
+    const suspension = 'update tenant set suspended_at = case when $2 then now() end where id = $1';
     const suspend = (isSuspended: boolean) =>
-      asOwner(instance.databaseUrl, (client) =>
-        client.query('update tenant set suspended_at = case when $2 then now() end where id = $1', [
-          ...[tenant.id, isSuspended],
-        ]),
-      );
+      asOwner(instance.databaseUrl, (client) => client.query(suspension, [tenant.id, isSuspended]));
     receiver.answer = (_request, response) => void response.writeHead(500).end();
     const webhookId = await register(records);
     await create({ n: 1 });
@@ -108,9 +105,8 @@ describe('deliveries of webhooks', () => {
     expect(receiver.received).to.have.length(before);
     await suspend(false);
     await waitUntilDelivered(tenant, webhookId);
-    expect((await deliveries(webhookId)).map(({ status }) => status)).to.deep.equal([
-      ...['delivered', 'delivered'],
-    ]);
+    const statuses = (await deliveries(webhookId)).map(({ status }) => status);
+    expect(statuses).to.deep.equal(['delivered', 'delivered']);
   }).timeout(90_000);
 
   it('tell of a record as the API shows it, in the order of its changes', async () => {
@@ -161,8 +157,13 @@ describe('deliveries of webhooks', () => {
     const accountId = await createAccount(tenant, 'acme');
     const payment = await tenant
       .post(`${external}/payments`, {
-        ...{ accountId, amount: 10.5, currency: 'USD', paymentType: 'Pay In' },
-        ...{ paymentDate: '2026-01-01', paymentMethod: 'Cash', paymentReference: 'P-1' },
+        accountId,
+        amount: 10.5,
+        currency: 'USD',
+        paymentType: 'Pay In',
+        paymentDate: '2026-01-01',
+        paymentMethod: 'Cash',
+        paymentReference: 'P-1',
       })
       .expect(201);
     await tenant.put(`${external}/payments/${String(payment.body.id)}`, { amount: 11 }).expect(200);

@@ -44,7 +44,9 @@ describe('webhooks', () => {
     const read = await tenant.get(`/v1/webhooks/${String(body.id)}`).expect(200);
     expect(without(read.body, 'updatedAt')).to.deep.equal({
       ...body,
-      ...{ disabledReason: null, disabledAt: null, failingSince: null },
+      disabledReason: null,
+      disabledAt: null,
+      failingSince: null,
     });
     const list = await tenant.get('/v1/webhooks').expect(200);
     expect(list.body).to.deep.equal({
@@ -137,7 +139,8 @@ describe('webhooks', () => {
     expect(statuses).to.deep.equal([201, 201, 201, 201, 201, 409, 409, 409]);
     const refused = answers.find(({ status }) => status === 409);
     expect(refused?.body.error).to.include({
-      ...{ code: 'CONFLICT', message: 'There are 100 webhooks already: delete one first.' },
+      code: 'CONFLICT',
+      message: 'There are 100 webhooks already: delete one first.',
     });
     // Another tenant has its own hundred.
     await (await instance.tenant()).post('/v1/webhooks', webhook).expect(201);
@@ -153,7 +156,8 @@ describe('webhooks', () => {
       .expect(200);
     expect(without(body, 'updatedAt')).to.deep.equal({
       ...without(before, 'updatedAt'),
-      ...{ url: 'http://hooks.example/', active: false },
+      url: 'http://hooks.example/',
+      active: false,
     });
     const events = ['usage.rated'];
     const changed = await tenant.put(path, { events, active: null }).expect(200);
@@ -195,8 +199,12 @@ describe('webhooks', () => {
     await tenant.put(path, { active: false }).expect(200);
     const { body } = await tenant.get(`${path}/deliveries`).expect(200);
     expect(body.data[0]).to.deep.include({
-      ...{ id: waiting.body.id, event: 'webhook.test', webhookId: id, recordId: id },
-      ...{ status: 'failed', reason: 'The webhook was switched off.' },
+      id: waiting.body.id,
+      event: 'webhook.test',
+      webhookId: id,
+      recordId: id,
+      status: 'failed',
+      reason: 'The webhook was switched off.',
     });
     const delivery = `${path}/deliveries/${String(waiting.body.id)}`;
     for (const [action, given] of [
@@ -232,7 +240,10 @@ describe('webhooks', () => {
     ]);
     expect((await list('?status=delivered')).data).to.deep.equal([]);
     expect((await list('?status=pending&limit=1&offset=1')).pagination).to.deep.equal({
-      ...{ total: 2, limit: 1, offset: 1, hasMore: false },
+      total: 2,
+      limit: 1,
+      offset: 1,
+      hasMore: false,
     });
     await tenant.get(`${path}/deliveries?status=lost`).expect(400);
   });

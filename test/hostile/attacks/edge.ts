@@ -159,7 +159,9 @@ export const edgeAttacks: readonly Attack[] = [
     async run(attacker) {
       const bomb = gzipSync(Buffer.alloc(900 * mebibyte, 'a'), { level: 9 });
       await attacker.flood(() => ({
-        ...{ path: usagePath, method: 'POST', body: bomb },
+        path: usagePath,
+        method: 'POST',
+        body: bomb,
         headers: { 'content-encoding': 'gzip' },
       }));
     },

@@ -11,7 +11,8 @@ const times = <T>(count: number, make: (index: number) => T): T[] =>
 
 const executing = (workflow: string, data: object, isAsync: boolean) => (attacker: Attacker) =>
   attacker.flood(() => ({
-    ...{ path: `/v1/workflows/${workflow}/execute`, method: 'POST' },
+    path: `/v1/workflows/${workflow}/execute`,
+    method: 'POST',
     body: textOf({ data, async: isAsync }),
   }));
 
@@ -46,13 +47,17 @@ export const flowAttacks: readonly Attack[] = [
     operations: ['executeWorkflow', 'createPayment', 'runSavePayment'],
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: '/v1/workflows/payment-save/execute', method: 'POST' },
+        path: '/v1/workflows/payment-save/execute',
+        method: 'POST',
         headers: { 'idempotency-key': `${attacker.stamp}-${index}-${'k'.repeat(200)}` },
         body: textOf({
           async: true,
           data: {
-            ...{ account_id: accountIdOf(index % 2_000), amount: 1, currency_id: 'USD' },
-            ...{ payment_date: '2026-10-05', payment_method: 'ACH' },
+            account_id: accountIdOf(index % 2_000),
+            amount: 1,
+            currency_id: 'USD',
+            payment_date: '2026-10-05',
+            payment_method: 'ACH',
             payment_reference: `${attacker.stamp}-${index}`,
           },
         }),
@@ -64,7 +69,9 @@ export const flowAttacks: readonly Attack[] = [
     async run(attacker) {
       const body = textOf({ id: accountIdOf(3), description: 'x'.repeat(3_000) });
       await attacker.flood(() => ({
-        ...{ path: `${external}/run/billing/account/edit`, method: 'POST', body },
+        path: `${external}/run/billing/account/edit`,
+        method: 'POST',
+        body,
         headers: { 'idempotency-key': attacker.stamp },
       }));
     },
@@ -74,7 +81,8 @@ export const flowAttacks: readonly Attack[] = [
     operations: ['runEditAccount'],
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: `${external}/run/billing/account/edit`, method: 'POST' },
+        path: `${external}/run/billing/account/edit`,
+        method: 'POST',
         body: textOf({ id: accountIdOf(5), description: `${index} ${'d'.repeat(3_900)}` }),
       }));
     },
@@ -83,7 +91,8 @@ export const flowAttacks: readonly Attack[] = [
     name: 'flows with starts that are refused late',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: `${external}/run/billing/contract/create`, method: 'POST' },
+        path: `${external}/run/billing/contract/create`,
+        method: 'POST',
         body: textOf({
           name: `c-${attacker.stamp}-${index}`,
           master_account_id: `no such account ${'n'.repeat(200)}`,
@@ -108,7 +117,8 @@ export const flowAttacks: readonly Attack[] = [
     isShort: true,
     async run(attacker) {
       await attacker.flood(() => ({
-        ...{ path: '/mcp', method: 'POST' },
+        path: '/mcp',
+        method: 'POST',
         body: `[${times(400, (each) => call(each, 'listRatedTransactions', { size: 20, page: 900 })).join(',')}]`,
       }));
     },
@@ -118,7 +128,8 @@ export const flowAttacks: readonly Attack[] = [
     async run(attacker) {
       const names = ['listUsageEvents', 'listAudit', 'listRecords'];
       await attacker.flood((index) => ({
-        ...{ path: '/mcp', method: 'POST' },
+        path: '/mcp',
+        method: 'POST',
         body: call(index, names[index % names.length] ?? '', {
           limit: 1_000,
           ...(index % names.length === 2 ? { mobjectId: attacker.loot.hoardId } : {}),
@@ -130,7 +141,8 @@ export const flowAttacks: readonly Attack[] = [
     name: 'MCP: descriptions of all tools',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: '/mcp', method: 'POST' },
+        path: '/mcp',
+        method: 'POST',
         body: textOf({ jsonrpc: '2.0', id: index, method: 'tools/list' }),
       }));
     },
@@ -172,12 +184,15 @@ export const flowAttacks: readonly Attack[] = [
     async run(attacker) {
       const { references } = attacker.loot;
       const services = times(480, (index) => ({
-        ...{ serviceId: references['serviceId'], startDate: '2026-01-01' },
+        serviceId: references['serviceId'],
+        startDate: '2026-01-01',
         serviceInstanceId: `${attacker.stamp}-${index}`,
-        ...{ chargeFrequency: 'Daily', billingFrequency: 'Monthly' },
+        chargeFrequency: 'Daily',
+        billingFrequency: 'Monthly',
       }));
       const body = (index: number) => ({
-        ...{ name: `c-${attacker.stamp}-${index}`, masterAccountId: references['masterAccountId'] },
+        name: `c-${attacker.stamp}-${index}`,
+        masterAccountId: references['masterAccountId'],
         currency: 'USD',
         services: services.map((line) => ({
           ...line,
@@ -198,13 +213,14 @@ export const flowAttacks: readonly Attack[] = [
     operations: ['createAccount', 'updateAccount', 'getAccount'],
     async run(attacker) {
       const addresses = times(100, (index) => ({
-        ...{ line1: `${index} Main Street`, city: 'c'.repeat(200), country: 'US' },
+        line1: `${index} Main Street`,
+        city: 'c'.repeat(200),
+        country: 'US',
       }));
       await attacker.flood((index) => ({
-        ...{ path: `${external}/accounts`, method: 'POST' },
-        body: textOf({
-          ...{ name: `a ${index}`, externalId: `${attacker.stamp}-${index}`, addresses },
-        }),
+        path: `${external}/accounts`,
+        method: 'POST',
+        body: textOf({ name: `a ${index}`, externalId: `${attacker.stamp}-${index}`, addresses }),
       }));
     },
   },

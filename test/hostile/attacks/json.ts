@@ -13,7 +13,9 @@ const sending = (name: string, make: () => string, extra: Partial<Attack> = {}):
     const body = make();
     const paths = [path, '/v1/ingest/usage', '/api/v1/external/services', '/mcp'];
     await attacker.flood((index) => ({
-      ...{ path: paths[index % paths.length] ?? path, method: 'POST', body },
+      path: paths[index % paths.length] ?? path,
+      method: 'POST',
+      body,
     }));
   },
 });

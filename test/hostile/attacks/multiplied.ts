@@ -58,8 +58,10 @@ export const multipliedAttacks: readonly Attack[] = [
         const number = attacker.next();
         const batch = times(1_000, (index) => ({
           message: {
-            ...{ externalTransactionId: `${name}-${number}-${index}`, serviceId },
-            ...{ billingAccountRef: name, eventTimestamp: '2026-10-05T12:00:00Z' },
+            externalTransactionId: `${name}-${number}-${index}`,
+            serviceId,
+            billingAccountRef: name,
+            eventTimestamp: '2026-10-05T12:00:00Z',
             dimensions: { units: '7' },
           },
         }));

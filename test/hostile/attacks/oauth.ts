@@ -41,7 +41,9 @@ export const oauthAttacks: readonly Attack[] = [
         return `http://localhost:33418/${'a'.repeat(1_900)}${index}`;
       });
       await attacker.flood((index) => ({
-        ...{ path: `${prefix}/register`, method: 'POST', token: null },
+        path: `${prefix}/register`,
+        method: 'POST',
+        token: null,
         body: JSON.stringify({
           ...examples.registration,
           client_name: `c${index} ${'n'.repeat(190)}`,
@@ -56,16 +58,21 @@ export const oauthAttacks: readonly Attack[] = [
     isShort: true,
     async run(attacker) {
       const registered = await attacker.send({
-        ...{ path: `${prefix}/register`, method: 'POST', token: null },
+        path: `${prefix}/register`,
+        method: 'POST',
+        token: null,
         body: JSON.stringify(examples.registration),
       });
       const { client_id: id = 'none' } = (
         registered.status === 201 ? JSON.parse(registered.text) : {}
       ) as { client_id?: string };
       const query = new URLSearchParams({
-        ...{ response_type: 'code', client_id: id, state: 's'.repeat(2_000) },
+        response_type: 'code',
+        client_id: id,
+        state: 's'.repeat(2_000),
         redirect_uri: examples.registration.redirect_uris[0] ?? '',
-        ...{ code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' },
+        code_challenge: 'A'.repeat(43),
+        code_challenge_method: 'S256',
         scope: 'mcp:read mcp:write',
       });
       await attacker.flood(() => ({
@@ -78,7 +85,10 @@ export const oauthAttacks: readonly Attack[] = [
     name: 'consent forms with guessed credentials',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: '/oauth/consent', method: 'POST', token: null, headers: form },
+        path: '/oauth/consent',
+        method: 'POST',
+        token: null,
+        headers: form,
         body: `flow_id=${index}&decision=allow&credential=dbk_${String(index).padStart(16, 'a')}_${'A'.repeat(43)}`,
       }));
     },
@@ -96,7 +106,10 @@ export const oauthAttacks: readonly Attack[] = [
     name: 'token endpoint with guessed codes',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: `${prefix}/token`, method: 'POST', token: null, headers: form },
+        path: `${prefix}/token`,
+        method: 'POST',
+        token: null,
+        headers: form,
         body:
           `grant_type=authorization_code&client_id=${index}&code=${'c'.repeat(500)}${index}` +
           `&code_verifier=${'v'.repeat(64)}&redirect_uri=http://localhost/cb`,
@@ -107,7 +120,10 @@ export const oauthAttacks: readonly Attack[] = [
     name: 'token endpoint with guessed refresh tokens, in forms of 60 KB',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: `${prefix}/token`, method: 'POST', token: null, headers: form },
+        path: `${prefix}/token`,
+        method: 'POST',
+        token: null,
+        headers: form,
         body: `grant_type=refresh_token&client_id=${index}&refresh_token=${'r'.repeat(60_000)}`,
       }));
     },
@@ -116,7 +132,10 @@ export const oauthAttacks: readonly Attack[] = [
     name: 'revocation of guessed tokens',
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: `${prefix}/revoke`, method: 'POST', token: null, headers: form },
+        path: `${prefix}/revoke`,
+        method: 'POST',
+        token: null,
+        headers: form,
         body: `client_id=${index}&token=${'t'.repeat(2_000)}${index}`,
       }));
     },

@@ -26,10 +26,15 @@ const tieredCard = (tiers: number) => ({
   currency: 'USD',
   rows: [
     {
-      ...{ label: 'Units', priceDimName: 'units', priceMethod: 'TIERED' },
+      label: 'Units',
+      priceDimName: 'units',
+      priceMethod: 'TIERED',
       rateCardTiers: times(tiers, (index) => ({
-        ...{ tierNum: index + 1, tierMinVal: index, flatRate: false },
-        ...{ tierMaxVal: index === tiers - 1 ? null : index + 1, tierUnitRate: 0.0001 },
+        tierNum: index + 1,
+        tierMinVal: index,
+        flatRate: false,
+        tierMaxVal: index === tiers - 1 ? null : index + 1,
+        tierUnitRate: 0.0001,
       })),
     },
   ],
@@ -42,7 +47,9 @@ const flatCard = {
 
 /** Steps of which each divides by numbers of many digits as often as a formula may. */
 const dividing = (steps: number, divisions: number) => ({
-  ...{ name: 'Divide', priceOutput: `s${steps - 1}`, transactionDimension: 'Billed account' },
+  name: 'Divide',
+  priceOutput: `s${steps - 1}`,
+  transactionDimension: 'Billed account',
   steps: times(steps, (index) => ({
     name: `s${index}`,
     formula: `${index === 0 ? 'units' : `s${index - 1}`}${' / 1.0000000000000000001'.repeat(divisions)}`,
@@ -52,8 +59,11 @@ const dividing = (steps: number, divisions: number) => ({
 const event = (id: string, serviceId: string, dimensions: object, account = 'acct-7') => ({
   key: id,
   message: {
-    ...{ externalTransactionId: id, serviceId, billingAccountRef: account },
-    ...{ eventTimestamp: '2026-10-05T12:00:00Z', dimensions },
+    externalTransactionId: id,
+    serviceId,
+    billingAccountRef: account,
+    eventTimestamp: '2026-10-05T12:00:00Z',
+    dimensions,
   },
 });
 
@@ -81,7 +91,8 @@ export const ratingAttacks: readonly Attack[] = [
     isShort: true,
     async run(attacker) {
       const serviceId = await makeService(attacker, {
-        ...{ priceableAttributes: [attribute], rateCards: [flatCard] },
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
         pricingLogic: [dividing(200, 80)],
       });
       const body = textOf(times(1_000, (i) => event(`e${i}`, serviceId, { units: manyDigits })));
@@ -93,7 +104,8 @@ export const ratingAttacks: readonly Attack[] = [
     operations: ['simulateUsage'],
     async run(attacker) {
       const serviceId = await makeService(attacker, {
-        ...{ priceableAttributes: [attribute], rateCards: [flatCard] },
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
         pricingLogic: [dividing(21, 80)],
       });
       const body = textOf(times(100, (i) => event(`e${i}`, serviceId, { units: manyDigits })));
@@ -127,7 +139,8 @@ export const ratingAttacks: readonly Attack[] = [
     operations: ['ingestUsageBatch'],
     async run(attacker) {
       const serviceId = await makeService(attacker, {
-        ...{ priceableAttributes: [attribute], rateCards: [flatCard] },
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
         pricingLogic: [dividing(20, 80)],
       });
       await ingesting(attacker, serviceId, { units: manyDigits });
@@ -151,7 +164,8 @@ export const ratingAttacks: readonly Attack[] = [
     async run(attacker) {
       const dimensions = { units: '1', filler: 'u'.repeat(1_000_000) };
       await attacker.flood((index) => ({
-        ...{ path: '/v1/ingest/usage', method: 'POST' },
+        path: '/v1/ingest/usage',
+        method: 'POST',
         body: textOf(event(`${attacker.stamp}-${index}`, serviceIdOf(1), dimensions)),
       }));
     },
@@ -162,7 +176,8 @@ export const ratingAttacks: readonly Attack[] = [
     async run(attacker) {
       await attacker.flood(
         (index) => ({
-          ...{ path: '/v1/ingest/usage', method: 'POST' },
+          path: '/v1/ingest/usage',
+          method: 'POST',
           body: textOf(event(`${attacker.stamp}-${index}`, serviceIdOf(1), { api_calls: '1' })),
         }),
         256,
@@ -210,7 +225,9 @@ export const ratingAttacks: readonly Attack[] = [
       }
       await attacker.flood((index) => ({
         path: '/v1/usage-events/retry',
-        ...{ method: 'POST', body: '{}', headers: { 'idempotency-key': `r${index}` } },
+        method: 'POST',
+        body: '{}',
+        headers: { 'idempotency-key': `r${index}` },
       }));
     },
   },
@@ -220,7 +237,10 @@ export const ratingAttacks: readonly Attack[] = [
     async run(attacker) {
       const serviceId = await makeService(attacker, { priceableAttributes: [attribute] });
       const rows = times(150, (row) => ({
-        ...{ label: `Row ${row}`, priceDimName: 'units', priceMethod: 'QUANTITY', unitRate: 0.01 },
+        label: `Row ${row}`,
+        priceDimName: 'units',
+        priceMethod: 'QUANTITY',
+        unitRate: 0.01,
         attributeValues: times(100, (index) => ({
           attributeName: `a${index}`,
           attributeValue: `v${row}-${index}`,
@@ -238,7 +258,10 @@ export const ratingAttacks: readonly Attack[] = [
     async run(attacker) {
       const serviceId = await makeService(attacker, { priceableAttributes: [attribute] });
       const rows = times(8_000, (row) => ({
-        ...{ label: `R${row}`, priceDimName: 'units', priceMethod: 'QUANTITY', unitRate: 0.01 },
+        label: `R${row}`,
+        priceDimName: 'units',
+        priceMethod: 'QUANTITY',
+        unitRate: 0.01,
       }));
       const body = textOf({ currency: 'USD', rows });
       const path = `${external}/services/${serviceId}/rate-cards`;
@@ -271,11 +294,13 @@ export const ratingAttacks: readonly Attack[] = [
       await attacker.flood((index) =>
         index % 2 === 0
           ? {
-              ...{ path: `${external}/run/billing/service/clone`, method: 'POST' },
+              path: `${external}/run/billing/service/clone`,
+              method: 'POST',
               body: textOf({ Service_ID: id }),
             }
           : {
-              ...{ path: `${external}/services`, method: 'POST' },
+              path: `${external}/services`,
+              method: 'POST',
               body: textOf({ name: `m-${attacker.stamp}-${index}`, currency: 'USD', ...service }),
             },
       );
@@ -286,16 +311,22 @@ export const ratingAttacks: readonly Attack[] = [
     operations: ['createPricingLogic', 'createRateComputation', 'validateRateComputations'],
     async run(attacker) {
       const serviceId = await makeService(attacker, {
-        ...{ priceableAttributes: [attribute], rateCards: [flatCard] },
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
       });
       const formula = `${'('.repeat(49)}units${')'.repeat(49)}${' + Ceil(units)'.repeat(130)}`;
       const steps = times(200, (index) => ({ name: `s${index}`, formula }));
       const logic = {
-        ...{ name: 'Long', priceOutput: 's199', transactionDimension: 'Billed account', steps },
+        name: 'Long',
+        priceOutput: 's199',
+        transactionDimension: 'Billed account',
+        steps,
       };
       const body = textOf(logic);
       await attacker.flood(() => ({
-        ...{ path: `${external}/services/${serviceId}/pricing-logic`, method: 'POST', body },
+        path: `${external}/services/${serviceId}/pricing-logic`,
+        method: 'POST',
+        body,
       }));
     },
   },

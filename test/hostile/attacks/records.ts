@@ -60,7 +60,9 @@ export const recordAttacks: readonly Attack[] = [
       });
       const body = textOf({ filter, sort: 'name:desc', limit: 1_000, offset: 10_000 });
       await attacker.flood(() => ({
-        ...{ path: `/v1/mobjects/${attacker.loot.hoardId}/mdata/search`, method: 'POST', body },
+        path: `/v1/mobjects/${attacker.loot.hoardId}/mdata/search`,
+        method: 'POST',
+        body,
       }));
     },
   },
@@ -134,7 +136,9 @@ export const recordAttacks: readonly Attack[] = [
           Object.fromEntries(times(50, (key) => [`u${key}`, `${number}-${index}`])),
         );
         return attacker.send({
-          ...{ path: `/v1/mobjects/${id}/mdata/bulk`, method: 'POST', body: textOf({ data }) },
+          path: `/v1/mobjects/${id}/mdata/bulk`,
+          method: 'POST',
+          body: textOf({ data }),
         });
       }, 6);
     },
@@ -170,7 +174,9 @@ export const recordAttacks: readonly Attack[] = [
         id?: string;
       };
       await attacker.flood(() => ({
-        ...{ path: `/v1/mobjects/${id}/mdata/${recordId}`, method: 'PUT', body },
+        path: `/v1/mobjects/${id}/mdata/${recordId}`,
+        method: 'PUT',
+        body,
       }));
     },
   },
@@ -181,7 +187,8 @@ export const recordAttacks: readonly Attack[] = [
       const path = `/v1/mobjects/${attacker.loot.hoardId}`;
       const field = (name: string) => ({ name, type: 'string', unique: true });
       await attacker.flood((index) => ({
-        ...{ path, method: 'PUT' },
+        path,
+        method: 'PUT',
         body: textOf({
           fields: [
             { name: 'n', type: 'number' },

@@ -19,9 +19,7 @@ async function tellThem(attacker: Attacker, urls: readonly string[]): Promise<vo
   );
   const path = `/v1/mobjects/${id}/mdata`;
   await attacker.flood(
-    (index) => ({
-      ...{ path, method: 'POST', body: textOf({ data: { index } }) },
-    }),
+    (index) => ({ path, method: 'POST', body: textOf({ data: { index } }) }),
     12,
   );
 }
@@ -49,7 +47,8 @@ async function withReceiver(
 }
 
 const receiving = (name: string, answer: Parameters<typeof createServer>[1]): Attack => ({
-  ...{ name, needsPrivateWebhooks: true as const },
+  name,
+  needsPrivateWebhooks: true as const,
   async run(attacker) {
     await withReceiver(answer, async (url) => {
       await tellThem(
@@ -79,9 +78,17 @@ export const webhookAttacks: readonly Attack[] = [
     operations: ['createWebhook', 'updateWebhook'],
     async run(attacker) {
       const urls = [
-        ...['http://localhost/', 'http://127.0.0.1/', 'http://[::1]/', 'http://[::7f00:1]/'],
-        ...['http://168.63.129.16/', 'http://169.254.169.254/', 'http://[::ffff:127.0.0.1]/'],
-        ...['http://0x7f.1/', 'http://2130706433/', 'http://localtest.me/', 'http://xn--/'],
+        'http://localhost/',
+        'http://127.0.0.1/',
+        'http://[::1]/',
+        'http://[::7f00:1]/',
+        'http://168.63.129.16/',
+        'http://169.254.169.254/',
+        'http://[::ffff:127.0.0.1]/',
+        'http://0x7f.1/',
+        'http://2130706433/',
+        'http://localtest.me/',
+        'http://xn--/',
         `http://${'a'.repeat(63)}.${'b'.repeat(63)}.${'c'.repeat(63)}.invalid/`,
         `http://${'a.'.repeat(120)}invalid/`,
       ];
@@ -94,9 +101,12 @@ export const webhookAttacks: readonly Attack[] = [
     operations: ['createWebhook', 'listWebhooks', 'deleteWebhook'],
     async run(attacker) {
       await attacker.flood((index) => ({
-        ...{ path: '/v1/webhooks', method: 'POST' },
+        path: '/v1/webhooks',
+        method: 'POST',
         body: textOf({
-          ...{ url: `https://hooks.invalid/${index}`, events: ['payment.saved'], active: false },
+          url: `https://hooks.invalid/${index}`,
+          events: ['payment.saved'],
+          active: false,
           secret: 's'.repeat(1_000),
         }),
       }));
@@ -110,7 +120,9 @@ export const webhookAttacks: readonly Attack[] = [
       const answer = (_request: unknown, response: { end: () => void }) => response.end();
       await withReceiver(answer, async (url) => {
         const id = await attacker.makeId('/v1/webhooks', {
-          ...{ url, events: ['mdata.created'], secret: 's'.repeat(32) },
+          url,
+          events: ['mdata.created'],
+          secret: 's'.repeat(32),
         });
         const path = `/v1/webhooks/${id}`;
         const test = await attacker.makeId(`${path}/test`, undefined);

@@ -88,7 +88,8 @@ export const smallSizes = { page: 2, batch: 1, concurrency: 2, pages: 1 } as con
 export async function fiveAccounts(tenant: TestTenant): Promise<string[]> {
   const calls = await createService(tenant, 'Calls');
   const unpriced = await createService(tenant, 'Plan', {
-    ...{ serviceType: 'Subscription', rateCards: [] },
+    serviceType: 'Subscription',
+    rateCards: [],
   });
   const ids: string[] = [];
   for (const events of [1, 2, 3, 4, 5]) {
@@ -98,7 +99,8 @@ export async function fiveAccounts(tenant: TestTenant): Promise<string[]> {
   }
   await tenant
     .post(`${external}/contracts`, {
-      ...{ masterAccountId: ids[0], name: 'C' },
+      masterAccountId: ids[0],
+      name: 'C',
       services: [{ serviceId: unpriced, startDate: '2026-03-01' }],
     })
     .expect(201);

@@ -9,14 +9,19 @@ export const storage = { name: 'Storage', dimensionDataType: 'Number' };
 
 /** A row that charges so much per call. */
 export const callsRow = (unitRate: number, more: object = {}) => ({
-  ...{ priceDimName: 'API Calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate },
+  priceDimName: 'API Calls',
+  label: 'Calls',
+  priceMethod: 'QUANTITY',
+  unitRate,
   ...more,
 });
 
 export const card = (currency: string, ...rows: object[]) => ({ currency, rows });
 
 export const logic = (formula: string, more: object = {}) => ({
-  ...{ name: 'Charge', priceOutput: 'total', transactionDimension: 'Customer' },
+  name: 'Charge',
+  priceOutput: 'total',
+  transactionDimension: 'Customer',
   steps: [{ name: 'total', formula }],
   ...more,
 });

@@ -32,21 +32,27 @@ export async function makeService(tenant: TestTenant, change: object = {}): Prom
       name: `Service ${services}`,
       priceableAttributes: [
         {
-          ...{ name: 'Calls', label: 'API calls', dimensionDataType: 'Number' },
-          ...{ isMeterDimension: true, meterResetFrequency: 'Monthly' },
+          name: 'Calls',
+          label: 'API calls',
+          dimensionDataType: 'Number',
+          isMeterDimension: true,
+          meterResetFrequency: 'Monthly',
         },
         { name: 'Seats', dimensionDataType: 'Number', isProration: true },
       ],
       inputAttributes: [
         {
-          ...{ name: 'Region', dimensionDataType: 'String' },
+          name: 'Region',
+          dimensionDataType: 'String',
           dimValues: [{ label: 'Europe', value: 'eu' }],
         },
       ],
       rateCards: [flatCard('USD', 10)],
       pricingLogic: [
         {
-          ...{ name: 'Main', priceOutput: 'total', transactionDimension: 'Customer' },
+          name: 'Main',
+          priceOutput: 'total',
+          transactionDimension: 'Customer',
           steps: [
             { name: 'one', formula: '1' },
             { name: 'total', formula: 'Price(Calls, one)' },

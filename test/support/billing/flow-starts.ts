@@ -11,14 +11,24 @@ export type Ids = Readonly<Record<'account' | 'contract' | 'service' | 'payment'
 /** A start node for each flow, on records of their own. */
 export const starts: Readonly<Record<FlowWorkflow, (ids: Ids) => object>> = {
   createAccount: ({ suffix }) => ({
-    ...{ Company_Name: 'New', First_Name: 'A', Last_Name: 'B', Line1: 'L', City: 'C' },
-    ...{ State: 'S', Country: 'US', Currency: 'USD', Zip_Code: '1', ExternalId: `new${suffix}` },
+    Company_Name: 'New',
+    First_Name: 'A',
+    Last_Name: 'B',
+    Line1: 'L',
+    City: 'C',
+    State: 'S',
+    Country: 'US',
+    Currency: 'USD',
+    Zip_Code: '1',
+    ExternalId: `new${suffix}`,
   }),
   editAccount: ({ account }) => ({ id: account, name: 'Changed', gst: 'G', credit_limit: 5.5 }),
   deleteAccount: ({ account }) => ({ id: account }),
   approveAccount: ({ account }) => ({ ID_Account: account }),
   createContract: ({ account, suffix }) => ({
-    ...{ name: 'New', number: `N${suffix}`, master_account_id: account },
+    name: 'New',
+    number: `N${suffix}`,
+    master_account_id: account,
   }),
   editContract: ({ contract }) => ({ id: contract, total_price: 7.25 }),
   deleteContract: ({ contract }) => ({ id: contract }),
@@ -29,8 +39,12 @@ export const starts: Readonly<Record<FlowWorkflow, (ids: Ids) => object>> = {
   approveService: ({ service }) => ({ ID_Service: service }),
   cloneService: ({ service }) => ({ Service_ID: service }),
   savePayment: ({ account, suffix }) => ({
-    ...{ account_id: account, amount: 3.5, currency_id: 'USD', payment_date: '2026-01-31' },
-    ...{ payment_method: 'Cash', payment_reference: `NEW${suffix}` },
+    account_id: account,
+    amount: 3.5,
+    currency_id: 'USD',
+    payment_date: '2026-01-31',
+    payment_method: 'Cash',
+    payment_reference: `NEW${suffix}`,
   }),
   editPayment: ({ payment }) => ({ id: payment, amount: 4.5 }),
   deletePayment: ({ payment }) => ({ id: payment }),
@@ -47,12 +61,18 @@ export async function makeRecords(
     suffix,
     account,
     contract: await make('/contracts', {
-      ...{ name: 'Old', number: `O${suffix}`, masterAccountId: owner },
+      name: 'Old',
+      number: `O${suffix}`,
+      masterAccountId: owner,
     }),
     service: await make('/services', { name: `Old${suffix}` }),
     payment: await make('/payments', {
-      ...{ accountId: owner, currency: 'USD', paymentReference: `OLD${suffix}` },
-      ...{ paymentMethod: 'Cash', paymentDate: '2026-01-01', paymentType: 'Pay In' },
+      accountId: owner,
+      currency: 'USD',
+      paymentReference: `OLD${suffix}`,
+      paymentMethod: 'Cash',
+      paymentDate: '2026-01-01',
+      paymentType: 'Pay In',
     }),
   };
 }
@@ -66,7 +86,14 @@ export const prepareRecords = (tenant: TestTenant): Promise<Ids> =>
 
 /** Tables that hold what flows make. */
 const tables = [
-  ...['account', 'address', 'contract', 'service', 'payment', 'draft', 'audit', 'execution'],
+  'account',
+  'address',
+  'contract',
+  'service',
+  'payment',
+  'draft',
+  'audit',
+  'execution',
 ];
 
 /** What differs from run to run: ids and instants. */

@@ -18,8 +18,12 @@ export async function storeInvoice(
     const { id: invoiceId } = await Invoice.query(trx)
       .forTenant(tenantId)
       .insert({
-        ...{ invoiceDate: '2026-04-01', invoiceStatus: 'Posted', invoiceType: 'Invoice' },
-        ...{ currency: 'USD', amount: '0', balance: '0' },
+        invoiceDate: '2026-04-01',
+        invoiceStatus: 'Posted',
+        invoiceType: 'Invoice',
+        currency: 'USD',
+        amount: '0',
+        balance: '0',
         ...invoice,
       });
     if (items.length > 0) {
@@ -27,8 +31,13 @@ export async function storeInvoice(
         .forTenant(tenantId)
         .insert(
           items.map((item, position) => ({
-            ...{ volume: '1', amount: '0', balance: '0', chargeType: 'Usage' },
-            ...{ invoiceId, position, ...item },
+            volume: '1',
+            amount: '0',
+            balance: '0',
+            chargeType: 'Usage',
+            invoiceId,
+            position,
+            ...item,
           })),
         );
     }

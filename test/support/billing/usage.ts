@@ -15,7 +15,10 @@ export interface Message {
 export const tiers = (...texts: [number, number | null, number, 'flat'?][]) => ({
   priceMethod: 'TIERED',
   rateCardTiers: texts.map(([tierMinVal, tierMaxVal, tierUnitRate, flat], index) => ({
-    ...{ tierNum: index + 1, tierMinVal, tierUnitRate, flatRate: flat === 'flat' },
+    tierNum: index + 1,
+    tierMinVal,
+    tierUnitRate,
+    flatRate: flat === 'flat',
     ...(tierMaxVal === null ? {} : { tierMaxVal }),
   })),
 });

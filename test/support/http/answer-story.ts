@@ -61,7 +61,8 @@ class Story {
     const sent = body ?? (example === undefined ? undefined : withoutTenant(places, example));
     const send: Send = (headers = {}) =>
       sendRaw(this.#url, {
-        ...{ method, path },
+        method,
+        path,
         ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
         headers: {
           Authorization: `Bearer ${this.#tenant.token}`,
@@ -97,15 +98,22 @@ const withoutTenant = (places: Places, example: object): object => {
 async function cancelOne(story: Story): Promise<void> {
   const account = await story.call('createAccount');
   Object.assign(story.params, {
-    ...{ accountId: account.id, addressId: account.addresses[0].id, externalId: 'acme' },
+    accountId: account.id,
+    addressId: account.addresses[0].id,
+    externalId: 'acme',
   });
   Object.assign(story.references, {
-    ...{ accountId: account.id, masterAccountId: account.id, account_id: account.id },
-    ...{ ID_Account: account.id, master_account_id: account.id },
+    accountId: account.id,
+    masterAccountId: account.id,
+    account_id: account.id,
+    ID_Account: account.id,
+    master_account_id: account.id,
   });
   const body = { data: { id: account.id, net_term: 'Net 30' }, async: true };
   const { executionId } = await story.call('executeWorkflow', {
-    ...{ params: { workflowId: 'account-edit' }, body, isAside: true },
+    params: { workflowId: 'account-edit' },
+    body,
+    isAside: true,
   });
   await story.call('cancelExecution', { params: { workflowId: 'account-edit', executionId } });
 }
@@ -115,8 +123,10 @@ async function keepCatalog(story: Story): Promise<void> {
   await story.call('activateAccount');
   const service = await story.call('createService');
   Object.assign(story.params, {
-    ...{ serviceId: service.id, attributeId: service.priceableAttributes[0].id },
-    ...{ pricingLogicId: service.pricingLogic[0].id, computationId: service.pricingLogic[0].id },
+    serviceId: service.id,
+    attributeId: service.priceableAttributes[0].id,
+    pricingLogicId: service.pricingLogic[0].id,
+    computationId: service.pricingLogic[0].id,
   });
   Object.assign(story.references, { serviceId: service.id, ID_Service: service.id });
   Object.assign(story.references, { Service_ID: service.id, sourceServiceId: service.id });
@@ -133,12 +143,17 @@ async function sell(story: Story): Promise<void> {
   const contract = await story.call('createContract');
   const [line] = contract.services;
   Object.assign(story.params, {
-    ...{ contractId: contract.id, contractServiceId: line.id, lineId: line.id },
+    contractId: contract.id,
+    contractServiceId: line.id,
+    lineId: line.id,
     serviceInstanceId: 'acme-production',
   });
   Object.assign(story.references, {
-    ...{ contractId: contract.id, parentId: contract.id, ID_Contract: contract.id },
-    ...{ contractSvcId: line.id, q2cEntityServiceId: line.id },
+    contractId: contract.id,
+    parentId: contract.id,
+    ID_Contract: contract.id,
+    contractSvcId: line.id,
+    q2cEntityServiceId: line.id,
   });
   const { priceableAttributes } = await story.call('getContractService');
   story.params['line.attributeId'] = priceableAttributes[0].id;
@@ -177,7 +192,9 @@ async function bill(story: Story): Promise<void> {
   const accountId = story.params['accountId'];
   const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31', accountId };
   const { output } = await story.call('executeWorkflow', {
-    ...{ params: { workflowId: 'billing-run' }, body: { data }, isAside: true },
+    params: { workflowId: 'billing-run' },
+    body: { data },
+    isAside: true,
   });
   const [invoiceId] = output.invoiceIds;
   Object.assign(story.params, { invoiceId, workflowId: 'account-edit' });
@@ -187,9 +204,7 @@ async function bill(story: Story): Promise<void> {
   await story.call('applyPayment');
   const execution = await story.call('executeWorkflow');
   const flows = await story.call('listWorkflows');
-  Object.assign(story.params, {
-    ...{ executionId: execution.executionId, flowId: flows.data[0].id },
-  });
+  Object.assign(story.params, { executionId: execution.executionId, flowId: flows.data[0].id });
   const wallet = await story.call('createWallet');
   const rate = await story.call('createTaxRate');
   Object.assign(story.params, { walletId: wallet.id, taxRateId: rate.id });
@@ -227,7 +242,8 @@ async function takeAway(story: Story): Promise<void> {
   const body = { name, externalId: accountExtId };
   const account = await story.call('createAccount', { body, isAside: true });
   const contract = await story.call('createContract', {
-    ...{ body: { name, accountExtId }, isAside: true },
+    body: { name, accountExtId },
+    isAside: true,
   });
   const service = await story.call('createService', { body: { name }, isAside: true });
   const params = { accountId: account.id, contractId: contract.id, serviceId: service.id };

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
+import { defined } from '../../../src/kernel/defined.js';
 import { examples } from '../../../src/schemas/http/examples.js';
 import type { TestInstance } from '../servers/instance.js';
 import { sendRaw, type RawAnswer } from './raw.js';
@@ -97,16 +98,19 @@ export function oauthStepsAt(url: string): OauthSteps {
     sendRaw(url, { method: 'GET', path, headers: cookie === undefined ? {} : { Cookie: cookie } });
   const post = (path: string, parameters: Parameters, cookie?: string) =>
     sendRaw(url, {
-      ...{ method: 'POST', path, body: encode(parameters) },
+      method: 'POST',
+      path,
+      body: encode(parameters),
       headers: {
         'Content-Type': 'application/x-www-form-urlencoded',
-        ...(cookie === undefined ? {} : { Cookie: cookie }),
+        ...defined({ Cookie: cookie }),
       },
     });
   const steps: OauthSteps = {
     register: (changes = {}) =>
       sendRaw(url, {
-        ...{ method: 'POST', path: `${prefix}/register` },
+        method: 'POST',
+        path: `${prefix}/register`,
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify({ ...examples.registration, ...changes }),
       }),
@@ -129,8 +133,11 @@ export function oauthStepsAt(url: string): OauthSteps {
       const decision = { ...formOf(text), decision: 'allow', credential };
       const { code = '' } = redirected(await steps.decide(decision, cookie));
       const form = {
-        ...{ grant_type: 'authorization_code', client_id: clientId, code },
-        ...{ code_verifier: verifier, redirect_uri: String(request['redirect_uri']) },
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code,
+        code_verifier: verifier,
+        redirect_uri: String(request['redirect_uri']),
       };
       return { code, form };
     },
@@ -144,8 +151,12 @@ export function oauthStepsAt(url: string): OauthSteps {
 
 /** A right authorization request, but for the changes. */
 export const authorization = (clientId: string, changes: Parameters = {}): Parameters => ({
-  ...{ response_type: 'code', client_id: clientId, redirect_uri: redirectUri, state: 'xyz' },
-  ...{ code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' },
+  response_type: 'code',
+  client_id: clientId,
+  redirect_uri: redirectUri,
+  state: 'xyz',
+  code_challenge: 'A'.repeat(43),
+  code_challenge_method: 'S256',
   ...changes,
 });
 
@@ -165,7 +176,9 @@ export function expectFault(answer: RawAnswer, expected: number, code: string): 
   expect(status, text).to.equal(expected);
   const { event_id: eventId, error, ...rest } = JSON.parse(text);
   expect(rest).to.deep.equal({
-    ...{ type: 'error', is_gateway_error: true, status_code: expected },
+    type: 'error',
+    is_gateway_error: true,
+    status_code: expected,
     extra_fields: { provider: null, model_requested: null, request_type: null },
   });
   expect(eventId).to.match(uuidForm);

@@ -32,9 +32,17 @@ const isDeclared = (id: string): boolean => declaredOperations.some((one) => one
 
 /** Texts of an example that the tenant's id is added to: whatever names a record. */
 const named = new Set([
-  ...['externalId', 'number', 'serviceInstanceId', 'line1', 'paymentReference'],
-  ...['ExternalId', 'payment_reference'],
-  ...['key', 'externalTransactionId', 'title', 'customerId'],
+  'externalId',
+  'number',
+  'serviceInstanceId',
+  'line1',
+  'paymentReference',
+  'ExternalId',
+  'payment_reference',
+  'key',
+  'externalTransactionId',
+  'title',
+  'customerId',
 ]);
 
 /** An example as this tenant writes it. */
@@ -105,7 +113,10 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   params['walletId'] = wallet.id;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
     invoice: {
-      ...{ accountId: account.id, invoiceNo: `INV-1 ${tenant.id}`, amount: '5', balance: '5' },
+      accountId: account.id,
+      invoiceNo: `INV-1 ${tenant.id}`,
+      amount: '5',
+      balance: '5',
       currency: payment.currency,
     },
     items: [{ description: `API calls ${tenant.id}`, amount: '5', balance: '5' }],
@@ -208,9 +219,15 @@ export async function addGrant(
   const [{ id = '' } = {}] = await tenant.scope.db
     .read('oauthGrant')
     .insert({
-      ...{ id: randomUUID(), tenantId: tenant.scope.tenantId, clientId: references['client_id'] },
-      ...{ subject: `user ${tenant.id}`, roles: ['ADMIN'], scopes: ['mcp:read'], resource: 'x' },
-      ...{ createdAt: new Date(), expiresAt: new Date(Date.now() + 86_400_000) },
+      id: randomUUID(),
+      tenantId: tenant.scope.tenantId,
+      clientId: references['client_id'],
+      subject: `user ${tenant.id}`,
+      roles: ['ADMIN'],
+      scopes: ['mcp:read'],
+      resource: 'x',
+      createdAt: new Date(),
+      expiresAt: new Date(Date.now() + 86_400_000),
     })
     .returning<{ id: string }[]>('id');
   return id;
@@ -258,8 +275,10 @@ async function addContract(
     'line.attributeId': body.priceableAttributes[0].id,
   });
   Object.assign(references, {
-    ...{ contractId: contract.id, parentId: contract.id },
-    ...{ contractSvcId: contractServiceId, q2cEntityServiceId: contractServiceId },
+    contractId: contract.id,
+    parentId: contract.id,
+    contractSvcId: contractServiceId,
+    q2cEntityServiceId: contractServiceId,
   });
 }
 

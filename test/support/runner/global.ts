@@ -15,7 +15,8 @@ const filesRun = new Set<string>();
 export async function mochaGlobalSetup(this: Mocha.Runner): Promise<void> {
   const { cacheDir, searchPath } = readConfig(process.env);
   await findTemporal({
-    ...{ cacheDir, searchPath },
+    cacheDir,
+    searchPath,
     onProgress: (text) => process.stderr.write(`Temporal server: ${text}\n`),
   });
   try {

@@ -85,7 +85,9 @@ export async function fillPrices(
   { tenantId, services }: Pick<Filling, 'tenantId' | 'services'>,
 ): Promise<void> {
   await client.query(`insert into rating_plan (tenant_id, id, plan) values ($1, $2, $3)`, [
-    ...[tenantId, planId, JSON.stringify({ logics: [] })],
+    tenantId,
+    planId,
+    JSON.stringify({ logics: [] }),
   ]);
   await client.query(
     `insert into rated_dimension (tenant_id, transaction_id, position, dimension_id,

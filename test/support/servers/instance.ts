@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import type { Knex } from 'knex';
 import request from 'supertest';
 import { startApi } from '../../../src/api/main.js';
+import { defined } from '../../../src/kernel/defined.js';
 import type { Scope } from '../../../src/kernel/scope.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
 import { openDatabase } from '../../../src/platform/database/database.js';
@@ -94,7 +95,9 @@ function tenantClient(url: string, id: string, token: string, scope: Scope): Tes
   const authorized = (method: string, path: string, test: request.Test) =>
     checked(method, path, test).set('Authorization', `Bearer ${token}`);
   return {
-    ...{ id, token, scope },
+    id,
+    token,
+    scope,
     get: (path) => authorized('GET', path, agent.get(path)),
     post: (path, body) => json(authorized('POST', path, agent.post(path)), body),
     put: (path, body) => json(authorized('PUT', path, agent.put(path)), body),
@@ -138,14 +141,15 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       port,
       secret: options.secret ?? options.beside?.platform.config.secret ?? randomBytes(32),
       taskQueue: `test-${unique}`,
-      ...{ payloadKeys: options.payloadKeys, corsOrigins: options.corsOrigins },
+      payloadKeys: options.payloadKeys,
+      corsOrigins: options.corsOrigins,
       billing: options.billing,
       // Those that a test asks for may live as long as it asks.
       tokenLifeMaxSeconds: options.tokenSeconds,
       timeLimits: options.timeLimits,
       unsignedUntil: options.unsignedUntil,
       tracing: options.tracing,
-      ...(options.now === undefined ? {} : { now: options.now }),
+      ...defined({ now: options.now }),
     },
     {
       databaseUrl: (await options.route?.(databaseUrl)) ?? databaseUrl,
@@ -168,7 +172,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     orgId: string | null = 'org',
   ) => platform.tokens.issue({ tenantId, orgId, roles, subject: 'tester', expiresInSeconds });
   return {
-    ...{ platform, databaseUrl },
+    platform,
+    databaseUrl,
     url: api.url,
     token: issue,
     async tenant(roles, known) {
@@ -179,7 +184,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       await setTenantPlan(owner.platform, id, 'enterprise', 1_000_000_000);
       const trail = { actor: 'tester', requestId: 'test' };
       const scope: Scope = {
-        ...{ tenantId: id, orgId: 'org', roles: ['ADMIN'], ...trail },
+        tenantId: id,
+        orgId: 'org',
+        roles: ['ADMIN'],
+        ...trail,
         // As requests have it: what listens to its statements hears those of the API.
         db: platform.database.forTenant(id, trail, 'request'),
         now: () => new Date(),

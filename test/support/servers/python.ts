@@ -1,6 +1,7 @@
 import { spawn, type SpawnOptions } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { defined } from '../../../src/kernel/defined.js';
 import { childEnvironment } from '../../../src/platform/config/config.js';
 import { errorCode, StartupError } from '../../../src/platform/startup-error.js';
 
@@ -20,7 +21,7 @@ export async function runToEnd(
 ): Promise<{ code: number; output: string }> {
   const options: SpawnOptions = {
     signal,
-    ...(folder === undefined ? {} : { cwd: folder }),
+    ...defined({ cwd: folder }),
     env: childEnvironment({ PYTHONUNBUFFERED: '1' }),
     stdio: isShown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
   };

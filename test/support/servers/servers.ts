@@ -47,7 +47,10 @@ async function execute(url: string, sql: string): Promise<void> {
 export function testEnvironment(dataDir: string): Record<string, string | undefined> {
   const { PATH, HOME, XDG_CACHE_HOME } = process.env;
   return {
-    ...{ PATH, HOME, XDG_CACHE_HOME, DATA_DIR: dataDir },
+    PATH,
+    HOME,
+    XDG_CACHE_HOME,
+    DATA_DIR: dataDir,
     DATABASE_URL: process.env['TEST_DATABASE_URL'],
     TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'],
     KAFKA_BROKERS: process.env['TEST_KAFKA_BROKERS'],

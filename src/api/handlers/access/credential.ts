@@ -13,7 +13,10 @@ import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount.js';
 
 const trailOf = ({ tenantId, actor, requestId, callerRequestId }: Scope) => ({
-  ...{ tenantId, actor, requestId, callerRequestId },
+  tenantId,
+  actor,
+  requestId,
+  callerRequestId,
 });
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
@@ -21,8 +24,14 @@ const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 const presentGrant = (grant: ListedGrant) => {
   const { id, clientId, clientName, subject, accessKeyId, roles, scopes, revokedReason } = grant;
   return {
-    ...{ id, clientId, clientName, subject, accessKeyId, revokedReason },
-    ...{ roles: [...roles], scopes: [...scopes] },
+    id,
+    clientId,
+    clientName,
+    subject,
+    accessKeyId,
+    revokedReason,
+    roles: [...roles],
+    scopes: [...scopes],
     createdAt: grant.createdAt.toISOString(),
     expiresAt: grant.expiresAt.toISOString(),
     endsAt: iso(grant.endsAt),
@@ -31,7 +40,8 @@ const presentGrant = (grant: ListedGrant) => {
 };
 
 const presentRevocation = ({ jti, revokedAt, revokedBy }: TokenRevocation) => ({
-  ...{ jti, revokedBy },
+  jti,
+  revokedBy,
   revokedAt: revokedAt.toISOString(),
 });
 
@@ -47,7 +57,10 @@ export const grantHandlers: Handlers<Operations['oauthGrant']> = {
       }
       if (!(await revokeGrant(trx, grantId, scope.now(), `by ${scope.actor}`))) return;
       await recordSecurityEvent(trx, {
-        ...{ ...trailOf(scope), entity: 'oauthGrant', entityKey: grantId, action: 'revoke' },
+        ...trailOf(scope),
+        entity: 'oauthGrant',
+        entityKey: grantId,
+        action: 'revoke',
       });
     }),
 };
@@ -63,10 +76,16 @@ export const tokenRevocationHandlers: Handlers<Operations['tokenRevocation']> = 
       const { tenantId, actor: revokedBy } = scope;
       const jti = params.jti.toLowerCase();
       const revoked = await revokeTokenById(trx, {
-        ...{ tenantId, jti, revokedBy, revokedAt: scope.now() },
+        tenantId,
+        jti,
+        revokedBy,
+        revokedAt: scope.now(),
       });
       await recordSecurityEvent(trx, {
-        ...{ ...trailOf(scope), entity: 'accessToken', entityKey: jti, action: 'revoke' },
+        ...trailOf(scope),
+        entity: 'accessToken',
+        entityKey: jti,
+        action: 'revoke',
       });
       return presentRevocation(revoked);
     }),

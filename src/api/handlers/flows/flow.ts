@@ -8,7 +8,10 @@ const runWorkflow =
   (workflow: FlowWorkflow): Handler<Operations['flow'][FlowWorkflow]> =>
   async ({ query, body, idempotencyKey }, scope, platform) => {
     const { executionId, output } = await runSlug(scope, platform, {
-      ...{ workflow, body, idempotencyKey, isDraft: query.draftMode },
+      workflow,
+      body,
+      idempotencyKey,
+      isDraft: query.draftMode,
     });
     return { output: output as Record<string, unknown>, flowExecutionId: executionId };
   };

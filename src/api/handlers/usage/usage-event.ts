@@ -1,4 +1,5 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage-retry.js';
+import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/broker.js';
 import {
   getUsageEvent,
@@ -16,7 +17,7 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
     listUsageEvents(
       scope,
       broker,
-      { ...readUsageEventFilter(filter), ...(status === undefined ? {} : { status }) },
+      { ...readUsageEventFilter(filter), ...defined({ status }) },
       { limit, offset },
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),

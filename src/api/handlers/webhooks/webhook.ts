@@ -8,6 +8,7 @@ import {
   updateWebhook,
   type WebhookPorts,
 } from '../../../commands/webhooks/webhook.js';
+import { defined } from '../../../kernel/defined.js';
 import type { Platform } from '../../../process/platform.js';
 import { newWebhookSecret } from '../../../platform/webhook-secret.js';
 import {
@@ -36,11 +37,6 @@ export const webhookHandlers: Handlers<Operations['webhook']> = {
   test: ({ params }, scope) => testWebhook(scope, params.webhookId),
   recover: ({ params, body }, scope) => recoverWebhook(scope, params.webhookId, body),
   listDeliveries: ({ params, query: { status, event, limit, offset } }, scope) =>
-    listWebhookDeliveries(
-      scope,
-      params.webhookId,
-      { ...(status === undefined ? {} : { status }), ...(event === undefined ? {} : { event }) },
-      { limit, offset },
-    ),
+    listWebhookDeliveries(scope, params.webhookId, defined({ status, event }), { limit, offset }),
   redeliver: ({ params }, scope) => redeliverWebhook(scope, params.webhookId, params.deliveryId),
 };
