@@ -34,7 +34,8 @@ export default tseslint.config(
         {
           selector:
             ':matches(SpreadElement, SpreadProperty) > :matches(ObjectExpression, ArrayExpression)',
-          message: 'Write the properties or elements themselves: a spread of a literal says nothing.',
+          message:
+            'Write the properties or elements themselves: a spread of a literal says nothing.',
         },
       ],
       'max-lines': ['error', { max: 400 }],

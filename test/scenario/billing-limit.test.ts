@@ -64,7 +64,10 @@ describe('a billing run over many periods', () => {
 
   it('does not take lines into memory that are too many together', async () => {
     const accountId = await subscribe(tenant, 'heavy', 3);
-    const { read } = instance.platform.database.forTenant(tenant.id, { actor: 'test', requestId: 'test' });
+    const { read } = instance.platform.database.forTenant(tenant.id, {
+      actor: 'test',
+      requestId: 'test',
+    });
     const lines = await loadBillingLines(read, tenant.id, [accountId]);
     expect(lines).to.have.length(3);
     // A line is some hundreds of bytes.

@@ -5,15 +5,13 @@ import { newestOf } from '../../src/adapters/kafka/newest.js';
 const reading = (lengths: readonly (readonly number[])[]) => {
   let held = 0;
   const read = (partition: number, offset: number, end: number) => {
-    const records = (lengths[partition] ?? [])
-      .slice(offset, end)
-      .map((length, index) => ({
-        offset: offset + index,
-        key: null,
-        orgId: null,
-        message: 'x'.repeat(length),
-        receivedAt: new Date(1_000 * (offset + index) + partition),
-      }));
+    const records = (lengths[partition] ?? []).slice(offset, end).map((length, index) => ({
+      offset: offset + index,
+      key: null,
+      orgId: null,
+      message: 'x'.repeat(length),
+      receivedAt: new Date(1_000 * (offset + index) + partition),
+    }));
     held = Math.max(held, records.length);
     return Promise.resolve({ records, nextOffset: end });
   };

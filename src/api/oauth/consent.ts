@@ -96,13 +96,11 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
     clientName: name,
     fault,
     destination: destinationOf(redirectUri),
-    scopes: scopes
-      .filter(isOauthScope)
-      .map((scope) => ({
-        ...oauthScopes[scope],
-        name: scope,
-        isOptional: isOptional(scope, scopes),
-      })),
+    scopes: scopes.filter(isOauthScope).map((scope) => ({
+      ...oauthScopes[scope],
+      name: scope,
+      isOptional: isOptional(scope, scopes),
+    })),
     expires: expiresAt.toISOString().slice(11, 16),
   });
 }

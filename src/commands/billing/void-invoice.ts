@@ -34,17 +34,14 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     }
     await PaymentApplication.release(trx, tenantId, id);
     const voidedAt = scope.now();
-    await Invoice.query(trx)
-      .forTenant(tenantId)
-      .findById(id)
-      .patch({
-        invoiceStatus: 'Void',
-        voidedAt,
-        voidReason: reason,
-        balance: '0',
-        paymentStatus: 'Unpaid',
-        updatedAt: voidedAt,
-      });
+    await Invoice.query(trx).forTenant(tenantId).findById(id).patch({
+      invoiceStatus: 'Void',
+      voidedAt,
+      voidReason: reason,
+      balance: '0',
+      paymentStatus: 'Unpaid',
+      updatedAt: voidedAt,
+    });
     await InvoiceItem.query(trx)
       .forTenant(tenantId)
       .where({ invoiceId: id })

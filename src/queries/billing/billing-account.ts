@@ -137,7 +137,14 @@ export async function loadBillingLines(
      select case when sum(octet_length(line)) over () <= ? then line end as "line"
      from found order by number, id`,
     [
-      ...[tenantId, ids, tenantId, ids, tenantId, ids, tenantId, tenantId],
+      tenantId,
+      ids,
+      tenantId,
+      ids,
+      tenantId,
+      ids,
+      tenantId,
+      tenantId,
       bytesMax,
     ] as unknown as string[],
   );
