@@ -120,11 +120,8 @@ export function billingRunActivities(platform: Platform) {
         );
         const isDryRun = batch.input.dryRun === true;
         const drafts = isDryRun ? draftsWorthShowing(invoices).map(presentBilledInvoice) : [];
-        return {
-          invoices: invoices.length,
-          problems,
-          drafts: draftsThatFit([], jsonSafe(drafts) as object[]),
-        };
+        const shown = draftsThatFit([], jsonSafe(drafts) as object[]);
+        return { invoices: invoices.length, problems, drafts: shown };
       }),
 
     /** Ends a run: its output says what it made. */

@@ -70,6 +70,61 @@ export async function loadBillingAccounts(
 /** Bytes of JSON that the lines of accounts may have which are billed together. */
 const lineBytesMax = 64 * 1024 * 1024;
 
+/** Lines as one JSON text each; the bindings are those of `loadBillingLines`, in its order. */
+const billingLinesSql = `with billing_card as materialized (
+    select card.service_id, card.contract_service_id
+    from rate_card_row as row join rate_card as card
+      on card.tenant_id = row.tenant_id and card.id = row.rate_card_id
+    where row.tenant_id = ? and row.billing_account_id = any(?::uuid[])
+      and row.deleted_at is null and card.deleted_at is null
+  ), chosen as (
+    select line.id from contract join contract_service as line
+      on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
+    where contract.tenant_id = ? and contract.master_account_id = any(?::uuid[])
+      and contract.deleted_at is null and line.deleted_at is null
+    union select contract_service_id from account_share as share
+    where share.tenant_id = ? and share.account_id = any(?::uuid[])
+    union select contract_service_id from billing_card where contract_service_id is not null
+    union select line.id from billing_card join contract_service as line
+      on line.tenant_id = ? and line.service_id = billing_card.service_id
+      and line.deleted_at is null
+  ), found as (
+  select contract.number, line.id, json_build_object(
+    'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
+    'formerIds', coalesce((
+      select json_agg(former.id) from contract_service as former
+      where former.tenant_id = line.tenant_id and former.id <> line.id
+        and (former.lineage_id = line.lineage_id or former.id = line.lineage_id)
+    ), '[]'),
+    'knownSince', (coalesce((
+      select first.created_at from contract_service as first
+      where first.tenant_id = line.tenant_id and first.id = line.lineage_id
+    ), line.created_at) at time zone 'UTC')::date,
+    'contractId', contract.id, 'contractNumber', contract.number,
+    'contractCurrency', contract.currency, 'serviceId', line.service_id,
+    'serviceInstanceId', line.service_instance_id,
+    'startDate', coalesce(line.start_date, contract.start_date),
+    'endDate', least(line.end_date, contract.end_date),
+    'terminationDate', line.termination_date,
+    'chargeFrequency', line.charge_frequency, 'billingFrequency', line.billing_frequency,
+    'subscriptionChargeType', line.subscription_charge_type,
+    'account', json_build_object(
+      'id', account.id, 'externalId', coalesce(account.external_id, ''),
+      'isActive', account.status = 'Active', 'defaultCurrency', account.default_currency
+    ),
+    'attributes', ${attributesOf('line', 'contract_service_id')},
+    'cards', ${cardsOf('line', 'contract_service_id')},
+    'shares', ${sharesOf('line')}
+  )::text as "line"
+  from chosen
+  join contract_service as line on line.tenant_id = ? and line.id = chosen.id
+  join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
+  join account on account.tenant_id = line.tenant_id and account.id = contract.master_account_id
+  where line.deleted_at is null and contract.deleted_at is null and account.deleted_at is null
+  )
+  select case when sum(octet_length(line)) over () <= ? then line end as "line"
+  from found order by number, id`;
+
 /**
  * The lines that may charge these accounts: those of their contracts, those of which they bear a
  * share, and those whose cards have a row that bills one of them. Undefined: they have more than
@@ -82,72 +137,17 @@ export async function loadBillingLines(
   bytesMax = lineBytesMax,
 ): Promise<BillingLine[] | undefined> {
   const ids = [...accountIds];
-  const { rows } = await db.raw<{ rows: { line: string | null }[] }>(
-    `with billing_card as materialized (
-       select card.service_id, card.contract_service_id
-       from rate_card_row as row join rate_card as card
-         on card.tenant_id = row.tenant_id and card.id = row.rate_card_id
-       where row.tenant_id = ? and row.billing_account_id = any(?::uuid[])
-         and row.deleted_at is null and card.deleted_at is null
-     ), chosen as (
-       select line.id from contract join contract_service as line
-         on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
-       where contract.tenant_id = ? and contract.master_account_id = any(?::uuid[])
-         and contract.deleted_at is null and line.deleted_at is null
-       union select contract_service_id from account_share as share
-       where share.tenant_id = ? and share.account_id = any(?::uuid[])
-       union select contract_service_id from billing_card where contract_service_id is not null
-       union select line.id from billing_card join contract_service as line
-         on line.tenant_id = ? and line.service_id = billing_card.service_id
-         and line.deleted_at is null
-     ), found as (
-     select contract.number, line.id, json_build_object(
-       'id', line.id, 'lineageId', coalesce(line.lineage_id, line.id),
-       'formerIds', coalesce((
-         select json_agg(former.id) from contract_service as former
-         where former.tenant_id = line.tenant_id and former.id <> line.id
-           and (former.lineage_id = line.lineage_id or former.id = line.lineage_id)
-       ), '[]'),
-       'knownSince', (coalesce((
-         select first.created_at from contract_service as first
-         where first.tenant_id = line.tenant_id and first.id = line.lineage_id
-       ), line.created_at) at time zone 'UTC')::date,
-       'contractId', contract.id, 'contractNumber', contract.number,
-       'contractCurrency', contract.currency, 'serviceId', line.service_id,
-       'serviceInstanceId', line.service_instance_id,
-       'startDate', coalesce(line.start_date, contract.start_date),
-       'endDate', least(line.end_date, contract.end_date),
-       'terminationDate', line.termination_date,
-       'chargeFrequency', line.charge_frequency, 'billingFrequency', line.billing_frequency,
-       'subscriptionChargeType', line.subscription_charge_type,
-       'account', json_build_object(
-         'id', account.id, 'externalId', coalesce(account.external_id, ''),
-         'isActive', account.status = 'Active', 'defaultCurrency', account.default_currency
-       ),
-       'attributes', ${attributesOf('line', 'contract_service_id')},
-       'cards', ${cardsOf('line', 'contract_service_id')},
-       'shares', ${sharesOf('line')}
-     )::text as "line"
-     from chosen
-     join contract_service as line on line.tenant_id = ? and line.id = chosen.id
-     join contract on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
-     join account on account.tenant_id = line.tenant_id and account.id = contract.master_account_id
-     where line.deleted_at is null and contract.deleted_at is null and account.deleted_at is null
-     )
-     select case when sum(octet_length(line)) over () <= ? then line end as "line"
-     from found order by number, id`,
-    [
-      tenantId,
-      ids,
-      tenantId,
-      ids,
-      tenantId,
-      ids,
-      tenantId,
-      tenantId,
-      bytesMax,
-    ] as unknown as string[],
-  );
+  const { rows } = await db.raw<{ rows: { line: string | null }[] }>(billingLinesSql, [
+    tenantId,
+    ids,
+    tenantId,
+    ids,
+    tenantId,
+    ids,
+    tenantId,
+    tenantId,
+    bytesMax,
+  ] as unknown as string[]);
   const texts = rows.map(({ line }) => line);
   if (texts[0] === null) return undefined;
   const lines: BillingLine[] = [];
