@@ -275,7 +275,7 @@ describe('usage events', () => {
     });
 
     it('can be chosen by each filter', async () => {
-      expect(await idsOf('status=rated')).to.have.members(ids);
+      expect(await idsOf('status=rated')).to.have.members(ids); // spec/rating.md R63
       expect(await idsOf('status=rejected')).to.deep.equal(['list-3']);
       expect(await idsOf('status=pending')).to.deep.equal([]);
       expect(await idsOf('code=INVALID_EVENT')).to.deep.equal(['list-3']);
