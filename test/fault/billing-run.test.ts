@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import { tellFigures } from '../start/outcome.js';
 import { itemLines, invoicesOf, runBilling } from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external, type TestTenant } from '../support/servers/instance.js';
+import { afterEachActivity } from '../support/servers/activities.js';
 import { asOwner } from '../support/servers/rows.js';
+import { useInstance } from '../support/servers/use-instance.js';
 import {
   createAccount,
   createService,
@@ -19,28 +16,16 @@ import {
 const tables = ['invoice', 'invoice_item', 'recurring_charge', 'invoice_document', 'audit'];
 
 describe('a billing run, when the n-th step fails after its commit', () => {
-  let instance: TestInstance;
   /** Which step fails; 0 for none. */
   let failing = 0;
   let steps = 0;
-  before(async () => {
-    instance = await openTestInstance({
-      withWorkers: true,
-      activityInterceptors: [
-        () => ({
-          inbound: {
-            async execute(input, next): Promise<unknown> {
-              const result: unknown = await next(input);
-              steps += 1;
-              if (steps === failing) throw new Error('The worker died after the commit.');
-              return result;
-            },
-          },
-        }),
-      ],
-    });
+  const instance = useInstance({
+    withWorkers: true,
+    activityInterceptors: afterEachActivity(() => {
+      steps += 1;
+      if (steps === failing) throw new Error('The worker died after the commit.');
+    }),
   });
-  after(() => instance.close());
 
   const prepare = async (): Promise<TestTenant> => {
     const tenant = await instance.tenant();

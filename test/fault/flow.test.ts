@@ -2,32 +2,22 @@ import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { tellFigures } from '../start/outcome.js';
 import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
+import { afterEachActivity } from '../support/servers/activities.js';
 import { asOwner } from '../support/servers/rows.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 describe('flows, when the n-th step fails after its commit', () => {
-  let instance: TestInstance;
   /** Which step of the flow under test fails; 0 for none. */
   let failing = 0;
   let steps = 0;
-  before(async () => {
-    instance = await openTestInstance({
-      withWorkers: true,
-      activityInterceptors: [
-        () => ({
-          inbound: {
-            async execute(input, next): Promise<unknown> {
-              const result: unknown = await next(input);
-              steps += 1;
-              if (steps === failing) throw new Error('The worker died after the commit.');
-              return result;
-            },
-          },
-        }),
-      ],
-    });
+  const instance = useInstance({
+    withWorkers: true,
+    activityInterceptors: afterEachActivity(() => {
+      steps += 1;
+      if (steps === failing) throw new Error('The worker died after the commit.');
+    }),
   });
-  after(() => instance.close());
 
   for (const [workflow, flow] of flowList) {
     // spec/flows.md R31

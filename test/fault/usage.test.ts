@@ -3,7 +3,8 @@ import type { UsageRange, UsageRangeResult } from '../../src/messages/usage-work
 import { openPlatform, type Platform } from '../../src/process/platform.js';
 import { startWorkers, type RunningWorkers } from '../../src/worker/main.js';
 import { tellFigures } from '../start/outcome.js';
-import { layCable, type Cable } from '../support/servers/cable.js';
+import { afterEachActivity } from '../support/servers/activities.js';
+import { cableToDatabase, layCable } from '../support/servers/cable.js';
 import {
   external,
   openTestInstance,
@@ -116,19 +117,12 @@ describe('rating of usage, when things fail', () => {
       let steps = -1;
       let failures = 0;
       await start(instance.platform, {
-        activityInterceptors: [
-          () => ({
-            inbound: {
-              async execute(input, next): Promise<unknown> {
-                const result: unknown = await next(input);
-                steps += 1;
-                if (!failing.includes(steps)) return result;
-                failures += 1;
-                throw new Error('The step failed after its commit.');
-              },
-            },
-          }),
-        ],
+        activityInterceptors: afterEachActivity(() => {
+          steps += 1;
+          if (!failing.includes(steps)) return;
+          failures += 1;
+          throw new Error('The step failed after its commit.');
+        }),
       });
       // What all workflows together tell, however often their steps were repeated, is what happened.
       const results = await Promise.all(
@@ -237,37 +231,27 @@ describe('rating of usage, when things fail', () => {
   });
 
   it('waits for a database that is away, and goes on when it is back', async () => {
-    let cable: Cable | undefined;
-    await open({
-      route: async (url) => {
-        cable = await layCable(url);
-        return cable.url;
-      },
-    });
+    const cable = cableToDatabase();
+    await open({ route: cable.route });
     const expected = await stream(tenant, serviceId, 12);
     await start(instance.platform);
     for (let round = 0; round < 3; round += 1) {
-      await cable?.cut();
+      await cable.cut();
       await new Promise((resolve) => setTimeout(resolve, 700));
-      await cable?.mend();
+      await cable.mend();
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
     await check(tenant, 12, expected);
   });
 
   it('can be stopped while the database is away, and another process goes on', async () => {
-    let cable: Cable | undefined;
-    await open({
-      route: async (url) => {
-        cable = await layCable(url);
-        return cable.url;
-      },
-    });
+    const cable = cableToDatabase();
+    await open({ route: cable.route });
     const expected = await stream(tenant, serviceId, 2);
     const workers = await startWorkers(instance.platform);
-    await cable?.cut();
+    await cable.cut();
     await workers.drain();
-    await cable?.mend();
+    await cable.mend();
     const { temporal } = await testServers();
     const second = await openPlatform(instance.platform.config, {
       databaseUrl: instance.databaseUrl,

@@ -1,15 +1,12 @@
-import { execFile } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runDurabill, settingsOf } from '../support/servers/command-line.js';
 import type pg from 'pg';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { verifyAuditChain } from '../../src/queries/access/audit-chain.js';
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
 import { buildWorld, type World } from '../support/http/world.js';
-
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 describe('the chain of the audit', function () {
   this.timeout(120_000);
@@ -178,19 +175,8 @@ describe('the chain of the audit', function () {
   it('is checked by a command, which tells of entries without a seal, too', async () => {
     const idle = await openTestInstance();
     const tenant = await idle.tenant();
-    const run = (): Promise<[number, string, string]> =>
-      new Promise((resolve) => {
-        const env = {
-          ...process.env,
-          DATABASE_URL: idle.databaseUrl,
-          SECRET_KEY: idle.platform.config.secret.toString('base64'),
-        };
-        const command = ['--import', 'tsx', program, 'audit', 'verify', '--tenant', tenant.id];
-        execFile(process.execPath, command, { env }, (error, output, errors) => {
-          resolve([error ? Number(error.code) : 0, output, errors]);
-        });
-      });
-    const [code, output] = await run();
+    const run = () => runDurabill(settingsOf(idle), 'audit', 'verify', '--tenant', tenant.id);
+    const { code, output } = await run();
     expect(code).to.equal(0);
     expect(output).to.match(new RegExp(`^${tenant.id}\t0 entries\tfit, head [0-9a-f]{64}\n$`));
     await asOwner(idle.databaseUrl, (client) =>
@@ -200,10 +186,10 @@ describe('the chain of the audit', function () {
         [tenant.id],
       ),
     );
-    const [failed, list, errors] = await run();
-    expect(failed).to.equal(1);
-    expect(list).to.include('has no seal for more than a minute');
-    expect(errors).to.include('does not fit');
+    const failed = await run();
+    expect(failed.code).to.equal(1);
+    expect(failed.output).to.include('has no seal for more than a minute');
+    expect(failed.errors).to.include('does not fit');
     await idle.close();
   });
 });

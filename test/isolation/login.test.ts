@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runDurabill } from '../support/servers/command-line.js';
 import pg from 'pg';
 import { prepareDatabase } from '../../src/process/prepare-database.js';
 import { secretBox } from '../../src/platform/secret-box.js';
@@ -11,7 +10,6 @@ import { external, openTestInstance, type TestInstance } from '../support/server
 import { asOwner } from '../support/servers/rows.js';
 import { buildWorld, type World } from '../support/http/world.js';
 
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const name = 'durabill_test_login';
 const secret = randomBytes(32);
 const box = secretBox(secret);
@@ -158,18 +156,11 @@ describe('the login of running processes', function () {
   });
 
   /** The command line with the login of the running processes alone. */
-  const command = async (...given: string[]): Promise<{ code: number; output: string }> =>
-    new Promise((resolve) => {
-      const env = { ...process.env, DATABASE_URL: loginUrl, SECRET_KEY: secret.toString('base64') };
-      execFile(
-        process.execPath,
-        ['--import', 'tsx', program, ...given],
-        { env },
-        (error, output) => {
-          resolve({ code: error ? Number(error.code) : 0, output });
-        },
-      );
-    });
+  const command = async (...given: string[]) => {
+    const settings = { DATABASE_URL: loginUrl, SECRET_KEY: secret.toString('base64') };
+    const { code, output } = await runDurabill(settings, ...given);
+    return { code, output };
+  };
 
   it('suffices for the command that lists and passes over ranges that cannot be rated', async () => {
     const { id } = stranger.tenant;

@@ -1,18 +1,14 @@
 import { expect } from 'chai';
 import { deleteTenant } from '../../src/access/tenant-deletion.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { asOwner, listTables } from '../support/servers/rows.js';
 import { buildWorld } from '../support/http/world.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 /** What is sealed, and asked for, goes on meanwhile. */
 const sealed = { audit_seal: 0 };
 
 describe('a tenant that is deleted', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   const rowsOf = (tenantId: string): Promise<Record<string, number>> =>
     asOwner(instance.databaseUrl, async (client) => {

@@ -3,8 +3,9 @@ import { SignJWT, generateKeyPair } from 'jose';
 import { defined } from '../../src/kernel/defined.js';
 import { accessOf, rolesOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/http/answers.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import type { TestInstance } from '../support/servers/instance.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 
@@ -62,13 +63,12 @@ const operators = [
 ];
 
 describe('access', () => {
-  let instance: TestInstance;
+  // There are no workers: what starts a workflow is not waited for.
+  const instance = useInstance({ flowTimeoutMs: 200 });
   const bearer: Record<string, string | undefined> = {};
   const forbidden: Record<string, string> = {};
   const ofRole: Record<string, string> = {};
   before(async () => {
-    // There are no workers: what starts a workflow is not waited for.
-    instance = await openTestInstance({ flowTimeoutMs: 200 });
     const tenant = await instance.tenant();
     const signed = async (tenantId: string | undefined, expiresInSeconds: number) => {
       const { privateKey } = await generateKeyPair('ES256');
@@ -115,7 +115,6 @@ describe('access', () => {
       ofRole[role] = await instance.token(tenant.id, [role]);
     }
   });
-  after(() => instance.close());
 
   for (const operation of declaredOperations) {
     const { id, family = 'billing' } = operation;

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { openApiDocument } from '../../src/api/pages/docs.js';
 import { answersJson } from '../support/http/answer-story.js';
 import { checkAnswer, checkFault, declaredOperations } from '../support/http/answers.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { recordAnswers } from '../support/http/recorded-answers.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const path = new URL('../../src/schemas/http/answers.json', import.meta.url);
 const shown = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
@@ -29,11 +29,7 @@ function expectSameShape(found: unknown, known: unknown, where: string): void {
 }
 
 describe('examples of answers', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ isPublic: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ isPublic: true });
 
   it('are there for each operation that answers with JSON, and for no other', () => {
     const ids = declaredOperations.filter(answersJson).map(({ id }) => id);

@@ -16,7 +16,7 @@ import {
 import { freePort } from '../../src/platform/free-port.js';
 import { kafkaVersion, temporalServerVersion } from '../production/programs.js';
 import { repository } from '../start/workbench.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 interface Service {
   readonly image?: string;
@@ -287,11 +287,7 @@ describe('the image', () => {
   });
 
   describe('its health check', () => {
-    let instance: TestInstance;
-    before(async () => {
-      instance = await openTestInstance();
-    });
-    after(() => instance.close());
+    const instance = useInstance();
 
     const check = async (port: string): Promise<string> => {
       const file = /CMD \["node", "([^"]+)"\]/.exec(text('Dockerfile'))?.[1] ?? '';

@@ -4,7 +4,7 @@ import { modules } from '../../src/schemas/index.js';
 import { SchemaTranslator } from '../../src/schemas/http/openapi-schema.js';
 import { validate } from '../../src/schemas/fields/validator.js';
 import { declaredOperations } from '../support/http/answers.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 type Node = Readonly<Record<string, unknown>>;
 const isNode = (value: unknown): value is Node => typeof value === 'object' && value !== null;
@@ -83,11 +83,7 @@ function misplaced(schema: unknown, path: string): string[] {
 
 describe('declarations', () => {
   // Picklists and currencies are rows of the database.
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance();
-  });
-  after(() => instance.close());
+  useInstance();
 
   it('have ids of their own and places of their own', () => {
     const ids = declaredOperations.map(({ id }) => id);

@@ -1,23 +1,14 @@
 import { expect } from 'chai';
 import { familyOfPath } from '../../src/api/presenters/problem.js';
 import { declaredOperations } from '../support/http/answers.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 
 describe('error families', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   // spec/resources.md R11; spec/platform.md R17; spec/beyond.md R1
   it('are those of the path for every operation', () => {

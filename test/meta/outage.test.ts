@@ -3,7 +3,7 @@ import { createAccessKey } from '../../src/access/access-keys.js';
 import { examples } from '../../src/schemas/http/examples.js';
 import { accessOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/http/answers.js';
-import { layCable, type Cable } from '../support/servers/cable.js';
+import { cableToDatabase } from '../support/servers/cable.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { sendRaw, type RawAnswer } from '../support/http/raw.js';
 import { openPhotographer, type Photographer, type Snapshot } from '../support/servers/rows.js';
@@ -12,7 +12,7 @@ import { bodyIn, buildWorld, pathIn, queryIn, type World } from '../support/http
 
 describe('without the database', () => {
   let instance: TestInstance;
-  let cable: Cable;
+  const cable = cableToDatabase();
   let world: World;
   let accessKey: string;
   let photographer: Photographer;
@@ -32,10 +32,7 @@ describe('without the database', () => {
     instance = await openTestInstance({
       withWorkers: true,
       flowTimeoutMs: 2_000,
-      route: async (databaseUrl) => {
-        cable = await layCable(databaseUrl);
-        return cable.url;
-      },
+      route: cable.route,
     });
     world = await buildWorld(await instance.tenant());
     const { id: tenantId } = world.tenant;

@@ -1,19 +1,17 @@
 import { expect } from 'chai';
 import { declaredOperations } from '../support/http/answers.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 
 describe('unknown query parameters', () => {
-  let instance: TestInstance;
+  const instance = useInstance();
   let token: string;
   before(async () => {
-    instance = await openTestInstance();
     const tenant = await instance.tenant();
     token = tenant.token;
   });
-  after(() => instance.close());
 
   for (const operation of declaredOperations) {
     const { id, method, path, family, access, query } = operation;

@@ -1,45 +1,16 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runDurabill, settingsOf } from '../support/servers/command-line.js';
 import { decodeJwt } from 'jose';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { oauthSteps } from '../support/http/oauth.js';
 import { asOwner } from '../support/servers/rows.js';
-
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-
-interface Ended {
-  readonly code: number;
-  readonly output: string;
-  readonly errors: string;
-}
+import { useInstance } from '../support/servers/use-instance.js';
 
 describe('OAuth: the command line', function () {
   // Each command is a process of its own.
   this.timeout(300_000);
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
 
-  const durabill = (...command: string[]): Promise<Ended> =>
-    new Promise((resolve) => {
-      const env = {
-        ...process.env,
-        DATABASE_URL: instance.databaseUrl,
-        SECRET_KEY: instance.platform.config.secret.toString('base64'),
-      };
-      execFile(
-        process.execPath,
-        ['--import', 'tsx', program, ...command],
-        { env },
-        (error, output, errors) => {
-          const code = error ? Number(error.code) : 0;
-          resolve({ code, output, errors });
-        },
-      );
-    });
+  const durabill = (...command: string[]) => runDurabill(settingsOf(instance), ...command);
 
   // spec/platform.md R52
   it('adds, lists and removes MCP clients', async () => {

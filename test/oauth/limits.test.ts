@@ -3,11 +3,7 @@ import { AddressLimits } from '../../src/access/address-limits.js';
 import { ClientAddresses } from '../../src/access/client-address.js';
 import { openMetrics } from '../../src/platform/metrics.js';
 import { setTenantPlan } from '../../src/access/tenants.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const loopback = new ClientAddresses().find('127.0.0.1');
 
@@ -39,13 +35,8 @@ describe('limits before anybody is known', () => {
   });
 
   describe('over HTTP', () => {
-    let instance: TestInstance;
-    let tenant: TestTenant;
-    before(async () => {
-      instance = await openTestInstance();
-      tenant = await instance.tenant();
-    });
-    after(() => instance.close());
+    const instance = useInstance();
+    const tenant = useTenant(instance);
 
     it('refuse requests for tokens that fail again and again', async () => {
       const ask = () =>

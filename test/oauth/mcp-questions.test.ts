@@ -5,11 +5,7 @@ import { Tiktoken } from 'js-tiktoken/lite';
 import o200k from 'js-tiktoken/ranks/o200k_base';
 import { estimateTokens } from '../../src/kernel/text/token-estimate.js';
 import { runBilling } from '../support/billing/billing-run.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import type { TestTenant } from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -18,6 +14,7 @@ import {
   usage,
   waitUntilRated,
 } from '../support/billing/usage.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const tokenizer = new Tiktoken(o200k);
 const countTokens = (text: string): number => tokenizer.encode(text).length;
@@ -49,13 +46,11 @@ class Conversation {
 }
 
 describe('questions that an assistant answers over MCP', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let talk: Conversation;
   let invoiceId: string;
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     await createAccount(tenant, 'acme');
     await createAccount(tenant, 'initech');
     const serviceId = await createService(tenant, 'Calls', meteredService);
@@ -82,7 +77,6 @@ describe('questions that an assistant answers over MCP', () => {
     const march = await runBilling(tenant, '2026-03-01', '2026-03-31');
     invoiceId = march.invoiceIds[0] ?? '';
   });
-  after(() => instance.close());
   beforeEach(async () => {
     talk = await Conversation.open(instance.url, tenant);
   });

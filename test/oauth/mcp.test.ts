@@ -2,16 +2,12 @@ import { expect } from 'chai';
 import { createAccessKey } from '../../src/access/access-keys.js';
 import { examples } from '../../src/schemas/http/examples.js';
 import { defaultTools, tools } from '../../src/schemas/http/tool.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
 import { oauthSteps, type OauthSteps } from '../support/http/oauth.js';
 import { calling, message, sendMcp, type McpOptions } from '../support/http/mcp.js';
 import { asOwner } from '../support/servers/rows.js';
 import { bodyIn, buildWorld, type World } from '../support/http/world.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 interface ToolResult {
   readonly isError?: boolean;
@@ -19,21 +15,17 @@ interface ToolResult {
 }
 
 describe('the MCP server', () => {
-  let instance: TestInstance;
+  const instance = useInstance({ withWorkers: true, isPublic: true });
+  const tenant = useTenant(instance);
+  const stranger = useTenant(instance);
   let steps: OauthSteps;
   let world: World;
-  let tenant: TestTenant;
-  let stranger: TestTenant;
   let clientId: string;
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true, isPublic: true });
     steps = await oauthSteps(instance);
-    tenant = await instance.tenant();
     world = await buildWorld(tenant);
-    stranger = await instance.tenant();
     clientId = await steps.client();
   });
-  after(() => instance.close());
 
   const send = (token: string | undefined, message: unknown, options: McpOptions = {}) =>
     sendMcp(instance.url, token, message, options);

@@ -2,19 +2,15 @@ import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import { rotateSigningKey, removeSigningKey } from '../../src/access/signing-keys.js';
 import { openTokenKeys } from '../../src/access/tokens.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { movedClock } from '../support/http/oauth.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const wellKnown = '/.well-known';
 
 describe('OAuth: metadata and keys', () => {
-  let instance: TestInstance;
   const clock = movedClock();
-  before(async () => {
-    instance = await openTestInstance({ isPublic: true, now: clock.now });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ isPublic: true, now: clock.now });
   const get = (path: string, headers: Record<string, string> = {}) =>
     sendRaw(instance.url, { method: 'GET', path, headers });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { layCable, type Cable } from '../support/servers/cable.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { useInstance } from '../support/servers/use-instance.js';
+import { cableToDatabase } from '../support/servers/cable.js';
 import {
   authorization,
   cookieOf,
@@ -11,19 +11,12 @@ import {
 import { sendRaw } from '../support/http/raw.js';
 
 describe('OAuth: without the database', () => {
-  let instance: TestInstance;
   let steps: OauthSteps;
-  let cable: Cable;
+  const cable = cableToDatabase();
+  const instance = useInstance({ route: cable.route });
   before(async () => {
-    instance = await openTestInstance({
-      route: async (databaseUrl) => {
-        cable = await layCable(databaseUrl);
-        return cable.url;
-      },
-    });
     steps = await oauthSteps(instance);
   });
-  after(() => instance.close());
 
   it('every door says "not now", and opens again where it was', async () => {
     const tenant = await instance.tenant();

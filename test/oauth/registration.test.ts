@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { removeMcpClient } from '../../src/access/oauth/mcp-clients.js';
 import { examples } from '../../src/schemas/http/examples.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import {
   expectFault,
   movedClock,
@@ -11,16 +10,15 @@ import {
 } from '../support/http/oauth.js';
 import { sendRaw } from '../support/http/raw.js';
 import { asOwner } from '../support/servers/rows.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 describe('OAuth: registration', () => {
-  let instance: TestInstance;
-  let steps: OauthSteps;
   const clock = movedClock();
+  const instance = useInstance({ now: clock.now });
+  let steps: OauthSteps;
   before(async () => {
-    instance = await openTestInstance({ now: clock.now });
     steps = await oauthSteps(instance);
   });
-  after(() => instance.close());
 
   // spec/gateway.md R11, R13
   it('answers 201 with what was registered, never kept by a cache', async () => {

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
 import {
   authorization,
   cookieOf,
@@ -14,19 +9,17 @@ import {
   type OauthSteps,
 } from '../support/http/oauth.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 describe('OAuth: what a token may do, and its end', () => {
-  let instance: TestInstance;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let steps: OauthSteps;
-  let tenant: TestTenant;
   let clientId: string;
   before(async () => {
-    instance = await openTestInstance();
     steps = await oauthSteps(instance);
-    tenant = await instance.tenant();
     clientId = await steps.client();
   });
-  after(() => instance.close());
 
   const call = (token: string, path = `${external}/accounts`) =>
     sendRaw(instance.url, { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } });

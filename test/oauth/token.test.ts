@@ -10,12 +10,7 @@ import {
 import { createAccessKey, revokeAccessKey } from '../../src/access/access-keys.js';
 import { secretBox } from '../../src/platform/secret-box.js';
 import { listSigningKeys } from '../../src/access/signing-keys.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external, type TestTenant } from '../support/servers/instance.js';
 import {
   expectTokenFault,
   movedClock,
@@ -25,22 +20,21 @@ import {
   type Parameters,
 } from '../support/http/oauth.js';
 import { sendRaw } from '../support/http/raw.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const issuer = 'http://localhost';
 
 describe('OAuth: tokens', () => {
-  let instance: TestInstance;
+  const clock = movedClock();
+  const instance = useInstance({ now: clock.now, tokenSeconds: 80 * 86_400 });
   let steps: OauthSteps;
   let tenant: TestTenant;
   let clientId: string;
-  const clock = movedClock();
   before(async () => {
-    instance = await openTestInstance({ now: clock.now, tokenSeconds: 80 * 86_400 });
     steps = await oauthSteps(instance);
     tenant = await instance.tenant();
     clientId = await steps.client();
   });
-  after(() => instance.close());
 
   const call = (token: string, path = `${external}/accounts`) =>
     sendRaw(instance.url, { method: 'GET', path, headers: { Authorization: `Bearer ${token}` } });

@@ -2,7 +2,6 @@ import { Admin, ProduceAcks, Producer, stringSerializers } from '@platformatic/k
 import { expect } from 'chai';
 import { usageTopic } from '../../src/messages/usage-log.js';
 import { until } from '../start/workbench.js';
-import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -10,17 +9,14 @@ import {
   usage,
   waitUntilRated,
 } from '../support/billing/usage.js';
+import { useInstance } from '../support/servers/use-instance.js';
 import { told } from './told.js';
 
 const brokers = told('TEST_KAFKA_BROKERS');
 
 /** What only Kafka has: other producers, transactions and their markers, which take offsets too. */
 describe('a topic of Kafka that others write to', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   it('is rated without what was taken back, and the numbers add up', async () => {
     const tenant = await instance.tenant();

@@ -2,13 +2,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decimal } from '../../src/kernel/numbers/money.js';
 import { invoicesOf, runBilling, type BilledInvoice } from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external, type TestTenant } from '../support/servers/instance.js';
 import { createAccount, send, tiers, usage, waitUntilRated } from '../support/billing/usage.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const rate = fc.integer({ min: 0, max: 99_999 }).map((units) => units / 10_000);
 const frequency = fc.constantFrom('Weekly', 'Monthly', 'Quarterly', 'Yearly');
@@ -119,11 +115,7 @@ const content = (invoices: readonly BilledInvoice[]) =>
 const keyOf = ({ accountId, invoiceType }: BilledInvoice): string => `${accountId}${invoiceType}`;
 
 describe('a dry run of any catalog', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   // spec/flows.md R35
   it('shows what the run then posts; items add up to the sums of what was rated', async () => {

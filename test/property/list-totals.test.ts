@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external, type TestTenant } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
 import {
   createAccount,
@@ -14,6 +9,7 @@ import {
   usage,
   waitUntilRated,
 } from '../support/billing/usage.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const countRows = (url: string, sql: string, values: unknown[]): Promise<number> =>
   asOwner(url, async (client) => {
@@ -25,11 +21,7 @@ const countRows = (url: string, sql: string, values: unknown[]): Promise<number>
   });
 
 describe('totals of lists', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   const totalOf = async (tenant: TestTenant, path: string): Promise<number> => {
     const { body } = await tenant.get(path).expect(200);

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Decimal } from '../../src/kernel/numbers/money.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
 import { makeRecordType } from '../support/billing/records.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 /**
  * An oracle for filters, sorting and paging, written from docs/decisions/0086 and not from the code:
@@ -211,13 +207,8 @@ const requests = fc.record({
 
 describe('filters, sorting and paging of random records', function () {
   this.timeout(300_000);
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const declared = [
     { name: 'text', type: 'string' },

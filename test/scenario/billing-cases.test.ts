@@ -1,62 +1,32 @@
 import { expect } from 'chai';
-import {
-  invoicesOf,
-  itemLines,
-  runBilling,
-  type BilledInvoice,
-  type RunOutput,
-} from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { itemLines, type BilledInvoice } from '../support/billing/billing-run.js';
+import { external } from '../support/servers/instance.js';
 import { fillPrices, fillTenant } from '../support/servers/fill.js';
 import { openReceiver, verify } from '../support/servers/receiver.js';
 import { asOwner } from '../support/servers/rows.js';
-import {
-  createAccount,
-  createService,
-  send,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+import { usage } from '../support/billing/usage.js';
+import { attribute, every, priceOfEach, usdCard } from '../support/story/prices.js';
+import { useStory, type Bill } from '../support/story/story.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 describe('what a billing run also does', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
-  beforeEach(async () => {
-    tenant = await instance.tenant();
-  });
+  const story = useStory({ forEachTest: true });
+  const { instance, tenant } = story;
 
-  const billed = async (output: RunOutput): Promise<Map<string, string[]>> => {
-    const byAccount = new Map<string, string[]>();
-    for (const invoice of await invoicesOf(tenant, output)) {
-      byAccount.set(invoice.accountId, itemLines(invoice));
-    }
-    return byAccount;
-  };
+  const billed = ({ invoices }: Bill) =>
+    new Map(invoices.map((invoice) => [invoice.accountId, itemLines(invoice)]));
 
   it('tells a receiver of each invoice, with the invoice as it is read', async () => {
     const receiver = await openReceiver();
     await tenant
       .post('/v1/webhooks', { url: receiver.url, events: ['invoice.posted'], secret })
       .expect(201);
-    const serviceId = await createService(tenant, 'Calls');
-    for (const name of ['one', 'two']) {
-      await createAccount(tenant, name);
-      await send(tenant, usage(name, serviceId));
-    }
-    await waitUntilRated(tenant, 2);
-    await runBilling(tenant, '2026-03-01', '2026-03-31', { dryRun: true });
-    const output = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    const serviceId = await story.service('Calls');
+    for (const name of ['one', 'two']) await story.account(name);
+    await story.send(usage('one', serviceId), usage('two', serviceId));
+    await story.preview('2026-03');
+    const { run, invoices } = await story.bill('2026-03');
     const received = await receiver.until(({ length }) => length >= 2);
     await receiver.close();
     const told = new Map<string, BilledInvoice>();
@@ -67,9 +37,9 @@ describe('what a billing run also does', () => {
       told.set(invoice.id, invoice);
     }
     // Neither the dry run nor a second time.
-    expect([...told.keys()].sort()).to.deep.equal([...output.invoiceIds].sort());
+    expect([...told.keys()].sort()).to.deep.equal([...run.invoiceIds].sort());
     expect(received).to.have.length(2);
-    for (const invoice of await invoicesOf(tenant, output)) {
+    for (const invoice of invoices) {
       const { invoiceNo, amount, items } = invoice;
       // 100 x 0.01.
       expect(told.get(invoice.id)).to.deep.include({ invoiceNo, amount, balance: 1 });
@@ -80,62 +50,41 @@ describe('what a billing run also does', () => {
   });
 
   it('bills another account for the rows of a card that name it', async () => {
-    const payer = await createAccount(tenant, 'payer');
-    const user = await createAccount(tenant, 'user');
-    const row = (priceDimName: string, unitRate: number, more: object = {}) => ({
-      priceDimName,
-      label: priceDimName,
-      priceMethod: 'QUANTITY',
-      unitRate,
-      ...more,
-    });
-    const serviceId = await createService(tenant, 'Plan', {
+    const payer = await story.account('payer');
+    const user = await story.account('user');
+    const serviceId = await story.service('Plan', {
       serviceType: 'Subscription',
-      priceableAttributes: ['seats', 'support'].map((name) => ({
-        name,
-        dimensionDataType: 'Number',
-        isProration: true,
-      })),
+      priceableAttributes: ['seats', 'support'].map((name) =>
+        attribute(name, { isProration: true }),
+      ),
       rateCards: [
-        {
-          currency: 'USD',
-          rows: [row('seats', 31), row('support', 62, { billingAccountId: payer })],
-        },
+        usdCard(priceOfEach('seats', 31), priceOfEach('support', 62, { billingAccountId: payer })),
       ],
     });
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: user,
-        name: 'C',
-        startDate: '2026-03-01',
-        services: [{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' }],
-      })
-      .expect(201);
-    const lines = await billed(await runBilling(tenant, '2026-03-01', '2026-03-31'));
+    await story.subscribe(user, [{ serviceId, ...every('Monthly') }], { startDate: '2026-03-01' });
+    const lines = billed(await story.bill('2026-03'));
     expect(lines).to.deep.equal(
       new Map([
         [payer, ['support 2026-03-01..2026-03-31 62']],
         [user, ['seats 2026-03-01..2026-03-31 31']],
       ]),
     );
-    const again = await runBilling(tenant, '2026-03-01', '2026-03-31');
-    expect(again.invoiceCount).to.equal(0);
+    const again = await story.bill('2026-03');
+    expect(again.run.invoiceCount).to.equal(0);
   });
 
   it('bills an account on the last day of a month that is shorter than its billing day', async () => {
-    const serviceId = await createService(tenant, 'Calls');
-    const last = await createAccount(tenant, 'last', { billingDay: 30 });
-    const any = await createAccount(tenant, 'any');
-    for (const name of ['last', 'any']) {
-      for (const eventTimestamp of ['2026-02-10T00:00:00Z', '2026-03-01T00:00:00Z']) {
-        await send(tenant, usage(name, serviceId, { eventTimestamp }));
-      }
-    }
-    await waitUntilRated(tenant, 4);
+    const serviceId = await story.service('Calls');
+    const last = await story.account('last', { billingDay: 30 });
+    const any = await story.account('any');
+    const days = ['2026-02-10T00:00:00Z', '2026-03-01T00:00:00Z'];
+    const ofDays = (name: string) =>
+      days.map((eventTimestamp) => usage(name, serviceId, { eventTimestamp }));
+    await story.send(...ofDays('last'), ...ofDays('any'));
     // A week without the 28th, which is the 30th of this February.
-    const before = await billed(await runBilling(tenant, '2026-02-21', '2026-02-27'));
+    const before = billed(await story.bill(['2026-02-21', '2026-02-27']));
     expect(before).to.deep.equal(new Map([[any, ['API calls 2026-02-10..2026-02-10 1']]]));
-    const after = await billed(await runBilling(tenant, '2026-02-28', '2026-03-06'));
+    const after = billed(await story.bill(['2026-02-28', '2026-03-06']));
     expect(after).to.deep.equal(
       new Map([
         [last, ['API calls 2026-02-10..2026-03-01 2']],
@@ -146,10 +95,9 @@ describe('what a billing run also does', () => {
 
   // spec/resources.md R86
   it('says of a transaction whether it is billed: of the days before, late, and void', async () => {
-    const serviceId = await createService(tenant, 'Calls');
-    await createAccount(tenant, 'acme');
-    const [first] = await send(tenant, usage('acme', serviceId));
-    await waitUntilRated(tenant, 1);
+    const serviceId = await story.service('Calls');
+    await story.account('acme');
+    const [first] = await story.send(usage('acme', serviceId));
     const isBilled = async (externalId?: string): Promise<unknown> => {
       const { body } = await tenant.get(`${external}/rated-transactions?q=${externalId}`);
       const [row] = body.data.content as { Billed: boolean; Id: string }[];
@@ -158,17 +106,16 @@ describe('what a billing run also does', () => {
       return row?.Billed;
     };
     expect(await isBilled(first)).to.equal(false);
-    const march = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    const march = await story.bill('2026-03');
     expect(await isBilled(first)).to.equal(true);
-    const [late] = await send(tenant, usage('acme', serviceId));
-    await waitUntilRated(tenant, 2);
+    const [late] = await story.send(usage('acme', serviceId));
     expect(await isBilled(late)).to.equal(false);
     expect(await isBilled(first)).to.equal(true);
-    const april = await runBilling(tenant, '2026-04-01', '2026-04-30');
+    const april = await story.bill('2026-04');
     // Only what came late: 100 x 0.01.
-    expect((await invoicesOf(tenant, april)).map(({ amount }) => amount)).to.deep.equal([1]);
+    expect(april.invoices.map(({ amount }) => amount)).to.deep.equal([1]);
     expect(await isBilled(late)).to.equal(true);
-    await tenant.post(`/v1/invoices/${march.invoiceIds[0]}/void`).expect(200);
+    await story.voidInvoice(march.invoices[0]?.id);
     expect(await isBilled(first)).to.equal(false);
     expect(await isBilled(late)).to.equal(true);
   });
@@ -180,14 +127,13 @@ describe('what a billing run also does', () => {
       await fillTenant(client, filling);
       await fillPrices(client, filling);
     });
-    const october = ['2026-10-01', '2026-10-31'] as const;
-    const { invoiceCount, invoices = [] } = await runBilling(tenant, ...october, { dryRun: true });
+    const { invoiceCount, invoices = [] } = await story.preview('2026-10');
     expect(invoiceCount).to.equal(10);
     expect(invoices.length).to.be.within(1, 9);
     // 601 x 1.25.
     for (const { amount, items } of invoices)
       expect([amount, items.length]).to.deep.equal([751.25, 601]);
-    const { transactionCount } = await runBilling(tenant, ...october);
-    expect(transactionCount).to.equal(6_010);
+    const { run } = await story.bill('2026-10');
+    expect(run.transactionCount).to.equal(6_010);
   });
 });

@@ -1,139 +1,63 @@
 import { expect } from 'chai';
-import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
-import {
-  createAccount,
-  createService,
-  send,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+import { usage } from '../support/billing/usage.js';
+import { monthsFrom } from '../support/story/periods.js';
+import { every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
 
-const card = (label: string, unitRate: number) => ({
-  currency: 'USD',
-  rows: [{ priceDimName: label, label, priceMethod: 'QUANTITY', unitRate }],
-});
-
-const subscription = (label: string, unitRate: number) => ({
-  serviceType: 'Subscription',
-  priceableAttributes: [{ name: label, dimensionDataType: 'Number', isProration: true }],
-  rateCards: [card(label, unitRate)],
-});
-
-/** Months from January 2028 to February 2029, each with its last day. */
-const lastDays: Readonly<Record<string, number>> = {
-  '2028-01': 31,
-  '2028-02': 29,
-  '2028-03': 31,
-  '2028-04': 30,
-  '2028-05': 31,
-  '2028-06': 30,
-  '2028-07': 31,
-  '2028-08': 31,
-  '2028-09': 30,
-  '2028-10': 31,
-  '2028-11': 30,
-  '2028-12': 31,
-  '2029-01': 31,
-  '2029-02': 28,
-};
+/** January 2028 to January 2029. */
+const months = monthsFrom('2028-01', 13);
 
 /** What happens while the clock goes through a leap year; each month is billed on the next one's first. */
 describe('a leap year of billing, with the clock moved', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  let today = '2027-12-15';
-  const billed = new Map<string, string[]>();
+  const story = useStory({ startsOn: '2027-12-15' });
+  const { tenant } = story;
+  const billed = new Map<string, readonly string[]>();
   const dates = new Map<string, string>();
   const lines = new Map<string, string>();
   let serviceId = { calls: '', plan: '' };
 
-  let sent = 0;
-  const sendUsage = async (eventTimestamp: string, count: string): Promise<void> => {
-    const dimensions = { api_calls: count };
-    await send(tenant, usage('acme', serviceId.calls, { eventTimestamp, dimensions }));
-    sent += 1;
-  };
-  const endLine = (name: string, terminationDate: string) =>
-    tenant
-      .put(`${external}/contract-services/${lines.get(name)}/end`, { terminationDate })
-      .expect(200);
+  const sendUsage = (eventTimestamp: string, count: string) =>
+    story.send(
+      usage('acme', serviceId.calls, { eventTimestamp, dimensions: { api_calls: count } }),
+    );
 
   /** What people do, on the day on which they do it. */
   const happenings: readonly (readonly [day: string, act: () => Promise<unknown>])[] = [
     ['2028-01-31', () => sendUsage('2028-01-31T23:59:59.999Z', '150')],
-    [
-      '2028-02-10',
-      () =>
-        tenant
-          .put(`${external}/contract-services/${lines.get('Support')}`, {
-            chargeFrequency: 'Quarterly',
-            billingFrequency: 'Quarterly',
-          })
-          .expect(200),
-    ],
+    ['2028-02-10', () => story.changeLine(lines.get('Support'), every('Quarterly'))],
     ['2028-02-29', () => sendUsage('2028-02-29T23:59:59.999Z', '50')],
     // Usage of March arrives in April, after March was billed.
     ['2028-04-02', () => sendUsage('2028-03-30T00:00:00Z', '7')],
     ['2028-04-02', () => sendUsage('2028-04-01T00:00:00Z', '3')],
-    [
-      '2028-04-16',
-      () =>
-        tenant
-          .put(`${external}/services/${serviceId.plan}/rate-cards/USD`, card('Plan', 60))
-          .expect(200),
-    ],
-    ['2028-08-05', () => endLine('Hosting', '2028-08-15')],
-    ['2028-08-05', () => endLine('Seats', '2028-08-20')],
+    ['2028-04-16', () => story.changePrices(serviceId.plan, usdCard(priceOfEach('Plan', 60)))],
+    ['2028-08-05', () => story.endLine(lines.get('Hosting'), '2028-08-15')],
+    ['2028-08-05', () => story.endLine(lines.get('Seats'), '2028-08-20')],
   ];
-
-  const runMonth = (month: string, more: object = {}) =>
-    runBilling(tenant, `${month}-01`, `${month}-${lastDays[month]}`, more);
 
   before(async function () {
     this.timeout(120_000);
-    instance = await openTestInstance({
-      withWorkers: true,
-      tokenSeconds: 2 * 366 * 86_400,
-      now: () => new Date(`${today}T12:00:00Z`),
-    });
-    tenant = await instance.tenant();
-    const accountId = await createAccount(tenant, 'acme', { netTerm: 'Net 30' });
+    const accountId = await story.account('acme', { netTerm: 'Net 30' });
     const made = new Map<string, string>();
     const prices = { Plan: 30, Seats: 31, Hosting: 91, Licence: 366, Support: 91 };
     for (const [name, price] of Object.entries(prices)) {
-      made.set(name, await createService(tenant, name, subscription(name, price)));
+      made.set(name, await story.service(name, subscription(name, price)));
     }
-    serviceId = { calls: await createService(tenant, 'Calls'), plan: made.get('Plan') ?? '' };
+    serviceId = { calls: await story.service('Calls'), plan: made.get('Plan') ?? '' };
     // Only the cards of an approved service have versions.
-    await tenant
-      .post(`${external}/run/billing/service/approve`, { ID_Service: serviceId.plan })
-      .expect(200);
-    const line = (name: string, frequency: string) => ({
-      serviceId: made.get(name),
-      chargeFrequency: frequency,
-      billingFrequency: frequency,
-    });
-    const { body } = await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: accountId,
-        name: 'C',
-        startDate: '2028-01-01',
-        services: [
-          line('Plan', 'Monthly'),
-          line('Seats', 'Monthly'),
-          line('Hosting', 'Quarterly'),
-          line('Licence', 'Yearly'),
-          line('Support', 'Monthly'),
-        ],
-      })
-      .expect(201);
-    for (const one of body.services as { id: string; serviceId: string }[]) {
+    await story.approveService(serviceId.plan);
+    const line = (name: string, terms: object) => ({ serviceId: made.get(name), ...terms });
+    const contract = await story.subscribe(
+      accountId,
+      [
+        line('Plan', every('Monthly')),
+        line('Seats', every('Monthly')),
+        line('Hosting', every('Quarterly')),
+        line('Licence', every('Yearly')),
+        line('Support', every('Monthly')),
+      ],
+      { startDate: '2028-01-01' },
+    );
+    for (const one of contract.lines) {
       const [name = ''] = [...made].find(([, id]) => id === one.serviceId) ?? [];
       lines.set(name, one.id);
     }
@@ -144,21 +68,18 @@ describe('a leap year of billing, with the clock moved', () => {
         })
         .expect(200);
     }
-    const months = Object.keys(lastDays);
-    for (const [index, month] of months.slice(0, -1).entries()) {
+    story.jumpMonth();
+    for (const month of months) {
       for (const [day, act] of happenings.filter(([on]) => on.startsWith(month))) {
-        today = day;
+        story.travelTo(day);
         await act();
       }
-      await waitUntilRated(tenant, sent);
-      today = `${months[index + 1]}-01`;
-      const invoices = await invoicesOf(tenant, await runMonth(month));
-      billed.set(month, invoices.flatMap(itemLines).sort());
-      const [invoice] = invoices as unknown as { invoiceDate: string; dueDate: string }[];
+      const bill = await story.bill(story.jumpMonth());
+      billed.set(month, bill.lines);
+      const [invoice] = bill.invoices as unknown as { invoiceDate: string; dueDate: string }[];
       dates.set(month, `${invoice?.invoiceDate} ${invoice?.dueDate}`);
     }
   });
-  after(() => instance.close());
 
   /**
    * Every recurring price is for a whole period of its line: price x days charged / days of the period.
@@ -329,21 +250,20 @@ describe('a leap year of billing, with the clock moved', () => {
 
   // spec/beyond.md R18
   it('bills a void month again with the next number, with prices as they are by then', async () => {
-    const list = await tenant.get(`${external}/invoices?q=INV-000004`).expect(200);
-    const id = list.body.data.content[0].Id as string;
-    const before = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
-    await tenant.post(`/v1/invoices/${id}/void`).expect(200);
-    const [again] = await invoicesOf(tenant, await runMonth('2028-04'));
+    const id = await story.invoiceNumbered('INV-000004');
+    const before = await story.explain(id);
+    await story.voidInvoice(id);
+    const again = await story.bill('2028-04');
     // The thirteen months from January to January each had an invoice.
-    expect(again?.invoiceNo).to.equal('INV-000014');
+    expect(again.invoices[0]?.invoiceNo).to.equal('INV-000014');
     // Versions hold from their days on, so nothing has changed for April.
-    expect(again && itemLines(again).sort()).to.deep.equal(billed.get('2028-04'));
+    expect(again.lines).to.deep.equal(billed.get('2028-04'));
     // A void invoice still tells what it was made of.
-    const after = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
-    expect(after.body.invoiceStatus).to.equal('Void');
-    expect(after.body.items).to.deep.equal(before.body.items);
-    for (const item of after.body.items) expect(item).to.include({ matches: true });
-    const [calls] = after.body.items.filter((item: { chargeType: string }) => {
+    const after = await story.explain(id);
+    expect(after.invoiceStatus).to.equal('Void');
+    expect(after.items).to.deep.equal(before.items);
+    for (const item of after.items) expect(item).to.include({ matches: true });
+    const [calls] = after.items.filter((item: { chargeType: string }) => {
       return item.chargeType === 'Usage';
     });
     // 7 x 0.01 + 3 x 0.01

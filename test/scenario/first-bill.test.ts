@@ -2,13 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { demoAccount, demoContract, demoService } from '../../src/cli/demo/demo-catalog.js';
 import { sendUsageFile } from '../../src/cli/usage/usage-sender.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
 import { waitUntilRated } from '../support/billing/usage.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const path = new URL('../../examples/usage.csv', import.meta.url).pathname;
 
@@ -32,8 +28,8 @@ const expected: readonly (readonly [id: string, amount: string, arithmetic: stri
 ];
 
 describe('a first bill', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let serviceId: string;
 
   const send = (afterLine = 0) =>
@@ -50,14 +46,11 @@ describe('a first bill', () => {
     });
 
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     const { body: account } = await tenant.post(`${external}/accounts`, demoAccount).expect(201);
     const { body: service } = await tenant.post(`${external}/services`, demoService).expect(201);
     serviceId = service.id;
     await tenant.post(`${external}/contracts`, demoContract(account.id, serviceId)).expect(201);
   });
-  after(() => instance.close());
 
   it('sends the example file: 12 events are rated, 1 is a repeat, 1 is rejected', async () => {
     const lines = (await readFile(path, 'utf8')).trim().split('\n');

@@ -1,70 +1,45 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runDurabill, settingsOf } from '../support/servers/command-line.js';
 import { demoAccount, demoContract, demoService } from '../../src/cli/demo/demo-catalog.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
+import { useStory } from '../support/story/story.js';
 
-const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const example = fileURLToPath(new URL('../../examples/usage.csv', import.meta.url));
 
 describe('durabill ingest', function () {
   // Each command is a process of its own.
   this.timeout(300_000);
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const story = useStory();
+  const { instance, tenant } = story;
   let folder: string;
   let demoServiceId: string;
   let serviceId: string;
 
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     folder = await mkdtemp(join(tmpdir(), 'durabill-ingest-'));
     const { body: account } = await tenant.post(`${external}/accounts`, demoAccount).expect(201);
     const { body: demo } = await tenant.post(`${external}/services`, demoService).expect(201);
     demoServiceId = demo.id;
     await tenant.post(`${external}/contracts`, demoContract(account.id, demo.id)).expect(201);
-    const row = { priceDimName: 'api_calls', label: 'Calls', priceMethod: 'QUANTITY', unitRate: 1 };
-    const { body } = await tenant
-      .post(`${external}/services`, {
-        name: 'Calls',
-        currency: 'USD',
-        priceableAttributes: [{ name: 'api_calls', dimensionDataType: 'Number' }],
-        rateCards: [{ currency: 'USD', rows: [row] }],
-      })
-      .expect(201);
-    serviceId = body.id;
+    serviceId = await story.service('Calls');
   });
-  after(async () => {
-    await instance.close();
-    await rm(folder, { recursive: true });
-  });
+  after(() => rm(folder, { recursive: true }));
 
   const ingest = (path: string, ...options: string[]) =>
-    new Promise<{ code: number; output: string; errors: string }>((resolve) => {
-      const env = {
-        ...process.env,
-        DATABASE_URL: instance.databaseUrl,
-        PUBLIC_URL: instance.url,
-        SECRET_KEY: instance.platform.config.secret.toString('base64'),
-      };
-      const words = ['ingest', path, '--tenant', tenant.id, '--url', instance.url, ...options];
-      execFile(
-        process.execPath,
-        ['--import', 'tsx', program, ...words],
-        { env },
-        (error, output, errors) =>
-          resolve({ code: error ? Number(error.code) : 0, output, errors }),
-      );
-    });
+    runDurabill(
+      { ...settingsOf(instance), PUBLIC_URL: instance.url },
+      'ingest',
+      path,
+      '--tenant',
+      tenant.id,
+      '--url',
+      instance.url,
+      ...options,
+    );
   const file = async (name: string, lines: readonly string[]): Promise<string> => {
     const path = join(folder, name);
     await writeFile(path, `${lines.join('\n')}\n`);

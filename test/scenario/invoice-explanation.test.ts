@@ -1,19 +1,14 @@
 import { expect } from 'chai';
-import { runBilling } from '../support/billing/billing-run.js';
+import { tiers, usage } from '../support/billing/usage.js';
 import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
-import {
-  createAccount,
-  createService,
-  send,
-  tiers,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+  attribute,
+  every,
+  meteredByMonth,
+  priceOfEach,
+  row,
+  usdCard,
+} from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
 
 interface Explained {
   readonly rows: readonly { readonly row: { readonly label: string }; readonly amount: string }[];
@@ -35,53 +30,37 @@ interface ExplainedItem {
 }
 
 describe('the explanation of an invoice', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
-  beforeEach(async () => {
-    tenant = await instance.tenant();
-  });
+  const story = useStory({ forEachTest: true });
 
-  const itemsOf = async (invoiceId: string): Promise<ExplainedItem[]> =>
-    (await tenant.get(`/v1/invoices/${invoiceId}/explain`).expect(200)).body.items;
+  const itemsOf = async (invoiceId: string | undefined): Promise<ExplainedItem[]> =>
+    (await story.explain(invoiceId)).items;
 
   // spec/beyond.md R20
   it('is there for each charge of an event that bills twelve accounts, counters included', async () => {
     const names = Array.from({ length: 12 }, (_none, index) => `part${index}`);
     const accounts: string[] = [];
-    for (const name of names) accounts.push(await createAccount(tenant, name));
-    await createAccount(tenant, 'user');
-    const serviceId = await createService(tenant, 'Parts', {
-      priceableAttributes: names.map((name) => ({
-        name,
-        dimensionDataType: 'Number',
-        isMeterDimension: true,
-        meterResetFrequency: 'Monthly',
-      })),
+    for (const name of names) accounts.push(await story.account(name));
+    await story.account('user');
+    const serviceId = await story.service('Parts', {
+      priceableAttributes: names.map((name) => attribute(name, meteredByMonth)),
       rateCards: [
-        {
-          currency: 'USD',
-          rows: names.map((priceDimName, index) => ({
-            priceDimName,
-            label: priceDimName,
-            billingAccountId: accounts[index],
-            ...tiers([0, 100, 1], [100, null, 2]),
-          })),
-        },
+        usdCard(
+          ...names.map((name, index) =>
+            row(name, {
+              billingAccountId: accounts[index],
+              ...tiers([0, 100, 1], [100, null, 2]),
+            }),
+          ),
+        ),
       ],
     });
     const dimensions = Object.fromEntries(names.map((name) => [name, '80']));
     // One after the other: the second begins where the first has left the counters.
-    for (let number = 1; number <= 2; number += 1) {
-      await send(tenant, usage('user', serviceId, { dimensions }));
-      await waitUntilRated(tenant, number);
-    }
-    const { invoiceIds } = await runBilling(tenant, '2026-03-01', '2026-03-31');
-    expect(invoiceIds).to.have.length(12);
-    for (const id of invoiceIds) {
+    await story.send(usage('user', serviceId, { dimensions }));
+    await story.send(usage('user', serviceId, { dimensions }));
+    const { run } = await story.bill('2026-03');
+    expect(run.invoiceIds).to.have.length(12);
+    for (const id of run.invoiceIds) {
       const [item] = await itemsOf(id);
       // 80 at 1; then 20 at 1 and 60 at 2: 220 in all.
       expect(item).to.include({ amount: 220, matches: true });
@@ -91,32 +70,20 @@ describe('the explanation of an invoice', () => {
   });
 
   it('goes on to the days that are charged, price by price', async () => {
-    const accountId = await createAccount(tenant, 'acme');
-    const attribute = { dimensionDataType: 'Number', isProration: true };
-    const row = (priceDimName: string, unitRate: number) => ({
-      priceDimName,
-      label: priceDimName,
-      priceMethod: 'QUANTITY',
-      unitRate,
-    });
-    const serviceId = await createService(tenant, 'Plan', {
+    const accountId = await story.account('acme');
+    const serviceId = await story.service('Plan', {
       serviceType: 'Subscription',
       priceableAttributes: [
-        { ...attribute, name: 'Seats' },
-        { ...attribute, name: 'Support' },
+        attribute('Seats', { isProration: true }),
+        attribute('Support', { isProration: true }),
       ],
-      rateCards: [{ currency: 'USD', rows: [row('Seats', 60), row('Support', 31)] }],
+      rateCards: [usdCard(priceOfEach('Seats', 60), priceOfEach('Support', 31))],
     });
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: accountId,
-        name: 'C',
-        startDate: '2026-03-16',
-        services: [{ serviceId, chargeFrequency: 'Monthly', billingFrequency: 'Monthly' }],
-      })
-      .expect(201);
-    const march = await runBilling(tenant, '2026-03-01', '2026-03-31');
-    const items = await itemsOf(march.invoiceIds[0] ?? '');
+    await story.subscribe(accountId, [{ serviceId, ...every('Monthly') }], {
+      startDate: '2026-03-16',
+    });
+    const march = await story.bill('2026-03');
+    const items = await itemsOf(march.invoices[0]?.id);
     // 16 to 31 March are 16 of 31 days: 60 x 16 / 31 = 30.9677..., and 31 x 16 / 31 = 16.
     const found = items.map(({ amount, charges: [charge] }) => {
       const { rows = [], steps = [], total } = charge?.explanation ?? {};
@@ -138,20 +105,19 @@ describe('the explanation of an invoice', () => {
       [30.97, proration, ['Seats'], '16 of 31 days', '60 * 16 / 31', first, 0, first],
       [16, proration, ['Support'], '16 of 31 days', '31 * 16 / 31', '16', 0, '16'],
     ]);
-    const april = await runBilling(tenant, '2026-04-01', '2026-04-30');
-    const [whole] = await itemsOf(april.invoiceIds[0] ?? '');
+    const april = await story.bill('2026-04');
+    const [whole] = await itemsOf(april.invoices[0]?.id);
     expect(whole?.charges[0]?.proration).to.equal(null);
     expect(whole?.charges[0]?.explanation).to.deep.include({ steps: [] });
   });
 
   // spec/rating.md R17
   it('says that there was no version of the card when the usage is older than the first', async () => {
-    await createAccount(tenant, 'acme');
-    const serviceId = await createService(tenant, 'Calls');
-    await send(tenant, usage('acme', serviceId, { eventTimestamp: '2026-01-05T00:00:00Z' }));
-    await waitUntilRated(tenant, 1);
-    const { invoiceIds } = await runBilling(tenant, '2026-01-01', '2026-01-31');
-    const [item] = await itemsOf(invoiceIds[0] ?? '');
+    await story.account('acme');
+    const serviceId = await story.service('Calls');
+    await story.send(usage('acme', serviceId, { eventTimestamp: '2026-01-05T00:00:00Z' }));
+    const { invoices } = await story.bill('2026-01');
+    const [item] = await itemsOf(invoices[0]?.id);
     const card = item?.transactions[0]?.explanation?.card;
     expect(card?.note).to.equal(
       `There was no version before ${card?.fromDate}: the first one prices the usage of 2026-01-05.`,
@@ -159,18 +125,11 @@ describe('the explanation of an invoice', () => {
   });
 
   it('says on which day it was that something was paid once', async () => {
-    const accountId = await createAccount(tenant, 'acme');
-    const serviceId = await createService(tenant, 'Setup', { serviceType: 'OTC' });
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: accountId,
-        name: 'C',
-        startDate: '2026-03-16',
-        services: [{ serviceId }],
-      })
-      .expect(201);
-    const { invoiceIds } = await runBilling(tenant, '2026-03-01', '2026-03-31');
-    const [item] = await itemsOf(invoiceIds[0] ?? '');
+    const accountId = await story.account('acme');
+    const serviceId = await story.service('Setup', { serviceType: 'OTC' });
+    await story.subscribe(accountId, [serviceId], { startDate: '2026-03-16' });
+    const { invoices } = await story.bill('2026-03');
+    const [item] = await itemsOf(invoices[0]?.id);
     const day = '2026-03-16';
     expect(item?.charges[0]).to.include({ periodStart: day, periodEnd: day, billStartDate: day });
   });

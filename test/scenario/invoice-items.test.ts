@@ -1,22 +1,16 @@
 import { expect } from 'chai';
-import { invoicesOf, runBilling } from '../support/billing/billing-run.js';
+import { tiers, usage } from '../support/billing/usage.js';
 import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
-import {
-  createAccount,
-  createService,
-  send,
-  tiers,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+  attribute,
+  every,
+  flatPrice,
+  meteredByMonth,
+  priceOfEach,
+  row,
+  usdCard,
+} from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
 
-const free = { dimensionDataType: 'Number' };
-const metered = { ...free, isMeterDimension: true, meterResetFrequency: 'Monthly' };
 const graduated = tiers([0, 100, 0], [100, 300, 0.5], [300, null, 10, 'flat']);
 
 /** A tier in short: bounds, volume, rate, amount. */
@@ -31,34 +25,24 @@ const short = (item: object): unknown[] =>
   ]);
 
 describe('the items of an invoice', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const story = useStory({ forEachTest: true });
   beforeEach(async () => {
-    tenant = await instance.tenant();
-    await createAccount(tenant, 'acme');
+    await story.account('acme');
   });
-
-  const march = (more: object = {}) => runBilling(tenant, '2026-03-01', '2026-03-31', more);
 
   it('show what each tier has charged, metered over the month and event by event', async () => {
-    const row = (priceDimName: string) => ({ priceDimName, label: priceDimName, ...graduated });
-    const serviceId = await createService(tenant, 'Calls', {
+    const serviceId = await story.service('Calls', {
       priceableAttributes: [
-        { ...metered, name: 'Calls', label: 'API calls' },
-        { ...free, name: 'Jobs' },
+        attribute('Calls', { ...meteredByMonth, label: 'API calls' }),
+        attribute('Jobs'),
       ],
-      rateCards: [{ currency: 'USD', rows: [row('Calls'), row('Jobs')] }],
+      rateCards: [usdCard(row('Calls', graduated), row('Jobs', graduated))],
     });
-    for (let number = 1; number <= 3; number += 1) {
-      await send(tenant, usage('acme', serviceId, { dimensions: { Calls: '120', Jobs: '120' } }));
-      await waitUntilRated(tenant, number);
+    for (let sent = 0; sent < 3; sent += 1) {
+      await story.send(usage('acme', serviceId, { dimensions: { Calls: '120', Jobs: '120' } }));
     }
-    const { invoices: [draft] = [] } = await march({ dryRun: true });
-    const [invoice] = await invoicesOf(tenant, await march());
+    const { invoices: [draft] = [] } = await story.preview('2026-03');
+    const [invoice] = (await story.bill('2026-03')).invoices;
     const [calls = {}, jobs = {}] = invoice?.items ?? [];
     // 360 calls on one counter: 100 free, 200 at 0.5, 60 for 10 once.
     expect(calls).to.include({ description: 'Calls', unit: 'API calls', amount: 110, volume: 360 });
@@ -77,75 +61,44 @@ describe('the items of an invoice', () => {
   });
 
   it('show the charged days, and the tiers of the whole period', async () => {
-    const row = (name: string, prices: object) => ({ priceDimName: name, label: name, ...prices });
-    const isProration = true;
-    const serviceId = await createService(tenant, 'Plan', {
+    const seats = attribute('Seats', { isProration: true });
+    const serviceId = await story.service('Plan', {
       serviceType: 'Subscription',
-      priceableAttributes: [
-        { ...free, name: 'Seats', isProration },
-        { ...free, name: 'Setup' },
-      ],
-      rateCards: [
-        {
-          currency: 'USD',
-          rows: [row('Seats', graduated), row('Setup', { priceMethod: 'FLAT_RATE', flatRate: 5 })],
-        },
-      ],
+      priceableAttributes: [seats, attribute('Setup')],
+      rateCards: [usdCard(row('Seats', graduated), flatPrice('Setup', 5))],
     });
-    const accountId = await createAccount(tenant, 'globex');
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: accountId,
-        name: 'C',
-        startDate: '2026-03-16',
-        services: [
-          {
-            serviceId,
-            chargeFrequency: 'Monthly',
-            billingFrequency: 'Monthly',
-            priceableAttributes: [{ ...free, name: 'Seats', isProration, dimensionValText: '200' }],
-          },
-        ],
-      })
-      .expect(201);
-    const [invoice] = await invoicesOf(tenant, await march());
-    const [seats = {}, setup = {}] = invoice?.items ?? [];
+    const accountId = await story.account('globex');
+    const priceableAttributes = [{ ...seats, dimensionValText: '200' }];
+    await story.subscribe(accountId, [{ serviceId, ...every('Monthly'), priceableAttributes }], {
+      startDate: '2026-03-16',
+    });
+    const [invoice] = (await story.bill('2026-03')).invoices;
+    const [ofSeats = {}, ofSetup = {}] = invoice?.items ?? [];
     // 100 free and 100 at 0.5 are 50; 16 of 31 days of it 25.806...
-    expect(seats).to.deep.include({
+    expect(ofSeats).to.deep.include({
       amount: 25.81,
       unit: 'Seats',
       proration: { days: 16, of: 31, text: '16 of 31 days' },
     });
-    expect(short(seats)).to.deep.equal([
+    expect(short(ofSeats)).to.deep.equal([
       [0, 100, 100, 0, false, 0],
       [100, 300, 100, 0.5, false, 50],
     ]);
-    expect(setup).to.deep.include({ amount: 5, proration: null, tiers: [] });
+    expect(ofSetup).to.deep.include({ amount: 5, proration: null, tiers: [] });
   });
 
   // spec/beyond.md R16, R17
   it('of what is paid out are on credit notes, with numbers of their own and no due date', async () => {
-    const row = (usageType: string) => ({
-      priceDimName: usageType,
-      label: usageType,
-      priceMethod: 'QUANTITY',
-      unitRate: 1,
-      usageType,
+    const paid = (usageType: string) => priceOfEach(usageType, 1, { usageType });
+    const serviceId = await story.service('Both', {
+      priceableAttributes: [attribute('Charge'), attribute('Payout')],
+      rateCards: [usdCard(paid('Charge'), paid('Payout'))],
     });
-    const serviceId = await createService(tenant, 'Both', {
-      priceableAttributes: [
-        { ...free, name: 'Charge' },
-        { ...free, name: 'Payout' },
-      ],
-      rateCards: [{ currency: 'USD', rows: [row('Charge'), row('Payout')] }],
-    });
-    await createAccount(tenant, 'globex');
-    for (const name of ['acme', 'globex']) {
-      await send(tenant, usage(name, serviceId, { dimensions: { Charge: '3', Payout: '2' } }));
-    }
-    await waitUntilRated(tenant, 2);
-    const run = await march();
-    const invoices = (await invoicesOf(tenant, run)) as unknown as Record<string, unknown>[];
+    await story.account('globex');
+    const dimensions = { Charge: '3', Payout: '2' };
+    await story.send(...['acme', 'globex'].map((name) => usage(name, serviceId, { dimensions })));
+    const bill = await story.bill('2026-03');
+    const invoices = bill.invoices as unknown as Record<string, unknown>[];
     const found = invoices.map(({ invoiceNo, invoiceType, amount, dueDate }) => [
       invoiceNo,
       invoiceType,

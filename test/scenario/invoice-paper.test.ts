@@ -1,29 +1,12 @@
 import { expect } from 'chai';
 import { setSeller } from '../../src/access/tenants.js';
 import { loadPdfInvoice } from '../../src/queries/billing/invoice-pdf.js';
-import { runBilling } from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
-import {
-  createAccount,
-  createService,
-  send,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+import { usage } from '../support/billing/usage.js';
+import { attribute, every, priceOfEach, usdCard } from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
 
-const attribute = { dimensionDataType: 'Number' };
-const row = (priceDimName: string, unitRate: number) => ({
-  priceDimName,
-  label: priceDimName,
-  priceMethod: 'QUANTITY',
-  unitRate,
-});
 const logic = (chargeType: string, formula: string) => ({
   name: 'Main',
   priceOutput: 'total',
@@ -36,13 +19,8 @@ const logic = (chargeType: string, formula: string) => ({
 });
 
 describe('what the paper of an invoice shows', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const story = useStory();
+  const { instance, tenant } = story;
 
   it('labels, order and contract, steps, how to pay, what is paid, and each day', async () => {
     const payment = {
@@ -55,54 +33,36 @@ describe('what the paper of an invoice shows', () => {
       usageAppendix: true,
       ...payment,
     });
-    const account = await createAccount(tenant, 'acme');
-    const calls = await createService(tenant, 'internal-calls', {
+    const account = await story.account('acme');
+    const calls = await story.service('internal-calls', {
       label: 'Calls',
-      priceableAttributes: [{ ...attribute, name: 'api_calls', label: 'API calls' }],
+      priceableAttributes: [attribute('api_calls', { label: 'API calls' })],
     });
     const jobs = (name: string, chargeType: string, formula: string, more: object = {}) =>
-      createService(tenant, name, {
-        priceableAttributes: [{ ...attribute, name: 'jobs' }],
-        rateCards: [{ currency: 'USD', rows: [row('jobs', 2)] }],
+      story.service(name, {
+        priceableAttributes: [attribute('jobs')],
+        rateCards: [usdCard(priceOfEach('jobs', 2))],
         pricingLogic: [logic(chargeType, formula)],
         ...more,
       });
     const usageJobs = await jobs('Jobs', 'Usage', '2 * jobs');
     const plan = await jobs('Plan', 'Subscription', '2 * 3', { serviceType: 'Subscription' });
-    const periods = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: account,
-        name: 'C',
-        number: 'C-7',
-        poNumber: 'PO 9',
-        startDate: '2026-03-01',
-        services: [{ serviceId: calls }, { serviceId: usageJobs }, { serviceId: plan, ...periods }],
-      })
-      .expect(201);
+    await story.subscribe(account, [calls, usageJobs, { serviceId: plan, ...every('Monthly') }], {
+      number: 'C-7',
+      poNumber: 'PO 9',
+      startDate: '2026-03-01',
+    });
     const on = (day: string) => ({ eventTimestamp: `2026-03-${day}T10:00:00Z` });
-    await send(
-      tenant,
+    await story.send(
       usage('acme', calls, on('05')),
       usage('acme', calls, on('05')),
       usage('acme', calls, on('06')),
       usage('acme', usageJobs, { dimensions: { jobs: '4' }, ...on('07') }),
     );
-    await waitUntilRated(tenant, 4);
-    const run = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    const { run } = await story.bill('2026-03');
     expect(run.invoiceIds).to.have.length(1);
     const id = run.invoiceIds[0] ?? '';
-    await tenant
-      .post(`${external}/payments`, {
-        accountId: account,
-        amount: 5,
-        currency: 'USD',
-        paymentDate: '2026-04-02',
-        paymentMethod: 'Cash',
-        paymentType: 'Pay In',
-        paymentReference: 'first',
-      })
-      .expect(201);
+    await story.pay(account, 5);
     const paper = await loadPdfInvoice(tenant.scope, id);
     // 300 calls at 0.01 are 3; 2 x 4 jobs at 2 are 16; 2 x 3 at 2 are 12: 31, of which 5 are paid.
     expect(paper).to.deep.include({
@@ -138,7 +98,7 @@ describe('what the paper of an invoice shows', () => {
         amount,
       })),
     );
-    await tenant.post(`/v1/invoices/${id}/void`).expect(200);
+    await story.voidInvoice(id);
     const voided = await loadPdfInvoice(tenant.scope, id);
     expect(voided).to.deep.include({ isVoid: true, paid: '0', due: '0', payment: null });
     // The stored one was made from the same.

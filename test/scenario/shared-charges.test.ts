@@ -1,47 +1,33 @@
 import { expect } from 'chai';
-import {
-  invoicesOf,
-  itemLines,
-  runBilling,
-  type BilledInvoice,
-} from '../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { itemLines, type BilledInvoice } from '../support/billing/billing-run.js';
+import { external } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
+import { meteredService, usage } from '../support/billing/usage.js';
 import {
-  createAccount,
-  createService,
-  event,
-  meteredService,
-  send,
-  usage,
-  waitUntilRated,
-} from '../support/billing/usage.js';
+  attribute,
+  every,
+  flatPrice,
+  priceOfEach,
+  subscriptionOf,
+  usdCard,
+} from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
 
 /** An item in short: volume, amount, tax. */
 const short = ({ items }: BilledInvoice) =>
   items.map(({ description, volume, amount, tax }) => [description, volume, amount, tax]);
 
 describe('charges of a line that accounts share', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const story = useStory({ forEachTest: true });
+  const { instance, tenant } = story;
   /** The master account of the contract, and three others in the order of their ids. */
   let master: string;
   let accounts: string[];
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
   beforeEach(async () => {
-    tenant = await instance.tenant();
-    master = await createAccount(tenant, 'acme');
+    master = await story.account('acme');
     accounts = [];
-    for (const name of ['a', 'b']) accounts.push(await createAccount(tenant, name));
-    accounts.push(await createAccount(tenant, 'c', { profile: { taxExempt: true } }));
+    for (const name of ['a', 'b']) accounts.push(await story.account(name));
+    accounts.push(await story.account('c', { profile: { taxExempt: true } }));
   });
 
   const sharesOf = (...weights: number[]) =>
@@ -49,21 +35,17 @@ describe('charges of a line that accounts share', () => {
 
   /** A contract with one line of a service. */
   const sell = async (serviceId: string, accountMap: object | null, more: object = {}) => {
-    const { body } = await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: master,
-        number: 'C-1',
-        startDate: '2026-01-01',
-        currency: 'USD',
-        services: [{ serviceId, accountMap, ...more }],
-      })
-      .expect(201);
-    return { contractId: body.id as string, lineId: body.services[0].id as string };
+    const contract = { number: 'C-1', startDate: '2026-01-01', currency: 'USD' };
+    const { path, lines } = await story.subscribe(
+      master,
+      [{ serviceId, accountMap, ...more }],
+      contract,
+    );
+    return `${path}/services/${lines[0]?.id}`;
   };
 
-  const bill = async (first = '2026-03-01', last = '2026-03-31') => {
-    const output = await runBilling(tenant, first, last);
-    const invoices = await invoicesOf(tenant, output);
+  const bill = async (month = '2026-03') => {
+    const { invoices } = await story.bill(month);
     return new Map(invoices.map((invoice) => [invoice.accountId, invoice]));
   };
   /** Computes March again from what was recorded. */
@@ -80,22 +62,20 @@ describe('charges of a line that accounts share', () => {
 
   // spec/beyond.md R15
   it('divides usage and its tiers; all items together are the whole to the cent', async () => {
-    await tenant.post('/v1/tax-rates', { code: 'VAT', rate: 20 }).expect(201);
+    await story.taxRate('VAT', 20);
     const [card] = meteredService.rateCards;
     const rows = card?.rows.map((row) => ({ ...row, taxCode: 'VAT' })) ?? [];
-    const serviceId = await createService(tenant, 'Calls', {
+    const serviceId = await story.service('Calls', {
       ...meteredService,
-      rateCards: [{ currency: 'USD', rows }],
+      rateCards: [usdCard(...rows)],
     });
     await sell(serviceId, sharesOf(1, 1, 1));
-    const ids = await send(
-      tenant,
+    const ids = await story.send(
       usage('acme', serviceId, { dimensions: { api_calls: '900' } }),
       usage('acme', serviceId, { dimensions: { api_calls: '5100' } }),
     );
-    await waitUntilRated(tenant, 2);
     // 6,000 calls: 1,000 free, 5,000 x 0.02 = 100.
-    const { ratedTransactions } = await event(tenant, ids[1] ?? '');
+    const { ratedTransactions } = await story.event(ids[1] ?? '');
     const charged = ratedTransactions.map(
       (one: { accountId: string; amount: number; quantity: number; matches: boolean }) => [
         one.accountId,
@@ -122,7 +102,7 @@ describe('charges of a line that accounts share', () => {
 
     expect(await audit()).to.include({ charges: 6, counters: 1, differenceCount: 0 });
 
-    const preview = await runBilling(tenant, '2026-03-01', '2026-03-31', { dryRun: true });
+    const preview = await story.preview('2026-03');
     expect((preview.invoices ?? []).map(({ amount }) => amount).sort()).to.deep.equal([
       33.33, 33.33, 33.34,
     ]);
@@ -141,9 +121,9 @@ describe('charges of a line that accounts share', () => {
       [1666.6666666667, 33.3333333333],
     ]);
     const id = invoices.get(accounts[1] ?? '')?.id ?? '';
-    const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
-    expect(body.items[0]).to.include({ amount: 33.34, exactAmount: 33.3333333334, matches: true });
-    expect(body.items[0].transactions[1].explanation.share).to.include({
+    const { items } = await story.explain(id);
+    expect(items[0]).to.include({ amount: 33.34, exactAmount: 33.3333333334, matches: true });
+    expect(items[0].transactions[1].explanation.share).to.include({
       part: '1 of 3',
       from: '1',
     });
@@ -162,12 +142,12 @@ describe('charges of a line that accounts share', () => {
   };
 
   it('writes no more charges at once than a transaction may hold, whatever many accounts bear', async () => {
-    const serviceId = await createService(tenant, 'Calls');
+    const serviceId = await story.service('Calls');
     await sell(serviceId, await manyShares(300));
     // 300 charges with a dimension each are 600 rows of an event, and 24,000 of all.
     const messages = Array.from({ length: 40 }, () => usage('acme', serviceId));
-    await send(tenant, ...messages);
-    expect(await waitUntilRated(tenant, 40)).to.include({ rated: 40, rejected: 0 });
+    await story.send(...messages);
+    expect(await story.rated()).to.include({ rated: 40, rejected: 0 });
     const sql = `select max(rows)::integer as "most", sum(rows)::integer as "all" from (
       select 2 * count(*) as rows from rated_transaction as charge join usage_event as event
         on event.tenant_id = charge.tenant_id and event.id = charge.usage_event_id
@@ -181,11 +161,10 @@ describe('charges of a line that accounts share', () => {
   });
 
   it('rejects an event whose charges would be divided into more parts than rating may cost', async () => {
-    const serviceId = await createService(tenant, 'Calls');
+    const serviceId = await story.service('Calls');
     await sell(serviceId, await manyShares(2_501));
-    const [id = ''] = await send(tenant, usage('acme', serviceId));
-    await waitUntilRated(tenant, 1);
-    expect(await event(tenant, id)).to.include({
+    const [id = ''] = await story.send(usage('acme', serviceId));
+    expect(await story.event(id)).to.include({
       status: 'rejected',
       code: 'FORMULA_TOO_EXPENSIVE',
       reason:
@@ -199,33 +178,20 @@ describe('charges of a line that accounts share', () => {
   }
 
   it('frees and bills again what one account bears, when its invoice is void', async () => {
-    const serviceId = await createService(tenant, 'Calls');
+    const serviceId = await story.service('Calls');
     await sell(serviceId, sharesOf(3, 1));
-    await send(tenant, usage('acme', serviceId));
-    await waitUntilRated(tenant, 1);
+    await story.send(usage('acme', serviceId));
     const invoices = await bill();
     // 100 x 0.01 = 1: three quarters and one.
     expect(each(invoices, ({ amount }) => amount)).to.deep.equal([0.75, 0.25, undefined]);
-    await tenant.post(`/v1/invoices/${invoices.get(accounts[0] ?? '')?.id ?? ''}/void`).expect(200);
+    await story.voidInvoice(invoices.get(accounts[0] ?? '')?.id);
     const again = await bill();
     expect(each(again, ({ amount }) => amount)).to.deep.equal([0.75, undefined, undefined]);
   });
 
-  const plan = (more: object = {}) =>
-    createService(tenant, 'Plan', {
-      serviceType: 'Subscription',
-      priceableAttributes: [{ name: 'Plan', dimensionDataType: 'Number', isProration: true }],
-      rateCards: [
-        {
-          currency: 'USD',
-          rows: [{ priceDimName: 'Plan', label: 'Plan', priceMethod: 'FLAT_RATE', flatRate: 100 }],
-        },
-      ],
-      ...more,
-    });
-  const monthly = { chargeFrequency: 'Monthly', billingFrequency: 'Monthly' };
+  const plan = () => story.service('Plan', subscriptionOf(flatPrice('Plan', 100)));
+  const monthly = every('Monthly');
 
-  // spec/beyond.md R15
   it('divides a subscription and its charged days', async () => {
     await sell(await plan(), sharesOf(1, 1, 1), { ...monthly, startDate: '2026-03-16' });
     const invoices = await bill();
@@ -234,8 +200,8 @@ describe('charges of a line that accounts share', () => {
     const [line] = itemLines(invoices.get(accounts[0] ?? '') ?? ({ items: [] } as never));
     expect(line).to.equal('Plan (share 1 of 3) 2026-03-16..2026-03-31 17.2');
     const id = invoices.get(accounts[1] ?? '')?.id ?? '';
-    const { body } = await tenant.get(`/v1/invoices/${id}/explain`).expect(200);
-    const [charge] = body.items[0].charges;
+    const { items } = await story.explain(id);
+    const [charge] = items[0].charges;
     expect(charge.explanation.share).to.deep.equal({
       part: '1 of 3',
       from: '1',
@@ -250,44 +216,38 @@ describe('charges of a line that accounts share', () => {
     });
     expect(charge.explanation.total.amount).to.equal('17.21');
     // April in full: 33.33 + 33.34 + 33.33.
-    const april = await bill('2026-04-01', '2026-04-30');
+    const april = await bill('2026-04');
     expect(each(april, ({ amount }) => amount)).to.deep.equal([33.33, 33.34, 33.33]);
   });
 
   it('charges no period again when the shares are changed', async () => {
-    const { contractId, lineId } = await sell(await plan(), null, monthly);
+    const line = await sell(await plan(), null, monthly);
     expect((await bill()).get(master)?.amount).to.equal(100);
-    const line = `${external}/contracts/${contractId}/services/${lineId}`;
     await tenant.put(line, { accountMap: sharesOf(1, 1) }).expect(200);
     expect((await bill()).size).to.equal(0);
-    const april = await bill('2026-04-01', '2026-04-30');
+    const april = await bill('2026-04');
     expect(each(april, ({ amount }) => amount)).to.deep.equal([50, 50, undefined]);
     await tenant.put(line, { accountMap: sharesOf(1, 0.5, 0.5) }).expect(200);
-    expect((await bill('2026-04-01', '2026-04-30')).size).to.equal(0);
+    expect((await bill('2026-04')).size).to.equal(0);
     await tenant.put(line, { accountMap: null }).expect(200);
-    expect((await bill('2026-04-01', '2026-04-30')).size).to.equal(0);
-    expect((await bill('2026-05-01', '2026-05-31')).get(master)?.amount).to.equal(100);
+    expect((await bill('2026-04')).size).to.equal(0);
+    expect((await bill('2026-05')).get(master)?.amount).to.equal(100);
   });
 
   it('leaves to an account what a row bills it, beside what it shares', async () => {
-    const row = { priceMethod: 'QUANTITY', unitRate: 1 };
-    const serviceId = await createService(tenant, 'Calls', {
-      priceableAttributes: ['calls', 'jobs'].map((name) => ({ name, dimensionDataType: 'Number' })),
+    const serviceId = await story.service('Calls', {
+      priceableAttributes: [attribute('calls'), attribute('jobs')],
       rateCards: [
-        {
-          currency: 'USD',
-          rows: [
-            { ...row, priceDimName: 'calls', label: 'Calls' },
-            { ...row, priceDimName: 'jobs', label: 'Jobs', billingAccountId: accounts[0] },
-          ],
-        },
+        usdCard(
+          priceOfEach('calls', 1, { label: 'Calls' }),
+          priceOfEach('jobs', 1, { label: 'Jobs', billingAccountId: accounts[0] }),
+        ),
       ],
     });
     await sell(serviceId, sharesOf(1, 1));
     const dimensions = { calls: '10', jobs: '7' };
-    const [id = ''] = await send(tenant, usage('acme', serviceId, { dimensions }));
-    await waitUntilRated(tenant, 1);
-    const { ratedTransactions } = await event(tenant, id);
+    const [id = ''] = await story.send(usage('acme', serviceId, { dimensions }));
+    const { ratedTransactions } = await story.event(id);
     expect(ratedTransactions.map(({ matches }: { matches: boolean }) => matches)).to.deep.equal([
       true,
       true,
@@ -299,45 +259,28 @@ describe('charges of a line that accounts share', () => {
   });
 
   it('keeps without effect what does not say of whom, and protects who bears a share', async () => {
-    const serviceId = await createService(tenant, 'Calls');
+    const serviceId = await story.service('Calls');
     await sell(serviceId, { anyone: 'half', nobody: 1 });
-    await send(tenant, usage('acme', serviceId));
-    await waitUntilRated(tenant, 1);
+    await story.send(usage('acme', serviceId));
     expect((await bill()).get(master)?.amount).to.equal(1);
     await tenant.delete(`${external}/accounts/${accounts[0] ?? ''}`).expect(204);
-    const { body } = await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: master,
-        number: 'C-2',
-        services: [{ serviceId, accountMap: { ofAnotherSystem: sharesOf(1) } }],
-      })
-      .expect(201);
-    expect(body.number).to.equal('C-2');
+    const { path } = await story.subscribe(
+      master,
+      [{ serviceId, accountMap: { ofAnotherSystem: sharesOf(1) } }],
+      { number: 'C-2' },
+    );
+    expect((await tenant.get(path).expect(200)).body.number).to.equal('C-2');
     await tenant.delete(`${external}/accounts/${accounts[1] ?? ''}`).expect(204);
-    await tenant
-      .post(`${external}/contracts`, {
-        masterAccountId: master,
-        number: 'C-3',
-        services: [{ serviceId, accountMap: { [accounts[2] ?? '']: '0.5' } }],
-      })
-      .expect(201);
+    await story.subscribe(master, [{ serviceId, accountMap: { [accounts[2] ?? '']: '0.5' } }], {
+      number: 'C-3',
+    });
     const refused = await tenant.delete(`${external}/accounts/${accounts[2] ?? ''}`).expect(409);
     expect(refused.body.message).to.include("'C-3'");
   });
 
   it('knows accounts by what people call them, and keeps what names none as it was sent', async () => {
-    const serviceId = await createService(tenant, 'Fee', {
-      serviceType: 'Subscription',
-      priceableAttributes: [{ name: 'Fee', dimensionDataType: 'Number' }],
-      rateCards: [
-        {
-          currency: 'USD',
-          rows: [{ priceDimName: 'Fee', label: 'Fee', priceMethod: 'FLAT_RATE', flatRate: 30 }],
-        },
-      ],
-    });
-    const { contractId, lineId } = await sell(serviceId, { a: 1, b: 2 });
-    const address = `${external}/contracts/${contractId}/services/${lineId}`;
+    const serviceId = await story.service('Fee', subscriptionOf(flatPrice('Fee', 30)));
+    const address = await sell(serviceId, { a: 1, b: 2 });
     const { body: line } = await tenant.get(address).expect(200);
     expect(line.accountMap).to.deep.equal(sharesOf(1, 2));
     // 30 x 1 / 3 and 30 x 2 / 3.

@@ -84,7 +84,7 @@ describe('embedded PostgreSQL', () => {
 
   it('outlives a killed Node and is adopted, then stops', async () => {
     const script = `
-      import { startEmbeddedPostgres } from 'repository/src/platform/embedded/postgres.js';
+      import { startEmbeddedPostgres } from 'repository/src/embedded/postgres.js';
       await startEmbeddedPostgres({ dataDir: ${JSON.stringify(folder)}, cacheDir: ${JSON.stringify(cacheDir)} });
       process.kill(process.pid, 'SIGKILL');`;
     const other = await startModule(folder, script);
@@ -144,7 +144,7 @@ describe('embedded Temporal', () => {
     const pids = () => findProcesses(dataFile.temporal(folder)).map(({ pid }) => pid);
     try {
       const script = `
-        import { startEmbeddedTemporal } from 'repository/src/platform/embedded/temporal.js';
+        import { startEmbeddedTemporal } from 'repository/src/embedded/temporal.js';
         const { address } = await startEmbeddedTemporal(${JSON.stringify(options)});
         console.log(address);
         setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50);`;

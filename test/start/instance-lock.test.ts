@@ -17,7 +17,7 @@ describe('instance lock', () => {
   afterEach(async () => removeFolder(folder));
 
   const holder = `
-    import { acquireInstanceLock } from 'repository/src/platform/embedded/instance-lock.js';
+    import { acquireInstanceLock } from 'repository/src/embedded/instance-lock.js';
     const lock = await acquireInstanceLock(FOLDER);
     console.log(lock === undefined ? 'refused' : 'locked');
     setInterval(() => undefined, 1000);`;

@@ -6,11 +6,11 @@ import { makeFolder, removeFolder, startModule } from './workbench.js';
 /** Opens all that a process of the product opens, and tells which modules of telemetry it has loaded. */
 const script = (settings: object, servers: object): string => `
 import { createRequire } from 'node:module';
-import { readConfig } from 'repository/src/platform/config.js';
-import { openPlatform } from 'repository/src/platform/platform.js';
+import { readConfig } from 'repository/src/platform/config/config.js';
+import { openPlatform } from 'repository/src/process/platform.js';
 import { startWorkers } from 'repository/src/worker/main.js';
 import { startApi } from 'repository/src/api/main.js';
-import { startOperator } from 'repository/src/api/operator.js';
+import { startOperator } from 'repository/src/api/server/operator.js';
 
 const config = readConfig(${JSON.stringify({ ...settings, LOG_LEVEL: 'fatal' })});
 const taskQueue = ${JSON.stringify(`telemetry-${randomBytes(4).toString('hex')}`)};

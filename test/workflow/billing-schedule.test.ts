@@ -8,7 +8,7 @@ import {
   listBillingSchedules,
   setBillingSchedule,
 } from '../../src/flows/billing-schedule.js';
-import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
 import { until } from '../start/workbench.js';
 import {
   createAccount,
@@ -17,13 +17,10 @@ import {
   usage,
   waitUntilRated,
 } from '../support/billing/usage.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 describe('a billing schedule', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   it('is set, replaced, listed, paused, and bills the month that ended last', async () => {
     const tenant = await instance.tenant();

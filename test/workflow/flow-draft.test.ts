@@ -1,23 +1,14 @@
 import { expect } from 'chai';
 import { onboarding, runFlow } from '../support/billing/flows.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const run = `${external}/run/billing`;
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 
 describe('drafts and repeated flows', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
 
   const call = (slug: string, start: object, status?: number) =>
     runFlow(tenant, slug, start, status);

@@ -1,14 +1,11 @@
 import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 describe('an Idempotency-Key gives one effect', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   for (const [workflow, flow] of flowList) {
     // spec/flows.md R33

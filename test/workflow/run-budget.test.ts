@@ -4,31 +4,28 @@ import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { starts } from '../support/billing/flow-starts.js';
-import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { external } from '../support/servers/instance.js';
+import { useInstance } from '../support/servers/use-instance.js';
 
 const none = { account: '', contract: '', service: '', payment: '', suffix: '' };
 
 describe('a flow whose database does not come back in time', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({
-      withWorkers: true,
-      // Nine tenths of it are for going on, the rest for taking back.
-      flowLifeMs: 8_000,
-      flowTimeoutMs: 1_000,
-      activityInterceptors: [
-        () => ({
-          inbound: {
-            execute: (input, next): Promise<unknown> =>
-              Context.current().info.activityType === 'addAccountAddress'
-                ? Promise.reject(ApplicationFailure.retryable('No database.', awayFailureType))
-                : next(input),
-          },
-        }),
-      ],
-    });
+  const instance = useInstance({
+    withWorkers: true,
+    // Nine tenths of it are for going on, the rest for taking back.
+    flowLifeMs: 8_000,
+    flowTimeoutMs: 1_000,
+    activityInterceptors: [
+      () => ({
+        inbound: {
+          execute: (input, next): Promise<unknown> =>
+            Context.current().info.activityType === 'addAccountAddress'
+              ? Promise.reject(ApplicationFailure.retryable('No database.', awayFailureType))
+              : next(input),
+        },
+      }),
+    ],
   });
-  after(() => instance.close());
 
   it('is given up, what it did is taken back, and its execution says so', async () => {
     const tenant = await instance.tenant();

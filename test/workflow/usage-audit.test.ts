@@ -4,11 +4,7 @@ import { changeBillingSchedule, setBillingSchedule } from '../../src/flows/billi
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
 import type { UsageDifference } from '../../src/messages/usage-audit.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../support/servers/instance.js';
+import type { TestTenant } from '../support/servers/instance.js';
 import { openReceiver } from '../support/servers/receiver.js';
 import { asOwner } from '../support/servers/rows.js';
 import {
@@ -19,6 +15,7 @@ import {
   usage,
   waitUntilRated,
 } from '../support/billing/usage.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const last = dayBefore(periodOf('Monthly', utcDate(new Date())).start);
 const period = { periodStart: periodOf('Monthly', last).start, periodEnd: last };
@@ -39,12 +36,10 @@ async function audit(tenant: TestTenant, more: object = {}): Promise<AuditOutput
 }
 
 describe('an audit of usage', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let ids: string[];
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     await createAccount(tenant, 'acme');
     const plain = await createService(tenant, 'Calls');
     const metered = await createService(tenant, 'Metered', meteredService);
@@ -59,7 +54,6 @@ describe('an audit of usage', () => {
     );
     await waitUntilRated(tenant, 4);
   });
-  after(() => instance.close());
 
   const change = (sql: string, ...values: string[]): Promise<number | null> =>
     asOwner(instance.databaseUrl, async (client) => {

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import { auditedEntities } from '../../../src/schemas/access/audit.js';
 import { recordSecurityEvent } from '../../../src/access/security-events.js';
-import { external, openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
 import { buildWorld, type World } from '../../support/http/world.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 interface Entry {
   readonly id: number;
@@ -21,15 +22,13 @@ interface Entry {
 const strangerId = '01939c6e-7a00-7000-8000-00000000dead';
 
 describe('audit', () => {
-  let instance: TestInstance;
+  const instance = useInstance({ withWorkers: true });
   let world: World;
   const list = async (query: string, { tenant } = world): Promise<Entry[]> =>
     (await tenant.get(`/v1/audit${query}`).expect(200)).body.data;
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
     world = await buildWorld(await instance.tenant());
   });
-  after(() => instance.close());
 
   it('knows every table whose changes are kept', async () => {
     const tables = await asOwner(instance.databaseUrl, async (client) => {

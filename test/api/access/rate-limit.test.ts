@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type request from 'supertest';
 import { setTenantPlan, type Tenant } from '../../../src/access/tenants.js';
 import { declaredOperations } from '../../support/http/answers.js';
-import { layCable, type Cable } from '../../support/servers/cable.js';
+import { cableToDatabase } from '../../support/servers/cable.js';
 import {
   openTestInstance,
   type TestInstance,
@@ -28,7 +28,7 @@ const headersOf = ({ headers }: request.Response) =>
 
 describe('rate limits', () => {
   let instance: TestInstance;
-  let cable: Cable;
+  const cable = cableToDatabase();
   /** The API once more, in a process of its own. */
   let second: Started;
   let folder = '';
@@ -43,10 +43,7 @@ describe('rate limits', () => {
   before(async () => {
     instance = await openTestInstance({
       ingestEventsPerMinute: 5,
-      route: async (databaseUrl) => {
-        cable = await layCable(databaseUrl);
-        return cable.url;
-      },
+      route: cable.route,
     });
     const { temporal } = await testServers();
     const { config } = instance.platform;
@@ -54,7 +51,7 @@ describe('rate limits', () => {
     second = await startModule(
       folder,
       `import { startApi } from 'repository/src/api/main.js';
-       import { openPlatform } from 'repository/src/platform/platform.js';
+       import { openPlatform } from 'repository/src/process/platform.js';
        const config = ${JSON.stringify({ ...config, port: 0, secret: null })};
        const secret = Buffer.from('${config.secret.toString('base64')}', 'base64');
        const servers = ${JSON.stringify({ databaseUrl: instance.databaseUrl, temporal })};

@@ -1,25 +1,18 @@
 import { expect } from 'chai';
 import { examples } from '../../../src/schemas/http/examples.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external, type TestTenant } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** What a declaration of an operation alone cannot say (docs/decisions/0195). */
 describe('roles', () => {
-  let instance: TestInstance;
-  let admin: TestTenant;
+  const instance = useInstance({ flowTimeoutMs: 500 });
+  const admin = useTenant(instance);
   let operator: TestTenant;
   let reader: TestTenant;
   before(async () => {
-    instance = await openTestInstance({ flowTimeoutMs: 500 });
-    admin = await instance.tenant();
     operator = await instance.tenant(['OPERATOR'], admin.id);
     reader = await instance.tenant(['READER'], admin.id);
   });
-  after(() => instance.close());
 
   // spec/beyond.md R7, R8
   it('an OPERATOR sells, and sets no price', async () => {

@@ -1,29 +1,12 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
-
-const accounts = `${external}/accounts`;
-const noSuchId = '0190a000-0000-7000-8000-000000000000';
+import { accounts, makeAccount, noSuchId } from '../../support/billing/accounts.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('addresses of accounts', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
-  interface Created {
-    readonly id: string;
-    readonly addresses: readonly [{ readonly id: string }];
-  }
-  const create = async (body: object) =>
-    (await tenant.post(accounts, body).expect(201)).body as Created;
+  const create = (body: object) => makeAccount(tenant, body);
 
   // spec/resources.md R32
   it('are added, listed in order, changed and deleted', async () => {

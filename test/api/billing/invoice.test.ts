@@ -1,25 +1,18 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external, type TestTenant } from '../../support/servers/instance.js';
 import { storeInvoice } from '../../support/billing/invoices.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const invoices = `${external}/invoices`;
 
 describe('invoices', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let accountId: string;
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     accountId = await createAccount('Acme');
   });
-  after(() => instance.close());
 
   const createAccount = async (name: string, owner = tenant): Promise<string> =>
     (await owner.post(`${external}/accounts`, { name }).expect(201)).body.id;

@@ -1,13 +1,9 @@
 import { expect } from 'chai';
 import { getSeller, setSeller } from '../../../src/access/tenants.js';
-import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 describe('the seller of a tenant', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
 
   const refusalOf = (tenantId: string, changes: Parameters<typeof setSeller>[2]) =>
     setSeller(instance.platform.database.platform, tenantId, changes).then(

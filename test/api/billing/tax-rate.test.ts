@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { invoicesOf, runBilling } from '../../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,19 +8,13 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const path = '/v1/tax-rates';
 
 describe('tax rates', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
-  beforeEach(async () => {
-    tenant = await instance.tenant();
-  });
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
 
   it('are made, listed by code, changed and deleted', async () => {
     const vat = (await tenant.post(path, { code: 'VAT', rate: 19, name: 'VAT' }).expect(201)).body;

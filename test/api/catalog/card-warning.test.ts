@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { external, openTestInstance, type TestInstance } from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -8,6 +8,7 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 /** A card that charges `unitRate` a call under these conditions. */
 const cardOf = (unitRate: number, conditions: Readonly<Record<string, string>> = {}) => ({
@@ -27,11 +28,7 @@ const cardOf = (unitRate: number, conditions: Readonly<Record<string, string>> =
 });
 
 describe('cards whose conditions differ', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
 
   const prepare = async () => {
     const tenant = await instance.tenant();

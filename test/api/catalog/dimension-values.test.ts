@@ -1,10 +1,6 @@
 import { expect } from 'chai';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { contracts, lines, makeAccount, makeService } from '../../support/billing/contracts.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Attribute {
   readonly name: string;
@@ -12,13 +8,8 @@ interface Attribute {
 }
 
 describe('values of dimensions on lines of contracts', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   /** A line with values, as it is read. */
   async function addLine(dimensionValues: object, more: object = {}) {

@@ -1,20 +1,11 @@
 import { expect } from 'chai';
 import { contracts, flatCard, makeLine, noSuchId } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('exception cards', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   // spec/resources.md R67, R72
   it('come and go, and the line says so', async () => {

@@ -10,13 +10,9 @@ import {
   storage,
 } from '../../support/billing/catalog.js';
 import { contracts, lines, makeAccount, ratingVersion } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { without } from '../../support/http/without.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const address = '/api/service-price-matrix';
 
@@ -41,17 +37,14 @@ const everyMethod = [
 
 // spec/platform.md R2, R3, R7 to R9
 describe('price matrices', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   const currencyIds: Record<string, string> = {};
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     const { body } = await tenant.get(`${external}/currencies?size=100&page=1`).expect(200);
     const { body: first } = await tenant.get(`${external}/currencies`).expect(200);
     for (const { id, code } of [...first.content, ...body.content]) currencyIds[code] = id;
   });
-  after(() => instance.close());
 
   const id = (code: string): string => currencyIds[code] ?? '';
   const make = (fields: object = {}) =>

@@ -3,19 +3,13 @@ import { RateCard } from '../../../src/models/catalog/rate-card.js';
 import { RateCardRow } from '../../../src/models/catalog/rate-card-row.js';
 import {
   approveService,
-  calls,
   callsRow,
   card,
   dayFromToday,
-  makeService,
+  makeServiceWithCards,
   services,
-  storage,
 } from '../../support/billing/catalog.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Version {
   versionNo: number;
@@ -26,24 +20,10 @@ interface Version {
 }
 
 describe('versions of rate cards', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
-  const make = async (fields: object = {}) => {
-    const service = await makeService(tenant, {
-      priceableAttributes: [calls, storage],
-      inputAttributes: [{ name: 'seats', dimensionDataType: 'Number' }],
-      ...fields,
-    });
-    const [first] = service['priceableAttributes'] as unknown as { id: string }[];
-    const address = `${services}/${service.id}/rate-cards`;
-    return { id: service.id, address, callsId: first?.id ?? '' };
-  };
+  const make = (fields: object = {}) => makeServiceWithCards(tenant, fields);
   const versionsOf = async (address: string, currency: string): Promise<Version[]> => {
     const { body } = await tenant.get(`${address}/${currency}/versions`).expect(200);
     return body.content;

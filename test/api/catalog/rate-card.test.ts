@@ -1,20 +1,14 @@
 import { expect } from 'chai';
 import {
-  calls,
   callsRow,
   card,
   dayFromToday,
-  makeService,
+  makeServiceWithCards,
   noSuchId,
   services,
-  storage,
 } from '../../support/billing/catalog.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const tier = (tierNum: number, tierMinVal: number, tierMaxVal: number | null) => ({
   tierNum,
@@ -26,24 +20,10 @@ const row = (fields: object) => ({ priceDimName: 'API Calls', label: 'Calls', ..
 const tiered = (...rateCardTiers: object[]) => row({ priceMethod: 'TIERED', rateCardTiers });
 
 describe('rate cards', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
-  const make = async (fields: object = {}) => {
-    const service = await makeService(tenant, {
-      priceableAttributes: [calls, storage],
-      inputAttributes: [{ name: 'seats', dimensionDataType: 'Number' }],
-      ...fields,
-    });
-    const [first] = service['priceableAttributes'] as unknown as { id: string }[];
-    const address = `${services}/${service.id}/rate-cards`;
-    return { id: service.id, address, callsId: first?.id ?? '' };
-  };
+  const make = (fields: object = {}) => makeServiceWithCards(tenant, fields);
   describe('POST, GET and lists', () => {
     // spec/resources.md R49, R50, R87
     it('make version 1 of a currency, read by code or name', async () => {

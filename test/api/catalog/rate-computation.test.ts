@@ -8,11 +8,7 @@ import {
   noSuchId,
   services,
 } from '../../support/billing/catalog.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const address = '/api/rate-computation';
 
@@ -22,13 +18,8 @@ const expressions = (formula: string, more: object = {}) => ({
 });
 
 describe('rate computations', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const make = async (fields: object = {}): Promise<string> => {
     const { id } = await makeService(tenant, {

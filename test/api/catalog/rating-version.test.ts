@@ -1,28 +1,17 @@
 import { expect } from 'chai';
 import type * as RatingContexts from '../../../src/queries/usage/rating-context.js';
 import type { UsageEvent as RatingEvent } from '../../../src/rating/index.js';
-import {
-  openTestInstance,
-  external,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { createAccount, createService, rate, usage } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** What rating remembers is a module's: one that is loaded twice remembers as two processes do. */
 const process = async (name: string): Promise<typeof RatingContexts> =>
-  (await import(`../../src/queries/rating-context.js?${name}`)) as typeof RatingContexts;
+  (await import(`../../../src/queries/usage/rating-context.js?${name}`)) as typeof RatingContexts;
 
 describe('the version by which rating knows what it has read', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
-  beforeEach(async () => {
-    tenant = await instance.tenant();
-  });
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
 
   /** Calls at 0.01 by the catalog and, for acme, at 2 by an exception card. */
   const prepare = async () => {

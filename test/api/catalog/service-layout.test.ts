@@ -1,10 +1,6 @@
 import { expect } from 'chai';
 import { makeService, noSuchId, services } from '../../support/billing/catalog.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const layoutOf = (serviceId: string) => `/api/v1/service-layout/${serviceId}`;
 
@@ -14,13 +10,8 @@ const document =
   '"text":"caf\\u00e9 \\"$1\\" \u2028","twice":1,"twice":2,"list":[ ]}';
 
 describe('the estimation layout of a service', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const dataOf = (text: string) => text.slice(text.indexOf('"data":') + '"data":'.length, -1);
 

@@ -14,22 +14,12 @@ import {
   whole,
   names,
 } from '../../support/billing/catalog.js';
-import {
-  allStatements,
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { allStatements, external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('PUT of a service', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const versionOf = async (id: string) => {
     const query = Service.query(tenant.scope.db.read).forTenant(tenant.id);

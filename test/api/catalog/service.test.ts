@@ -14,21 +14,12 @@ import {
   whole,
   names,
 } from '../../support/billing/catalog.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('services', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   describe('POST', () => {
     // spec/resources.md R23, R36 to R38, R43

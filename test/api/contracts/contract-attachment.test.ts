@@ -9,26 +9,17 @@ import {
   noSuchId,
   ratingVersion,
 } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { createAccount, createService, rate, tiers, usage } from '../../support/billing/usage.js';
 import { without } from '../../support/http/without.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const address = '/api/q2c-entity-services/CONTRACT';
 const period = { startDate: '2026-01-01', endDate: '2026-12-31' };
 
 describe('services attached to contracts', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
 
   /** A contract in USD and a service with the dimensions Calls, Seats, Region and Customer. */
   const make = async (service: object = {}, contract: object = { currency: 'USD' }) => {

@@ -1,20 +1,11 @@
 import { expect } from 'chai';
 import { contracts, flatCard, makeLine, noSuchId } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('attributes of contract services', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   it('are listed, added, changed and deleted', async () => {
     const { path, serviceId } = await makeLine(tenant);

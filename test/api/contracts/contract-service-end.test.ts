@@ -1,22 +1,13 @@
 import { expect } from 'chai';
 import { contracts, flatCard, lines, makeLine, noSuchId } from '../../support/billing/contracts.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const byInstance = (instanceId: string) =>
   `${contracts}/services/by-instance/${encodeURIComponent(instanceId)}/end`;
 
 describe('the end of a contract service', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   // spec/resources.md R9, R68, R69
   it('answers with the ended row, by each of the three addresses', async () => {

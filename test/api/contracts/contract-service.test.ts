@@ -9,12 +9,8 @@ import {
   noSuchId,
   ratingVersion,
 } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Named {
   readonly id: string;
@@ -24,13 +20,8 @@ const names = (attributes: readonly Named[]) => attributes.map(({ name }) => nam
 
 // spec/resources.md R5, R18, R65, R66, R68, R73
 describe('contract services', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   /** A contract without lines, and a service. */
   async function makeContract(change: object = {}) {

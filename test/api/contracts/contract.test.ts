@@ -7,25 +7,18 @@ import {
   makeService,
   noSuchId,
 } from '../../support/billing/contracts.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('contracts', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let masterAccountId: string;
   let serviceId: string;
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     masterAccountId = await makeAccount(tenant, { name: 'Master', externalId: 'master/1' });
     serviceId = await makeService(tenant);
   });
-  after(() => instance.close());
 
   const create = async (body: object) =>
     (await tenant.post(contracts, { masterAccountId, ...body }).expect(201)).body;

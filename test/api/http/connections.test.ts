@@ -1,16 +1,12 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 import { RawConnection } from '../../support/http/raw-connection.js';
 import { until } from '../../start/workbench.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 const request = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 describe('connections', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ maxConnections: 20 });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ maxConnections: 20 });
 
   const refusals = async (): Promise<number> => {
     const text = await instance.platform.metrics.registry.metrics();

@@ -1,16 +1,12 @@
 import { expect } from 'chai';
-import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 import { sendRaw } from '../../support/http/raw.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 const origin = 'https://console.example';
 const path = '/api/v1/external/accounts';
 
 describe('pages of other origins', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance({ corsOrigins: [origin, 'http://localhost:5173'] });
-  });
-  after(() => instance.close());
+  const instance = useInstance({ corsOrigins: [origin, 'http://localhost:5173'] });
 
   const ask = (method: string, headers: Record<string, string>, at = path) =>
     sendRaw(instance.url, { method, path: at, headers });

@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { openTestInstance, type TestInstance } from '../../support/servers/instance.js';
 import { sendRaw } from '../../support/http/raw.js';
+import { useInstance } from '../../support/servers/use-instance.js';
 
 describe('headers and documents', () => {
-  let instance: TestInstance;
-  before(async () => {
-    instance = await openTestInstance();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
   const get = (path: string, headers: Record<string, string> = {}) =>
     sendRaw(instance.url, { method: 'GET', path, headers });
 

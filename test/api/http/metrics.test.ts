@@ -4,7 +4,7 @@ import { startOperator } from '../../../src/api/server/operator.js';
 import { openMetrics } from '../../../src/platform/metrics.js';
 import type { RunningApi } from '../../../src/api/main.js';
 import { runBilling } from '../../support/billing/billing-run.js';
-import { layCable, type Cable } from '../../support/servers/cable.js';
+import { cableToDatabase } from '../../support/servers/cable.js';
 import {
   external,
   openTestInstance,
@@ -35,16 +35,13 @@ const samplesOf = (text: string): Map<string, number> =>
 describe('metrics', () => {
   let instance: TestInstance;
   let operator: RunningApi;
-  let cable: Cable;
+  const cable = cableToDatabase();
   let tenant: TestTenant;
   let receiver: Receiver;
   before(async () => {
     instance = await openTestInstance({
       withWorkers: true,
-      route: async (databaseUrl) => {
-        cable = await layCable(databaseUrl);
-        return cable.url;
-      },
+      route: cable.route,
     });
     operator = await startOperator(instance.platform, { host: '127.0.0.1', port: 0 });
     tenant = await instance.tenant();

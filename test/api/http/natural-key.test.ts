@@ -1,23 +1,17 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { waitUntilRated } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('natural keys', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let accountId: string;
   let serviceId: string;
   let contractId: string;
   let invoiceId: string;
 
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     const account = { name: 'First', externalId: 'first', number: 'A-1', defaultCurrency: 'USD' };
     ({
       body: { id: accountId },
@@ -61,7 +55,6 @@ describe('natural keys', () => {
     await tenant.post('/v1/ingest/usage', { message }).expect(200);
     await waitUntilRated(tenant, 1);
   });
-  after(() => instance.close());
 
   // spec/resources.md R22
   it('name the account of a billing run; an unknown one is 400 and starts nothing', async () => {

@@ -1,13 +1,9 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
 import { watchLoop } from '../../support/servers/event-loop.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const megabyte = 1_000_000;
 const text = 'x'.repeat(megabyte);
@@ -20,13 +16,8 @@ interface Page {
 }
 
 describe('pages of rows that are long', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const insert = (sql: string, values: readonly unknown[]) =>
     asOwner(instance.databaseUrl, (client) => client.query(sql, [...values]));

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { readInvoice, runBilling } from '../../support/billing/billing-run.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,19 +8,15 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('invoices that are paid and voided', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
   let accountId: string;
   let serviceId: string;
   let count = 0;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
   beforeEach(async () => {
-    tenant = await instance.tenant();
     accountId = await createAccount(tenant, 'acme');
     serviceId = await createService(tenant, 'Calls');
   });

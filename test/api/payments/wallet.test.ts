@@ -1,25 +1,18 @@
 import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const wallets = `${external}/wallets`;
 
 describe('wallets', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let accountId: string;
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     const account = await tenant.post(`${external}/accounts`, { name: 'Acme' }).expect(201);
     accountId = account.body.id;
   });
-  after(() => instance.close());
 
   let count = 0;
   const wallet = (changes: object = {}) => {

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
-import {
-  allStatements,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { allStatements } from '../../support/servers/instance.js';
 import { makeRecordType } from '../../support/billing/records.js';
 import { asOwner } from '../../support/servers/rows.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Entry {
   readonly id?: string;
@@ -16,12 +12,10 @@ interface Entry {
 }
 
 describe('bulk creation of records', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let path: string;
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     ({ path } = await makeRecordType(tenant, [
       { name: 'name', type: 'string', required: true },
       { name: 'email', type: 'string', unique: true },
@@ -29,7 +23,6 @@ describe('bulk creation of records', () => {
       { name: 'since', type: 'date' },
     ]));
   });
-  after(() => instance.close());
 
   const bulk = async (data: readonly unknown[], at = path) => {
     const { body } = await tenant.post(`${at}/bulk`, { data }).expect(200);

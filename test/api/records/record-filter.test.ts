@@ -1,12 +1,8 @@
 import { expect } from 'chai';
-import {
-  allStatements,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { allStatements } from '../../support/servers/instance.js';
 import { makeRecordType } from '../../support/billing/records.js';
 import { asOwner } from '../../support/servers/rows.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Listed {
   readonly data: readonly { readonly id: string; readonly data: Record<string, unknown> }[];
@@ -121,19 +117,16 @@ const cases: readonly (readonly [filters: string | readonly string[], left: read
   ];
 
 describe('filters of records', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   const paths: Record<string, string> = {};
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     paths['declared'] = (await makeRecordType(tenant, fields)).path;
     paths['free'] = (await makeRecordType(tenant)).path;
     for (const path of Object.values(paths)) {
       await tenant.post(`${path}/bulk`, { data: stored }).expect(200);
     }
   });
-  after(() => instance.close());
 
   const list = async (query: string, path = paths['declared'] ?? ''): Promise<Listed> =>
     (await tenant.get(`${path}?${query}`).expect(200)).body;

@@ -1,12 +1,8 @@
 import { expect } from 'chai';
 import { watchLoop } from '../../support/servers/event-loop.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { sendUnread, type UnreadAnswer } from '../../support/http/raw.js';
 import { makeRecordType } from '../../support/billing/records.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** Most of what a request may ask for, timed generously: the machine may serve others meanwhile. */
 const quickMs = 2_000;
@@ -21,13 +17,8 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 describe('limits of records', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   /** Sends a body that is written already, so that only the server's work is measured. */
   const send = (path: string, body: Buffer): Promise<UnreadAnswer> =>

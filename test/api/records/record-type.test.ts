@@ -1,21 +1,12 @@
 import { expect } from 'chai';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { makeRecordType } from '../../support/billing/records.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const types = '/v1/mobjects';
 
 describe('record types', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   // spec/platform.md R18
   it('are created, read by id or name, changed and deleted', async () => {

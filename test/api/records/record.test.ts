@@ -1,21 +1,15 @@
 import { expect } from 'chai';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { makeRecordType } from '../../support/billing/records.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const noSuchId = '0190a000-0000-7000-8000-000000000000';
 
 describe('records', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   let path: string;
   let typeId: string;
   before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     ({ id: typeId, path } = await makeRecordType(tenant, [
       { name: 'status', type: 'string', required: true, values: ['active', 'ended'] },
       { name: 'email', type: 'string', unique: true },
@@ -26,7 +20,6 @@ describe('records', () => {
       { name: 'tags', type: 'array' },
     ]));
   });
-  after(() => instance.close());
 
   const create = async (data: object, at = path) =>
     (await tenant.post(at, { data }).expect(201)).body as { id: string; data: object };

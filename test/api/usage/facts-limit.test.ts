@@ -1,9 +1,4 @@
 import { expect } from 'chai';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
 import {
   createAccount,
@@ -12,6 +7,7 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** 750 rows of 40,000 characters, 30 MiB and so too much to be remembered, for the card of a service. */
 const addRows = `
@@ -23,13 +19,8 @@ const addRows = `
   where card.service_id = $2 and attribute.service_id = $2 and attribute.name = 'api_calls'`;
 
 describe('events of services with very many prices', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
 
   it('are rated by as many transactions as what they need to know fits into', async () => {
     const serviceIds: string[] = [];

@@ -1,11 +1,7 @@
 import { expect } from 'chai';
 import request from 'supertest';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
 import { summary } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const path = '/v1/ingest/usage';
 
@@ -18,13 +14,8 @@ const errorBody = (status: number, message: string) => ({
 });
 
 describe('ingestion', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-  before(async () => {
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance();
+  const tenant = useTenant(instance);
 
   const message = (account: string) => ({ externalTransactionId: '1', billingAccountRef: account });
   const post = (token: string, body: string | object) =>

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,17 +8,16 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const path = `${external}/rated-transactions`;
 
 describe('rated transactions', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let acme: string;
   let serviceId: string;
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     acme = await createAccount(tenant, 'acme', { number: 'A-1' });
     await createAccount(tenant, 'other');
     serviceId = await createService(tenant, 'Calls');
@@ -38,7 +32,6 @@ describe('rated transactions', () => {
     }
     await waitUntilRated(tenant, 5);
   });
-  after(() => instance.close());
 
   const list = async (query: string) => {
     const { body } = await tenant.get(`${path}?${query}`).expect(200);

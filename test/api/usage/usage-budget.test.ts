@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -13,6 +8,7 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 interface Simulated {
   readonly status: string;
@@ -36,14 +32,11 @@ const logicOf = (name: string, ...counts: number[]) => ({
 });
 
 describe('the budget of formulas', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     await createAccount(tenant, 'acme');
   });
-  after(() => instance.close());
 
   const simulate = (serviceId: string, count: number) =>
     tenant.post(

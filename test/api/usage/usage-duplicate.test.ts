@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -15,21 +10,17 @@ import {
   usage,
   waitUntilRated,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 describe('usage events that are sent again', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
   let serviceId: string;
   beforeEach(async () => {
-    tenant = await instance.tenant();
     await createAccount(tenant, 'acme');
     await createAccount(tenant, 'other');
     serviceId = await createService(tenant, 'Calls');
   });
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-  });
-  after(() => instance.close());
 
   const charges = async (): Promise<number> => {
     const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external, type TestTenant } from '../../support/servers/instance.js';
 import {
   createAccount,
   createService,
@@ -16,17 +11,16 @@ import {
   waitUntilRated,
   type Message,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const retry = (tenant: TestTenant, id: string) => tenant.post(`/v1/usage-events/${id}/retry`);
 
 describe('usage events that cannot be rated', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let accountId: string;
   const services: Record<string, string> = {};
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     accountId = await createAccount(tenant, 'acme');
     await createAccount(tenant, 'euro', { defaultCurrency: 'EUR' });
     const asleep = await createAccount(tenant, 'asleep');
@@ -74,7 +68,6 @@ describe('usage events that cannot be rated', () => {
       ],
     });
   });
-  after(() => instance.close());
 
   /** Columns that this part of the API cannot set yet. */
   const setStatus = async (table: string, id: string, columns: object): Promise<void> => {

@@ -1,10 +1,5 @@
 import { expect } from 'chai';
 import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
-import {
   createAccount,
   createService,
   meteredService,
@@ -14,17 +9,12 @@ import {
   waitUntilRated,
 } from '../../support/billing/usage.js';
 import { until } from '../../start/workbench.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 /** An instance whose requests wait a millisecond for their workflow: none ends as quickly. */
 describe('a retry that takes longer than a request waits', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
-
-  before(async () => {
-    instance = await openTestInstance({ withWorkers: true, flowTimeoutMs: 1 });
-    tenant = await instance.tenant();
-  });
-  after(() => instance.close());
+  const instance = useInstance({ withWorkers: true, flowTimeoutMs: 1 });
+  const tenant = useTenant(instance);
 
   for (const [name, path] of [
     ['of one event', (id: string) => `/v1/usage-events/${id}/retry`],

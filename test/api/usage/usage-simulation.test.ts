@@ -1,10 +1,5 @@
 import { expect } from 'chai';
 import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
-import {
   createAccount,
   createService,
   event,
@@ -15,6 +10,7 @@ import {
   waitUntilRated,
   type Message,
 } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 type Shown = Record<string, unknown> & { ratedTransactions: Record<string, unknown>[] };
 
@@ -42,12 +38,10 @@ function comparable({ ratedTransactions, ...shown }: Shown) {
 }
 
 describe('a simulation of usage', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
   let serviceId: string;
   before(async () => {
-    instance = await openTestInstance({ withWorkers: true });
-    tenant = await instance.tenant();
     await createAccount(tenant, 'acme', { number: 'A-7' });
     serviceId = await createService(tenant, 'Metered', {
       ...meteredService,
@@ -64,7 +58,6 @@ describe('a simulation of usage', () => {
       ],
     });
   });
-  after(() => instance.close());
 
   const simulate = async (body: object) => {
     const answer = await tenant.post('/v1/usage-events/simulate', body).expect(200);

@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { runDurabill } from '../../support/servers/command-line.js';
 import { readSecretKeys, secretBox } from '../../../src/platform/secret-box.js';
 import { openTokenKeys } from '../../../src/access/tokens.js';
 import { setBillingSchedule } from '../../../src/flows/billing-schedule.js';
@@ -13,8 +12,6 @@ import {
   type TestInstance,
   type TestTenant,
 } from '../../support/servers/instance.js';
-
-const program = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 
 describe('rotation of SECRET_KEY', function () {
   // Each command is a process of its own.
@@ -44,22 +41,15 @@ describe('rotation of SECRET_KEY', function () {
     await instance.close();
   });
 
-  const sealWith = (...keys: Buffer[]): Promise<{ code: number; text: string }> =>
-    new Promise((resolve) => {
-      const env = {
-        ...process.env,
-        DATABASE_URL: instance.databaseUrl,
-        TEMPORAL_ADDRESS: temporalAddress,
-        SECRET_KEY: keys.map((key) => key.toString('base64')).join(', '),
-      };
-      execFile(
-        process.execPath,
-        ['--import', 'tsx', program, 'secrets', 'seal'],
-        { env },
-        (error, output, errors) =>
-          resolve({ code: error ? Number(error.code) : 0, text: output + errors }),
-      );
-    });
+  const sealWith = async (...keys: Buffer[]): Promise<{ code: number; text: string }> => {
+    const settings = {
+      DATABASE_URL: instance.databaseUrl,
+      TEMPORAL_ADDRESS: temporalAddress,
+      SECRET_KEY: keys.map((key) => key.toString('base64')).join(', '),
+    };
+    const { code, output, errors } = await runDurabill(settings, 'secrets', 'seal');
+    return { code, text: output + errors };
+  };
 
   const scheduleId = (): string => `billing/${tenants[0]?.id ?? ''}`;
   /** Whether what the schedule starts is signed with this key alone. */

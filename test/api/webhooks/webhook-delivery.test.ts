@@ -2,12 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createRecord } from '../../../src/commands/records/record.js';
 import { within } from '../../../src/kernel/scope.js';
-import {
-  external,
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
+import { external } from '../../support/servers/instance.js';
 import {
   ok,
   openReceiver,
@@ -19,6 +14,7 @@ import {
 import { asOwner } from '../../support/servers/rows.js';
 import { createAccount, createService, rate, usage } from '../../support/billing/usage.js';
 import { without } from '../../support/http/without.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const records = ['mdata.created', 'mdata.updated', 'mdata.deleted'];
@@ -40,19 +36,14 @@ interface Delivery {
 
 // spec/platform.md R36, R38 to R41; spec/flows.md R30
 describe('deliveries of webhooks', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+  const instance = useInstance({
+    withWorkers: true,
+    webhooks: { delaysMs: [0, 100, 200, 400], timeoutMs: 1_000 },
+  });
+  const tenant = useTenant(instance, { forEachTest: true });
   let receiver: Receiver;
   let things: string;
-  before(async () => {
-    instance = await openTestInstance({
-      withWorkers: true,
-      webhooks: { delaysMs: [0, 100, 200, 400], timeoutMs: 1_000 },
-    });
-  });
-  after(() => instance.close());
   beforeEach(async () => {
-    tenant = await instance.tenant();
     receiver = await openReceiver();
     const type = await tenant.post('/v1/mobjects', { name: 'thing' }).expect(201);
     things = `/v1/mobjects/${String(type.body.id)}/mdata`;

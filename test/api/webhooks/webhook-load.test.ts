@@ -11,6 +11,9 @@ import { openReceiver, waitUntilDelivered, type Receiver } from '../../support/s
 import { asOwner } from '../../support/servers/rows.js';
 import { testServers } from '../../support/servers/servers.js';
 
+/** An attempt that nobody answers takes longer than any of these tests waits for a delivery. */
+const timeoutMs = 60_000;
+
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 describe('many deliveries of webhooks', () => {
@@ -19,7 +22,7 @@ describe('many deliveries of webhooks', () => {
   let receiver: Receiver;
   let things: string;
   beforeEach(async () => {
-    instance = await openTestInstance({ withWorkers: true, webhooks: { timeoutMs: 1_000 } });
+    instance = await openTestInstance({ withWorkers: true, webhooks: { timeoutMs } });
     tenant = await instance.tenant();
     receiver = await openReceiver();
     const type = await tenant.post('/v1/mobjects', { name: 'thing' }).expect(201);
@@ -46,13 +49,11 @@ describe('many deliveries of webhooks', () => {
     await register({ url: well.url }, other);
     const type = await other.post('/v1/mobjects', { name: 'thing' }).expect(201);
     const path = `/v1/mobjects/${String(type.body.id)}/mdata`;
-    const since = performance.now();
     for (let n = 0; n < 5; n += 1) await other.post(path, { data: { n } }).expect(201);
     await well.until((all) => all.length === 5);
-    const seconds = (performance.now() - since) / 1000;
     await well.close();
-    // Three hundred attempts of a second each would be minutes.
-    expect(seconds).to.be.lessThan(10);
+    // They came before the other's turn was over: an attempt of each of them would take minutes.
+    expect(receiver.received.length).to.be.lessThan(300);
   });
 
   it('are started once, however many workers look for them', async () => {
@@ -72,15 +73,13 @@ describe('many deliveries of webhooks', () => {
   });
 });
 
-/** How long after its change a neighbour's delivery may come, on a machine that others use as well. */
-const neighbourMs = 1_000;
-
 describe('webhooks of an attacker', function () {
   this.timeout(60_000);
 
   const attack = async (
     webhooks: Parameters<typeof openTestInstance>[0],
     urlOf: (n: number) => string,
+    giveUp: () => Promise<void>,
   ): Promise<void> => {
     const instance = await openTestInstance({ withWorkers: true, ...webhooks });
     const [attacker, neighbour] = [await instance.tenant(), await instance.tenant()];
@@ -99,34 +98,30 @@ describe('webhooks of an attacker', function () {
     }
     const data = Array.from({ length: 50 }, (_each, n) => ({ n }));
     await attacker.post(`${theirs}/bulk`, { data }).expect(200);
-    const times: number[] = [];
     for (let n = 1; n <= 10; n += 1) {
-      const since = performance.now();
       await neighbour.post(ours, { data: { n } }).expect(201);
+      // Where it waited for one of the attacker's attempts to end, it would not come in time.
       await well.until((all) => all.length === n + 1);
-      times.push(performance.now() - since);
     }
     await well.close();
+    // Attempts that are under way would be waited for.
+    await giveUp();
     await instance.close();
-    times.sort((a, b) => a - b);
-    // The first ones may meet a machine that is busy with the attacker's two thousand rows.
-    expect(times[5], times.map(Math.round).join(' ')).to.be.lessThan(neighbourMs);
-    expect(times[8], times.map(Math.round).join(' ')).to.be.lessThan(2 * neighbourMs);
   };
 
   it('whose names nobody answers for hold up no delivery of a neighbour', async () => {
     const silent = createSocket('udp4');
     await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
     const nameServers = [`127.0.0.1:${silent.address().port}`];
-    await attack({ webhooks: { nameServers, timeoutMs: 8_000 } }, (n) => `http://n${n}.example/`);
-    silent.close();
+    const giveUp = () => new Promise<void>((resolve) => silent.close(() => resolve()));
+    await attack({ webhooks: { nameServers, timeoutMs } }, (n) => `http://n${n}.example/`, giveUp);
   });
 
   it('whose receivers never answer hold up no delivery of a neighbour', async () => {
     const hanging = await openReceiver();
     hanging.answer = () => undefined;
-    await attack({ webhooks: { timeoutMs: 8_000 } }, (n) => `${hanging.url}${n}`);
-    await hanging.close();
+    const giveUp = () => hanging.close();
+    await attack({ webhooks: { timeoutMs } }, (n) => `${hanging.url}${n}`, giveUp);
   });
 });
 

@@ -38,6 +38,18 @@ export async function makeService(
   return body as Record<string, never> & { id: string; name: string };
 }
 
+/** A service with two dimensions and an input attribute, and the address of its rate cards. */
+export async function makeServiceWithCards(tenant: TestTenant, fields: object = {}) {
+  const service = await makeService(tenant, {
+    priceableAttributes: [calls, storage],
+    inputAttributes: [{ name: 'seats', dimensionDataType: 'Number' }],
+    ...fields,
+  });
+  const [first] = service['priceableAttributes'] as unknown as { id: string }[];
+  const address = `${services}/${service.id}/rate-cards`;
+  return { id: service.id, address, callsId: first?.id ?? '' };
+}
+
 /** What the approval flow will do. */
 export async function approveService(tenant: TestTenant, id: string): Promise<void> {
   await Service.query(tenant.scope.db.read)

@@ -34,7 +34,11 @@ export class RawConnection {
       if (this.socket.destroyed) return false;
       if (!this.socket.write(chunk)) {
         await new Promise<void>((resolve) => {
-          const go = (): void => resolve();
+          // Of the two only one comes: the other must not stay behind, once for each chunk.
+          const go = (): void => {
+            this.socket.off('drain', go).off('close', go);
+            resolve();
+          };
           this.socket.once('drain', go).once('close', go);
         });
       }

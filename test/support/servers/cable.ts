@@ -60,3 +60,24 @@ export async function layCable(target: string, givenPort = 0): Promise<Cable> {
     },
   };
 }
+
+/** A way to the database of an instance that is opened with `route`: the cable is laid then. */
+export function cableToDatabase(): Omit<Cable, 'url'> & {
+  readonly route: (databaseUrl: string) => Promise<string>;
+} {
+  let laid: Cable | undefined;
+  const cable = (): Cable => {
+    if (laid === undefined) throw new Error('No instance has been opened over this cable.');
+    return laid;
+  };
+  return {
+    async route(databaseUrl) {
+      laid = await layCable(databaseUrl);
+      return laid.url;
+    },
+    cut: () => cable().cut(),
+    mend: () => cable().mend(),
+    hold: () => cable().hold(),
+    release: () => cable().release(),
+  };
+}

@@ -43,7 +43,7 @@ export const external = '/api/v1/external';
  */
 export const allStatements = ({ db }: Scope): Knex => Object.getPrototypeOf(db.read) as Knex;
 
-interface InstanceOptions {
+export interface InstanceOptions {
   /** Whether usage is consumed and rated; off, it stays in the log. */
   readonly withWorkers?: boolean;
   /** Around every activity; see `WorkerOptions`. */

@@ -1,12 +1,5 @@
 import { expect } from 'chai';
-import { listRecords } from '../../../src/queries/records/record.js';
-import {
-  openTestInstance,
-  type TestInstance,
-  type TestTenant,
-} from '../../support/servers/instance.js';
-import { explain, faultOf, record } from '../../support/servers/plans.js';
-import { asOwner } from '../../support/servers/rows.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const half = 10_000;
 const fields = [
@@ -35,13 +28,12 @@ const cases: readonly (readonly [filter: string[], total: number])[] = [
   [['day:eq:2020-01-01', 'flag:eq:true'], 1],
 ];
 
-describe('the plans of filters on records', () => {
-  let instance: TestInstance;
-  let tenant: TestTenant;
+/** `npm run bench` measures such filters with a million records (`flat`); here they have to be right. */
+describe('filters on twenty thousand records', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance);
   before(async function () {
     this.timeout(120_000);
-    instance = await openTestInstance();
-    tenant = await instance.tenant();
     await tenant.post('/v1/mobjects', { name: 'many', fields }).expect(201);
     for (const from of [0, half]) {
       const data = Array.from({ length: half }, (_none, index) => ({
@@ -54,26 +46,14 @@ describe('the plans of filters on records', () => {
       const { body } = await tenant.post('/v1/mobjects/many/mdata/bulk', { data }).expect(200);
       expect(body.created).to.equal(half);
     }
-    await asOwner(instance.databaseUrl, (client) => client.query('vacuum analyze record'));
   });
-  after(() => instance.close());
 
-  for (const [filter, total] of cases) {
-    it(`read by index: ${filter.join(' and ')}`, async () => {
-      const db = tenant.scope.db.read;
-      let found = -1;
-      const statements = await record(db, async () => {
-        const list = await listRecords(tenant.scope, 'many', { limit: 50, offset: 0, filter });
-        found = list.total;
-      });
-      expect(found).to.equal(total);
-      const ofRecords = statements.filter(({ text }) => / from "?record"?[ ,]/.test(text));
-      expect(ofRecords).to.not.deep.equal([]);
-      for (const statement of ofRecords) {
-        for (const step of await explain(db, statement)) {
-          expect(faultOf(step), statement.text).to.equal(undefined);
-        }
-      }
+  for (const [filters, total] of cases) {
+    it(`find ${total}: ${filters.join(' and ')}`, async () => {
+      const query = filters.map((filter) => `filter=${encodeURIComponent(filter)}`).join('&');
+      const { body } = await tenant.get(`/v1/mobjects/many/mdata?limit=50&${query}`).expect(200);
+      const page = { total: body.pagination.total, shown: body.data.length };
+      expect(page).to.deep.equal({ total, shown: Math.min(total, 50) });
     });
   }
 });

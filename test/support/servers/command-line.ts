@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { TestInstance } from './instance.js';
+
+const program = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+
+/** How a command ended, and what it printed. */
+export interface EndedCommand {
+  readonly code: number;
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** The settings with which a command works on the data of an instance. */
+export const settingsOf = ({ databaseUrl, platform }: TestInstance) => ({
+  DATABASE_URL: databaseUrl,
+  SECRET_KEY: platform.config.secret.toString('base64'),
+});
+
+/** Runs `durabill` with these settings and words, in a process of its own. */
+export const runDurabill = (
+  settings: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): Promise<EndedCommand> =>
+  new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['--import', 'tsx', program, ...words],
+      { env: { ...process.env, ...settings } },
+      (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
+    );
+  });
