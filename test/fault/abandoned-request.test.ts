@@ -156,9 +156,9 @@ describe('work that nobody waits for, and shares of the pool', () => {
     const { scope } = world.tenant;
     // Each of them works until the test lets go, so that no time has to be measured.
     await owner.query('select pg_advisory_lock(1)');
-    const slow = Array.from({ length: 30 }, () =>
-      scope.db.read.raw('select pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)'),
-    );
+    const slow = Array.from({ length: 30 }, async () => {
+      await scope.db.read.raw('select pg_advisory_lock_shared(1), pg_advisory_unlock_shared(1)');
+    });
     try {
       await until(waiting, (count) => count >= 5);
       await neighbour.get(`${external}/accounts`).expect(200);

@@ -10,6 +10,7 @@ const sixYears = ['2020-11-01', '2026-10-31'] as const;
 
 describe('a billing run over many periods', () => {
   const story = useStory();
+  const { instance, tenant } = story;
 
   /** A subscription of 0.01 a day, on so many lines of a contract, since the first day of the calendar. */
   const subscribe = async (name: string, lines: number): Promise<string> => {
@@ -49,7 +50,7 @@ describe('a billing run over many periods', () => {
   });
 
   it('does not take lines into memory that are too many together', async () => {
-    const accountId = await subscribe(tenant, 'heavy', 3);
+    const accountId = await subscribe('heavy', 3);
     const { read } = instance.platform.database.forTenant(tenant.id, {
       actor: 'test',
       requestId: 'test',
@@ -67,7 +68,7 @@ describe('a billing run over many periods', () => {
     const period = ['2015-01-01', '2025-12-31'] as const;
     for (const dryRun of [true, false, false]) {
       const { longestMs } = await watchLoop(() =>
-        runBilling(story.tenant, ...period, { accountId, dryRun }),
+        runBilling(tenant, ...period, { accountId, dryRun }),
       );
       expect(longestMs, `longest step, dryRun ${String(dryRun)}`).to.be.below(1_000);
     }
