@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
 import type { TSchema } from 'typebox';
-import { answerOnce } from '../commands/flows/answer-once.js';
+import { answerOnce } from '../commands/flows/idempotent-request.js';
 import { isUuid } from '../kernel/id.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';

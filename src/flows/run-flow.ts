@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isGrpcDeadlineError, WorkflowFailedError } from '@temporalio/client';
 import { recordStart } from '../commands/flows/record-start.js';
-import { claimIdempotencyKey } from '../commands/flows/claim-idempotency-key.js';
+import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
 import { newId } from '../kernel/id.js';
 import { canonicalJson, jsonSafe } from '../kernel/text/json.js';

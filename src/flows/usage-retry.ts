@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { claimIdempotencyKey } from '../commands/flows/claim-idempotency-key.js';
+import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import { newId } from '../kernel/id.js';
 import { canonicalJson } from '../kernel/text/json.js';
 import { problem } from '../kernel/problem.js';

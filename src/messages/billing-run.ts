@@ -75,6 +75,9 @@ export interface BillingBatchResult {
   readonly drafts: readonly object[];
 }
 
+/** The query of the workflow that tells how far a run is; `durabill billing-run` shows its answers. */
+export const progressQueryName = 'progress';
+
 /** What the query `progress` of a running workflow answers with. */
 export interface BillingProgress {
   readonly accountCount: number;

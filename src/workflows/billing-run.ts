@@ -10,6 +10,7 @@ import {
   outputListMax,
   type BillingBatchResult,
   type BillingProblem,
+  progressQueryName,
   type BillingProgress,
   type BillingRunInput,
   type BillingRunStart,
@@ -41,7 +42,7 @@ const sizesOf100: BillingSizes = { page: 2_000, batch: 100, concurrency: 4, page
 /** PDFs of one step, where the start of the run does not say how many. */
 const rendersByDefault = 50;
 
-export const progressQuery = defineQuery<BillingProgress | null>('progress');
+export const progressQuery = defineQuery<BillingProgress | null>(progressQueryName);
 
 function add(state: BillingState, result: BillingBatchResult, accounts: number): void {
   state.accountsDone += accounts;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 
 const docs = new URL('../../docs/', import.meta.url);
@@ -46,5 +46,39 @@ describe('the glossary', () => {
     expect(new Set(single).size).to.equal(single.length);
     expect(words).to.deep.equal([...words].sort((one, other) => (one < other ? -1 : 1)));
     expect(single).to.include.members(['line', 'card', 'plan', 'charge', 'transaction', 'item']);
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const root = new URL('../../', import.meta.url);
+  const text = readFileSync(new URL('ARCHITECTURE.md', root), 'utf8');
+
+  it('names no file that is not there', () => {
+    const named = [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|js|md|json|peggy))`/g)].map(
+      ([, path = '']) => path,
+    );
+    expect(named).to.have.length.above(60);
+    const places = ['', 'src/'];
+    const missing = named.filter(
+      (path) => !places.some((place) => existsSync(new URL(`${place}${path}`, root))),
+    );
+    expect(missing).to.deep.equal([]);
+  });
+
+  it('has a row for each folder of src', () => {
+    const rows = [...text.matchAll(/^\| `([a-z]+)` \|/gm)].map(([, name]) => name);
+    const folders = readdirSync(new URL('src/', root), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+    expect(rows.sort()).to.deep.equal(folders.sort());
+  });
+
+  it('is right that no folder of src has more than 15 files', () => {
+    const folders = readdirSync(new URL('src/', root), { withFileTypes: true, recursive: true });
+    const counts = new Map<string, number>();
+    for (const entry of folders) {
+      if (entry.isFile()) counts.set(entry.parentPath, (counts.get(entry.parentPath) ?? 0) + 1);
+    }
+    expect([...counts].filter(([, count]) => count > 15)).to.deep.equal([]);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Type } from 'typebox';
 import { DecimalValue } from '../../src/kernel/numbers/decimal-value.js';
-import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
+import { Picklist, PicklistReference } from '../../src/kernel/picklist-field.js';
 import {
   CountryName,
   CurrencyCode,

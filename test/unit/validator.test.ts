@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox';
 import { parseJson } from '../../src/api/server/json.js';
 import { DecimalValue } from '../../src/kernel/numbers/decimal-value.js';
 import { Decimal } from '../../src/kernel/numbers/money.js';
-import { Picklist, PicklistReference } from '../../src/kernel/picklist-value.js';
+import { Picklist, PicklistReference } from '../../src/kernel/picklist-field.js';
 import { Problem } from '../../src/kernel/problem.js';
 import { referenceData } from '../../src/kernel/reference-data.js';
 import {

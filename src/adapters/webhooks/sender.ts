@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { webhookSchedule } from '../../messages/webhook-schedule.js';
 import { hostOf, isPublic } from './addresses.js';
 import { openNames, type Names } from './names.js';
 import { openPoster, refused, type WebhookAnswer, type WebhookPoster } from './poster.js';
@@ -15,30 +16,16 @@ export interface WebhookSettings {
   readonly namesTimeoutMs: number;
   /** Who is asked for names; undefined: the name servers of the system. */
   readonly nameServers?: readonly string[] | undefined;
-  /** Before each attempt: how long after the one before it. */
+  /** Before each attempt: how long after the one before it (`messages/webhook-schedule.ts`). */
   readonly delaysMs: readonly number[];
   /** After how long without success a webhook is switched off. */
   readonly failureMsMax: number;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-
-/** What the README tells of deliveries: attempts for more than a day. */
 export const webhookDefaults: Omit<WebhookSettings, 'allowsPrivateAddresses'> = {
   timeoutMs: 15_000,
   namesTimeoutMs: 5_000,
-  delaysMs: [
-    0,
-    5_000,
-    5 * minuteMs,
-    30 * minuteMs,
-    2 * hourMs,
-    5 * hourMs,
-    10 * hourMs,
-    10 * hourMs,
-  ],
-  failureMsMax: 5 * 24 * hourMs,
+  ...webhookSchedule,
 };
 
 /** A delivery as it is sent. */

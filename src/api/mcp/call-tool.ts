@@ -1,5 +1,5 @@
 import { completeToolCall, recordToolCall } from '../../commands/access/tool-call.js';
-import { answerOnce } from '../../commands/flows/answer-once.js';
+import { answerOnce } from '../../commands/flows/idempotent-request.js';
 import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';

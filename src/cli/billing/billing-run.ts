@@ -1,6 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import cliProgress from 'cli-progress';
-import { outputListMax, type BillingProgress } from '../../messages/billing-run.js';
+import {
+  outputListMax,
+  progressQueryName,
+  type BillingProgress,
+} from '../../messages/billing-run.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { instanceAddresses, withInstance } from '../start/instance.js';
 import { issueForCommand } from '../access/named-tenant.js';
@@ -74,7 +78,7 @@ async function watch(read: () => Promise<Execution>, workflowId: string): Promis
         const execution = await read();
         const progress = await client.workflow
           .getHandle(workflowId)
-          .query<BillingProgress | null>('progress')
+          .query<BillingProgress | null>(progressQueryName)
           .catch(() => null);
         if (progress) {
           bar.setTotal(progress.accountCount);

@@ -3,12 +3,14 @@ import type { BillingProblem } from '../../messages/billing-run.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
 import { TooManyCharges } from './charge-limit.js';
 import { daysFrom } from '../../kernel/time/date.js';
+import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId, seededId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { Decimal, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
 import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
-import { insertInvoices, takeInvoiceNumbers } from '../../models/billing/invoice-rows.js';
+import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
+import { insertInvoices } from '../../models/billing/invoice-rows.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
 import {
@@ -28,7 +30,6 @@ import { applyFreedPayments } from '../payments/freed-payments.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import {
   draftInvoices,
-  dueDateOf,
   findMissingTaxRates,
   type DraftCharge,
   type InvoiceDraft,
@@ -218,9 +219,6 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 /** Invoices before credit notes, by account and currency: the order of their numbers. */
 const sortKey = ({ accountId, invoiceType, currency }: InvoiceDraft): string =>
   `${accountId}/${invoiceType === 'Invoice' ? 0 : 1}/${currency}`;
-
-const invoiceNumber = (series: 'INV' | 'CN', number: number): string =>
-  `${series}-${String(number).padStart(6, '0')}`;
 
 const isCreditNote = ({ invoiceType }: InvoiceDraft): boolean => invoiceType === 'Credit Note';
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
 import type { Days } from '../../kernel/time/billing-calendar.js';
-import { dueStatusOf } from '../../kernel/time/due-status.js';
+import { dueStatusOf } from '../../kernel/time/due-date.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
 import { presentTier } from '../../queries/billing/invoice.js';
 import type { ChargeNames } from '../../queries/billing/charge-names.js';

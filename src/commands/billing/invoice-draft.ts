@@ -2,7 +2,6 @@ import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import type { BillingProblem } from '../../messages/billing-run.js';
 import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../../kernel/numbers/money.js';
 import { partOf, type Share } from '../../kernel/numbers/share.js';
-import { addDays } from '../../kernel/time/date.js';
 import { mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Proration } from '../../rating/index.js';
 import { referenceData } from '../../kernel/reference-data.js';
@@ -167,10 +166,4 @@ export function findMissingTaxRates(invoices: readonly InvoiceDraft[]): BillingP
     }
   }
   return [...found.values()];
-}
-
-/** When an invoice is due: so many days after its date as the net term says; at once without one. */
-export function dueDateOf(invoiceDate: string, netTerm: string | null): string {
-  const days = /^Net (\d+)$/.exec(netTerm ?? '')?.[1];
-  return days === undefined ? invoiceDate : addDays(invoiceDate, Number(days));
 }

@@ -42,7 +42,8 @@ const racesMax = 5;
  * Rates records of the usage log (docs/decisions/0043): what becomes of them, their charges, the
  * counters and the offset of the consumer are written in one transaction, so that whatever crashes,
  * they move together. Records that were consumed before are only counted: a repeated call changes
- * nothing and answers the same.
+ * nothing and answers the same. Which events repeat another, `usage-batch.ts` decides; what is rated for
+ * days that are billed already, the database queues (trigger `queue_unbilled`, migrations/*record-billed-usage.js).
  */
 export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
   let counts = noCounts;

@@ -12,7 +12,8 @@ export interface SealedEntry {
 
 /**
  * Seals entries of the audit that have none yet, at most so many, in the chains of all tenants;
- * returns how many. Does nothing while another process does it.
+ * returns how many. Does nothing while another process does it. The hashes are made by the database
+ * (`seal_audit`, `audit_hash`: migrations/*chain-audit.js).
  */
 export async function sealAudit(platform: Knex, entriesMax: number): Promise<number> {
   const { rows } = await platform.raw<{ rows: { sealed: number }[] }>(

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { utcDate } from '../../kernel/time/date.js';
-import { dueStatusOf } from '../../kernel/time/due-status.js';
+import { dueStatusOf } from '../../kernel/time/due-date.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { mapInPortions } from '../../kernel/portions.js';

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../../kernel/numbers/money.js';
-import { Picklist } from '../../kernel/picklist-value.js';
+import { Picklist } from '../../kernel/picklist-field.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
 
 const Tier = Type.Object(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { Picklist } from '../../kernel/picklist-value.js';
+import { Picklist } from '../../kernel/picklist-field.js';
 import { examples } from '../http/examples.js';
 import {
   CountryName,

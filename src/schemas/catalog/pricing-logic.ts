@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Picklist } from '../../kernel/picklist-value.js';
+import { Picklist } from '../../kernel/picklist-field.js';
 import { examples } from '../http/examples.js';
 import { nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';

@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject, type TSchema, type TUnsafe } from 'typebox';
-import { Picklist } from '../../kernel/picklist-value.js';
+import { Picklist } from '../../kernel/picklist-field.js';
 import { priceMethods, type PriceMethodName } from '../../rating/index.js';
 import { examples } from '../http/examples.js';
 import {

@@ -1,7 +1,7 @@
 import { Type, type TUnsafe } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import type { Decimal } from '../../kernel/numbers/money.js';
-import { PicklistReference } from '../../kernel/picklist-value.js';
+import { PicklistReference } from '../../kernel/picklist-field.js';
 import { ContractService, ContractServiceHeader } from './contract-service.js';
 import { examples } from '../http/examples.js';
 import {

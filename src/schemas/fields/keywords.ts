@@ -4,7 +4,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import type { DecimalRule } from '../../kernel/numbers/decimal-value.js';
 import { isUuid } from '../../kernel/id.js';
 import { Decimal, digitsMax } from '../../kernel/numbers/money.js';
-import type { PicklistReferenceRule } from '../../kernel/picklist-value.js';
+import type { PicklistReferenceRule } from '../../kernel/picklist-field.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import { readDateOrInstant } from './date-or-instant.js';
 

@@ -1,4 +1,4 @@
-import { Picklist } from '../../kernel/picklist-value.js';
+import { Picklist } from '../../kernel/picklist-field.js';
 import { exampleIds } from '../http/examples.js';
 import { FreeText, optional, Text } from '../fields/field.js';
 import { Type } from 'typebox';

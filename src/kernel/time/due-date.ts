@@ -1,5 +1,12 @@
-/** How an invoice stands against its due date, whatever of it is paid. */
+import { addDays } from './date.js';
 
+/** When an invoice is due: so many days after its date as the net term says; at once without one. */
+export function dueDateOf(invoiceDate: string, netTerm: string | null): string {
+  const days = /^Net (\d+)$/.exec(netTerm ?? '')?.[1];
+  return days === undefined ? invoiceDate : addDays(invoiceDate, Number(days));
+}
+
+/** How an invoice stands against its due date, whatever of it is paid. */
 type DueStatus = 'Not Due' | 'Overdue' | 'Settled';
 
 /** What of an invoice says whether it is overdue; the balance is decimal text or a decimal. */

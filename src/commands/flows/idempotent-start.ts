@@ -10,7 +10,8 @@ export const otherRequest = (): Problem =>
 
 /**
  * Takes an `Idempotency-Key` for a request that a workflow carries out (spec/flows.md R33), or
- * finds the request that took it before. 409: that was another request.
+ * finds the request that took it before; `idempotent-request.ts` is for those without a workflow.
+ * 409: that was another request.
  */
 export async function claimIdempotencyKey(
   scope: Scope,

@@ -1,9 +1,10 @@
+/** `Idempotency-Key` of a POST that starts no workflow; `idempotent-start.ts` is for those that do. */
 import { createHash } from 'node:crypto';
 import { canonicalJson, jsonSafe } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { IdempotencyKey, type KeptAnswer } from '../../models/flows/idempotency-key.js';
-import { otherRequest } from './claim-idempotency-key.js';
+import { otherRequest } from './idempotent-start.js';
 
 /** A request under an `Idempotency-Key`: what makes it the same request when it is sent again. */
 export interface RepeatableRequest {

@@ -1,6 +1,11 @@
 import { Type, type TUnsafe } from 'typebox';
 import type { PicklistName } from './reference-data.js';
 
+/**
+ * The fields of schemas that hold a value of a picklist. The values themselves are rows of the table
+ * `picklist_value` (migrations/*create-reference-data.js), remembered by `kernel/reference-data.ts`.
+ */
+
 /** The keyword `picklist` where ids are accepted too. */
 export interface PicklistReferenceRule {
   readonly name: PicklistName;
