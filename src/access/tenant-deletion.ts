@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { TenantDatabase } from '../kernel/scope.js';
 import { recordSecurityEvent } from './security-events.js';
+import { sqlRows } from '../models/db/sql-rows.js';
 
 /** The audit and its chain are append-only: they tell, too, that the tenant was deleted. */
 const keptTables = ['audit', 'audit_seal'];
@@ -12,7 +13,8 @@ interface Table {
 }
 
 async function readTables(trx: Knex): Promise<Table[]> {
-  const { rows } = await trx.raw<{ rows: Table[] }>(
+  const rows = await sqlRows<Table>(
+    trx,
     `select tables.relname as name, array(
        select target.relname::text from pg_constraint join pg_class as target
          on target.oid = pg_constraint.confrelid

@@ -2,6 +2,7 @@ import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { openBytes, sealBytes } from '../../platform/secret-box.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** What a client asked for and a user has to decide, in one browser. */
 export interface PendingFlow {
@@ -142,10 +143,11 @@ const denialsMax = 10_000;
  * kept, a denial is forgotten: then its own browser may still decide otherwise.
  */
 export async function denyFlow(db: Knex, flow: PendingFlow): Promise<boolean> {
-  const counted = await db.raw<{ readonly rows: readonly { count: number }[] }>(
+  const [counted] = await sqlRows<{ count: number }>(
+    db,
     `select count(*)::int as count from (select from oauth_decision limit ?) as kept`,
     [denialsMax],
   );
-  if ((counted.rows[0]?.count ?? 0) < denialsMax) return decideFlow(db, flow);
+  if ((counted?.count ?? 0) < denialsMax) return decideFlow(db, flow);
   return !(await isDecided(db, flow.id));
 }

@@ -18,6 +18,7 @@ import {
 import type * as schema from '../../schemas/accounts/account.js';
 import { requireSameId } from '../rules/same-id.js';
 import { requireAddressesFit } from '../rules/size-limits.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 type AccountCreate = Static<typeof schema.AccountCreate>;
 type AccountUpdate = Static<typeof schema.AccountUpdate>;
@@ -238,7 +239,8 @@ async function requireUnused(trx: Knex.Transaction, scope: Scope, account: Accou
     .existing()
     .findOne({ accountId: account.id });
   if (wallet) throw problem.conflict(`The account has wallets, such as '${wallet.title}'.`);
-  const { rows: shared } = await trx.raw<{ rows: { number: string }[] }>(
+  const shared = await sqlRows<{ number: string }>(
+    trx,
     `select contract.number from account_share as share
      join contract_service as line
        on line.tenant_id = share.tenant_id and line.id = share.contract_service_id

@@ -17,6 +17,7 @@ import {
 import type { ApplyPayment } from '../../schemas/payments/payment-application.js';
 import { applyToInvoices } from '../billing/invoice-event.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Whether a payment pays invoices at all: money that has arrived, or left, and is approved. */
 const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
@@ -85,7 +86,8 @@ export async function settlePayment(
 
 /** Whether a payment pays invoices, or there are any to pay: most accounts owe nothing. */
 async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): Promise<boolean> {
-  const { rows } = await trx.raw<{ rows: { concerns: boolean }[] }>(
+  const rows = await sqlRows<{ concerns: boolean }>(
+    trx,
     `select exists (
        select from payment_application where tenant_id = ? and payment_id = ?
      ) or exists (

@@ -10,6 +10,7 @@ import {
   type Sql,
 } from '../../models/records/record-key.js';
 import type { DeclaredField, RecordType } from '../../models/records/record-type.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** A demand of the new fields, as a condition on the records that do not meet it. */
 interface Demand {
@@ -129,10 +130,11 @@ async function checkDemands(trx: Knex.Transaction, type: RecordType, demands: re
   const counts = demands.map(({ unmet }) => `count(*) filter (where ${unmet.sql})`);
   const examples = demands.map(({ unmet }) => `min(id::text) filter (where ${unmet.sql})`);
   const bindings = demands.flatMap(({ unmet }) => unmet.bindings);
-  const { rows } = await trx.raw<{ rows: { counts: string[]; examples: string[] }[] }>(
+  const rows = await sqlRows<{ counts: string[]; examples: string[] }>(
+    trx,
     `select array[${counts.join(', ')}]::text[] as counts, array[${examples.join(', ')}] as examples
      from record where tenant_id = ?::text and record_type_id = ?::uuid`,
-    [...bindings, ...bindings, type.tenantId, type.id] as string[],
+    [...bindings, ...bindings, type.tenantId, type.id],
   );
   demands.forEach(({ field, message }, index) => {
     const count = Number(rows[0]?.counts[index] ?? 0);
@@ -142,13 +144,14 @@ async function checkDemands(trx: Knex.Transaction, type: RecordType, demands: re
 
 async function checkUnique(trx: Knex.Transaction, type: RecordType, field: ScalarField) {
   const key = keyOf('record.data', field);
-  const { rows } = await trx.raw<{ rows: { count: string; example: string | null }[] }>(
+  const rows = await sqlRows<{ count: string; example: string | null }>(
+    trx,
     `select coalesce(sum(records), 0)::text as count, min(example) as example from (
        select count(*) as records, min(id::text) as example
        from (select id, ${key.sql} as key from record
          where tenant_id = ?::text and record_type_id = ?::uuid) as keyed
        where key is not null group by key having count(*) > 1) as repeated`,
-    [...key.bindings, type.tenantId, type.id] as string[],
+    [...key.bindings, type.tenantId, type.id],
   );
   const { count = '0', example } = rows[0] ?? {};
   const { name } = field;

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /*
  * What may belong to one service, account or contract, since it is read together: by whoever asks for
@@ -36,7 +37,7 @@ const recordBytes = 300;
 type Row = Readonly<Record<string, string>>;
 
 async function findRow(trx: Knex.Transaction, sql: string, bindings: Row): Promise<Row> {
-  const { rows } = await trx.raw<{ rows: readonly Row[] }>(sql, bindings);
+  const rows = await sqlRows<Row>(trx, sql, bindings);
   return rows[0] ?? {};
 }
 

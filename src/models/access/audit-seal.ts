@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** An entry of the audit with its seal, as they fit or do not. */
 export interface SealedEntry {
@@ -16,16 +17,16 @@ export interface SealedEntry {
  * (`seal_audit`, `audit_hash`: migrations/*chain-audit.js).
  */
 export async function sealAudit(platform: Knex, entriesMax: number): Promise<number> {
-  const { rows } = await platform.raw<{ rows: { sealed: number }[] }>(
-    'select seal_audit(?) as sealed',
-    [entriesMax],
-  );
+  const rows = await sqlRows<{ sealed: number }>(platform, 'select seal_audit(?) as sealed', [
+    entriesMax,
+  ]);
   return rows[0]?.sealed ?? 0;
 }
 
 /** What the first entry of a tenant's chain is sealed with, in place of the hash before it. */
 export async function firstLink(db: Knex, tenantId: string): Promise<string> {
-  const { rows } = await db.raw<{ rows: { link: string }[] }>(
+  const rows = await sqlRows<{ link: string }>(
+    db,
     `select encode(sha256(convert_to(?, 'UTF8')), 'hex') as link`,
     [tenantId],
   );
@@ -38,7 +39,8 @@ export async function listSealedEntries(
   tenantId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<SealedEntry[]> {
-  const { rows } = await db.raw<{ rows: SealedEntry[] }>(
+  const rows = await sqlRows<SealedEntry>(
+    db,
     `select seal.position, seal.audit_id as "auditId",
        encode(seal.previous_hash, 'hex') as "previousHash", encode(seal.hash, 'hex') as "hash",
        case when entry.id is not null then
@@ -53,7 +55,8 @@ export async function listSealedEntries(
 
 /** Ids of entries that nothing has sealed although they are older than a minute; some of them. */
 export async function listUnsealedEntries(db: Knex, tenantId: string): Promise<string[]> {
-  const { rows } = await db.raw<{ rows: { id: string }[] }>(
+  const rows = await sqlRows<{ id: string }>(
+    db,
     `select entry.id from audit as entry
      where entry.tenant_id = ? and entry.at < now() - interval '1 minute' and not exists (
        select from audit_seal as seal

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** The next number of each series. */
 interface InvoiceNumbers {
@@ -15,7 +16,8 @@ export async function takeInvoiceNumbers(
   tenantId: string,
   { invoices, creditNotes }: { readonly invoices: number; readonly creditNotes: number },
 ): Promise<InvoiceNumbers> {
-  const { rows } = await trx.raw<{ rows: { invoice: string; creditNote: string }[] }>(
+  const rows = await sqlRows<{ invoice: string; creditNote: string }>(
+    trx,
     `insert into invoice_counter as known (tenant_id, next_number, next_credit_note)
      values (:tenantId, 1 + :invoices::bigint, 1 + :creditNotes::bigint)
      on conflict (tenant_id) do update set

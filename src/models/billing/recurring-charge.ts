@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 export interface RecurringChargeRow {
   readonly id: string;
@@ -141,7 +142,8 @@ export class RecurringCharge extends TenantModel {
     since: string,
   ): Promise<ChargedPeriod[]> {
     if (lineageIds.length === 0) return [];
-    const { rows } = await db.raw<{ rows: ChargedPeriod[] }>(
+    const rows = await sqlRows<ChargedPeriod>(
+      db,
       `select lineage_id as "lineageId", charge_type as "chargeType",
          account_id as "accountId", master_account_id as "masterAccountId",
          shared_by as "sharedBy", period_start as "periodStart", period_end as "periodEnd",
@@ -151,7 +153,7 @@ export class RecurringCharge extends TenantModel {
        where tenant_id = ? and lineage_id = any(?::uuid[]) and voided_at is null
          and (period_end >= ?::date or period_end = '0001-01-01')
        group by 1, 2, 3, 4, 5, 6, 7`,
-      [tenantId, [...lineageIds], since] as unknown as string[],
+      [tenantId, [...lineageIds], since],
     );
     return rows;
   }

@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** Until when workers have looked for executions that Temporal ended; of the platform, not of a tenant. */
 export const ExecutionWatchMark = {
   /** Undefined where nobody has looked yet. */
   async read(db: Knex, taskQueue: string): Promise<Date | undefined> {
-    const { rows } = await db.raw<{ rows: { lookedUntil: Date }[] }>(
+    const rows = await sqlRows<{ lookedUntil: Date }>(
+      db,
       'select looked_until as "lookedUntil" from execution_watch where task_queue = ?',
       [taskQueue],
     );

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** Where Temporal runs an execution. */
 export interface TemporalRun {
@@ -55,7 +56,8 @@ export class Execution extends TenantModel {
     run: CompletedRun,
   ): Promise<Readonly<Record<string, number>>> {
     const { input, output, runId, ...columns } = run;
-    const { rows } = await trx.raw<{ rows: { output: Record<string, number> }[] }>(
+    const rows = await sqlRows<{ output: Record<string, number> }>(
+      trx,
       `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, status,
          input, output, started_at, completed_at)
        values (?, ?, ?, ?, ?, ?, 'completed', ?, ?, ?, ?)
@@ -93,7 +95,8 @@ export class Execution extends TenantModel {
     place: TemporalRun,
     step: string,
   ): Promise<BegunStep> {
-    const { rows } = await trx.raw<{ rows: { status: ExecutionStatus; result: string | null }[] }>(
+    const rows = await sqlRows<{ status: ExecutionStatus; result: string | null }>(
+      trx,
       `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
          input, started_at)
        values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now())
@@ -175,7 +178,8 @@ export class Execution extends TenantModel {
   ): Promise<boolean> {
     const output = ended.output === undefined ? null : stringifyJson(ended.output);
     const error = ended.error === null ? null : stringifyJson(ended.error);
-    const { rows } = await trx.raw<{ rows: object[] }>(
+    const rows = await sqlRows<object>(
+      trx,
       `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
          input, output, error, answer, started_at, completed_at)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())

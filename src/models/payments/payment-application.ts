@@ -3,6 +3,7 @@ import type { Decimal } from '../../kernel/numbers/money.js';
 import { newId } from '../../kernel/id.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** So much of a payment for an invoice. */
 export interface Application {
@@ -64,7 +65,8 @@ export class PaymentApplication extends TenantModel {
   ): Promise<void> {
     const ids = applications.map(({ invoiceId }) => invoiceId);
     const given = [ids, applications.map(({ amount }) => amount.toFixed())];
-    await trx.raw(
+    await sqlRows(
+      trx,
       `with given as (select * from unnest(?::uuid[], ?::numeric[]) as given (invoice_id, amount)),
        gone as (
          delete from payment_application as one using given
@@ -74,7 +76,7 @@ export class PaymentApplication extends TenantModel {
        update payment_application as one set amount = one.amount - given.amount from given
        where one.tenant_id = ? and one.payment_id = ? and one.invoice_id = given.invoice_id
          and one.amount > given.amount`,
-      [...given, tenantId, paymentId, tenantId, paymentId] as unknown as string[],
+      [...given, tenantId, paymentId, tenantId, paymentId],
     );
     await followInvoices(trx, tenantId, ids);
     await followPayments(trx, tenantId, [paymentId]);
@@ -82,7 +84,8 @@ export class PaymentApplication extends TenantModel {
 
   /** Gives back to payments what was applied to an invoice that is voided: it is theirs to apply. */
   static async release(trx: Knex.Transaction, tenantId: string, invoiceId: string): Promise<void> {
-    const { rows } = await trx.raw<{ rows: { paymentId: string; amount: string }[] }>(
+    const rows = await sqlRows<{ paymentId: string; amount: string }>(
+      trx,
       `delete from payment_application where tenant_id = ? and invoice_id = ?
        returning payment_id as "paymentId", amount`,
       [tenantId, invoiceId],
@@ -90,11 +93,12 @@ export class PaymentApplication extends TenantModel {
     if (rows.length === 0) return;
     const ids = rows.map(({ paymentId }) => paymentId);
     await followPayments(trx, tenantId, ids);
-    await trx.raw(
+    await sqlRows(
+      trx,
       `update payment set freed = freed + given.amount
        from unnest(?::uuid[], ?::numeric[]) as given (id, amount)
        where payment.tenant_id = ? and payment.id = given.id`,
-      [ids, rows.map(({ amount }) => amount), tenantId] as unknown as string[],
+      [ids, rows.map(({ amount }) => amount), tenantId],
     );
   }
 
@@ -104,7 +108,8 @@ export class PaymentApplication extends TenantModel {
     tenantId: string,
     applications: readonly PaymentOfInvoice[],
   ): Promise<void> {
-    await trx.raw(
+    await sqlRows(
+      trx,
       `update payment set freed = greatest(0, freed - given.amount)
        from (
          select id, sum(amount) as amount from unnest(?::uuid[], ?::numeric[]) as one (id, amount)
@@ -115,7 +120,7 @@ export class PaymentApplication extends TenantModel {
         applications.map(({ paymentId }) => paymentId),
         applications.map(({ amount }) => amount.toFixed()),
         tenantId,
-      ] as unknown as string[],
+      ],
     );
   }
 }
@@ -126,7 +131,8 @@ async function followPayments(
   tenantId: string,
   ids: readonly string[],
 ): Promise<void> {
-  await trx.raw(
+  await sqlRows(
+    trx,
     `update payment set balance = left_over.balance, updated_at = now(),
        balance_status = case when left_over.balance = amount then 'Unapplied'
          when left_over.balance = 0 then 'Applied' else 'Partially Applied' end,
@@ -139,7 +145,7 @@ async function followPayments(
        group by payment.id, payment.amount
      ) as left_over
      where payment.tenant_id = ? and payment.id = left_over.id`,
-    [tenantId, [...ids], tenantId] as unknown as string[],
+    [tenantId, [...ids], tenantId],
   );
 }
 
@@ -149,8 +155,9 @@ async function followInvoices(
   tenantId: string,
   ids: readonly string[],
 ): Promise<void> {
-  const bindings = [tenantId, [...ids], tenantId] as unknown as string[];
-  await trx.raw(
+  const bindings = [tenantId, ids, tenantId];
+  await sqlRows(
+    trx,
     `update invoice set balance = open.balance, updated_at = now(),
        payment_status = case when open.balance = 0 then 'Paid'
          when open.balance = amount + tax_amount then 'Unpaid' else 'Partially Paid' end
@@ -164,7 +171,8 @@ async function followInvoices(
      where invoice.tenant_id = ? and invoice.id = open.id`,
     bindings,
   );
-  await trx.raw(
+  await sqlRows(
+    trx,
     `update invoice_item as item set balance = case
          when share.open = 0 then 0
          when share.total <= 0 then share.total

@@ -11,6 +11,7 @@ import {
 } from './record-key.js';
 import type { RecordType } from './record-type.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** A record that is to be written. */
 export interface RecordInput {
@@ -18,8 +19,6 @@ export interface RecordInput {
   /** JSON text. */
   readonly data: string;
 }
-
-type Result<T> = { readonly rows: readonly T[] };
 
 /** The fields of a type that have a key column, each with it. */
 function keyedFields(type: RecordType): { field: ScalarField; column: string }[] {
@@ -94,7 +93,8 @@ export class GenericRecord extends TenantModel {
     const columns = ['', ...keyed.map(({ column }) => column)].join(', ');
     const keys = keyed.map(({ field }) => fittingKeyOf('input.json', field));
     const { from, values } = inputRows(rows);
-    const result = await trx.raw<Result<{ id: string }>>(
+    const inserted = await sqlRows<{ id: string }>(
+      trx,
       `insert into record (tenant_id, record_type_id, created_at, updated_at, id, data ${columns})
        select ?::text, ?::uuid, ?::timestamptz, ?::timestamptz, input.id, input.json
          ${keys.map(({ sql }) => `, ${sql}`).join('')}
@@ -103,7 +103,7 @@ export class GenericRecord extends TenantModel {
        returning id`,
       [type.tenantId, type.id, createdAt, createdAt, ...bindingsOf(keys), ...values] as string[],
     );
-    return new Set(result.rows.map(({ id }) => id));
+    return new Set(inserted.map(({ id }) => id));
   }
 
   /** Of each of these records, the first unique field whose value another record has. */
@@ -129,12 +129,13 @@ export class GenericRecord extends TenantModel {
       type.id,
       ...(keys[index]?.bindings ?? []),
     ]);
-    const result = await trx.raw<Result<{ id: string; field: string }>>(
+    const taken = await sqlRows<{ id: string; field: string }>(
+      trx,
       parts.join(' union all '),
       bindings as string[],
     );
     // Of several fields the one that was declared first.
-    return new Map(result.rows.map(({ id, field }) => [id, field] as const).reverse());
+    return new Map(taken.map(({ id, field }) => [id, field] as const).reverse());
   }
 
   /** Replaces the data of a record, and its keys. */
@@ -191,11 +192,12 @@ export class GenericRecord extends TenantModel {
 
   /** How many records a type has, without counting them one by one. */
   static async countAll(db: Knex, type: RecordType): Promise<number> {
-    const result = await db.raw<Result<{ total: string }>>(
+    const rows = await sqlRows<{ total: string }>(
+      db,
       `select coalesce(sum(records), 0)::bigint as total from record_count
        where tenant_id = ? and record_type_id = ?`,
       [type.tenantId, type.id],
     );
-    return Number(result.rows[0]?.total ?? 0);
+    return Number(rows[0]?.total ?? 0);
   }
 }

@@ -5,6 +5,7 @@ import { chargeId } from '../../messages/usage-log.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { RatedDimension } from './rated-dimension.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 export interface RatedTransactionRow {
   readonly id: string;
@@ -137,7 +138,8 @@ export class RatedTransaction extends TenantModel {
     transactions: readonly T[],
   ): Promise<readonly T[]> {
     if (transactions.length === 0) return transactions;
-    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+    const rows = await sqlRows<{ id: string }>(
+      db,
       `select t.id from unnest(?::uuid[], ?::uuid[], ?::date[]) as t (id, account_id, day)
        join billed_usage as known
          on known.tenant_id = ? and known.account_id = t.account_id and t.day <= known.billed_until
@@ -151,7 +153,7 @@ export class RatedTransaction extends TenantModel {
         transactions.map(({ accountId }) => accountId),
         transactions.map(({ transactionDate }) => transactionDate),
         tenantId,
-      ] as unknown as string[],
+      ],
     );
     const billed = new Set(rows.map(({ id }) => id));
     for (const transaction of transactions) transaction.billed = billed.has(transaction.id);

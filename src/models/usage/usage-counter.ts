@@ -5,6 +5,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { counterKey, type CounterKey } from '../../rating/index.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 interface CounterRow {
   readonly id: string;
@@ -117,7 +118,8 @@ async function readValues(
 ): Promise<Map<string, Decimal>> {
   if (keys.length === 0) return new Map();
   const keyById = new Map(keys.map((key) => [counterIdOf(key), key]));
-  const { rows } = await db.raw<{ rows: { id: string; value: string }[] }>(
+  const rows = await sqlRows<{ id: string; value: string }>(
+    db,
     `select id, value from usage_counter where tenant_id = ? and id = any(?::uuid[]) ${clause}`,
     [tenantId, `{${[...keyById.keys()].join(',')}}`],
   );

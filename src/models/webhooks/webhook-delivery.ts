@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type { DeliveryStatus } from '../../messages/webhook.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** A delivery that is asked for again and again keeps the attempts of its last rounds. */
 const roundsKept = 10;
@@ -105,8 +106,6 @@ export const waitingRoom = `(
 /** How long after its time a retry is missed: then its workflow may be lost. */
 const graceMs = 120_000;
 
-type Rows<T> = { readonly rows: readonly T[] };
-
 const claimed = `returning delivery.tenant_id as "tenantId", delivery.id,
   delivery.webhook_id as "webhookId", delivery.event, delivery.round, delivery.attempts`;
 
@@ -150,7 +149,8 @@ export class WebhookDelivery extends TenantModel {
     db: Knex,
     { perWebhook, perFailing, perTenant, limit }: ClaimShares,
   ): Promise<readonly ClaimedDelivery[]> {
-    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+    const rows = await sqlRows<ClaimedDelivery>(
+      db,
       `with sending as (
          select tenant_id, webhook_id, count(*) as count from webhook_delivery
          where status = 'sending' group by tenant_id, webhook_id
@@ -205,7 +205,8 @@ export class WebhookDelivery extends TenantModel {
 
   /** Takes up deliveries under way again that should have been heard of: a workflow may be lost. */
   static async reclaim(db: Knex, limit: number): Promise<readonly ClaimedDelivery[]> {
-    const { rows } = await db.raw<Rows<ClaimedDelivery>>(
+    const rows = await sqlRows<ClaimedDelivery>(
+      db,
       `update webhook_delivery as delivery set watch_at = now() + interval '1 minute'
        where (tenant_id, id) in (
          select tenant_id, id from webhook_delivery
@@ -220,7 +221,8 @@ export class WebhookDelivery extends TenantModel {
 
   /** How many deliveries of all tenants have not ended, by their status. */
   static async countOpen(db: Knex): Promise<readonly OpenDeliveries[]> {
-    const { rows } = await db.raw<Rows<OpenDeliveries>>(
+    const rows = await sqlRows<OpenDeliveries>(
+      db,
       `select status, count(*)::int as count from webhook_delivery
        where status in ('pending', 'sending', 'retrying') group by status`,
     );
@@ -265,7 +267,8 @@ export class WebhookDelivery extends TenantModel {
     statuses: readonly DeliveryStatus[],
     since: string,
   ): Promise<number> {
-    const { rows } = await trx.raw<Rows<{ id: string }>>(
+    const rows = await sqlRows<{ id: string }>(
+      trx,
       `update webhook_delivery as delivery set status = 'pending', round = round + 1, attempts = 0,
          watch_at = null, next_attempt_at = null, ended_at = null, reason = null
        where tenant_id = ? and id in (
@@ -275,7 +278,7 @@ export class WebhookDelivery extends TenantModel {
          order by seq limit ${waitingRoom}
        )
        returning id`,
-      [tenantId, tenantId, webhookId, [...statuses], since, tenantId] as unknown as string[],
+      [tenantId, tenantId, webhookId, [...statuses], since, tenantId],
     );
     return rows.length;
   }
@@ -295,7 +298,8 @@ export class WebhookDelivery extends TenantModel {
    * delivery can need any more; how many rows, at most `limit` of each.
    */
   static async purge(db: Knex, limit: number): Promise<number> {
-    const { rows } = await db.raw<Rows<{ count: number }>>(
+    const rows = await sqlRows<{ count: number }>(
+      db,
       `with old as materialized (
          select tenant_id, id from webhook_delivery
          where created_at < now() - interval '30 days'

@@ -4,6 +4,7 @@ import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres
 import type { WebhookEvent } from '../../messages/webhook.js';
 import type { RecordType } from '../records/record-type.js';
 import { waitingMax, waitingRoom } from './webhook-delivery.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** An event of which webhooks are to be told. */
 export interface OutboxEvent {
@@ -75,7 +76,8 @@ async function store(
 export const WebhookOutbox = {
   /** The kinds that an active webhook of the tenant wants; of most tenants none. */
   async wanted(trx: Knex, tenantId: string): Promise<ReadonlySet<string>> {
-    const { rows } = await trx.raw<{ rows: { event: string }[] }>(
+    const rows = await sqlRows<{ event: string }>(
+      trx,
       'select distinct unnest(events) as event from webhook where tenant_id = ? and active',
       [tenantId],
     );
@@ -131,7 +133,8 @@ export async function storedBody(
   tenantId: string,
   eventId: string,
 ): Promise<string | undefined> {
-  const { rows } = await db.raw<{ rows: { body: string }[] }>(
+  const rows = await sqlRows<{ body: string }>(
+    db,
     'select body from webhook_event where tenant_id = ? and id = ?',
     [tenantId, eventId],
   );

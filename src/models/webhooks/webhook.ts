@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { TenantModel } from '../db/tenant-model.js';
+import { sqlRows } from '../db/sql-rows.js';
 
 /** An address that is told of events (spec/platform.md R35). */
 export class Webhook extends TenantModel {
@@ -64,7 +65,8 @@ export class WebhookSecret extends TenantModel {
 export const WebhookFailure = {
   /** Notes a failure; the instant of the first one since the last success. */
   async note(trx: Knex, tenantId: string, webhookId: string, at: Date): Promise<Date> {
-    const { rows } = await trx.raw<{ rows: { since: Date }[] }>(
+    const rows = await sqlRows<{ since: Date }>(
+      trx,
       `insert into webhook_failure (tenant_id, webhook_id, since) values (?, ?, ?)
        on conflict (tenant_id, webhook_id) do update set since = webhook_failure.since
        returning since`,

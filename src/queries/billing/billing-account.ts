@@ -8,6 +8,7 @@ import {
   sharesOf,
   type BilledService,
 } from '../usage/rating-context.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** An account as a billing run sees it. */
 export interface BillingAccount {
@@ -56,7 +57,8 @@ export async function loadBillingAccounts(
   ids: readonly string[],
   isHeld: boolean,
 ): Promise<BillingAccount[]> {
-  const { rows } = await db.raw<{ rows: BillingAccount[] }>(
+  const rows = await sqlRows<BillingAccount>(
+    db,
     `select id, name, billing_day as "billingDay", net_term as "netTerm",
        coalesce(profile -> 'taxExempt' = 'true', false) as "isTaxExempt"
      from account
@@ -137,7 +139,7 @@ export async function loadBillingLines(
   bytesMax = lineBytesMax,
 ): Promise<BillingLine[] | undefined> {
   const ids = [...accountIds];
-  const { rows } = await db.raw<{ rows: { line: string | null }[] }>(billingLinesSql, [
+  const rows = await sqlRows<{ line: string | null }>(db, billingLinesSql, [
     tenantId,
     ids,
     tenantId,
@@ -147,7 +149,7 @@ export async function loadBillingLines(
     tenantId,
     tenantId,
     bytesMax,
-  ] as unknown as string[]);
+  ]);
   const texts = rows.map(({ line }) => line);
   if (texts[0] === null) return undefined;
   const lines: BillingLine[] = [];

@@ -9,6 +9,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Accounts that may have something to bill: usage, contract lines, shares of lines, or rows that bill them. */
 const candidatesSql = `
@@ -68,7 +69,8 @@ export async function beginBillingRun(
         });
       }
     }
-    const { rows } = await trx.raw<{ rows: { count: string }[] }>(
+    const rows = await sqlRows<{ count: string }>(
+      trx,
       `select count(*) ${candidatesSql}`,
       bindingsOf(tenantId, input),
     );
@@ -89,7 +91,8 @@ export async function listBillingAccounts(
   { db, tenantId }: Scope,
   { input, afterId, limit }: BillingAccountsPage,
 ): Promise<string[]> {
-  const { rows } = await db.read.raw<{ rows: { id: string }[] }>(
+  const rows = await sqlRows<{ id: string }>(
+    db.read,
     `select id ${candidatesSql} and (:afterId::uuid is null or account.id > :afterId)
      order by id limit :limit`,
     { ...bindingsOf(tenantId, input), afterId, limit },
@@ -144,14 +147,16 @@ export async function summarizeBillingRun(
     problems: [...openUsage, ...end.problems].slice(0, outputListMax),
   };
   if (isDryRun) return { ...run, invoiceCount: end.invoices, invoices: drafts, ...rest };
-  const { rows } = await db.raw<{ rows: TotalRow[] }>(
+  const rows = await sqlRows<TotalRow>(
+    db,
     `select invoice_type as "invoiceType", currency, count(*)::integer as "count",
        sum(transaction_count)::integer as "transactions", sum(amount) as "amount",
        sum(tax_amount) as "taxAmount"
      from invoice where tenant_id = ? and execution_id = ? group by 1, 2 order by 1 desc, 2`,
     [tenantId, executionId],
   );
-  const ids = await db.raw<{ rows: { id: string }[] }>(
+  const ids = await sqlRows<{ id: string }>(
+    db,
     `select id from invoice where tenant_id = ? and execution_id = ?
      order by invoice_no, id limit ${outputListMax}`,
     [tenantId, executionId],
@@ -165,7 +170,7 @@ export async function summarizeBillingRun(
       amount: new Decimal(amount),
       taxAmount: new Decimal(taxAmount),
     })),
-    invoiceIds: ids.rows.map(({ id }) => id),
+    invoiceIds: ids.map(({ id }) => id),
     ...rest,
   };
 }

@@ -16,6 +16,7 @@ import {
 } from '../../rating/index.js';
 import { isChargeOf, recomputeWith } from '../usage/usage-explanation.js';
 import { readMessage } from '../usage/usage-message.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** A rated transaction that is to be explained. */
 export interface UsagePart {
@@ -136,13 +137,14 @@ async function readLines(
 ): Promise<Map<string, PlanLine>> {
   const ids = charges.map(({ contractServiceId }) => contractServiceId).filter((id) => id !== null);
   if (ids.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: PlanLine[] }>(
+  const rows = await sqlRows<PlanLine>(
+    db,
     `select line.id, coalesce(line.lineage_id, line.id) as "lineageId", contract.id as "contractId", contract.number as "contractNumber",
        line.service_instance_id as "serviceInstanceId"
      from contract_service as line join contract
        on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
      where line.tenant_id = ? and line.id = any(?::uuid[])`,
-    [tenantId, [...new Set(ids)]] as unknown as string[],
+    [tenantId, [...new Set(ids)]],
   );
   return new Map(rows.map((line) => [line.id, line]));
 }

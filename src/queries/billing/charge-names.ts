@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { UsageGroup } from './unbilled-usage.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 interface ServiceName {
   readonly name: string;
@@ -31,10 +32,11 @@ async function loadUnits(
 ): Promise<Map<string, string>> {
   const known = [...new Set(ids.filter((id) => id !== null && id !== undefined))];
   if (known.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: { id: string; unit: string }[] }>(
+  const rows = await sqlRows<{ id: string; unit: string }>(
+    db,
     `select id, coalesce(label, name) as "unit" from attribute
      where tenant_id = ? and id = any(?::uuid[])`,
-    [tenantId, known] as unknown as string[],
+    [tenantId, known],
   );
   return new Map(rows.map(({ id, unit }) => [id, unit]));
 }
@@ -51,7 +53,8 @@ export async function loadChargeNames(
   );
   const missing = usage.map(({ serviceId }) => serviceId).filter((id) => !services.has(id));
   if (missing.length > 0) {
-    const { rows } = await db.raw<{ rows: (ServiceName & { id: string })[] }>(
+    const rows = await sqlRows<ServiceName & { id: string }>(
+      db,
       'select id, name, label, code from service where tenant_id = ? and id = any(?::uuid[])',
       [tenantId, [...new Set(missing)]],
     );
@@ -64,7 +67,8 @@ export async function loadChargeNames(
   const rowIds = charges.flatMap(({ part }) => [part.row?.id, part.taxRowId ?? undefined]);
   const ids = [...new Set(rowIds.filter((id) => id !== undefined))];
   if (ids.length === 0) return { services, units, rows: new Map() };
-  const { rows } = await db.raw<{ rows: { id: string; label: string; taxCode: string | null }[] }>(
+  const rows = await sqlRows<{ id: string; label: string; taxCode: string | null }>(
+    db,
     `select id, label, tax_code as "taxCode" from rate_card_row
      where tenant_id = ? and id = any(?::uuid[])`,
     [tenantId, ids],

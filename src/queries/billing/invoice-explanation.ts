@@ -15,6 +15,7 @@ import { explainParts } from './charge-explainer.js';
 import { invoicePartsSql } from './invoice-parts.js';
 import { summarizeInvoice } from './invoice-summary.js';
 import { missingInvoice } from './invoice.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 type InvoiceExplanationDto = Static<typeof schema.InvoiceExplanation>;
 type ExplainedItemDto = InvoiceExplanationDto['items'][number];
@@ -148,11 +149,12 @@ async function readSums(
   id: string,
   itemIds: readonly string[],
 ): Promise<Map<string, SumRow>> {
-  const { rows } = await db.raw<{ rows: SumRow[] }>(
+  const rows = await sqlRows<SumRow>(
+    db,
     `select usage.invoice_item_id as "itemId", count(*)::integer as "parts",
        sum(coalesce(d.calc_amount, t.amount)) as "amount"
      ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[]) group by 1`,
-    [tenantId, id, [...itemIds]] as unknown as string[],
+    [tenantId, id, [...itemIds]],
   );
   return new Map(rows.map((row) => [row.itemId, row]));
 }
@@ -164,7 +166,8 @@ async function readParts(
   itemIds: readonly string[],
   { limit, offset }: PageRequest,
 ): Promise<PartRow[]> {
-  const { rows } = await db.raw<{ rows: PartRow[] }>(
+  const rows = await sqlRows<PartRow>(
+    db,
     `select usage.invoice_item_id as "itemId", t.id, t.usage_event_id as "usageEventId",
        t.external_tran_id as "externalTranId", t.transaction_date as "transactionDate",
        coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount) as "amount"
@@ -174,15 +177,7 @@ async function readParts(
        and usage.first_position + known.number > ?::bigint
        and usage.first_position + known.number <= ?::bigint
      order by usage.invoice_item_id, usage.first_position, known.number limit ${shownMax}`,
-    [
-      tenantId,
-      id,
-      [...itemIds],
-      offset + limit,
-      offset,
-      offset,
-      offset + limit,
-    ] as unknown as string[],
+    [tenantId, id, [...itemIds], offset + limit, offset, offset, offset + limit],
   );
   return rows;
 }

@@ -14,6 +14,7 @@ import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { itemProration, missingInvoice } from './invoice.js';
 import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** The next invoices of a run, in the order of their ids. */
 export interface RenderPage {
@@ -38,7 +39,8 @@ export async function loadPdfInvoicesAfter(
   { afterId, limit }: RenderPage,
 ): Promise<PdfInvoicePage> {
   const { db, tenantId } = scope;
-  const { rows } = await db.read.raw<{ rows: { id: string; hasPdf: boolean }[] }>(
+  const rows = await sqlRows<{ id: string; hasPdf: boolean }>(
+    db.read,
     `select invoice.id, exists (
        select from invoice_document as document
        where document.tenant_id = invoice.tenant_id and document.invoice_id = invoice.id
@@ -47,7 +49,7 @@ export async function loadPdfInvoicesAfter(
      from invoice
      where tenant_id = ? and execution_id = ? and (?::uuid is null or id > ?::uuid)
      order by id limit ?`,
-    [tenantId, executionId, afterId, afterId, limit] as unknown as string[],
+    [tenantId, executionId, afterId, afterId, limit],
   );
   const invoices = await Invoice.query(db.read)
     .forTenant(tenantId)
@@ -136,7 +138,8 @@ interface PdfSeller {
 }
 
 async function sellerOf(db: Knex, tenantId: string): Promise<PdfSeller> {
-  const { rows } = await db.raw<{ rows: SellerRow[] }>(
+  const rows = await sqlRows<SellerRow>(
+    db,
     `select coalesce(seller.name, tenant.name) as "name", street, street2, zip_code as "zipCode",
        city, country, vat_id as "vatId", registration, payment_text as "text", iban, bic,
        coalesce(usage_appendix, false) as "hasUsage"

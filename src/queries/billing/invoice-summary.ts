@@ -6,6 +6,7 @@ import { Invoice } from '../../models/billing/invoice.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
 import { itemProration, presentTier } from './invoice.js';
 import { invoicePartsSql } from './invoice-parts.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 type SummaryDto = Static<typeof schema.InvoiceExplanation>['summary'];
 type SummarizedItemDto = SummaryDto['items'][number];
@@ -88,7 +89,8 @@ async function readRows(
   invoice: Invoice,
   itemIds: readonly string[],
 ): Promise<Map<string, SummarizedRowDto[]>> {
-  const { rows } = await db.raw<{ rows: RowSum[] }>(
+  const rows = await sqlRows<RowSum>(
+    db,
     `select * from (
        select of_row.*, card_row.label,
          row_number() over (partition by "itemId" order by amount desc, row_id) as place
@@ -103,7 +105,7 @@ async function readRows(
        ) as of_row left join rate_card_row as card_row
          on card_row.tenant_id = ? and card_row.id = of_row.row_id
      ) as numbered where place <= ${rowsMax} order by place`,
-    [tenantId, invoice.id, [...itemIds], tenantId] as unknown as string[],
+    [tenantId, invoice.id, [...itemIds], tenantId],
   );
   const byItem = new Map<string, SummarizedRowDto[]>();
   for (const { itemId, label, attributeName, priceMethod, transactions, ...sums } of rows) {
@@ -133,7 +135,8 @@ async function readLargestEvents(
   tenantId: string,
   invoice: Invoice,
 ): Promise<SummaryDto['largestEvents']> {
-  const { rows } = await db.raw<{ rows: EventSum[] }>(
+  const rows = await sqlRows<EventSum>(
+    db,
     `select t.usage_event_id as "usageEventId", min(t.external_tran_id) as "externalTranId",
        min(t.transaction_date) as "transactionDate", sum(coalesce(d.volume, t.quantity)) as "volume",
        sum(coalesce(d.calc_amount, t.amount)) * ${signOf(invoice)} as "amount"

@@ -5,6 +5,7 @@ import type { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import type { Explanation } from '../../rating/index.js';
 import { explainParts, type UsagePart } from './charge-explainer.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** The contract of an item or an invoice. */
 export interface PdfContract {
@@ -70,32 +71,35 @@ const byId = <T extends { readonly id: string }>(rows: readonly T[]): Map<string
 
 async function loadContracts(db: Knex, tenantId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, PdfContract>();
-  const { rows } = await db.raw<{ rows: (PdfContract & { id: string })[] }>(
+  const rows = await sqlRows<PdfContract & { id: string }>(
+    db,
     `select id, number, po_number as "poNumber" from contract
      where tenant_id = ? and id = any(?::uuid[])`,
-    [tenantId, [...ids]] as unknown as string[],
+    [tenantId, [...ids]],
   );
   return byId(rows);
 }
 
 async function loadContractsOfLines(db: Knex, tenantId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, PdfContract>();
-  const { rows } = await db.raw<{ rows: (PdfContract & { id: string })[] }>(
+  const rows = await sqlRows<PdfContract & { id: string }>(
+    db,
     `select line.id, contract.number, contract.po_number as "poNumber"
      from contract_service as line join contract
        on contract.tenant_id = line.tenant_id and contract.id = line.contract_id
      where line.tenant_id = ? and line.id = any(?::uuid[])`,
-    [tenantId, [...ids]] as unknown as string[],
+    [tenantId, [...ids]],
   );
   return byId(rows);
 }
 
 async function loadServiceLabels(db: Knex, tenantId: string, ids: readonly string[]) {
   if (ids.length === 0) return new Map<string, string>();
-  const { rows } = await db.raw<{ rows: { id: string; label: string }[] }>(
+  const rows = await sqlRows<{ id: string; label: string }>(
+    db,
     `select id, label from service
      where tenant_id = ? and id = any(?::uuid[]) and label is not null`,
-    [tenantId, [...ids]] as unknown as string[],
+    [tenantId, [...ids]],
   );
   return new Map(rows.map(({ id, label }) => [id, label]));
 }
@@ -119,7 +123,8 @@ async function loadComputations(
 ): Promise<Map<string, PdfComputation>> {
   if (items.length === 0) return new Map();
   const ids = items.map(({ id }) => id);
-  const { rows: parts } = await db.raw<{ rows: ComputedUsage[] }>(
+  const parts = await sqlRows<ComputedUsage>(
+    db,
     `select usage.item_id as "itemId", usage.count::integer as "count", t.id,
        t.usage_event_id as "usageEventId"
      from (
@@ -131,7 +136,7 @@ async function loadComputations(
        group by 1
      ) as usage join rated_transaction as t
        on t.tenant_id = :tenantId and t.id = usage.transaction_id`,
-    { tenantId, ids, invoiceIds: idsOf(items.map(({ invoiceId }) => invoiceId)) } as never,
+    { tenantId, ids, invoiceIds: idsOf(items.map(({ invoiceId }) => invoiceId)) },
   );
   const charges = await RecurringCharge.query(db)
     .forTenant(tenantId)
@@ -188,7 +193,8 @@ async function loadUsage(
   tenantId: string,
   items: readonly InvoiceItem[],
 ): Promise<Map<string, PdfUsage[]>> {
-  const { rows } = await db.raw<{ rows: (Omit<PdfUsage, 'description'> & UsageRow)[] }>(
+  const rows = await sqlRows<Omit<PdfUsage, 'description'> & UsageRow>(
+    db,
     `select * from (
        select usage.invoice_id as "invoiceId", t.transaction_date as "date", item.position,
          coalesce(item.description, item.service_name, '') as "description", item.unit,
@@ -208,7 +214,7 @@ async function loadUsage(
        where usage.tenant_id = ? and usage.invoice_id = any(?::uuid[])
        group by 1, 2, 3, 4, 5
      ) as day where number <= ${usageRowsMax} order by number`,
-    [tenantId, idsOf(items.map(({ invoiceId }) => invoiceId))] as unknown as string[],
+    [tenantId, idsOf(items.map(({ invoiceId }) => invoiceId))],
   );
   const found = new Map<string, PdfUsage[]>();
   for (const { invoiceId, date, description, unit, volume, amount } of rows) {

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
 export interface UsageGroup {
@@ -297,7 +298,8 @@ export async function takeUnbilledUsage(
     tiersSql,
   ];
   const written = [movedSql, storedSql, ...(hasCutoffs ? [waitingSql] : [])];
-  const { rows } = await db.raw<{ rows: UsageGroup[] }>(
+  const rows = await sqlRows<UsageGroup>(
+    db,
     `${[...read, ...(isClaimed ? written : [])].join(', ')} ${groupsSql}`,
     {
       tenantId,
@@ -307,7 +309,7 @@ export async function takeUnbilledUsage(
       accountIds: [...accountIds],
       lines: cutoffs.map(({ lineId }) => lineId),
       untils: cutoffs.map((cutoff) => cutoff.until),
-    } as unknown as string[],
+    },
   );
   return rows;
 }
@@ -327,7 +329,8 @@ async function billedSince(
   accountIds: readonly string[],
 ): Promise<BilledSince> {
   type Row = { readonly [N in keyof BilledSince]: BilledSince[N] | null };
-  const { rows } = await db.raw<{ rows: Row[] }>(
+  const rows = await sqlRows<Row>(
+    db,
     `select min(billed_until)::text as "since", min(billed_until) < max(billed_until) as "isMixed",
        exists (
          select from rating_plan where tenant_id = ? and plan -> 'shares' is not null
@@ -337,7 +340,7 @@ async function billedSince(
        from unnest(?::uuid[]) as given (account_id) left join billed_usage as known
          on known.tenant_id = ? and known.account_id = given.account_id
      ) as account`,
-    [tenantId, [...accountIds], tenantId] as unknown as string[],
+    [tenantId, [...accountIds], tenantId],
   );
   const { since, isMixed, hasShares } = rows[0] ?? {};
   return { since: since ?? '-infinity', isMixed: isMixed ?? false, hasShares: hasShares ?? false };
@@ -354,11 +357,11 @@ export async function closeUsage(
   accountIds: readonly string[],
   until: string,
 ): Promise<void> {
-  await trx.raw('select close_usage(?, ?::uuid[], ?::date)', [
+  await sqlRows(trx, 'select close_usage(?, ?::uuid[], ?::date)', [
     tenantId,
     [...accountIds],
     until,
-  ] as unknown as string[]);
+  ]);
 }
 
 /** Queues what an invoice has claimed, as it is void: its own record of it stays. */

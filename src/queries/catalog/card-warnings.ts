@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import type { RateCardDto } from './rate-card.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Services or lines whose cards were written. */
 interface Written {
@@ -84,7 +85,7 @@ async function findDifferences(
   tenantId: string,
   { serviceIds = [], lineIds = [] }: Written,
 ): Promise<readonly Difference[]> {
-  const { rows } = await db.raw<{ rows: Difference[] }>(differenceSql, {
+  const rows = await sqlRows<Difference>(db, differenceSql, {
     tenantId,
     serviceIds: arrayLiteral(serviceIds),
     lineIds: arrayLiteral(lineIds),

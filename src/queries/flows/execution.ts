@@ -8,6 +8,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listHeavyPage, type RowWeight } from '../lists/listing.js';
 import { storedWeight } from '../lists/page-bytes.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 interface EndRow {
   readonly status: string;
@@ -26,7 +27,8 @@ export async function findFlowOutcome(
   { db, tenantId }: Scope,
   executionId: string,
 ): Promise<FlowOutcome | undefined> {
-  const { rows } = await db.read.raw<{ rows: EndRow[] }>(
+  const rows = await sqlRows<EndRow>(
+    db.read,
     `select status, ${outputText} as output, ${errorText} as error
      from execution where tenant_id = ? and id = ?`,
     [tenantId, executionId],

@@ -4,6 +4,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type * as schema from '../../schemas/payments/payment-application.js';
 import { missingPayment, readPayments } from './payment.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 export type AppliedPaymentDto = Static<typeof schema.AppliedPayment>;
 
@@ -23,7 +24,8 @@ export async function readAppliedPayments(
   ids: readonly string[],
 ): Promise<AppliedPaymentDto[]> {
   const payments = await readPayments(db, tenantId, ids);
-  const { rows } = await db.raw<{ rows: PaidRow[] }>(
+  const rows = await sqlRows<PaidRow>(
+    db,
     `select one.payment_id as "paymentId", invoice.id as "invoiceId",
        invoice.invoice_no as "invoiceNo", one.amount,
        invoice.balance as "invoiceBalance", invoice.payment_status as "invoicePaymentStatus"

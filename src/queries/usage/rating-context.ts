@@ -9,6 +9,7 @@ import type {
   UsageEvent,
 } from '../../rating/index.js';
 import { weighFacts } from './facts-weight.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** The facts of a record as of a version; versions rise with every change of the record or a part. */
 interface Versioned<Facts> {
@@ -243,12 +244,12 @@ async function loadChanged<Facts extends object>(
       for (const id of some) loaded.set(id, null);
       continue;
     }
-    const { rows } = await db.raw<{ rows: LoadedRow[] }>(withinSql(sql), [
+    const rows = await sqlRows<LoadedRow>(db, withinSql(sql), [
       tenantId,
       some,
       bytesMax - bytes,
       some,
-    ] as unknown as string[]);
+    ]);
     for (const { id, version, facts: text, bytes: own } of rows) {
       const facts = text === null ? null : await parseFacts<Facts>(text);
       bytes += own;
@@ -307,12 +308,12 @@ export async function loadRatingContexts(
   let accountsByRef = new Map<string, AccountWithLines | null>();
   let servicesById = new Map<string, BilledService | null>();
   if (accountRefs.size > 0) {
-    const { rows } = await db.raw<{ rows: VersionRow[] }>(versionsSql, [
+    const rows = await sqlRows<VersionRow>(db, versionsSql, [
       tenantId,
       [...accountRefs],
       tenantId,
       [...serviceIds],
-    ] as unknown as string[]);
+    ]);
     // In the order of the events: those at the beginning are loaded first.
     const inOrder = (type: VersionRow['type'], keys: Iterable<string>): VersionRow[] => {
       const byKey = new Map(rows.flatMap((row) => (row.type === type ? [[row.key, row]] : [])));
@@ -342,7 +343,8 @@ export async function loadServices(
   ids: readonly string[],
 ): Promise<Map<string, BilledService> | undefined> {
   if (ids.length === 0) return new Map();
-  const { rows } = await db.raw<{ rows: VersionRow[] }>(
+  const rows = await sqlRows<VersionRow>(
+    db,
     `select 'service' as "type", id::text as "key", id, rating_version as "version" from service
      where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null`,
     [tenantId, [...ids]],

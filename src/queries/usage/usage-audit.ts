@@ -16,6 +16,7 @@ import { UsageEvent } from '../../models/usage/usage-event.js';
 import * as rating from '../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Which charges come next. */
 export interface AuditPageRequest {
@@ -67,7 +68,8 @@ async function readPage(
   { input, after, limit }: AuditPageRequest,
 ): Promise<PageRow[]> {
   const { periodStart, periodEnd, samplePercent } = input;
-  const { rows } = await db.raw<{ rows: PageRow[] }>(
+  const rows = await sqlRows<PageRow>(
+    db,
     `select id, usage_event_id as "eventId", transaction_date::text as "date"
      from rated_transaction
      where tenant_id = :tenantId
@@ -259,7 +261,7 @@ export async function auditCounters(
   { db, tenantId }: Scope,
   { periodStart, periodEnd }: UsageAuditInput,
 ): Promise<CounterAudit> {
-  const { rows } = await db.read.raw<{ rows: CounterRow[] }>(countersSql, {
+  const rows = await sqlRows<CounterRow>(db.read, countersSql, {
     tenantId,
     periodStart,
     periodEnd,
