@@ -128,7 +128,9 @@ describe('migrations', function () {
     await runPendingMigrations(databaseUrl, { directory });
     const back = () => rollbackLastMigration(databaseUrl, { directory });
     expect([await back(), await back(), await back(), await back()]).to.deep.equal([
-      ...[index, add, create],
+      index,
+      add,
+      create,
       undefined,
     ]);
     expect(await doneAndPending()).to.deep.equal({ done: [], pending: [create, add, index] });

@@ -5,8 +5,18 @@
 
 /** Tables of a few rows for an installation or a tenant, which an index locks for milliseconds. */
 const smallTables = [
-  ...['access_key', 'country', 'currency', 'mcp_client', 'picklist_value', 'seller', 'signing_key'],
-  ...['tax_rate', 'tenant', 'webhook_secret', 'service_layout', 'usage_consumer'],
+  'access_key',
+  'country',
+  'currency',
+  'mcp_client',
+  'picklist_value',
+  'seller',
+  'signing_key',
+  'tax_rate',
+  'tenant',
+  'webhook_secret',
+  'service_layout',
+  'usage_consumer',
 ];
 
 /** Statements that the version before may not survive, and those that read a whole table under a lock. */
