@@ -24,7 +24,7 @@ export interface BillingSizes {
   /** Pages of one history: the run then goes on in another, before Temporal's limit. */
   readonly pages: number;
   /** PDFs of one step. */
-  readonly renders?: number;
+  readonly renders: number;
 }
 
 export const billingSizes: BillingSizes = {
@@ -32,6 +32,7 @@ export const billingSizes: BillingSizes = {
   batch: 5_000,
   concurrency: 2,
   pages: 100,
+  renders: 50,
 };
 
 /** What a run knows when it has begun. */
@@ -40,8 +41,8 @@ export interface BillingRunStart {
   readonly accountCount: number;
   /** The date of its invoices. */
   readonly invoiceDate: string;
-  /** Kept for the whole run, so that others may be chosen while it is open; not known of older ones. */
-  readonly sizes?: BillingSizes;
+  /** Kept for the whole run, so that others may be chosen while it is open. */
+  readonly sizes: BillingSizes;
 }
 
 /**

@@ -1,10 +1,4 @@
-import {
-  continueAsNew,
-  defineQuery,
-  patched,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { continueAsNew, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
 import {
   draftsThatFit,
   outputListMax,
@@ -35,13 +29,6 @@ interface BillingState {
   rendering?: { readonly afterId: string | null; readonly output: unknown };
 }
 
-/** Of runs that began before sizes were kept with their start: their histories have such batches. */
-const sizesOf2000: BillingSizes = { page: 8_000, batch: 2_000, concurrency: 2, pages: 100 };
-const sizesOf100: BillingSizes = { page: 2_000, batch: 100, concurrency: 4, pages: 100 };
-
-/** PDFs of one step, where the start of the run does not say how many. */
-const rendersByDefault = 50;
-
 export const progressQuery = defineQuery<BillingProgress | null>(progressQueryName);
 
 function add(state: BillingState, result: BillingBatchResult, accounts: number): void {
@@ -58,7 +45,6 @@ export async function runBilling(
   resumed?: BillingState,
 ): Promise<unknown> {
   let state = resumed;
-  const formerSizes = patched('batches-of-2000') ? sizesOf2000 : sizesOf100;
   setHandler(progressQuery, () =>
     state === undefined
       ? null
@@ -78,11 +64,10 @@ export async function runBilling(
     problems: [],
     drafts: [],
   };
-  const sizes = state.start.sizes ?? formerSizes;
-  const rendersMax = sizes.renders ?? rendersByDefault;
+  const sizes = state.start.sizes;
   if (state.rendering) {
     knowEndRecorded();
-    return renderRest(run, state, sizes.pages, rendersMax);
+    return renderRest(run, state, sizes);
   }
   for (let pages = 1; ; pages += 1) {
     const ids = await nextAccounts(run, state.afterId, sizes.page);
@@ -93,11 +78,10 @@ export async function runBilling(
       await continueAsNew<typeof runBilling>(run, state);
     }
   }
-  const byCursor = patched('render-by-cursor');
   const { start, problems, problemCount, drafts, accountsDone, invoices } = state;
   // Of a small run the files are there when it ends; of a large one they follow.
-  const isSmall = state.invoices <= rendersMax;
-  const isRendered = isSmall && (byCursor ? await renderFirst(run, rendersMax) : await render(run));
+  const isRendered =
+    state.invoices <= sizes.renders && (await renderAfter(run, null, sizes.renders)) === null;
   const output = await lastStep(shortSteps.endBillingRun, run, {
     executionId: run.executionId,
     input: run.input,
@@ -109,19 +93,9 @@ export async function runBilling(
     drafts,
   });
   if (isRendered) return output;
-  if (byCursor) {
-    state.rendering = { afterId: null, output };
-    return renderRest(run, state, sizes.pages, rendersMax);
-  }
-  while (!(await render(run)));
-  return output;
+  state.rendering = { afterId: null, output };
+  return renderRest(run, state, sizes);
 }
-
-/** Renders some PDFs, as runs did that began before there was a cursor; whether they were the last. */
-const render = (run: FlowRun<BillingRunInput>): Promise<boolean> =>
-  persist(() => longSteps.renderInvoices({ run, input: { limit: rendersByDefault } }), {
-    isWorthIt: isAway,
-  });
 
 /** Renders the PDFs of the next invoices in the order of their ids; the last one, if more may follow. */
 const renderAfter = (
@@ -133,21 +107,16 @@ const renderAfter = (
     isWorthIt: isAway,
   });
 
-/** Renders the PDFs of a small run; whether that were all. */
-const renderFirst = async (run: FlowRun<BillingRunInput>, limit: number): Promise<boolean> =>
-  (await renderAfter(run, null, limit)) === null;
-
 /** Renders all PDFs of a run whose end is recorded, over as many histories as that needs. */
 async function renderRest(
   run: FlowRun<BillingRunInput>,
   state: BillingState,
-  pagesMax: number,
-  limit: number,
+  { pages: pagesMax, renders }: BillingSizes,
 ): Promise<unknown> {
   const { output = null, afterId: from = null } = state.rendering ?? {};
   let afterId = from;
   for (let pages = 1; ; pages += 1) {
-    afterId = await renderAfter(run, afterId, limit);
+    afterId = await renderAfter(run, afterId, renders);
     if (afterId === null) return output;
     if (pages < pagesMax && !workflowInfo().continueAsNewSuggested) continue;
     // What was shown of the run is in its output.
@@ -161,8 +130,7 @@ function nextAccounts(
   afterId: string | null,
   limit: number,
 ): Promise<readonly string[]> {
-  const { tenantId, input } = run;
-  const page = { run, tenantId, input, afterId, limit };
+  const page = { run, input: { afterId, limit } };
   return persist(() => longSteps.listBillingAccounts(page), { isWorthIt: isAway });
 }
 

@@ -1,5 +1,7 @@
 /** Workflows of `saga.test.ts`, which run in the sandbox as those of the product do. */
 import { ApplicationFailure, proxyLocalActivities } from '@temporalio/workflow';
+import type { FlowRun } from '../../src/messages/flow-run.js';
+import { step } from '../../src/workflows/runtime/flow.js';
 import { saga } from '../../src/workflows/runtime/saga.js';
 
 interface Acts {
@@ -23,4 +25,13 @@ export const threeSteps = (): Promise<void> =>
       message: 'The first cause.',
       details: { field: 'x' },
     });
+  });
+
+/** Two steps; what the second one needs is away for longer than the flow may take. */
+export const twoSteps = (run: FlowRun): Promise<void> =>
+  saga(async (undo) => {
+    for (const name of ['a', 'b']) {
+      undo(name, () => act(`undo ${name}`));
+      await step(({ input }: { readonly input: string }) => act(input), run, name);
+    }
   });

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
-import { WorkflowFailedError } from '@temporalio/client';
+import { WorkflowFailedError, type WorkflowStartOptions } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
+import { awayFailureType, type FlowRun } from '../../src/messages/flow-run.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 
 describe('a flow that takes back what it did', function () {
@@ -14,6 +15,8 @@ describe('a flow that takes back what it did', function () {
   /** What was done, in its order, and what fails. */
   let done: string[];
   let failing: ReadonlySet<string>;
+  /** Whether it fails because its database is away. */
+  let isAway = false;
   before(async () => {
     instance = await openTestInstance();
     const { native, namespace } = instance.platform.temporal;
@@ -25,9 +28,12 @@ describe('a flow that takes back what it did', function () {
       activities: {
         act(name: string): Promise<void> {
           done.push(name);
-          return failing.has(name)
-            ? Promise.reject(ApplicationFailure.nonRetryable(`No ${name}.`))
-            : Promise.resolve();
+          if (!failing.has(name)) return Promise.resolve();
+          return Promise.reject(
+            isAway
+              ? ApplicationFailure.retryable('No database.', awayFailureType)
+              : ApplicationFailure.nonRetryable(`No ${name}.`),
+          );
         },
       },
     });
@@ -40,18 +46,24 @@ describe('a flow that takes back what it did', function () {
   });
   beforeEach(() => {
     done = [];
+    isAway = false;
   });
 
-  const run = async (...names: string[]): Promise<ApplicationFailure> => {
+  const execute = async (
+    workflow: string,
+    names: readonly string[],
+    options: Partial<WorkflowStartOptions> = {},
+  ): Promise<ApplicationFailure> => {
     failing = new Set(names);
     const { waiter, taskQueue } = instance.platform.temporal;
-    const workflowId = `saga/${names.join('/')}`;
+    const workflowId = `saga/${workflow}/${names.join('/')}`;
     const error: unknown = await waiter.workflow
-      .execute('threeSteps', { workflowId, taskQueue: `saga-${taskQueue}` })
+      .execute(workflow, { ...options, workflowId, taskQueue: `saga-${taskQueue}` })
       .catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(WorkflowFailedError);
     return (error as WorkflowFailedError).cause as ApplicationFailure;
   };
+  const run = (...names: string[]) => execute('threeSteps', names);
   const told = ({ details }: ApplicationFailure): unknown => details?.[0];
 
   // spec/flows.md R32
@@ -80,5 +92,21 @@ describe('a flow that takes back what it did', function () {
       },
     });
     expect(done).to.deep.equal(['a', 'b', 'c', 'undo c', 'undo b', 'undo a']);
+  });
+
+  it('takes back what it did when its time is over before its database is back', async () => {
+    isAway = true;
+    const flowRun: FlowRun = {
+      ...{ executionId: 'e', tenantId: 't', orgId: null, actor: 'a', requestId: 'r', input: {} },
+    };
+    // Nine tenths of it are for going on, the rest for taking back.
+    const times = { args: [flowRun], workflowExecutionTimeout: 4_000 };
+    expect(told(await execute('twoSteps', ['b'], times))).to.deep.equal({
+      kind: 'timeout',
+      message: 'The work was given up, since what it needs did not answer in time.',
+      details: { undone: ['b', 'a'] },
+    });
+    expect(done.slice(0, 2)).to.deep.equal(['a', 'b']);
+    expect(done.slice(-2)).to.deep.equal(['undo b', 'undo a']);
   });
 });

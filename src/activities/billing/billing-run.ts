@@ -13,7 +13,6 @@ import {
   type BillingRunStart,
 } from '../../messages/billing-run.js';
 import { utcDate } from '../../kernel/time/date.js';
-import type { FlowRun } from '../../messages/flow-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
@@ -42,19 +41,12 @@ function billBatch(scope: Scope, executionId: string, batch: BillingBatch) {
   });
 }
 
-/** What the step is called with that finds accounts. */
-interface AccountsCall extends BillingAccountsPage {
-  readonly run?: FlowRun<BillingRunInput>;
-}
-
-/** The signature covers the run; steps that were asked for before there were any have none. */
 function listAccounts(
   platform: Platform,
-  { run, ...page }: AccountsCall,
+  { run: { tenantId, input }, input: page }: StepCall<BillingAccountsPage>,
 ): Promise<readonly string[]> {
-  const { tenantId, input } = run ?? page;
   const scope = workflowScope(platform, tenantId, 'billing-run');
-  return listBillingAccounts(scope, { ...page, tenantId, input });
+  return listBillingAccounts(scope, input as BillingRunInput, page);
 }
 
 export function billingRunActivities(platform: Platform) {
@@ -105,8 +97,8 @@ export function billingRunActivities(platform: Platform) {
     }),
 
     /** The next accounts that may have something to bill, in the order of their ids. */
-    listBillingAccounts: (call: AccountsCall) =>
-      alive((call.run ?? call).tenantId, () => listAccounts(platform, call)),
+    listBillingAccounts: (call: StepCall<BillingAccountsPage>): Promise<readonly string[]> =>
+      alive(call.run.tenantId, () => listAccounts(platform, call)),
 
     /** Bills some accounts; what was billed before is not billed again. */
     billAccountBatch: ({

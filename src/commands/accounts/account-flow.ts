@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import { defined } from '../../kernel/defined.js';
-import { within, type Scope } from '../../kernel/scope.js';
+import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import type { Draft } from '../../models/flows/draft.js';
 import { getAccount } from '../../queries/accounts/account.js';
-import { AccountUpdate } from '../../schemas/accounts/account.js';
+import { type AccountCreate, AccountUpdate } from '../../schemas/accounts/account.js';
 import type { StartOf } from '../../schemas/flows/flow.js';
 import type { Flows } from '../../schemas/flows/index.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
@@ -20,9 +20,10 @@ import {
 type Onboarding = StartOf<Flows['createAccount']>;
 type AccountDto = Awaited<ReturnType<typeof createAccount>>;
 
-/** A step of the onboarding flow: its account has the id of the execution. */
+/** What onboarding is asked for: a new account has the id of the execution. */
 export interface OnboardingStep {
   readonly accountId: string;
+  readonly draftId: string | undefined;
   readonly start: Onboarding;
 }
 
@@ -38,62 +39,26 @@ const contactOf = (start: Onboarding) => ({
   lastName: start.Last_Name,
 });
 
-/** The first step of onboarding: the account itself. 409: the external id is taken. */
-export async function onboardAccount(
-  scope: Scope,
-  { accountId, start }: OnboardingStep,
-): Promise<AccountDto> {
-  return createAccount(scope, accountOf(start), accountId);
-}
+const addressOf = (start: Onboarding) => ({
+  line1: start.Line1,
+  line2: start.Line2 ?? null,
+  city: start.City,
+  state: start.State,
+  zipCode: start.Zip_Code,
+  country: start.Country,
+});
 
-/** The second step: its contact. */
-export async function addAccountContact(
-  scope: Scope,
-  { accountId, start }: OnboardingStep,
-): Promise<AccountDto> {
-  return updateAccount(scope, accountId, {
-    contactInfoList: [contactOf(start)],
-    profile: contactOf(start),
-  });
-}
-
-/** The last step: its address; answers with the whole account. */
-export async function addAccountAddress(
-  scope: Scope,
-  { accountId, start }: OnboardingStep,
-): Promise<AccountDto> {
-  return scope.db.transaction(async (trx) => {
-    await createAddress(within(scope, trx), accountId, {
-      line1: start.Line1,
-      line2: start.Line2 ?? null,
-      city: start.City,
-      state: start.State,
-      zipCode: start.Zip_Code,
-      country: start.Country,
-    });
-    return getAccount(trx, scope.tenantId, accountId);
-  });
-}
-
-/** Takes back what onboarding has made so far; there may be nothing. */
-export async function removeAccount(scope: Scope, accountId: string): Promise<null> {
-  return scope.db.transaction(async (trx) => {
-    await Account.query(trx)
-      .forTenant(scope.tenantId)
-      .existing()
-      .where({ id: accountId })
-      .patch({ deletedAt: scope.now() });
-    return null;
-  });
-}
-
-/** Keeps an onboarding as a draft: the account alone, its contact and address wait. */
-export async function draftAccount(
-  scope: Scope,
-  save: FlowSave,
-  step: OnboardingStep,
-): Promise<Drafted<AccountDto>> {
-  return createByFlow(scope, save, (inner) => onboardAccount(inner, step));
+/** The account with its contact and its address; a draft is the account alone, the others wait. */
+function newAccount(start: Onboarding, isDraft: boolean): Static<typeof AccountCreate> {
+  const account = accountOf(start);
+  if (isDraft) return account;
+  const contact = contactOf(start);
+  return {
+    ...account,
+    profile: { ...account.profile, ...contact },
+    contactInfoList: [contact],
+    addresses: [addressOf(start)],
+  };
 }
 
 /** Does what a draft of an onboarding left undone; a drafted change has left nothing. */
@@ -105,23 +70,32 @@ async function completeAccount(
 ): Promise<AccountDto> {
   if (draft.workflow !== 'createAccount') return saved;
   const start = latest ?? (draft.input as Onboarding);
-  const step = { accountId: saved.id, start };
-  await addAccountContact(scope, step);
-  return addAccountAddress(scope, step);
+  const contact = contactOf(start);
+  await updateAccount(scope, saved.id, { contactInfoList: [contact], profile: contact });
+  await createAddress(scope, saved.id, addressOf(start));
+  return getAccount(scope.db.read, scope.tenantId, saved.id);
 }
 
-/** Completes an onboarding draft with another start node. */
-export async function completeOnboarding(
+/**
+ * Onboarding: makes the account `accountId` with its contact and its address, keeps it as a draft, or
+ * completes the draft `draftId`. 404: there is no such draft. 409: the external id is taken.
+ */
+export async function onboardAccount(
   scope: Scope,
   save: FlowSave,
-  { accountId, start }: OnboardingStep,
+  { accountId, draftId, start }: OnboardingStep,
 ): Promise<Drafted<AccountDto>> {
+  if (draftId === undefined) {
+    return createByFlow(scope, save, (inner) =>
+      createAccount(inner, newAccount(start, save.isDraft), accountId),
+    );
+  }
   return saveByFlow(
     scope,
     save,
     async (inner) => {
-      await requireDraft(inner, 'account', accountId);
-      return updateAccount(inner, accountId, accountOf(start));
+      await requireDraft(inner, 'account', draftId);
+      return updateAccount(inner, draftId, accountOf(start));
     },
     (inner, saved, draft) => completeAccount(inner, saved, draft, start),
   );

@@ -106,8 +106,8 @@ async function deleteAddresses(
 }
 
 /**
- * Creates an account with its addresses (spec/resources.md R27, R28); a flow that may have to take
- * it back chooses its id. 409: number or external id taken.
+ * Creates an account with its addresses (spec/resources.md R27, R28); a flow gives it the id of its
+ * execution. 409: number or external id taken.
  */
 export async function createAccount(
   scope: Scope,

@@ -54,7 +54,7 @@ export async function beginBillingRun(
   { db, tenantId }: Scope,
   input: BillingRunInput,
   invoiceDate: string,
-): Promise<BillingRunStart> {
+): Promise<Omit<BillingRunStart, 'sizes'>> {
   return db.transaction(async (trx) => {
     if (input.accountId !== undefined) {
       const account = await Account.query(trx)
@@ -80,8 +80,6 @@ export async function beginBillingRun(
 
 /** Which accounts come next. */
 export interface BillingAccountsPage {
-  readonly tenantId: string;
-  readonly input: BillingRunInput;
   readonly afterId: string | null;
   readonly limit: number;
 }
@@ -89,7 +87,8 @@ export interface BillingAccountsPage {
 /** The next accounts that may have something to bill, by id. */
 export async function listBillingAccounts(
   { db, tenantId }: Scope,
-  { input, afterId, limit }: BillingAccountsPage,
+  input: BillingRunInput,
+  { afterId, limit }: BillingAccountsPage,
 ): Promise<string[]> {
   const rows = await sqlRows<{ id: string }>(
     db.read,

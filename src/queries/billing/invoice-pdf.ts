@@ -66,29 +66,6 @@ export async function loadPdfInvoicesAfter(
   };
 }
 
-/** Invoices of a billing run that have no PDF yet, in the order of their numbers. */
-export async function loadPdfInvoices(
-  scope: Scope,
-  executionId: string,
-  limit: number,
-): Promise<PdfInvoice[]> {
-  const { db, tenantId } = scope;
-  const invoices = await Invoice.query(db.read)
-    .forTenant(tenantId)
-    .where({ executionId })
-    .whereRaw(
-      `not exists (
-         select from invoice_document as document
-         where document.tenant_id = invoice.tenant_id and document.invoice_id = invoice.id
-           and document.content_type = 'application/pdf'
-       )`,
-    )
-    .orderBy('invoiceNo')
-    .limit(limit)
-    .withGraphFetched('items');
-  return presentAll(scope, invoices);
-}
-
 /** One invoice as its PDF shows it now. 404: there is none. */
 export async function loadPdfInvoice(scope: Scope, id: string): Promise<PdfInvoice> {
   const { db, tenantId } = scope;
