@@ -36,6 +36,16 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
 };
 
 /**
+ * What is said of a problem: a text, or one that asks for the name under which the caller knows a
+ * field (a field of a start node has not the name that commands have for it).
+ */
+export type Sentence = string | ((nameOf: NameOf) => string);
+
+type NameOf = (field: string) => string;
+
+const ownName: NameOf = (field) => field;
+
+/**
  * A failure that the caller is meant to see: thrown anywhere, rendered once, by family
  * (spec/resources.md R11, spec/platform.md R14, spec/gateway.md R5, R16).
  * `details` names the field and value at fault where there is one.
@@ -43,9 +53,15 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
 export class Problem extends Error {
   readonly kind: ProblemKind;
   readonly details: Readonly<Record<string, unknown>>;
+  readonly #sentence: Sentence;
 
-  constructor(kind: ProblemKind, message: string, details: Readonly<Record<string, unknown>> = {}) {
-    super(message);
+  constructor(
+    kind: ProblemKind,
+    sentence: Sentence,
+    details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(typeof sentence === 'string' ? sentence : sentence(ownName));
+    this.#sentence = sentence;
     this.name = 'Problem';
     this.kind = kind;
     this.details = details;
@@ -54,14 +70,27 @@ export class Problem extends Error {
   get status(): number {
     return statusOfKind[this.kind];
   }
+
+  /** The same problem with the caller's names of fields. */
+  inNames(nameOf: NameOf): Problem {
+    const { field } = this.details;
+    const details =
+      typeof field === 'string' ? { ...this.details, field: nameOf(field) } : this.details;
+    const sentence = this.#sentence;
+    return new Problem(
+      this.kind,
+      typeof sentence === 'string' ? sentence : sentence(nameOf),
+      details,
+    );
+  }
 }
 
-type Make = (message: string, details?: Readonly<Record<string, unknown>>) => Problem;
+type Make = (sentence: Sentence, details?: Readonly<Record<string, unknown>>) => Problem;
 
 const make =
   (kind: ProblemKind): Make =>
-  (message, details) =>
-    new Problem(kind, message, details);
+  (sentence, details) =>
+    new Problem(kind, sentence, details);
 
 /** `throw problem.conflict('…')`. */
 export const problem = {

@@ -19,9 +19,12 @@ export async function holdAccount(
     .select('id')
     .forShare();
   if (!account) {
-    throw problem.validation(`'accountId' names no account: '${accountId}'`, {
-      field: 'accountId',
-      value: accountId,
-    });
+    throw problem.validation(
+      (nameOf) => `'${nameOf('accountId')}' names no account: '${accountId}'`,
+      {
+        field: 'accountId',
+        value: accountId,
+      },
+    );
   }
 }

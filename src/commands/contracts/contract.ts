@@ -69,13 +69,19 @@ async function lockMasterAccount(
     if (value === undefined || value === null) continue;
     const account = await accounts().findOne(key);
     if (!account) {
-      throw problem.validation(`'${field}' names no account: ${value}`, { field, value });
-    }
-    if (named && named.id !== account.id) {
-      throw problem.validation(`'${field}' names another account than masterAccountId`, {
+      throw problem.validation((nameOf) => `'${nameOf(field)}' names no account: ${value}`, {
         field,
         value,
       });
+    }
+    if (named && named.id !== account.id) {
+      throw problem.validation(
+        (nameOf) => `'${field}' names another account than ${nameOf('masterAccountId')}`,
+        {
+          field,
+          value,
+        },
+      );
     }
     named = account;
   }
@@ -132,9 +138,12 @@ export async function createContract(scope: Scope, input: ContractCreate): Promi
     await lockServicesOf(trx, scope, lines);
     const account = await lockMasterAccount(trx, scope, input);
     if (!account) {
-      throw problem.validation("'masterAccountId' or accountExtId is required", {
-        field: 'masterAccountId',
-      });
+      throw problem.validation(
+        (nameOf) => `'${nameOf('masterAccountId')}' or accountExtId is required`,
+        {
+          field: 'masterAccountId',
+        },
+      );
     }
     const columns = { ...contractColumns(input), masterAccountId: account.id };
     const contract = await insertContract(trx, scope, columns, input.number ?? null);
@@ -152,7 +161,10 @@ function refuseCleared({ number, masterAccountId, accountExtId }: ContractUpdate
         ? 'masterAccountId'
         : undefined;
   if (field !== undefined) {
-    throw problem.validation(`'${field}' is required and cannot be null`, { field, value: null });
+    throw problem.validation((nameOf) => `'${nameOf(field)}' is required and cannot be null`, {
+      field,
+      value: null,
+    });
   }
 }
 

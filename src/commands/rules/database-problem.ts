@@ -4,7 +4,8 @@ type Make = () => Problem;
 
 /** What the violation of a named constraint means to a caller. */
 const byConstraint: Readonly<Record<string, Make>> = {
-  account_external_id: () => problem.conflict('An account with this externalId exists already.'),
+  account_external_id: () =>
+    problem.conflict((nameOf) => `An account with this ${nameOf('externalId')} exists already.`),
   account_number: () => problem.conflict('An account with this number exists already.'),
   service_name: () => problem.conflict('A service with this name exists already.'),
   attribute_service_name: () =>
@@ -15,7 +16,10 @@ const byConstraint: Readonly<Record<string, Make>> = {
     problem.conflict('The service has a current rate card of this currency already.'),
   rate_card_line_current: () =>
     problem.conflict('The contract service has an exception card of this currency already.'),
-  payment_reference: () => problem.conflict('A payment with this paymentReference exists already.'),
+  payment_reference: () =>
+    problem.conflict(
+      (nameOf) => `A payment with this ${nameOf('paymentReference')} exists already.`,
+    ),
   tax_rate_code: () =>
     problem.conflict('A tax rate of this code exists already.', { field: 'code' }),
   wallet_title: () => problem.conflict('A wallet with this title exists already.'),
@@ -47,8 +51,12 @@ const tooLong = new Set(['57014', '25P03', '25P04']);
 /** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
 const unavailable =
   /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
-const unavailableMessages =
-  /Connection terminated|timeout exceeded when trying to connect|Timeout acquiring a connection|Client has encountered a connection error/i;
+/** Of a connection that is lost node-postgres throws errors that have neither a code nor a class. */
+const connectionLost =
+  /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+
+/** Knex gave up waiting for a connection of the pool. */
+const poolTimeout = 'KnexTimeoutError';
 
 interface DatabaseError {
   readonly code?: string;
@@ -87,7 +95,11 @@ export function databaseProblem(error: unknown): Problem | undefined {
       'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',
     );
   }
-  if (unavailable.test(code ?? '') || unavailableMessages.test(error.message)) {
+  if (
+    unavailable.test(code ?? '') ||
+    error.name === poolTimeout ||
+    connectionLost.test(error.message)
+  ) {
     return problem.unavailable('The database does not answer at the moment; try again shortly.');
   }
   return undefined;

@@ -16,9 +16,13 @@ export function requireDateOrder(change: DateRange, stored: DateRange = {}, at =
   if (start === undefined || start === null || end === undefined || end === null) return;
   if (end < start) {
     const field = change.endDate === undefined ? `${at}startDate` : `${at}endDate`;
-    throw problem.validation(`'${at}endDate' (${end}) is before '${at}startDate' (${start})`, {
-      field,
-      value: change.endDate === undefined ? start : end,
-    });
+    throw problem.validation(
+      (nameOf) =>
+        `'${nameOf(`${at}endDate`)}' (${end}) is before '${nameOf(`${at}startDate`)}' (${start})`,
+      {
+        field,
+        value: change.endDate === undefined ? start : end,
+      },
+    );
   }
 }

@@ -8,7 +8,8 @@ export function requireMinorUnit(amount: Decimal, currency: string, field = 'amo
   if (amount.decimalPlaces() <= digits) return;
   const places = digits === 1 ? 'place' : 'places';
   throw problem.validation(
-    `'${field}' ${amount.toFixed()} has more decimal places than ${currency} has: ` +
+    (nameOf) =>
+      `'${nameOf(field)}' ${amount.toFixed()} has more decimal places than ${currency} has: ` +
       (digits === 0 ? 'it is paid in whole units' : `at most ${digits} ${places}`),
     { field, value: amount },
   );

@@ -89,7 +89,12 @@ function fieldName(pointer: string, child?: string): string {
 
 interface Fault {
   readonly field: string;
-  readonly message: string;
+  /** What is wrong with the field: follows its name. */
+  readonly text: string;
+  /** The field in the sentence, where its name may be endless. */
+  readonly shortName?: string;
+  /** Of the body itself, which has no name. */
+  readonly isOfBody?: boolean;
   readonly value?: unknown;
 }
 
@@ -97,13 +102,21 @@ function validationProblem(errors: readonly ErrorObject[]): Problem {
   // A failed variant also fails its `oneOf`; the inner error says more.
   const telling = errors.filter((error) => error.keyword !== 'oneOf' && error.keyword !== 'if');
   const faults = telling.slice(0, faultsMax).map(faultOf);
-  const first = faults[0] ?? { field: '', message: 'The request is not valid.' };
-  return problem.validation(faults.map((fault) => fault.message).join('; '), {
-    field: first.field,
-    ...(isShort(first.value) ? { value: first.value } : {}),
-    errors: faults.map(({ field, message }) => ({ field, message })),
-  });
+  const [first = { field: '', value: undefined }] = faults;
+  return problem.validation(
+    (nameOf) => faults.map((fault) => sentenceOf(fault, nameOf)).join('; '),
+    {
+      field: first.field,
+      ...(isShort(first.value) ? { value: first.value } : {}),
+      errors: faults.map((fault) => ({ field: fault.field, message: sentenceOf(fault) })),
+    },
+  );
 }
+
+const sentenceOf = (
+  { field, shortName = field, isOfBody = false, text }: Fault,
+  nameOf = (name: string): string => name,
+): string => (isOfBody ? `The body ${text}` : `'${nameOf(shortName)}' ${text}`);
 
 const isShort = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean'
@@ -121,43 +134,43 @@ const choosingKeywords: ReadonlySet<string> = new Set([
   'flag',
 ]);
 
-/** A field with the value that was given for it, where that is short and no object. */
-function namedValue(field: string, value: unknown): string {
+/** The value that was given, before what is wrong with it, where it is short and no object. */
+function valueBefore(value: unknown): string {
   const isText = typeof value === 'string' && value !== '' && isShort(value);
-  if (!isText && typeof value !== 'number' && typeof value !== 'boolean') return `'${field}'`;
-  return `'${field}' '${String(value).replaceAll('\0', '?')}'`;
+  if (!isText && typeof value !== 'number' && typeof value !== 'boolean') return '';
+  return `'${String(value).replaceAll('\0', '?')}' `;
 }
 
 function faultOf(error: ErrorObject): Fault {
   const field = fieldName(error.instancePath);
+  const { data, params } = error;
   switch (error.keyword) {
-    case 'required': {
-      const missing = fieldName(error.instancePath, String(error.params['missingProperty']));
-      return { field: missing, message: `'${missing}' is required` };
-    }
+    case 'required':
+      return {
+        field: fieldName(error.instancePath, String(params['missingProperty'])),
+        text: 'is required',
+      };
     case 'additionalProperties': {
-      const extra = fieldName(error.instancePath, String(error.params['additionalProperty']));
-      return { field: extra, message: `'${extra.slice(0, 200)}' is not a known property` };
+      const extra = fieldName(error.instancePath, String(params['additionalProperty']));
+      return { field: extra, shortName: extra.slice(0, 200), text: 'is not a known property' };
     }
     case 'discriminator': {
-      const tag = fieldName(error.instancePath, String(error.params['tag']));
-      const named = namedValue(tag, error.params['tagValue']);
-      return { field: tag, message: `${named} must be one of: ${variantNames(error).join(', ')}` };
+      const expected = `must be one of: ${variantNames(error).join(', ')}`;
+      return {
+        field: fieldName(error.instancePath, String(params['tag'])),
+        text: `${valueBefore(params['tagValue'])}${expected}`,
+      };
     }
     case 'const':
     case 'enum': {
-      const allowed = (error.params['allowedValues'] ?? [
-        error.params['allowedValue'],
-      ]) as unknown[];
-      const named = namedValue(field, error.data);
+      const allowed = (params['allowedValues'] ?? [params['allowedValue']]) as unknown[];
       const expected = `must be ${allowed.length > 1 ? 'one of: ' : ''}${allowed.join(', ')}`;
-      return { field, value: error.data, message: `${named} ${expected}` };
+      return { field, value: data, text: `${valueBefore(data)}${expected}` };
     }
     default: {
-      const isChosen = choosingKeywords.has(error.keyword);
-      const named = isChosen ? namedValue(field, error.data) : `'${field}'`;
-      const owner = field === '' ? 'The body' : named;
-      return { field, value: error.data, message: `${owner} ${faultMessage(error)}` };
+      const isChosen = field !== '' && choosingKeywords.has(error.keyword);
+      const text = `${isChosen ? valueBefore(data) : ''}${faultMessage(error)}`;
+      return { field, value: data, isOfBody: field === '', text };
     }
   }
 }
