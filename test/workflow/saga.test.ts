@@ -97,7 +97,12 @@ describe('a flow that takes back what it did', function () {
   it('takes back what it did when its time is over before its database is back', async () => {
     isAway = true;
     const flowRun: FlowRun = {
-      ...{ executionId: 'e', tenantId: 't', orgId: null, actor: 'a', requestId: 'r', input: {} },
+      executionId: 'e',
+      tenantId: 't',
+      orgId: null,
+      actor: 'a',
+      requestId: 'r',
+      input: {},
     };
     // Nine tenths of it are for going on, the rest for taking back.
     const times = { args: [flowRun], workflowExecutionTimeout: 4_000 };
