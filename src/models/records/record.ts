@@ -132,7 +132,7 @@ export class GenericRecord extends TenantModel {
     const taken = await sqlRows<{ id: string; field: string }>(
       trx,
       parts.join(' union all '),
-      bindings as string[],
+      bindings,
     );
     // Of several fields the one that was declared first.
     return new Map(taken.map(({ id, field }) => [id, field] as const).reverse());
