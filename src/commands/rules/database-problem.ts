@@ -51,9 +51,12 @@ const tooLong = new Set(['57014', '25P03', '25P04']);
 /** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
 const unavailable =
   /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
-/** Of a connection that is lost node-postgres throws errors that have neither a code nor a class. */
+/**
+ * Of a connection that is lost node-postgres throws errors that have neither a code nor a class. Knex writes
+ * its statement with its values before the message, so that the end alone is ours to read.
+ */
 const connectionLost =
-  /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/;
+  /(?:^| - )(?:Connection terminated(?: unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable|timeout exceeded when trying to connect)$/;
 
 /** Knex gave up waiting for a connection of the pool. */
 const poolTimeout = 'KnexTimeoutError';
