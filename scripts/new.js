@@ -97,7 +97,7 @@ function priceMethod(name) {
       'import { quantity }',
       `import { ${values.key} } from './${name}.js';\nimport { quantity }`,
     )
-    .replace('] as const;', `, ${values.key}] as const;`);
+    .replace(/,?\s*\] as const;/, `, ${values.key}] as const;`);
   changes.set(index, text);
 }
 
