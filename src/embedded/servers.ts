@@ -1,4 +1,3 @@
-import pg from 'pg';
 import type { Config } from '../platform/config/config.js';
 import { dataFile, prepareDataFolder, readOrCreateSecret } from '../platform/data-folder.js';
 import {
@@ -10,19 +9,21 @@ import {
   type InstanceLock,
 } from './instance-lock.js';
 import { startEmbeddedPostgres } from './postgres.js';
-import { reach } from './processes.js';
-import { StartupError, firstLine } from '../platform/startup-error.js';
+import {
+  areServersConfigured,
+  configuredServers,
+  configuredTemporal,
+  reachDatabase,
+  reachTemporal,
+  useConfiguredServers,
+  type Progress,
+  type TemporalServer,
+  type Tenure,
+} from '../platform/servers.js';
+import { StartupError } from '../platform/startup-error.js';
 import type { SupervisedServer } from './supervise.js';
 import { findTemporal } from './temporal-program.js';
 import { startEmbeddedTemporal } from './temporal.js';
-
-export interface TemporalServer {
-  address: string;
-  namespace: string;
-  uiUrl: string | null;
-  tls: boolean;
-  apiKey: string | undefined;
-}
 
 export interface Servers {
   databaseUrl: string;
@@ -30,34 +31,11 @@ export interface Servers {
   stop: () => Promise<void>;
 }
 
-export interface Progress {
-  onProgress?: (text: string) => void;
-  /** An embedded server died and is started again. */
-  onWarning?: (text: string) => void;
-  abort?: AbortSignal;
-}
-
-/** What this process has to do with the embedded servers of its data folder. */
-export interface Tenure {
-  /** False for a process that uses the servers of another one, or none. */
-  isOwner: boolean;
-  /** Base64 of 32 bytes: SECRET_KEY, or the one kept in the data folder. */
-  secretKey: string;
-  openDatabase: (progress?: Progress) => Promise<string>;
-  openTemporal: (progress?: Progress) => Promise<TemporalServer>;
-  /** Tells other processes and commands where the API is, and that all is ready. */
-  announce: (apiUrl: string | null) => Promise<void>;
-  /** Tells a start that comes now that this process will be gone soon. */
-  announceEnd: () => Promise<void>;
-  /** Stops what was embedded and lets go of the folder. */
-  stop: () => Promise<void>;
-  /** Asks what was embedded to end, at the last moment of this process. */
-  abandon: () => void;
-}
-
 /** Database and Temporal for this configuration, embedded or external, each on its own. */
 export async function openServers(config: Config, progress: Progress = {}): Promise<Servers> {
-  const tenure = await occupy(config, progress);
+  const tenure = areServersConfigured(config)
+    ? await useConfiguredServers(config)
+    : await occupy(config, progress);
   try {
     const [databaseUrl, temporal] = await settleAll([
       tenure.openDatabase(progress),
@@ -78,18 +56,14 @@ async function settleAll<A, B>(promises: [Promise<A>, Promise<B>]): Promise<[A, 
 }
 
 /**
- * Takes the data folder. The first process on it owns the embedded servers; while it runs, more
+ * Takes the data folder, for a configuration that leaves a server open. The first process on it owns the embedded servers; while it runs, more
  * processes of role api or worker join them, and a second one of role all is refused.
  */
 export async function occupy(config: Config, progress: Progress = {}): Promise<Tenure> {
   const { dataDir } = config;
-  const isEmbedded = config.databaseUrl === undefined || config.temporal.address === undefined;
-  if (!isEmbedded && config.secretKey !== undefined) return external(config, config.secretKey);
-
   await prepareDataFolder(dataDir);
   await refuseNewerFormat(dataDir);
   const secretKey = config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(dataDir)));
-  if (!isEmbedded) return external(config, secretKey);
   const lock = await acquireInstanceLock(dataDir, progress.onProgress);
   if (lock !== undefined) return owner(config, secretKey, lock);
   if (config.role === 'all') throw await alreadyRunning(dataDir);
@@ -125,7 +99,7 @@ async function owner(config: Config, secretKey: string, lock: InstanceLock): Pro
       return databaseUrl;
     },
     async openTemporal(progress = {}) {
-      const given = externalTemporal(config);
+      const given = configuredTemporal(config);
       const temporal =
         given === undefined
           ? await embeddedTemporal(config, progress, keep)
@@ -173,13 +147,13 @@ async function embeddedTemporal(
 function joiner(config: Config, secretKey: string): Tenure {
   const { dataDir } = config;
   return {
-    ...external(config, secretKey),
+    ...configuredServers(config, secretKey),
     async openDatabase(progress = {}) {
       if (config.databaseUrl !== undefined) return reachDatabase(config.databaseUrl);
       return until(dataDir, 'databaseUrl', progress);
     },
     async openTemporal(progress = {}) {
-      const given = externalTemporal(config);
+      const given = configuredTemporal(config);
       if (given !== undefined) return reachTemporal(given);
       const address = await until(dataDir, 'temporalAddress', progress);
       const instance = await readInstance(dataDir);
@@ -216,61 +190,4 @@ async function until(
     onProgress?.('waiting for the process that owns the embedded servers');
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
-}
-
-/** Nothing is embedded, or nothing of it is ours. */
-function external(config: Config, secretKey: string): Tenure {
-  return {
-    isOwner: false,
-    secretKey,
-    openDatabase: async () => reachDatabase(config.databaseUrl ?? ''),
-    openTemporal: async () => reachTemporal(externalTemporal(config)),
-    announce: () => Promise.resolve(),
-    announceEnd: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
-    abandon: () => undefined,
-  };
-}
-
-function externalTemporal({ temporal }: Config): TemporalServer | undefined {
-  const { address, namespace, tls, apiKey } = temporal;
-  return address === undefined ? undefined : { address, namespace, uiUrl: null, tls, apiKey };
-}
-
-/**
- * Where one server is configured and another one embedded: the configured one is asked first, so that
- * nothing is started, or downloaded, for a start that cannot succeed.
- */
-export async function reachConfigured(config: Config): Promise<void> {
-  const { databaseUrl } = config;
-  const temporal = externalTemporal(config);
-  if (databaseUrl !== undefined && temporal === undefined) await reachDatabase(databaseUrl);
-  if (databaseUrl === undefined && temporal !== undefined) await reachTemporal(temporal);
-}
-
-/** Shows in one line what is wrong with DATABASE_URL, before anything is built on it. */
-async function reachDatabase(url: string): Promise<string> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // Of a connection that is lost, whoever waits for it is told.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return url;
-  } catch (error) {
-    throw new StartupError(
-      `Cannot use the database of DATABASE_URL at ${new URL(url).host}: ${firstLine(error)}.`,
-    );
-  } finally {
-    await client.end().catch(() => undefined);
-  }
-}
-
-async function reachTemporal(temporal: TemporalServer | undefined): Promise<TemporalServer> {
-  if (temporal === undefined) throw new Error('TEMPORAL_ADDRESS is not set');
-  const { address } = temporal;
-  const end = address.lastIndexOf(':');
-  const host = address.slice(0, end).replace(/^\[|\]$/g, '');
-  const problem = await reach(host, Number(address.slice(end + 1)));
-  if (problem === undefined) return temporal;
-  throw new StartupError(`Cannot reach Temporal at TEMPORAL_ADDRESS ${address}: ${problem}.`);
 }

@@ -1,9 +1,10 @@
 import { loadConfig, type Config } from '../../platform/config/config.js';
 import { openDatabase, type Database } from '../../platform/database/database.js';
 import { dataFile, readOrCreateSecret } from '../../platform/data-folder.js';
-import { readInstance, type Instance } from '../../embedded/instance-lock.js';
 import { StartupError } from '../../platform/startup-error.js';
 import { readSecretKeys, secretBox, type SecretBox } from '../../platform/secret-box.js';
+import { areServersConfigured } from '../../platform/servers.js';
+import { readInstance } from './embedded-parts.js';
 import { openTokenKeys, type TokenKeys } from '../../access/tokens.js';
 
 const notRunning = (dataDir: string): StartupError =>
@@ -11,7 +12,8 @@ const notRunning = (dataDir: string): StartupError =>
     `Durabill is not running on ${dataDir}: start it with 'npm start', or set DATABASE_URL.`,
   );
 
-async function runningInstance(config: Config): Promise<Instance | undefined> {
+async function runningInstance(config: Config) {
+  if (areServersConfigured(config)) return undefined;
   const instance = await readInstance(config.dataDir);
   return instance?.state === 'ready' && instance.isRunning ? instance : undefined;
 }

@@ -5,11 +5,13 @@ import { StartupError, errorCode, firstLine } from '../../platform/startup-error
 import type { Platform } from '../../process/platform.js';
 import { readSecretKeys, secretBox } from '../../platform/secret-box.js';
 import {
-  occupy,
+  areServersConfigured,
   reachConfigured,
+  useConfiguredServers,
   type TemporalServer,
   type Tenure,
-} from '../../embedded/servers.js';
+} from '../../platform/servers.js';
+import { loadEmbedded } from './embedded-parts.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
 
@@ -99,7 +101,7 @@ export async function runStart(config: Config): Promise<void> {
 async function start(run: Run): Promise<void> {
   const { config, closers, abort } = run;
   const since = performance.now();
-  const tenure = await occupy(config, { abort: abort.signal, onProgress: run.warn });
+  const tenure = await openTenure(run);
   run.tenure = tenure;
   closers.push(tenure.stop);
   if (config.role !== 'worker') await refuseOccupiedPort(config);
@@ -141,6 +143,12 @@ async function start(run: Run): Promise<void> {
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
   );
+}
+
+async function openTenure({ config, abort, warn }: Run): Promise<Tenure> {
+  if (areServersConfigured(config)) return useConfiguredServers(config);
+  const { occupy } = await loadEmbedded(() => import('../../embedded/servers.js'));
+  return occupy(config, { abort: abort.signal, onProgress: warn });
 }
 
 /** Metrics and health for operators, in a process of any role; from now on, so that a start is seen. */

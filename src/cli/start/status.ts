@@ -25,11 +25,12 @@ async function askHealth(apiUrl: string): Promise<Health> {
 /** `durabill status`: what runs on the data folder, and whether its parts answer. */
 async function printStatus(): Promise<void> {
   const { loadConfig } = await import('../../platform/config/config.js');
-  const { findHolder, readInstance } = await import('../../embedded/instance-lock.js');
+  const { areServersConfigured } = await import('../../platform/servers.js');
+  const { findHolder, readInstance } = await import('./embedded-parts.js');
   const config = loadConfig();
-  const instance = await readInstance(config.dataDir);
+  const isElsewhere = areServersConfigured(config);
+  const instance = isElsewhere ? undefined : await readInstance(config.dataDir);
   const holder = instance?.isRunning === true ? await findHolder(config.dataDir) : undefined;
-  const isElsewhere = config.databaseUrl !== undefined && config.temporal.address !== undefined;
   const apiUrl = holder === undefined ? (isElsewhere ? config.publicUrl : null) : instance?.apiUrl;
   const health = apiUrl ? await askHealth(apiUrl) : undefined;
   const rows: readonly (readonly [string, string | null | undefined])[] = [

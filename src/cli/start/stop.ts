@@ -6,14 +6,14 @@ const endMs = 45_000;
 /** `durabill stop`: drains the instance of the data folder, as Ctrl-C does where it was started. */
 async function stop(): Promise<void> {
   const { loadConfig } = await import('../../platform/config/config.js');
-  const { findHolder } = await import('../../embedded/instance-lock.js');
-  const { hasEnded, signal } = await import('../../embedded/processes.js');
+  const { findHolder } = await import('./embedded-parts.js');
   const { dataDir } = loadConfig();
   const holder = await findHolder(dataDir);
   if (holder === undefined) {
     process.stdout.write(`Durabill does not run on ${dataDir}\n`);
     return;
   }
+  const { hasEnded, signal } = await import('../../embedded/processes.js');
   process.stderr.write(`process ${holder.pid} finishes what is under way\n`);
   signal(holder.pid, 'SIGTERM');
   if (!(await hasEnded(holder, endMs))) {

@@ -2,7 +2,7 @@ import { Client, Connection } from '@temporalio/client';
 import { defined } from '../../kernel/defined.js';
 import { loadConfig } from '../../platform/config/config.js';
 import { dataFile, readOrCreateSecret } from '../../platform/data-folder.js';
-import { readInstance } from '../../embedded/instance-lock.js';
+import { readInstance } from './embedded-parts.js';
 import { readSecretKeys } from '../../platform/secret-box.js';
 import { dataConverterOf, listConverterOf } from '../../platform/temporal/temporal.js';
 import { defaultTaskQueue } from '../../process/platform.js';

@@ -6,7 +6,8 @@ import pg from 'pg';
 import { readConfig } from '../../../src/platform/config/config.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
-import { openServers, type TemporalServer } from '../../../src/embedded/servers.js';
+import { openServers } from '../../../src/embedded/servers.js';
+import type { TemporalServer } from '../../../src/platform/servers.js';
 
 /** Plain data, so that one process can tell it to another. */
 interface TestServers {
