@@ -132,6 +132,34 @@ describe('declarations', () => {
     });
   }
 
+  // docs/decisions/0311
+  it('take null in a change only where clearing leaves nothing, a number, a flag or a list', () => {
+    const harmless = [
+      // The commands refuse null for these, and say why.
+      'updateContract.number',
+      'updateContract.masterAccountId',
+      // They repeat what the path names.
+      'updateAddress.accountId',
+      'updateContractService.contractId',
+      'updateContractServiceById.contractId',
+      // A new version, which holds from now on where no date is given.
+      'replaceRateCard.fromDate',
+      'replaceExceptionCard.fromDate',
+    ];
+    const takes = ({ nullable, orNull }: Node) => nullable === true || orNull === true;
+    const faults = declaredOperations.flatMap(({ id, method, body, success }) => {
+      const answer = 'schema' in success ? (success.schema as Node)['properties'] : undefined;
+      if (method !== 'PUT' || !isNode(body) || !isNode(answer)) return [];
+      return Object.entries(body['properties'] as Record<string, Node>)
+        .filter(([name, field]) => {
+          const shown = answer[name];
+          return isNode(shown) && takes(field) && !takes(shown) && shown['type'] === 'string';
+        })
+        .map(([name]) => `${id}.${name}`);
+    });
+    expect(faults.filter((fault) => !harmless.includes(fault))).to.deep.equal([]);
+  });
+
   it('export every object that a body or an answer is', () => {
     const translator = new SchemaTranslator(modules, () => []);
     const isUnnamed = (schema: unknown): boolean =>

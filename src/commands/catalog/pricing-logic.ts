@@ -77,8 +77,13 @@ async function ensureTransactionDimensions(
   );
 }
 
-function newColumns({ usageType, chargeType, ...input }: LogicInput) {
-  return { ...input, usageType: usageType ?? 'Charge', chargeType: chargeType ?? null };
+/** A logic that is written as a whole: what it does not say has its default. */
+export function newColumns<L extends Pick<LogicInput, 'usageType' | 'chargeType'>>(logic: L) {
+  return {
+    ...logic,
+    usageType: logic.usageType ?? 'Charge',
+    chargeType: logic.chargeType ?? null,
+  };
 }
 
 interface InsertOptions {
@@ -185,18 +190,14 @@ export async function changePricingLogic(
   scope: Scope,
   serviceId: string,
   id: string,
-  { usageType, ...rest }: LogicChange & { readonly seqNo?: number },
+  change: LogicChange & { readonly seqNo?: number },
   fields: LogicFields = fieldsAt(''),
 ): Promise<PricingLogic> {
   const logic = await findPricingLogic(trx, scope.tenantId, serviceId, id);
-  const columns = {
-    ...rest,
-    ...(usageType === undefined ? {} : { usageType: usageType ?? 'Charge' }),
-  };
   await logic
     .$query(trx)
     .forTenant(scope.tenantId)
-    .patch({ ...columns, updatedAt: scope.now() });
+    .patch({ ...change, updatedAt: scope.now() });
   await requireServiceFits(trx, scope, { serviceId });
   await ensureTransactionDimensions(trx, scope, serviceId, [logic.transactionDimension]);
   await requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);

@@ -14,6 +14,7 @@ import { namedInBody } from '../rules/named-in-body.js';
 import {
   changePricingLogic,
   insertPricingLogic,
+  newColumns,
   removePricingLogic,
   type LogicFields,
 } from './pricing-logic.js';
@@ -82,9 +83,7 @@ export async function updateComputation(
     requireSameId('serviceId', given, serviceId);
     const change = {
       ...defined({ name, seqNo }),
-      ...(expressionList === undefined
-        ? {}
-        : { usageType: null, chargeType: null, ...logicOf(expressionList) }),
+      ...(expressionList === undefined ? {} : newColumns(logicOf(expressionList))),
     };
     return presentComputation(await changePricingLogic(trx, scope, serviceId, id, change, fields));
   });

@@ -24,19 +24,25 @@ import { deleteRateCards, insertRateCards, makesVersion, replaceRateCards } from
 
 type ServiceCreate = Static<typeof schema.ServiceCreate>;
 type ServiceUpdate = Static<typeof schema.ServiceUpdate>;
+type ServiceWrite = ServiceCreate | ServiceUpdate;
 
-/** Columns that may be null; the others get their default when a caller sends null. */
-function serviceColumns(input: ServiceUpdate) {
+/**
+ * The columns that are given. A new service whose type or status is null gets the default of the
+ * column; in a change null is refused (docs/decisions/0311).
+ */
+function serviceColumns(input: ServiceWrite) {
   const { name, label, code, description, currency, serviceType, serviceStatus } = input;
   const { chargeFrequency, billingFrequency } = input;
   return {
     ...defined({ name, label, code, description, currency, chargeFrequency, billingFrequency }),
-    ...(serviceType === undefined ? {} : { serviceType: serviceType ?? 'Usage' }),
-    ...(serviceStatus === undefined ? {} : { serviceStatus: serviceStatus ?? 'Active' }),
+    ...defined({
+      serviceType: serviceType ?? undefined,
+      serviceStatus: serviceStatus ?? undefined,
+    }),
   };
 }
 
-function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceUpdate): void {
+function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceWrite): void {
   requireDistinctNames([
     { field: 'priceableAttributes', attributes: priceableAttributes ?? [] },
     { field: 'inputAttributes', attributes: inputAttributes ?? [] },
@@ -48,7 +54,7 @@ async function withWarnings(
   trx: Knex.Transaction,
   { tenantId }: Scope,
   service: ServiceDto,
-  written: ServiceUpdate,
+  written: ServiceWrite,
 ): Promise<ServiceDto> {
   if (written.rateCards === undefined) return service;
   const owner = { serviceId: service.id };

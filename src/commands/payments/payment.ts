@@ -16,27 +16,19 @@ import { recordWebhookEvent } from '../webhooks/webhook-event.js';
 type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
 
-/** What a payment is, as far as no caller says otherwise (spec/resources.md R76). */
-const defaults = {
-  paymentStatus: 'Completed',
-  paymentGlStatus: 'Pending',
-  isManualPayment: false,
-};
-
-/** The columns that are given; null puts those that cannot be empty back to their default. */
-function paymentColumns(input: Omit<PaymentUpdate, 'amount'>) {
+/**
+ * The columns that are given. A new payment whose status is null gets the default of the column
+ * (spec/resources.md R76); in a change null is refused (docs/decisions/0311).
+ */
+function paymentColumns(input: Omit<PaymentCreate | PaymentUpdate, 'amount'>) {
   const { paymentStatus, paymentGlStatus, isManualPayment, ...columns } = input;
   return {
     ...columns,
-    ...(paymentStatus === undefined
-      ? {}
-      : { paymentStatus: paymentStatus ?? defaults.paymentStatus }),
-    ...(paymentGlStatus === undefined
-      ? {}
-      : { paymentGlStatus: paymentGlStatus ?? defaults.paymentGlStatus }),
-    ...(isManualPayment === undefined
-      ? {}
-      : { isManualPayment: isManualPayment ?? defaults.isManualPayment }),
+    ...defined({
+      paymentStatus: paymentStatus ?? undefined,
+      paymentGlStatus: paymentGlStatus ?? undefined,
+      isManualPayment: isManualPayment === null ? false : isManualPayment,
+    }),
   };
 }
 
@@ -67,7 +59,7 @@ export async function createPayment(scope: Scope, input: PaymentCreate): Promise
  * 400: the payment is one by wallet. One that was saved by an earlier release may be changed, but not
  * completed any more (docs/decisions/0240).
  */
-function requireNoWallet(input: PaymentUpdate, saved?: Payment): void {
+function requireNoWallet(input: PaymentCreate | PaymentUpdate, saved?: Payment): void {
   if ((input.paymentMethod ?? saved?.paymentMethod) !== 'Wallet') return;
   const isSaved = saved?.paymentMethod === 'Wallet';
   const status = input.paymentStatus ?? saved?.paymentStatus;
@@ -99,7 +91,7 @@ function amountColumns(payment: Payment, amount: Decimal) {
 /** 400: what is given makes an amount that its currency cannot pay; one that was stored before may stay. */
 function requireUnit(payment: Payment, { amount, currency }: PaymentUpdate): void {
   if (amount === undefined && currency === undefined) return;
-  const given = amount === undefined ? new Decimal(payment.amount) : (amount ?? ZERO);
+  const given = amount ?? new Decimal(payment.amount);
   if (currency === undefined && given.eq(payment.amount)) return;
   requireMinorUnit(given, currency ?? payment.currency);
 }
@@ -125,7 +117,7 @@ export async function updatePayment(
       .forTenant(scope.tenantId)
       .patch({
         ...paymentColumns(fields),
-        ...(amount === undefined ? {} : amountColumns(payment, amount ?? ZERO)),
+        ...(amount === undefined ? {} : amountColumns(payment, amount)),
         ...defined({ approvalStatus }),
         updatedAt: scope.now(),
       })

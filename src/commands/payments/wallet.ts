@@ -32,13 +32,15 @@ function amountColumns(input: { readonly [K in AmountName]?: Decimal | null }) {
   return columns;
 }
 
-/** The columns that are given; null puts those that cannot be empty back to their default. */
-function walletColumns(input: WalletUpdate) {
+/**
+ * The columns that are given. A new wallet whose `isActive` is null gets the default of the column;
+ * in a change null is refused (docs/decisions/0311).
+ */
+function walletColumns(input: WalletCreate | WalletUpdate) {
   const { title, accountId, currency, unit, customerId, isActive, enableDisableTopUp } = input;
   return {
     ...amountColumns(input),
-    ...defined({ title, accountId, currency, unit, customerId }),
-    ...(isActive === undefined ? {} : { isActive: isActive ?? true }),
+    ...defined({ title, accountId, currency, unit, customerId, isActive: isActive ?? undefined }),
     ...(enableDisableTopUp === undefined
       ? {}
       : { enableDisableTopUp: enableDisableTopUp ?? false }),

@@ -156,8 +156,8 @@ export async function updateWebhook(
         ...(events === undefined ? {} : { events: [...new Set(events)] }),
         updatedAt: scope.now(),
       });
-    if (active !== undefined && (active ?? true) !== webhook.active) {
-      await setActive(trx, scope, webhook, active ?? true);
+    if (active !== undefined && active !== webhook.active) {
+      await setActive(trx, scope, webhook, active);
     }
     if (secret !== undefined) {
       await WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id }).delete();

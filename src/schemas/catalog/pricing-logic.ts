@@ -44,7 +44,7 @@ export const PricingLogicWrite = writeBody(
   },
   { description: 'Formula steps that make a charge of the values of a rate card.' },
 );
-export const PricingLogicUpdate = updateBody(PricingLogicWrite);
+export const PricingLogicUpdate = updateBody(PricingLogicWrite, ['usageType']);
 
 export const PricingLogic = Type.Object(
   {

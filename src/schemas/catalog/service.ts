@@ -55,7 +55,7 @@ export const ServiceCreate = writeBody(
   },
   { description: 'A catalog service.' },
 );
-export const ServiceUpdate = updateBody(ServiceCreate);
+export const ServiceUpdate = updateBody(ServiceCreate, ['serviceType', 'serviceStatus']);
 
 const ServiceHeader = {
   id: Uuid('Id of the service.'),

@@ -96,14 +96,35 @@ export function writeBody<P extends TProperties>(
   return Type.Object(properties, { ...annotations, additionalProperties: false, ignored });
 }
 
-type AllOptional<P extends TProperties> = {
-  [K in keyof P]: P[K] extends TOptional<TSchema> ? P[K] : TOptional<P[K]>;
+type Updated<P extends TProperties, N extends keyof P> = {
+  [K in keyof P]: K extends N
+    ? TOptional<TUnsafe<NonNullable<Static<P[K]>>>>
+    : P[K] extends TOptional<TSchema>
+      ? P[K]
+      : TOptional<P[K]>;
 };
 
-/** The PUT body that belongs to a POST body: every field may be left out. */
-export function updateBody<P extends TProperties>(create: TObject<P>): TObject<AllOptional<P>> {
+/** The schema without its null. */
+function neverNull(schema: TSchema): TSchema {
+  const marks = ['nullable', 'orNull'];
+  return Object.fromEntries(Object.entries(schema).filter(([name]) => !marks.includes(name)));
+}
+
+/**
+ * The PUT body that belongs to a POST body: every field may be left out. Null is 400 for those of
+ * `stated`: they always hold something, and no value is the one that clearing would leave
+ * (docs/decisions/0311).
+ */
+export function updateBody<P extends TProperties, const N extends keyof P & string = never>(
+  create: TObject<P>,
+  stated: readonly N[] = [],
+): TObject<Updated<P, N>> {
+  const isStated = (name: string): boolean => stated.some((each) => each === name);
   const properties = Object.fromEntries(
-    Object.entries(create.properties).map(([name, schema]) => [name, Type.Optional(schema)]),
+    Object.entries(create.properties).map(([name, schema]) => [
+      name,
+      Type.Optional(isStated(name) ? neverNull(schema) : schema),
+    ]),
   );
   const annotations: Record<string, unknown> = { ...create };
   delete annotations['required'];
@@ -111,7 +132,7 @@ export function updateBody<P extends TProperties>(create: TObject<P>): TObject<A
   return Type.Object(properties, {
     ...annotations,
     properties,
-  }) as unknown as TObject<AllOptional<P>>;
+  }) as unknown as TObject<Updated<P, N>>;
 }
 
 /** One of several objects, told apart by the constant that `tag` holds in each. */

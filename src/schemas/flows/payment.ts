@@ -23,10 +23,7 @@ const required = {
     Text('Reference of the payment, unique among the payments.'),
   ),
 };
-const paymentStatus = named(
-  'paymentStatus',
-  optional(Picklist('paymentStatus', { description: 'How it stands; Completed when left out.' })),
-);
+const paymentStatus = (description: string) => Picklist('paymentStatus', { description });
 
 export const paymentFlows = {
   savePayment: flow({
@@ -35,7 +32,13 @@ export const paymentFlows = {
     description: 'Saves a payment that came in.',
     entity: 'payment',
     keyField: 'payment_reference',
-    start: startNode({ ...required, payment_status: paymentStatus }),
+    start: startNode({
+      ...required,
+      payment_status: named(
+        'paymentStatus',
+        optional(paymentStatus('How it stands; Completed when left out.')),
+      ),
+    }),
     example: {
       account_id: exampleIds.account,
       amount: 99.95,
@@ -59,7 +62,7 @@ export const paymentFlows = {
       payment_date: Type.Optional(required.payment_date),
       payment_method: Type.Optional(required.payment_method),
       payment_reference: Type.Optional(required.payment_reference),
-      payment_status: paymentStatus,
+      payment_status: named('paymentStatus', Type.Optional(paymentStatus('How it stands.'))),
       payment_type: named(
         'paymentType',
         Type.Optional(Picklist('paymentType', { description: 'Pay In or Pay Out.' })),

@@ -5,14 +5,12 @@ import { Type } from 'typebox';
 import { flow, named, Reference, startNode } from './flow.js';
 import { RecordId } from '../http/record-id.js';
 
+const serviceType = Picklist('serviceType', { description: 'Usage, Subscription or OTC.' });
 const fields = {
   label: optional(Text('Name that people read.')),
   code: optional(Text('Short code.')),
   currency_id: named('currency', optional(Reference('currency', 'Currency: id, code or name.'))),
-  service_type: named(
-    'serviceType',
-    optional(Picklist('serviceType', { description: 'Usage, Subscription or OTC.' })),
-  ),
+  service_type: named('serviceType', optional(serviceType)),
   billing_frequency: named(
     'billingFrequency',
     optional(Picklist('billingFrequency', { description: 'How often it is invoiced.' })),
@@ -52,6 +50,7 @@ export const serviceFlows = {
       id: RecordId('service', 'The service.'),
       name: Type.Optional(Text('Name of the service, unique.')),
       ...fields,
+      service_type: named('serviceType', Type.Optional(serviceType)),
     }),
     example: { id: exampleIds.service, label: 'Calls' },
   }),

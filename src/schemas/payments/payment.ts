@@ -46,7 +46,11 @@ export const PaymentCreate = writeBody(
   },
   { description: 'A payment to save.', ignore: ['balance', 'balanceStatus'] },
 );
-export const PaymentUpdate = updateBody(PaymentCreate);
+export const PaymentUpdate = updateBody(PaymentCreate, [
+  'amount',
+  'paymentStatus',
+  'paymentGlStatus',
+]);
 
 export const Payment = Type.Object(
   {

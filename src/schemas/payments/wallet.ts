@@ -43,7 +43,7 @@ export const WalletCreate = writeBody(
   },
   { description: 'A wallet to create.' },
 );
-export const WalletUpdate = updateBody(WalletCreate);
+export const WalletUpdate = updateBody(WalletCreate, ['isActive']);
 
 export const Wallet = Type.Object(
   {

@@ -40,7 +40,7 @@ export const WebhookCreate = writeBody(
   { url: Url, events: Events, secret: Secret, active: optional(Active) },
   { description: 'A webhook to register.', ...fromServer },
 );
-export const WebhookUpdate = updateBody(WebhookCreate);
+export const WebhookUpdate = updateBody(WebhookCreate, ['active']);
 
 const RegistrationFields = {
   id: Uuid('Id of the webhook.'),

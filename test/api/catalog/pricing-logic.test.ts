@@ -46,9 +46,11 @@ describe('pricing logic', () => {
     expect(page).to.include({ totalElements: 2, totalPages: 2, page: 1, size: 1 });
     expect(page.content).to.deep.equal([second.body]);
     await tenant.get(`${address}?size=0`).expect(400);
-    const change = { ...body, name: 'Changed', usageType: null, chargeType: null };
+    // docs/decisions/0311: what is paid out does not become a charge by it.
+    await tenant.put(`${address}/${body.id}`, { ...body, usageType: null }).expect(400);
+    const change = { ...body, name: 'Changed', chargeType: null };
     const { body: changed } = await tenant.put(`${address}/${body.id}`, change).expect(200);
-    expect(changed).to.deep.equal({ ...change, usageType: 'Charge' });
+    expect(changed).to.deep.equal(change);
     await tenant.delete(`${address}/${body.id}`).expect(204, '');
     await tenant.get(`${address}/${body.id}`).expect(404);
     const third = await tenant.post(address, logic('1')).expect(201);

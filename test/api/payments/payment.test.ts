@@ -253,6 +253,20 @@ describe('payments', () => {
       expect(cleared.body.comments).to.equal(null);
     });
 
+    // docs/decisions/0311
+    it('does not make of null what moves money or says that it has arrived', async () => {
+      const failed = { amount: 10, paymentStatus: 'Failed', paymentGlStatus: 'Posted' };
+      const { body } = await tenant.post(payments, payment(failed)).expect(201);
+      const path = `${payments}/${body.id as string}`;
+      for (const field of ['amount', 'paymentStatus', 'paymentGlStatus']) {
+        const refused = await tenant.put(path, { [field]: null }).expect(400);
+        expect(refused.body.message).to.include(`'${field}'`);
+      }
+      const edit = { id: body.id, payment_status: null };
+      await tenant.post(`${external}/run/billing/payment/edit`, edit).expect(400);
+      expect((await tenant.get(path).expect(200)).body).to.deep.equal(body);
+    });
+
     it('refuses a reference of another, an unknown account and null for what is required', async () => {
       const { body: first } = await tenant.post(payments, payment()).expect(201);
       const { body: second } = await tenant.post(payments, payment()).expect(201);

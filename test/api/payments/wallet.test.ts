@@ -133,7 +133,7 @@ describe('wallets', () => {
       expect(changed.body).to.deep.equal(body);
     });
 
-    it('clears with null what may be empty and puts the rest back to its default', async () => {
+    it('clears with null what may be empty, and what is a number becomes 0', async () => {
       const { body } = await tenant
         .post(
           wallets,
@@ -141,15 +141,16 @@ describe('wallets', () => {
         )
         .expect(201);
       const changed = await tenant
-        .put(pathOf(body), { currency: null, customerId: null, balance: null, isActive: null })
+        .put(pathOf(body), { currency: null, customerId: null, balance: null })
         .expect(200);
       expect(changed.body).to.deep.equal({
         ...body,
         currency: null,
         customerId: null,
         balance: 0,
-        isActive: true,
       });
+      // docs/decisions/0311: one that was switched off is not switched on by it.
+      await tenant.put(pathOf(body), { isActive: null }).expect(400);
       await tenant.put(pathOf(body), { title: null }).expect(400);
       await tenant.put(pathOf(body), { accountId: null }).expect(400);
     });

@@ -160,8 +160,10 @@ describe('webhooks', () => {
       active: false,
     });
     const events = ['usage.rated'];
-    const changed = await tenant.put(path, { events, active: null }).expect(200);
-    expect(changed.body).to.deep.include({ events, active: true, url: 'http://hooks.example/' });
+    // docs/decisions/0311: one that was switched off is not switched on by it.
+    await tenant.put(path, { events, active: null }).expect(400);
+    const changed = await tenant.put(path, { events }).expect(200);
+    expect(changed.body).to.deep.include({ events, active: false, url: 'http://hooks.example/' });
   });
 
   // spec/platform.md R36
