@@ -1,6 +1,21 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+const plainSyntax = [
+  { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' },
+  {
+    selector:
+      ':matches(SpreadElement, SpreadProperty) > :matches(ObjectExpression, ArrayExpression)',
+    message: 'Write the properties or elements themselves: a spread of a literal says nothing.',
+  },
+];
+
+const writingSql =
+  '/\\b(insert into|delete from|update \\w+( as \\w+)? set|merge into|truncate|lock table|pg_advisory\\w*|for (no key )?update|for (key )?share)\\b/i';
+const writingCalls =
+  '/^(for(NoKey)?Update|for(Key)?Share|transaction|insert\\w*|upsert\\w*|patch\\w*|update|del|delete(ById)?)$/';
+const readOnly = 'Queries write and lock nothing: it belongs into commands or models.';
+
 export default tseslint.config(
   {
     ignores: ['node_modules', 'dist', '.durabill', '.cache', 'coverage', 'src/rating/formula/*.js'],
@@ -28,20 +43,27 @@ export default tseslint.config(
         'error',
         { allowNumber: true, allowBoolean: true },
       ],
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'TSEnumDeclaration', message: 'Use a union of literals.' },
-        {
-          selector:
-            ':matches(SpreadElement, SpreadProperty) > :matches(ObjectExpression, ArrayExpression)',
-          message:
-            'Write the properties or elements themselves: a spread of a literal says nothing.',
-        },
-      ],
+      'no-restricted-syntax': ['error', ...plainSyntax],
       'max-lines': ['error', { max: 400 }],
       'max-lines-per-function': ['error', { max: 70, skipComments: true, skipBlankLines: true }],
       'prefer-const': 'error',
       eqeqeq: ['error', 'always'],
+    },
+  },
+  {
+    files: ['src/queries/**/*.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...plainSyntax,
+        { selector: `TemplateElement[value.raw=${writingSql}]`, message: readOnly },
+        { selector: `Literal[value=${writingSql}]`, message: readOnly },
+        {
+          // Sets and maps delete something that they are given; a query builder deletes.
+          selector: `CallExpression[callee.property.name=${writingCalls}]:not([callee.property.name='delete'][arguments.length>0])`,
+          message: readOnly,
+        },
+      ],
     },
   },
   {

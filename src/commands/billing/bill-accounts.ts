@@ -11,6 +11,9 @@ import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js'
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
 import { insertInvoices } from '../../models/billing/invoice-rows.js';
+import { claimUsage, closeUsage } from '../../models/billing/unbilled-usage.js';
+import type { UsageGroup } from '../../models/billing/usage-items.js';
+import { Account } from '../../models/accounts/account.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
 import {
@@ -21,11 +24,7 @@ import {
 import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-names.js';
 import { prorationFrom } from '../../rating/index.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
-import {
-  closeUsage,
-  takeUnbilledUsage,
-  type UsageGroup,
-} from '../../queries/billing/unbilled-usage.js';
+import { previewUsage } from '../../queries/billing/unbilled-usage.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import {
@@ -67,7 +66,8 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     await scope.db.transaction((trx) => closeUsage(trx, tenantId, accountIds, period.last));
   }
   return scope.db.transaction(async (trx) => {
-    const accounts = await loadBillingAccounts(trx, tenantId, accountIds, !isDryRun);
+    if (!isDryRun) await Account.holdAll(trx, tenantId, accountIds);
+    const accounts = await loadBillingAccounts(trx, tenantId, accountIds);
     const lines = await loadBillingLines(trx, tenantId, accountIds);
     if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
     const recurring = await findRecurringCharges(trx, tenantId, {
@@ -77,12 +77,12 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
       run: period,
     });
     const seed = newId();
-    const usage = await takeUnbilledUsage(trx, tenantId, {
+    const takeUsage = isDryRun ? previewUsage : claimUsage;
+    const usage = await takeUsage(trx, tenantId, {
       accountIds: [...recurring.windows.keys()],
       until: period.last,
       cutoffs: recurring.cutoffs,
       seed,
-      isClaimed: !isDryRun,
     });
     if (usage.length === 0 && recurring.charges.length === 0) {
       return { invoices: [], problems: recurring.problems };

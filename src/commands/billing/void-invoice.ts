@@ -8,7 +8,7 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { Payment } from '../../models/payments/payment.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
-import { releaseUsage } from '../../queries/billing/unbilled-usage.js';
+import { releaseUsage } from '../../models/billing/unbilled-usage.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 

@@ -1,5 +1,7 @@
+import type { Knex } from 'knex';
 import { Model } from 'objection';
 import { Address } from './address.js';
+import { sqlRows } from '../db/sql-rows.js';
 import { ApprovableRecord } from '../db/tenant-model.js';
 
 export class Account extends ApprovableRecord {
@@ -35,4 +37,21 @@ export class Account extends ApprovableRecord {
   /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
   declare ratingVersion: string;
   declare addresses?: Address[];
+
+  /**
+   * Holds accounts until the transaction ends, in the order of their ids: nobody else bills them or
+   * changes their contracts meanwhile.
+   */
+  static async holdAll(
+    trx: Knex.Transaction,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<void> {
+    await sqlRows(
+      trx,
+      `select id from account where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null
+       order by id for no key update`,
+      [tenantId, [...ids]],
+    );
+  }
 }

@@ -47,15 +47,11 @@ export function daysOf({ startDate, endDate, terminationDate }: BillingLine): Li
   return { first: startDate, last: ends[0] ?? null };
 }
 
-/**
- * The accounts of these ids, in the order of the ids; with `isHeld` until the transaction ends, so
- * that nobody else bills them or changes their contracts meanwhile.
- */
+/** The accounts of these ids, in the order of the ids. */
 export async function loadBillingAccounts(
   db: Knex,
   tenantId: string,
   ids: readonly string[],
-  isHeld: boolean,
 ): Promise<BillingAccount[]> {
   const rows = await sqlRows<BillingAccount>(
     db,
@@ -63,7 +59,7 @@ export async function loadBillingAccounts(
        coalesce(profile -> 'taxExempt' = 'true', false) as "isTaxExempt"
      from account
      where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null
-     order by id ${isHeld ? 'for no key update' : ''}`,
+     order by id`,
     [tenantId, [...ids]],
   );
   return rows;

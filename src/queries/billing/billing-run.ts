@@ -55,27 +55,25 @@ export async function beginBillingRun(
   input: BillingRunInput,
   invoiceDate: string,
 ): Promise<Omit<BillingRunStart, 'sizes'>> {
-  return db.transaction(async (trx) => {
-    if (input.accountId !== undefined) {
-      const account = await Account.query(trx)
-        .forTenant(tenantId)
-        .existing()
-        .findById(input.accountId)
-        .select('id');
-      if (!account) {
-        throw problem.validation(`'accountId' names no account: '${input.accountId}'`, {
-          field: 'accountId',
-          value: input.accountId,
-        });
-      }
+  if (input.accountId !== undefined) {
+    const account = await Account.query(db.read)
+      .forTenant(tenantId)
+      .existing()
+      .findById(input.accountId)
+      .select('id');
+    if (!account) {
+      throw problem.validation(`'accountId' names no account: '${input.accountId}'`, {
+        field: 'accountId',
+        value: input.accountId,
+      });
     }
-    const rows = await sqlRows<{ count: string }>(
-      trx,
-      `select count(*) ${candidatesSql}`,
-      bindingsOf(tenantId, input),
-    );
-    return { accountCount: Number(rows[0]?.count), invoiceDate };
-  });
+  }
+  const rows = await sqlRows<{ count: string }>(
+    db.read,
+    `select count(*) ${candidatesSql}`,
+    bindingsOf(tenantId, input),
+  );
+  return { accountCount: Number(rows[0]?.count), invoiceDate };
 }
 
 /** Which accounts come next. */

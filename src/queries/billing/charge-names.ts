@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { UsageGroup } from './unbilled-usage.js';
+import type { UsageGroup } from '../../models/billing/usage-items.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 interface ServiceName {

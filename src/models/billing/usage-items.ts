@@ -1,0 +1,312 @@
+import type { Knex } from 'knex';
+import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
+import { sqlRows } from '../db/sql-rows.js';
+
+/** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
+export interface UsageGroup {
+  readonly invoiceId: string;
+  readonly itemId: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly serviceId: string;
+  /** The priceable attribute; null where pricing logic made the amount. */
+  readonly dimensionId: string | null;
+  readonly dimensionName: string | null;
+  readonly priceMethod: string | null;
+  /** Null where transactions of several rates are one item. */
+  readonly rate: string | null;
+  readonly taxCode: string | null;
+  /** The label of the card's row; null where several rows are one item. */
+  readonly label: string | null;
+  readonly volume: string;
+  readonly amount: string;
+  readonly firstDate: string;
+  readonly lastDate: string;
+  /** Null where the transactions are of several, or of none. */
+  readonly contractId: string | null;
+  readonly contractServiceId: string | null;
+  /** Whether some of the transactions belong to no contract. */
+  readonly hasOther: boolean;
+  /** What each tier has charged; null of other prices. */
+  readonly tiers: readonly ChargedTier[] | null;
+  /** Where accounts share it: which part this is (kernel/numbers/share.ts), and the exact amount of all. */
+  readonly shareFrom: string | null;
+  readonly shareTo: string | null;
+  readonly shareOf: string | null;
+  readonly sharedAmount: string | null;
+  /** Transactions with a part in it; one that has several parts is counted with its first. */
+  readonly transactions: number;
+}
+
+export interface UsageSelection {
+  readonly accountIds: readonly string[];
+  /** The last day, inclusive. */
+  readonly until: string;
+  /** Lines whose usage is due only until an earlier day. */
+  readonly cutoffs: readonly { readonly lineId: string; readonly until: string }[];
+  /** Ids of invoices and items follow from it. */
+  readonly seed: string;
+}
+
+/** The accounts, up to which day they are billed, and lines of which less is due. */
+export const billingSql = `
+  cutoff as (
+    select * from unnest(:lines::uuid[], :untils::date[]) as given (line_id, until)
+  ), billing as materialized (
+    select given.account_id, coalesce(known.billed_until, '-infinity') as billed_until
+    from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known
+      on known.tenant_id = :tenantId and known.account_id = given.account_id
+  )`;
+
+/** Which queued usage (billed days that came later, was not due, or is released) is due now. */
+export const isDueSql = `
+  late.tenant_id = :tenantId and late.account_id = any(:accountIds::uuid[])
+  and late.transaction_date <= :until::date
+  and not exists (
+    select from cutoff
+    where cutoff.line_id = late.contract_service_id and late.transaction_date > cutoff.until
+  )`;
+
+/** What of the statement differs between selections, because the planner, or every row, pays for it. */
+interface UsageShape {
+  /** The earliest day up to which one of the accounts is billed. */
+  readonly since: string;
+  /** Whether other accounts are billed further. */
+  readonly isMixed: boolean;
+  /** Whether anything of the tenant was ever shared by accounts. */
+  readonly hasShares: boolean;
+  /** Whether less is due of some lines. */
+  readonly hasCutoffs: boolean;
+}
+
+/**
+ * All of the days that are not billed yet, and of the others what is queued, each transaction with its
+ * dimensions. Usually the accounts are billed up to the same day and all is due: without the joins
+ * that nobody needs then, the planner knows how much there is to read. Dimensions are joined before
+ * the union, behind which it would no longer know that ids are unique, and hash all of them instead
+ * of the transactions of this batch.
+ */
+function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
+  const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
+      t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
+      d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
+      d.volume, d.calc_amount, d.counter_before, ${hasShares ? sharedColumns : unsharedColumns}`;
+  return `
+  unbilled as (
+    select ${columns} from rated_transaction as t
+    ${isMixed ? 'join billing on billing.account_id = t.account_id and billing.billed_until < t.transaction_date' : ''}
+    ${hasCutoffs ? 'left join cutoff on cutoff.line_id = t.contract_service_id' : ''}
+    left join rated_dimension as d on d.tenant_id = :tenantId and d.transaction_id = t.id
+    where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
+      and t.transaction_date > :since::date and t.transaction_date <= :until::date
+      ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
+    union all
+    select ${columns}
+    from queued join billing on billing.account_id = queued.account_id
+    join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
+    left join rated_dimension as d on d.tenant_id = :tenantId and d.transaction_id = t.id
+    where queued.transaction_date <= billing.billed_until
+  )`;
+}
+
+const sharedColumns = `t.share_from, t.share_to, t.share_of, t.shared_amount as shared_whole,
+      d.shared_volume, d.shared_amount`;
+/** Where a tenant has no shares of accounts, six columns less are read of every transaction. */
+const unsharedColumns = `null::numeric as share_from, null::numeric as share_to,
+      null::numeric as share_of, null::numeric as shared_whole,
+      null::numeric as shared_volume, null::numeric as shared_amount`;
+
+/**
+ * Transactions with their dimensions, summed by what tells items apart, and then as items: by
+ * dimensions where the rows of the card are summed; with pricing logic the amount is one whole, and
+ * the first row that it priced says how it is taxed. The first sum is over all rows, so it has no
+ * joins but that.
+ */
+const itemsSql = `
+  part as (
+    select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
+      rate_card_row_id, dimension_id, dimension_name, price_method_type,
+      -- Tiers have no one rate: each event has an average of its own.
+      case when price_method_type <> 'TIERED' then unbilled.rate end as rate,
+      coalesce(position, 0) = 0 as is_first, share_from, share_to, share_of,
+      sum(volume) as volume, sum(calc_amount) as amount,
+      sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
+      sum(shared_whole) as shared_whole, sum(shared_amount) as shared_amount,
+      min(transaction_date) as first_date, max(transaction_date) as last_date,
+      array_agg(id) as ids,
+      -- Where each event began on the tiers, and how far it went.
+      array_agg(coalesce(counter_before, 0)) filter (where price_method_type = 'TIERED') as befores,
+      array_agg(coalesce(shared_volume, unbilled.volume))
+        filter (where price_method_type = 'TIERED') as volumes
+    from unbilled
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+  ), of_invoice as (
+    select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,
+      part.contract_service_id, part.ids, part.first_date, part.last_date,
+      case when plan.has_rows then part.rate_card_row_id end as row_id,
+      case when plan.has_rows then part.dimension_id end as dimension_id,
+      case when plan.has_rows then part.dimension_name end as dimension_name,
+      case when plan.has_rows then part.price_method_type end as price_method,
+      case when plan.has_rows then trim_scale(part.rate) end as rate,
+      case when plan.has_rows then part.volume else part.whole_volume end as volume,
+      case when plan.has_rows then part.amount else part.whole_amount end as amount,
+      case when plan.has_rows then part.befores end as befores, part.volumes,
+      case when part.is_first then cardinality(part.ids) else 0 end as transactions,
+      part.share_from, part.share_to, part.share_of,
+      case when plan.has_rows then part.shared_amount else part.shared_whole end as shared_amount,
+      card_row.tax_code, case when plan.has_rows then card_row.label end as label,
+      seeded_uuid(:seed::uuid, part.account_id || part.currency || part.usage_type)
+        as invoice_id
+    from part join rating_plan as plan
+      on plan.tenant_id = :tenantId and plan.id = part.plan_id
+      and (plan.has_rows or part.is_first)
+    left join rate_card_row as card_row
+      on card_row.tenant_id = :tenantId and card_row.id = part.rate_card_row_id
+  ), of_item as materialized (
+    -- What is shared is an item of its own for each line, so that the cents of all parts add up.
+    select *, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
+      price_method, rate, tax_code,
+      case when share_of is not null
+        then concat_ws('/', contract_service_id, share_from, share_to, share_of) end)) as item_id
+    from of_invoice
+  )`;
+
+/** What a share bears of a sum over what all bear. */
+const ofPart = (whole: string): string =>
+  `case when share_of is null then ${whole}
+        else round(${whole} * (share_to - share_from) / share_of, 10) end`;
+
+/** What each tier has charged of each item: graduated prices alone (rating/price-methods/tiered.ts). */
+const tiersSql = `
+  tier as (
+    select used.row_id, tier.*
+    from (select distinct row_id from of_item where befores is not null) as used
+    join rate_card_row as card_row
+      on card_row.tenant_id = :tenantId and card_row.id = used.row_id
+    cross join lateral (
+      select (given.tier ->> 'tierNum')::integer as tier_num,
+        -- A first tier from 1 is the whole-number way of writing from zero.
+        coalesce(lag((given.tier ->> 'tierMaxVal')::numeric) over (order by number),
+          nullif((given.tier ->> 'tierMinVal')::numeric, 1), 0) as lower,
+        (given.tier ->> 'tierMaxVal')::numeric as upper,
+        (given.tier ->> 'tierUnitRate')::numeric as unit_rate,
+        coalesce((given.tier ->> 'flatRate')::boolean, false) as is_flat
+      from jsonb_array_elements(card_row.rates -> 'rateCardTiers')
+        with ordinality as given (tier, number)
+    ) as tier
+  ), tier_part as (
+    select of_item.item_id, tier_num, lower, upper, unit_rate, is_flat,
+      ${ofPart('sum(least(before + used.volume, upper) - greatest(before, lower))')} as volume,
+      ${ofPart(`sum(case when not is_flat
+          then unit_rate * (least(before + used.volume, upper) - greatest(before, lower))
+        when before <= lower then unit_rate else 0 end)`)} as amount
+    from of_item cross join lateral unnest(of_item.befores, of_item.volumes) as used (before, volume)
+    join tier on tier.row_id = of_item.row_id
+      and least(before + used.volume, upper) > greatest(before, lower)
+    group by 1, 2, 3, 4, 5, 6, share_from, share_to, share_of
+  ), tiers_of_item as (
+    select item_id, jsonb_agg(jsonb_build_object(
+      'tierNum', tier_num, 'from', trim_scale(lower)::text, 'to', trim_scale(upper)::text,
+      'volume', trim_scale(volume)::text, 'unitRate', trim_scale(unit_rate)::text,
+      'isFlat', is_flat, 'amount', trim_scale(amount)::text
+    ) order by lower, upper, unit_rate) as tiers
+    from tier_part group by 1
+  )`;
+
+/** The answer: one row for each item, in an order that is the same each time. */
+const groupsSql = `
+  select grouped.*, tiers_of_item.tiers
+  from (
+  select invoice_id as "invoiceId", item_id as "itemId", account_id as "accountId",
+    currency, usage_type as "usageType", service_id as "serviceId",
+    dimension_id as "dimensionId", dimension_name as "dimensionName",
+    price_method as "priceMethod", rate, tax_code as "taxCode",
+    case when min(label) = max(label) then min(label) end as "label",
+    sum(volume) as "volume", sum(amount) as "amount",
+    min(first_date) as "firstDate", max(last_date) as "lastDate",
+    case when min(contract_id::text) = max(contract_id::text) then min(contract_id::text) end
+      as "contractId",
+    case when min(contract_service_id::text) = max(contract_service_id::text)
+      and count(contract_service_id) = count(*) then min(contract_service_id::text) end
+      as "contractServiceId",
+    count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions",
+    share_from as "shareFrom", share_to as "shareTo", share_of as "shareOf",
+    sum(shared_amount) as "sharedAmount"
+  from of_item
+  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, share_from, share_to, share_of
+  ) as grouped left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
+  order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
+
+/** Up to which days the accounts are billed, and whether anything was ever shared. */
+async function readUsageShape(
+  db: Knex,
+  tenantId: string,
+  { accountIds, cutoffs }: UsageSelection,
+): Promise<UsageShape> {
+  const [row] = await sqlRows<Omit<UsageShape, 'hasCutoffs'>>(
+    db,
+    `select coalesce(min(billed_until), '-infinity')::text as "since",
+       coalesce(min(billed_until) < max(billed_until), false) as "isMixed",
+       exists (
+         select from rating_plan where tenant_id = :tenantId and plan -> 'shares' is not null
+       ) as "hasShares"
+     from (
+       select coalesce(known.billed_until, '-infinity') as billed_until
+       from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known
+         on known.tenant_id = :tenantId and known.account_id = given.account_id
+     ) as account`,
+    { tenantId, accountIds: [...accountIds] },
+  );
+  if (!row) throw new Error('An aggregate has one row.');
+  return { ...row, hasCutoffs: cutoffs.length > 0 };
+}
+
+/** What statements on a selection are given by name. */
+export const selectionBindings = (
+  tenantId: string,
+  { accountIds, until, cutoffs }: UsageSelection,
+) => ({
+  tenantId,
+  until,
+  accountIds: [...accountIds],
+  lines: cutoffs.map(({ lineId }) => lineId),
+  untils: cutoffs.map((cutoff) => cutoff.until),
+});
+
+/**
+ * Rated transactions that no invoice has yet, as items: by account, currency and usage type, then by
+ * service, attribute, price method, rate and tax code (docs/decisions/0102). One statement: `queued`
+ * gives the rows of `unbilled_usage` that are due, `more` is what else is done with the items. So
+ * nothing can be in what is read and not in what is claimed.
+ *
+ * Given an account billed up to October with the transactions
+ *
+ *   2026-11-03  120 GB at 0.10 = 12.00, rated in November
+ *   2026-11-09   30 GB at 0.10 =  3.00, rated in November
+ *   2026-10-30   10 GB at 0.10 =  1.00, rated in November as well, so queued
+ *
+ * `until: '2026-11-30'` gives one item: volume 160, amount 16.00, rate 0.1, firstDate 2026-10-30,
+ * lastDate 2026-11-09, transactions 3.
+ */
+export async function sumUsage(
+  db: Knex,
+  tenantId: string,
+  selection: UsageSelection,
+  { queued, more = '' }: { readonly queued: string; readonly more?: string },
+): Promise<UsageGroup[]> {
+  // A batch is sorted and hashed in memory; the setting ends with the transaction.
+  await db.raw(`select set_config('work_mem', '64MB', true)`);
+  const shape = await readUsageShape(db, tenantId, selection);
+  return sqlRows<UsageGroup>(
+    db,
+    `with ${billingSql},
+     queued as (${queued}),
+     ${unbilledSql(shape)},
+     ${itemsSql},
+     ${tiersSql}
+     ${more}
+     ${groupsSql}`,
+    { ...selectionBindings(tenantId, selection), since: shape.since, seed: selection.seed },
+  );
+}
