@@ -1,4 +1,3 @@
-import { patched } from '@temporalio/workflow';
 import type {
   UsageRange,
   UsageRangeResult,
@@ -19,8 +18,7 @@ const failuresMax = 2;
 export function rateUsage(range: UsageRange): Promise<UsageRangeResult> {
   return persist(() => shortSteps.rateUsageRange(range), {
     isWorthIt: mayPass,
-    // Those that were started before go on as long as it takes.
-    isEnough: (failures) => failures >= failuresMax && patched('usage-ranges-give-up'),
+    isEnough: (failures) => failures >= failuresMax,
     restart: () => range,
   });
 }

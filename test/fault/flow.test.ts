@@ -44,6 +44,7 @@ describe('flows, when the n-th step fails after its commit', () => {
   }
 
   // spec/flows.md R14
+  // spec/flows.md R32
   it('onboarding that fails halfway leaves nothing, and its execution says so', async () => {
     const tenant = await instance.tenant();
     const body = {

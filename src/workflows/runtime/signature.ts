@@ -1,5 +1,5 @@
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
-import { patched, workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
+import { workflowInfo, type WorkflowInterceptors } from '@temporalio/workflow';
 import { signatureHeader, signatureMemo } from '../../messages/workflow-signature.js';
 import { shortSteps } from './proxies.js';
 
@@ -8,7 +8,7 @@ let own: Headers | undefined;
 /** The input of this workflow. */
 let started: unknown;
 
-/** Workflows that were started before there were signatures have none: their steps are refused. */
+/** Of a workflow that nobody of ours has started there is none: its steps are refused. */
 function ownHeaders(): Headers {
   const signature = workflowInfo().memo?.[signatureMemo];
   return signature === undefined
@@ -39,8 +39,6 @@ export const interceptors = (): WorkflowInterceptors => ({
       scheduleActivity: (input, next) => next(signed(input)),
       scheduleLocalActivity: (input, next) => next(signed(input)),
       async startChildWorkflowExecution(input, next) {
-        // Histories from before there were signatures have no such step.
-        if (!patched('signed-children')) return next(input);
         const { workflowType: type, options } = input;
         const child = { type, workflowId: options.workflowId, input: options.args[0] };
         const run = started as { readonly tenantId: string };
