@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { databaseProblem, tookTooLong } from '../commands/rules/database-problem.js';
+import { databaseProblem } from '../commands/rules/database-problem.js';
+import { tookTooLong } from '../kernel/sql-state.js';
 import {
   awayFailureType,
   problemFailureType,

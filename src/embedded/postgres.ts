@@ -12,6 +12,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { sqlState, sqlStateOf } from '../kernel/sql-state.js';
 import {
   dataFile,
   exists,
@@ -298,7 +299,7 @@ async function ensureDatabase(urlOf: (database: string) => string, dataDir: stri
     await client.query(`create database ${DATABASE}`);
     await client.end();
   } catch (error) {
-    if (errorCode(error) !== '28P01') throw error;
+    if (sqlStateOf(error) !== sqlState.invalidPassword) throw error;
     throw new StartupError(
       `PostgreSQL refuses the password in ${dataFile.postgresPassword(dataDir)}: restore that file.`,
     );
@@ -312,7 +313,7 @@ async function canConnect(url: string): Promise<boolean> {
     await client.connect();
     return true;
   } catch (error) {
-    if (errorCode(error) === '3D000') return false;
+    if (sqlStateOf(error) === sqlState.unknownDatabase) return false;
     throw error;
   } finally {
     await client.end().catch(() => undefined);

@@ -1,6 +1,6 @@
 import { billAccounts, type BilledAccounts } from '../../commands/billing/bill-accounts.js';
 import { TooManyCharges } from '../../commands/billing/charge-limit.js';
-import { tookTooLong } from '../../commands/rules/database-problem.js';
+import { tookTooLong } from '../../kernel/sql-state.js';
 import { presentBilledInvoice } from '../../commands/billing/billed-invoice.js';
 import {
   billingSizes,

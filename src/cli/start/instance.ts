@@ -1,3 +1,4 @@
+import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
 import { loadConfig, type Config } from '../../platform/config/config.js';
 import { openDatabase, type Database } from '../../platform/database/database.js';
 import { dataFile, readOrCreateSecret } from '../../platform/data-folder.js';
@@ -50,9 +51,9 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
 }
 
 function explain(error: unknown): unknown {
-  const { code } = error as { code?: string };
+  const code = sqlStateOf(error);
   if (code === 'ECONNREFUSED') return new StartupError('The database does not answer.');
-  if (code === '42P01') {
+  if (code === sqlState.unknownTable) {
     return new StartupError(
       "The database has no tables yet: start Durabill once with 'npm start'.",
     );

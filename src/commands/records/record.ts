@@ -17,7 +17,8 @@ import {
 import type * as schema from '../../schemas/records/record.js';
 import type { StoredRecord } from '../../schemas/records/record.js';
 import type { RecordDeletion } from '../../schemas/records/record-type.js';
-import { databaseErrorOf, databaseProblem } from '../rules/database-problem.js';
+import { databaseErrorOf } from '../../kernel/sql-state.js';
+import { databaseProblem } from '../rules/database-problem.js';
 import { changedData, dataFault, fieldProblem, type RecordData } from './record-data.js';
 import { recordWebhookEvent, recordWebhookEvents } from '../webhooks/webhook-event.js';
 
@@ -234,7 +235,7 @@ async function lockRecord(
 
 /** The field whose unique column a violation names. */
 function takenField(type: RecordType, error: unknown): string | undefined {
-  const constraint = error instanceof Error ? databaseErrorOf(error).constraint : undefined;
+  const { constraint } = databaseErrorOf(error);
   const entry = Object.entries(type.keys).find(
     ([, column]) => uniqueConstraint(column) === constraint,
   );

@@ -1,4 +1,11 @@
 import { problem, type Problem } from '../../kernel/problem.js';
+import {
+  databaseErrorOf,
+  isContended,
+  isUnavailable,
+  sqlState,
+  tookTooLong,
+} from '../../kernel/sql-state.js';
 
 type Make = () => Problem;
 
@@ -34,23 +41,11 @@ const numberTooLarge: Make = () => problem.validation('A number is too large.');
 
 /** SQLSTATEs that bad input can cause even after validation. */
 const byCode: Readonly<Record<string, Make>> = {
-  '22021': textNotStorable,
-  '22P05': textNotStorable,
-  '22003': numberTooLarge,
+  [sqlState.invalidText]: textNotStorable,
+  [sqlState.untranslatableText]: textNotStorable,
+  [sqlState.numberOutOfRange]: numberTooLarge,
 };
 
-/** Deadlocks, failed serializations (after the attempts of `platform/database/database.ts`), lock_timeout. */
-const contended = new Set(['40P01', '40001', '55P03']);
-
-/**
- * The database gave up: statement_timeout (and the cancel of a request whose caller has left),
- * idle_in_transaction_session_timeout, transaction_timeout. Nothing of the transaction was done.
- */
-const tooLong = new Set(['57014', '25P03', '25P04']);
-
-/** Classes and codes that say "not now": lost connections, shutdown, too many, disk full. */
-const unavailable =
-  /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/;
 /**
  * Of a connection that is lost node-postgres throws errors that have neither a code nor a class. Knex writes
  * its statement with its values before the message, so that the end alone is ours to read.
@@ -61,23 +56,6 @@ const connectionLost =
 /** Knex gave up waiting for a connection of the pool. */
 const poolTimeout = 'KnexTimeoutError';
 
-interface DatabaseError {
-  readonly code?: string;
-  readonly constraint?: string;
-}
-
-/**
- * The error as node-postgres threw it. Objection wraps violations and data errors, and its wrapper
- * names no constraint where row-level security makes PostgreSQL leave the key out of the detail.
- */
-export function databaseErrorOf(error: Error): DatabaseError {
-  return (error as { nativeError?: DatabaseError }).nativeError ?? (error as DatabaseError);
-}
-
-/** Whether the database gave up on a statement or a transaction because it took too long. */
-export const tookTooLong = (error: unknown): boolean =>
-  error instanceof Error && tooLong.has(databaseErrorOf(error).code ?? '');
-
 /**
  * The problem that an error of the database stands for; undefined when it is none that a caller
  * could mend or wait for.
@@ -87,22 +65,18 @@ export function databaseProblem(error: unknown): Problem | undefined {
   const { code, constraint } = databaseErrorOf(error);
   const known = byConstraint[constraint ?? ''] ?? byCode[code ?? ''];
   if (known) return known();
-  if (contended.has(code ?? '')) {
+  if (isContended(error)) {
     return problem.unavailable('Others are changing the same records; try again shortly.');
   }
   if (code === 'POOL_BUSY') {
     return problem.overloaded('Too much work of this tenant waits for the database; send less.');
   }
-  if (tooLong.has(code ?? '')) {
+  if (tookTooLong(error)) {
     return problem.overloaded(
       'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',
     );
   }
-  if (
-    unavailable.test(code ?? '') ||
-    error.name === poolTimeout ||
-    connectionLost.test(error.message)
-  ) {
+  if (isUnavailable(error) || error.name === poolTimeout || connectionLost.test(error.message)) {
     return problem.unavailable('The database does not answer at the moment; try again shortly.');
   }
   return undefined;

@@ -10,7 +10,7 @@ import { readMessage, type ReadMessage } from '../../queries/usage/usage-message
 import { UsageRater, type Outcome } from '../../queries/usage/usage-rater.js';
 import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.js';
 import { UsageBatch, type UsageEnds } from './usage-batch.js';
-import { isRace, isUnstorable } from '../rules/database-fault.js';
+import { isRace, isUnstorable } from '../../kernel/sql-state.js';
 
 /** A stretch of a partition, and who rates it. */
 export interface RateUsageInput {

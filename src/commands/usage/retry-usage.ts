@@ -11,7 +11,7 @@ import { filterUsageEvents } from '../../queries/usage/usage-event-filter.js';
 import { readMessage } from '../../queries/usage/usage-message.js';
 import { UsageRater } from '../../queries/usage/usage-rater.js';
 import { ratePrepared } from '../../rating/index.js';
-import { isRace } from '../rules/database-fault.js';
+import { isRace } from '../../kernel/sql-state.js';
 import { UsageBatch } from './usage-batch.js';
 
 interface RetryUsageInput {

@@ -3,6 +3,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 import type { TenantDatabase } from '../../kernel/scope.js';
+import { isRepeatable } from '../../kernel/sql-state.js';
 import type { Logger } from '../log.js';
 import type { PoolState } from '../metrics.js';
 import { Canceler } from './canceler.js';
@@ -60,15 +61,7 @@ function sessionOpener(log: Logger | undefined, tracing: Tracing | undefined): O
   };
 }
 
-/** Deadlocks and failed serializations: the transaction had no effect and may run again. */
-const retryableCodes = new Set(['40P01', '40001']);
 const attemptsMax = 4;
-
-/** The SQLSTATE of an error; Objection wraps the one that node-postgres threw. */
-function codeOf(error: unknown): string {
-  const { nativeError, code } = error as { nativeError?: { code?: string }; code?: string };
-  return nativeError?.code ?? code ?? '';
-}
 
 async function runTransaction<T>(
   handle: Knex,
@@ -79,7 +72,7 @@ async function runTransaction<T>(
     try {
       return await handle.transaction(work, trail as Knex.TransactionConfig);
     } catch (error) {
-      if (!retryableCodes.has(codeOf(error)) || attempt === attemptsMax) throw error;
+      if (!isRepeatable(error) || attempt === attemptsMax) throw error;
     }
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import knex, { type Knex } from 'knex';
+import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
 
 /** Thrown when the database was written by a newer version of Durabill. */
 export class NewerDatabaseError extends Error {
@@ -39,7 +40,6 @@ export interface MigrationState {
   readonly pending: readonly string[];
 }
 
-const lockNotAvailable = '55P03';
 const betweenAttemptsMs = 1_000;
 const betweenLooksMs = 100;
 
@@ -128,8 +128,7 @@ async function runMigration(
       });
       return;
     } catch (error) {
-      const { code } = error as { code?: string };
-      if (code !== lockNotAvailable) throw error;
+      if (sqlStateOf(error) !== sqlState.lockNotAvailable) throw error;
       if (attempt >= attempts) {
         throw new Error(
           `${name} got no lock in ${attempts} attempts of ${lockTimeoutMs} ms: another session holds a ` +

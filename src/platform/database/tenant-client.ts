@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
 import pg from 'pg';
+import { sqlState } from '../../kernel/sql-state.js';
 import type { PoolShares } from './pool-shares.js';
 import { sessionSettings, type TimeLimits, type WorkKind } from './time-limits.js';
 
@@ -68,7 +69,7 @@ class TrailedTransaction extends PostgresTransaction {
 
 /** Work was given up because nobody waits for it; told apart by nobody, so like a canceled statement. */
 class AbandonedError extends Error {
-  readonly code = '57014';
+  readonly code = sqlState.queryCanceled;
 
   constructor() {
     super('Nobody waits for this any more.');
