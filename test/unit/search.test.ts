@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tellingWord } from '../../src/queries/lists/listing.js';
+import { tellingWord } from '../../src/queries/lists/search.js';
 
 const cases: readonly (readonly [string, string | undefined])[] = [
   // Words that stand before every number tell nothing.

@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { parseJson } from '../../kernel/text/json.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
+import { camelCase } from '../../models/db/read-records.js';
 import { AuditEntry } from '../../models/access/audit-entry.js';
 import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
 import type * as schema from '../../schemas/access/audit.js';
@@ -26,9 +27,6 @@ type ReadEntry = AuditEntry & {
   readonly beforeText: string | null;
   readonly afterText: string | null;
 };
-
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

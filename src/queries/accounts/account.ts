@@ -5,12 +5,13 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
-import { prepareQuery } from '../../models/db/prepared-query.js';
+import { readRecords } from '../../models/db/read-records.js';
 import { Address } from '../../models/accounts/address.js';
 import type * as schema from '../../schemas/accounts/account.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import { listPage, prepareList } from '../lists/listing.js';
+import { listPage } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 
 type AccountSummaryDto = Static<typeof schema.AccountSummary>;
 type AccountDto = Static<typeof schema.Account>;
@@ -66,30 +67,17 @@ function presentAccount(account: Account): AccountDto {
 /** The problem of an account that is not there, by whatever key it was asked for. */
 export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
 
-const listed = {
-  searched: ['name', 'number', 'externalId'],
+const accountList = {
+  model: Account,
+  searched: ['name', 'number', 'external_id'],
   // Contacts and payment profiles may be long, and are not shown.
-  columns: [
-    'id',
-    'name',
-    'number',
-    'externalId',
-    'billingDay',
-    'isMaster',
-    'netTerm',
-    'defaultCurrency',
-    'status',
-    'approvalStatus',
-    'gst',
-    'pan',
-    'cin',
-    'profile',
-  ],
+  columns: `id, name, number, external_id, billing_day, is_master, net_term, default_currency,
+    status, approval_status, gst, pan, cin, profile`,
 };
-const accountLists = {
-  name: prepareList(Account, { ...listed, orderBy: ['name', 'id'] }),
+const accountOrders = {
+  name: 'name, id',
   // Ids grow with time: what is added meanwhile comes last, and shifts no page (docs/decisions/0277).
-  created: prepareList(Account, { ...listed, orderBy: ['id'] }),
+  created: 'id',
 };
 
 /** One page of accounts in an order; `q` is part of the name, number or external id. */
@@ -97,19 +85,20 @@ export async function listAccounts(
   scope: Scope,
   page: PageRequest,
   q: string | undefined,
-  order: keyof typeof accountLists = 'name',
+  order: keyof typeof accountOrders = 'name',
 ): Promise<Listed<AccountSummaryDto>> {
-  const { items, total } = await accountLists[order](scope, page, q);
+  const orderBy = accountOrders[order];
+  const { items, total } = await listRecords({ ...accountList, orderBy }, scope, { page, q });
   return { items: items.map(presentAccountSummary), total };
 }
 
-const accountById = prepareQuery(Account, { id: 'text' }, (query, { id }) =>
-  query.existing().findById(id),
-);
+const existingSql = 'select * from account where tenant_id = $1 and deleted_at is null';
 
 /** The account as a row shows it, by id. */
 export async function getAccountSummary(scope: Scope, id: string): Promise<AccountSummaryDto> {
-  const [account] = isUuid(id) ? await accountById(scope.db.read, scope.tenantId, { id }) : [];
+  const { db, tenantId } = scope;
+  const byId = `${existingSql} and id = $2`;
+  const [account] = isUuid(id) ? await readRecords(Account, db.read, tenantId, byId, [id]) : [];
   if (!account) {
     const hint = isUuid(id) ? '' : ' An externalId is looked up with ?isExternal=true.';
     throw problem.notFound(`There is no account '${id}'.${hint}`);
@@ -117,16 +106,14 @@ export async function getAccountSummary(scope: Scope, id: string): Promise<Accou
   return presentAccountSummary(account);
 }
 
-const accountByExternalId = prepareQuery(Account, { externalId: 'text' }, (query, key) =>
-  query.existing().findOne(key),
-);
-
 /** The account as a row shows it, by external id. */
 export async function getAccountByExternalId(
   scope: Scope,
   externalId: string,
 ): Promise<AccountSummaryDto> {
-  const [account] = await accountByExternalId(scope.db.read, scope.tenantId, { externalId });
+  const { db, tenantId } = scope;
+  const byKey = `${existingSql} and external_id = $2`;
+  const [account] = await readRecords(Account, db.read, tenantId, byKey, [externalId]);
   if (!account) throw missingAccount(externalId);
   return presentAccountSummary(account);
 }

@@ -4,7 +4,6 @@ import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
 import { Decimal } from '../../kernel/numbers/money.js';
-import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -12,13 +11,13 @@ import { Account } from '../../models/accounts/account.js';
 import { InvoiceDocument } from '../../models/billing/invoice-document.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
-import { prepareQuery } from '../../models/db/prepared-query.js';
+import { readRecords } from '../../models/db/read-records.js';
 import { prorationFrom, type Proration } from '../../rating/index.js';
 import type { Listed, StoredFile } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as itemSchema from '../../schemas/billing/invoice-item.js';
 import type * as schema from '../../schemas/billing/invoice.js';
-import { prepareList } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 
 type InvoiceDto = Static<typeof schema.Invoice>;
 type InvoiceSummaryDto = Static<typeof schema.InvoiceSummary>;
@@ -27,9 +26,7 @@ type InvoiceItemDto = Static<typeof itemSchema.InvoiceItem>;
 /** Names by the id of their account, also of those that were deleted since. */
 type AccountNames = ReadonlyMap<string, string>;
 
-const accountsByIds = prepareQuery(Account, { ids: 'text' }, (query, { ids }) =>
-  query.select('id', 'name').whereRaw('id = any(?::uuid[])', [ids]),
-);
+const accountsSql = 'select id, name from account where tenant_id = $1 and id = any($2::uuid[])';
 
 async function findAccountNames(
   db: Knex,
@@ -37,8 +34,8 @@ async function findAccountNames(
   invoices: readonly Invoice[],
 ): Promise<AccountNames> {
   if (invoices.length === 0) return new Map();
-  const ids = arrayLiteral([...new Set(invoices.map(({ accountId }) => accountId))]);
-  const accounts = await accountsByIds(db, tenantId, { ids });
+  const ids = [...new Set(invoices.map(({ accountId }) => accountId))];
+  const accounts = await readRecords(Account, db, tenantId, accountsSql, [ids]);
   return new Map(accounts.map(({ id, name }) => [id, name]));
 }
 
@@ -109,18 +106,12 @@ function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
 
 export const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
 
-const invoiceList = prepareList(Invoice, {
-  orderBy: [
-    { column: 'invoiceDate', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ],
-  searched: ['invoiceNo'],
-  filters: {
-    accountId: { column: 'accountId', operator: '=' },
-    fromDate: { column: 'invoiceDate', operator: '>=' },
-    toDate: { column: 'invoiceDate', operator: '<=' },
-  },
-});
+const invoiceList = {
+  model: Invoice,
+  orderBy: 'invoice_date desc, id desc',
+  searched: ['invoice_no'],
+  filters: { accountId: 'account_id =', fromDate: 'invoice_date >=', toDate: 'invoice_date <=' },
+};
 
 export interface InvoiceFilter {
   /** Part of the number. */
@@ -141,7 +132,7 @@ export async function listInvoices(
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
   }
-  const { items, total } = await invoiceList(scope, page, q, filter);
+  const { items, total } = await listRecords(invoiceList, scope, { page, q, filter });
   const names = await findAccountNames(scope.db.read, scope.tenantId, items);
   const today = utcDate(scope.now());
   return { items: items.map((invoice) => presentSummary(invoice, names, today)), total };
@@ -149,12 +140,9 @@ export async function listInvoices(
 
 const pdfType = 'application/pdf';
 
-const pdfNames = prepareQuery(InvoiceDocument, { ids: 'text' }, (query, { ids }) =>
-  query
-    .select('invoiceId', 'fileName')
-    .where({ contentType: pdfType })
-    .whereRaw('invoice_id = any(?::uuid[])', [ids]),
-);
+const pdfNamesSql = `
+  select invoice_id, file_name from invoice_document
+  where tenant_id = $1 and content_type = '${pdfType}' and invoice_id = any($2::uuid[])`;
 
 /** Invoices of these ids with their items, in the order of their numbers. */
 export async function readInvoices(
@@ -168,7 +156,7 @@ export async function readInvoices(
     .orderBy('invoiceNo')
     .withGraphFetched('items');
   const names = await findAccountNames(db.read, tenantId, invoices);
-  const pdfs = await pdfNames(db.read, tenantId, { ids: arrayLiteral(ids) });
+  const pdfs = await readRecords(InvoiceDocument, db.read, tenantId, pdfNamesSql, [ids]);
   const fileNames = new Map(pdfs.map(({ invoiceId, fileName }) => [invoiceId, fileName]));
   const today = utcDate(now());
   const presented: InvoiceDto[] = [];

@@ -8,7 +8,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/catalog/service.js';
 import { presentAttribute } from './attribute.js';
-import { prepareList } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 import { presentPricingLogic } from './pricing-logic.js';
 import { presentRateCard } from './rate-card.js';
 import { missingService } from './require-service.js';
@@ -49,10 +49,7 @@ function presentService(service: Service): ServiceDto {
   };
 }
 
-const serviceList = prepareList(Service, {
-  orderBy: ['name', 'id'],
-  searched: ['name', 'code', 'label'],
-});
+const serviceList = { model: Service, orderBy: 'name, id', searched: ['name', 'code', 'label'] };
 
 /** One page of services by name; `q` is part of the name, code or label. */
 export async function listServices(
@@ -60,7 +57,7 @@ export async function listServices(
   page: PageRequest,
   q: string | undefined,
 ): Promise<Listed<ServiceSummaryDto>> {
-  const { items, total } = await serviceList(scope, page, q);
+  const { items, total } = await listRecords(serviceList, scope, { page, q });
   return { items: items.map(presentServiceSummary), total };
 }
 

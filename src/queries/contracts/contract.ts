@@ -7,7 +7,7 @@ import type * as schema from '../../schemas/contracts/contract.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { loadLineSummaries } from './contract-service.js';
-import { prepareList } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 import { missingContract } from './require-contract.js';
 
 type ContractSummaryDto = Static<typeof schema.ContractSummary>;
@@ -31,11 +31,12 @@ function presentContractSummary(contract: Contract): ContractSummaryDto {
   };
 }
 
-const contractList = prepareList(Contract, {
-  orderBy: ['number', 'id'],
+const contractList = {
+  model: Contract,
+  orderBy: 'number, id',
   searched: ['name', 'number'],
-  filters: { accountId: { column: 'masterAccountId', operator: '=' } },
-});
+  filters: { accountId: 'master_account_id =' },
+};
 
 /** One page of contracts by number; `q` is part of the name or number. */
 export async function listContracts(
@@ -44,7 +45,7 @@ export async function listContracts(
   q: string | undefined,
   filter: { readonly accountId?: string } = {},
 ): Promise<Listed<ContractSummaryDto>> {
-  const { items, total } = await contractList(scope, page, q, filter);
+  const { items, total } = await listRecords(contractList, scope, { page, q, filter });
   return { items: items.map(presentContractSummary), total };
 }
 

@@ -1,15 +1,14 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { Decimal } from '../../kernel/numbers/money.js';
-import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Payment } from '../../models/payments/payment.js';
-import { prepareQuery } from '../../models/db/prepared-query.js';
+import { readRecords } from '../../models/db/read-records.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/payments/payment.js';
-import { prepareList } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 
 export type PaymentDto = Static<typeof schema.Payment>;
 
@@ -37,14 +36,12 @@ export function presentPayment(payment: Payment): PaymentDto {
 
 export const missingPayment = (id: string) => problem.notFound(`There is no payment '${id}'.`);
 
-const paymentList = prepareList(Payment, {
-  orderBy: [
-    { column: 'paymentDate', order: 'desc' },
-    { column: 'id', order: 'desc' },
-  ],
-  searched: ['paymentReference', 'comments', 'participantName'],
-  filters: { accountId: { column: 'accountId', operator: '=' } },
-});
+const paymentList = {
+  model: Payment,
+  orderBy: 'payment_date desc, id desc',
+  searched: ['payment_reference', 'comments', 'participant_name'],
+  filters: { accountId: 'account_id =' },
+};
 
 /** One page of payments, the latest first; `q` is part of the reference, comments or participant. */
 export async function listPayments(
@@ -53,17 +50,13 @@ export async function listPayments(
   q: string | undefined,
   filter: { readonly accountId?: string } = {},
 ): Promise<Listed<PaymentDto>> {
-  const { items, total } = await paymentList(scope, page, q, filter);
+  const { items, total } = await listRecords(paymentList, scope, { page, q, filter });
   return { items: items.map(presentPayment), total };
 }
 
-const paymentById = prepareQuery(Payment, { id: 'text' }, (query, { id }) =>
-  query.existing().findById(id),
-);
-
-const paymentsByIds = prepareQuery(Payment, { ids: 'text' }, (query, { ids }) =>
-  query.existing().whereRaw('id = any(?::uuid[])', [ids]).orderBy('id'),
-);
+const paymentsSql = `
+  select * from payment
+  where tenant_id = $1 and deleted_at is null and id = any($2::uuid[]) order by id`;
 
 /** Those of the payments that there are. */
 export async function readPayments(
@@ -71,7 +64,7 @@ export async function readPayments(
   tenantId: string,
   ids: readonly string[],
 ): Promise<PaymentDto[]> {
-  const payments = await paymentsByIds(db, tenantId, { ids: arrayLiteral(ids) });
+  const payments = await readRecords(Payment, db, tenantId, paymentsSql, [ids]);
   return payments.map(presentPayment);
 }
 
@@ -82,7 +75,7 @@ export async function getPayment(scope: Scope, id: string): Promise<PaymentDto> 
 
 /** A payment by id, inside the transaction of a flow. 404: there is none. */
 export async function readPayment(trx: Knex, tenantId: string, id: string): Promise<PaymentDto> {
-  const [payment] = await paymentById(trx, tenantId, { id });
+  const [payment] = await readRecords(Payment, trx, tenantId, paymentsSql, [[id]]);
   if (!payment) throw missingPayment(id);
   return presentPayment(payment);
 }

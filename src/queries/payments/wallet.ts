@@ -2,12 +2,12 @@ import type { Static } from 'typebox';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { prepareQuery } from '../../models/db/prepared-query.js';
+import { readRecords } from '../../models/db/read-records.js';
 import { Wallet } from '../../models/payments/wallet.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/payments/wallet.js';
-import { prepareList } from '../lists/listing.js';
+import { listRecords } from '../lists/record-list.js';
 
 type WalletDto = Static<typeof schema.Wallet>;
 
@@ -34,11 +34,12 @@ export function presentWallet(wallet: Wallet): WalletDto {
 export const missingWallet = (id: string) => problem.notFound(`There is no wallet '${id}'.`);
 
 // Titles are unique among the wallets that exist, so they alone are an order.
-const walletList = prepareList(Wallet, {
-  orderBy: ['title'],
-  searched: ['title', 'customerId'],
-  filters: { accountId: { column: 'accountId', operator: '=' } },
-});
+const walletList = {
+  model: Wallet,
+  orderBy: 'title',
+  searched: ['title', 'customer_id'],
+  filters: { accountId: 'account_id =' },
+};
 
 /** One page of wallets by title; `q` is part of the title or the customer id. */
 export async function listWallets(
@@ -47,17 +48,15 @@ export async function listWallets(
   q: string | undefined,
   filter: { readonly accountId?: string } = {},
 ): Promise<Listed<WalletDto>> {
-  const { items, total } = await walletList(scope, page, q, filter);
+  const { items, total } = await listRecords(walletList, scope, { page, q, filter });
   return { items: items.map(presentWallet), total };
 }
 
-const walletById = prepareQuery(Wallet, { id: 'text' }, (query, { id }) =>
-  query.existing().findById(id),
-);
+const walletSql = 'select * from wallet where tenant_id = $1 and deleted_at is null and id = $2';
 
 /** A wallet by id. 404: there is none. */
 export async function getWallet(scope: Scope, id: string): Promise<WalletDto> {
-  const [wallet] = await walletById(scope.db.read, scope.tenantId, { id });
+  const [wallet] = await readRecords(Wallet, scope.db.read, scope.tenantId, walletSql, [id]);
   if (!wallet) throw missingWallet(id);
   return presentWallet(wallet);
 }

@@ -6,7 +6,7 @@ import { problem, type Problem } from '../../kernel/problem.js';
 import { instantOf } from '../../kernel/time/record-date.js';
 import { keyLengthMax, type ScalarField, type Sql } from '../../models/records/record-key.js';
 import type { RecordType } from '../../models/records/record-type.js';
-import { patternOf } from '../lists/listing.js';
+import { patternOf } from '../lists/search.js';
 import { resolveField, type RecordTarget } from './record-field.js';
 
 /** Operators that compare with one value, as SQL and JSON paths write them. */

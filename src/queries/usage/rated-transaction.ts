@@ -12,7 +12,8 @@ import { UsageDay } from '../../models/usage/usage-day.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/usage/rated-transaction.js';
-import { readPage, search, totalByPage } from '../lists/listing.js';
+import { readPage, totalByPage } from '../lists/listing.js';
+import { searchSql } from '../lists/search.js';
 
 type RatedTransactionDto = Static<typeof schema.RatedTransaction>;
 type RatedTransactionSummaryDto = Static<typeof schema.RatedTransactionSummary>;
@@ -118,8 +119,15 @@ export async function listRatedTransactions(
   if (accountId !== undefined) void query.where({ accountId });
   if (fromDate !== undefined) void query.where('transactionDate', '>=', fromDate);
   if (toDate !== undefined) void query.where('transactionDate', '<=', toDate);
-  const found = search(query, ['externalTranId'], q);
-  const ordered = found.clone().orderBy([
+  if (q !== undefined && q !== '') {
+    const patterns: string[] = [];
+    const searched = searchSql(['external_tran_id'], q, (pattern) => {
+      patterns.push(pattern);
+      return '?';
+    });
+    void query.whereRaw(searched, patterns);
+  }
+  const ordered = query.clone().orderBy([
     { column: 'transactionDate', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
@@ -129,7 +137,7 @@ export async function listRatedTransactions(
     totalByPage(page, rows.length) ??
     (isTallied
       ? await countTransactions(db.read, tenantId, { fromDate, toDate })
-      : await found.resultSize());
+      : await query.resultSize());
   await RatedTransaction.findBilled(db.read, tenantId, rows);
   const numbers = await findAccountNumbers(
     db.read,

@@ -1,0 +1,76 @@
+import type { Scope } from '../../kernel/scope.js';
+import { readRecords } from '../../models/db/read-records.js';
+import { BillingRecord, type TenantModel } from '../../models/db/tenant-model.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import { deepOffset, totalByPage } from './listing.js';
+import { searchSql } from './search.js';
+
+/** What the list of a resource is, in the words of SQL; triggers count the rows of its table. */
+interface RecordList<M extends TenantModel, F extends string> {
+  readonly model: (new () => M) & { readonly tableName: string };
+  /** What is read of a row, where not all of it. */
+  readonly columns?: string;
+  /** Such as `invoice_date desc, id desc`. */
+  readonly orderBy: string;
+  readonly searched: readonly string[];
+  /** What each filter is compared with, such as `account_id =`. */
+  readonly filters?: Readonly<Record<F, string>>;
+}
+
+interface ListRequest<F extends string> {
+  readonly page: PageRequest;
+  readonly q: string | undefined;
+  readonly filter?: { readonly [K in F]?: string | undefined };
+}
+
+class Count {
+  /** A `bigint`, so text; null where a tenant never had a row. */
+  declare total: string | null;
+}
+
+/**
+ * One page of what exists of a resource, and how much there is. The second page of twenty of the
+ * invoices of an account is
+ *
+ *   select * from invoice where tenant_id = $1 and account_id = $2
+ *   order by invoice_date desc, id desc limit 20 offset 20
+ *
+ * and gives `{ items: [Invoice, …], total: 48291 }`.
+ */
+export async function listRecords<M extends TenantModel, F extends string = never>(
+  { model, columns = '*', orderBy, searched, filters }: RecordList<M, F>,
+  { db: { read }, tenantId }: Scope,
+  { page, q = '', filter = {} }: ListRequest<F>,
+): Promise<Listed<M>> {
+  const values: string[] = [];
+  const bind = (value: string): string => `$${values.push(value) + 1}`;
+  const chosen: string[] = [];
+  for (const [name, comparison] of Object.entries<string>(filters ?? {})) {
+    const value = filter[name as F];
+    if (value !== undefined) chosen.push(`${comparison} ${bind(value)}`);
+  }
+  if (q !== '') chosen.push(searchSql(searched, q, bind));
+
+  const isSoftDeleted = model.prototype instanceof BillingRecord;
+  const existing = isSoftDeleted ? ['deleted_at is null'] : [];
+  const from = `from ${model.tableName} where ${['tenant_id = $1', ...existing, ...chosen].join(' and ')}`;
+  const end = `order by ${orderBy} limit ${page.limit} offset ${page.offset}`;
+  // The index of the order holds the ids: rows that are skipped are not read.
+  const deep = `select ${columns} from ${model.tableName}
+    where tenant_id = $1 and id in (select id ${from} ${end}) order by ${orderBy}`;
+  const sql = page.offset < deepOffset ? `select ${columns} ${from} ${end}` : deep;
+  const items = await readRecords(model, read, tenantId, sql, values);
+
+  const known = totalByPage(page, items.length);
+  if (known !== undefined) return { items, total: known };
+  const [count] =
+    chosen.length > 0
+      ? await readRecords(Count, read, tenantId, `select count(*) as total ${from}`, values)
+      : await readRecords(Count, read, tenantId, countedSql, [model.tableName]);
+  return { items, total: Number(count?.total ?? 0) };
+}
+
+/** How many rows of a table exist (docs/decisions/0077): the sum of several rows. */
+const countedSql =
+  'select sum(total) as total from row_count where tenant_id = $1 and table_name = $2';
