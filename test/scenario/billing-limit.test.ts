@@ -1,6 +1,10 @@
 import { expect } from 'chai';
+import { newId } from '../../src/kernel/id.js';
 import { loadBillingLines } from '../../src/queries/billing/billing-account.js';
+import { previewUsage } from '../../src/queries/billing/unbilled-usage.js';
+import { usageLimits } from '../../src/commands/billing/charge-limit.js';
 import { runBilling } from '../support/billing/billing-run.js';
+import { tiers, usage } from '../support/billing/usage.js';
 import { watchLoop } from '../support/servers/event-loop.js';
 import { attribute, every, priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
@@ -10,7 +14,7 @@ const sixYears = ['2020-11-01', '2026-10-31'] as const;
 
 describe('a billing run over many periods', () => {
   const story = useStory();
-  const { instance, tenant } = story;
+  const { tenant } = story;
 
   /** A subscription of 0.01 a day, on so many lines of a contract, since the first day of the calendar. */
   const subscribe = async (name: string, lines: number): Promise<string> => {
@@ -51,10 +55,7 @@ describe('a billing run over many periods', () => {
 
   it('does not take lines into memory that are too many together', async () => {
     const accountId = await subscribe('heavy', 3);
-    const { read } = instance.platform.database.forTenant(tenant.id, {
-      actor: 'test',
-      requestId: 'test',
-    });
+    const { read } = tenant.scope.db;
     const lines = await loadBillingLines(read, tenant.id, [accountId]);
     expect(lines).to.have.length(3);
     // A line is some hundreds of bytes.
@@ -72,5 +73,91 @@ describe('a billing run over many periods', () => {
       );
       expect(longestMs, `longest step, dryRun ${String(dryRun)}`).to.be.below(1_000);
     }
+  });
+});
+
+describe('a billing run over usage at many rates', () => {
+  const story = useStory({ forEachTest: true });
+  const { tenant } = story;
+
+  /** Repeats what an account has used, each time at another rate: 1, 2, 3 and so on. */
+  const multiply = async (accountId: string, times: number): Promise<void> => {
+    await tenant.scope.db.transaction(async (trx) => {
+      await trx.raw(
+        `create temporary table copied on commit drop as
+         select t.id, uuidv7() as copy_id, number
+         from rated_transaction as t cross join generate_series(1, ?::integer) as number
+         where t.account_id = ?`,
+        [times, accountId],
+      );
+      await trx.raw(
+        `insert into rated_transaction select (jsonb_populate_record(
+           t, jsonb_build_object('id', copy_id, 'external_tran_id', copy_id))).*
+         from copied join rated_transaction as t using (id)`,
+      );
+      await trx.raw(
+        `insert into rated_dimension select (jsonb_populate_record(
+           d, jsonb_build_object('transaction_id', copy_id, 'rate', number))).*
+         from copied join rated_dimension as d on d.transaction_id = copied.id`,
+      );
+    });
+  };
+
+  // docs/decisions/0312
+  it('bills usage that makes no more items than an account may have, and says whose makes more', async () => {
+    const accountId = await story.account('many rates');
+    await story.account('one rate');
+    const serviceId = await story.service('Calls');
+    await story.send(usage('many rates', serviceId), usage('one rate', serviceId));
+    // With the rate that there is: 20,001.
+    await multiply(accountId, 20_000);
+    const { run, lines } = await story.bill('2026-03');
+    expect(lines).to.deep.equal(['API calls 2026-03-15..2026-03-15 1']);
+    expect(run).to.deep.include({ invoiceCount: 1, transactionCount: 1 });
+    expect(run.problems).to.deep.equal([
+      {
+        accountId,
+        contractServiceId: null,
+        chargeType: null,
+        periodStart: null,
+        code: 'TOO_MANY_CHARGES',
+        message:
+          'The usage of this period makes more than 20000 items, or has more than 200000 tiers. Bill it in shorter ones.',
+      },
+    ]);
+    await tenant.scope.db.transaction((trx) =>
+      trx.raw('update rated_dimension set rate = 1 where rate = 2'),
+    );
+    const again = await runBilling(tenant, '2026-03-01', '2026-03-31');
+    expect(again).to.deep.include({ invoiceCount: 1, transactionCount: 20_001, problemCount: 0 });
+  }).timeout(60_000);
+
+  it('does not take usage into memory that is too much together', async () => {
+    const serviceId = await story.service('Seats and calls', {
+      priceableAttributes: [attribute('seats'), attribute('api_calls')],
+      rateCards: [
+        usdCard(
+          { priceDimName: 'seats', label: 'Seats', ...tiers([0, 5, 1], [5, null, 2]) },
+          priceOfEach('api_calls', 0.01, { label: 'API calls' }),
+        ),
+      ],
+    });
+    const accountIds = [await story.account('first'), await story.account('second')];
+    // Each has two items, and one of them two tiers.
+    const dimensions = { seats: '7', api_calls: '1' };
+    await story.send(...['first', 'second'].map((name) => usage(name, serviceId, { dimensions })));
+    const take = (limits: Partial<typeof usageLimits>) =>
+      previewUsage(tenant.scope.db.read, tenant.id, {
+        accountIds,
+        until: '2026-03-31',
+        cutoffs: [],
+        seed: newId(),
+        ...usageLimits,
+        ...limits,
+      });
+    expect(await take({ groupsMax: 4, itemsMax: 2, tiersMax: 4 })).to.have.length(4);
+    expect(await take({ groupsMax: 3 })).to.equal(undefined);
+    expect(await take({ itemsMax: 1 })).to.equal(undefined);
+    expect(await take({ tiersMax: 3 })).to.equal(undefined);
   });
 });

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { BillingProblem } from '../../messages/billing-run.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
-import { TooManyCharges } from './charge-limit.js';
+import { TooManyCharges, usageLimits } from './charge-limit.js';
 import { daysFrom } from '../../kernel/time/date.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId, seededId } from '../../kernel/id.js';
@@ -83,7 +83,14 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
       until: period.last,
       cutoffs: recurring.cutoffs,
       seed,
+      ...usageLimits,
     });
+    if (!usage) {
+      const { itemsMax, tiersMax } = usageLimits;
+      throw new TooManyCharges(
+        `The usage of this period makes more than ${itemsMax} items, or has more than ${tiersMax} tiers. Bill it in shorter ones`,
+      );
+    }
     if (usage.length === 0 && recurring.charges.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }

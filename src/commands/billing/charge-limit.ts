@@ -5,6 +5,14 @@
  */
 export const chargesMax = 20_000;
 
+/** What of usage may be in memory when it is billed together (docs/decisions/0312). */
+export const usageLimits = {
+  groupsMax: 100_000,
+  /** Of one account. */
+  itemsMax: chargesMax,
+  tiersMax: 200_000,
+};
+
 /** Accounts have more to be charged than can be billed together. */
 export class TooManyCharges extends Error {
   override readonly name = 'TooManyCharges';

@@ -52,13 +52,14 @@ const storedSql = `
 
 /**
  * Takes the usage of accounts that the caller holds: it becomes billed as the items that are given
- * back. `closeUsage` comes before, so that what is rated meanwhile is queued for the next time.
+ * back; undefined where they are too many. `closeUsage` comes before, so that what is rated meanwhile
+ * is queued for the next time.
  */
 export async function claimUsage(
   trx: Knex.Transaction,
   tenantId: string,
   selection: UsageSelection,
-): Promise<UsageGroup[]> {
+): Promise<UsageGroup[] | undefined> {
   const bindings = selectionBindings(tenantId, selection);
   if (selection.cutoffs.length > 0) await sqlRows(trx, queueUndueSql, bindings);
   const groups = await sumUsage(trx, tenantId, selection, {

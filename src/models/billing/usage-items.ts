@@ -47,6 +47,10 @@ export interface UsageSelection {
   readonly cutoffs: readonly { readonly lineId: string; readonly until: string }[];
   /** Ids of invoices and items follow from it. */
   readonly seed: string;
+  /** The most groups of all accounts, items of one, and tiers below them (docs/decisions/0312). */
+  readonly groupsMax: number;
+  readonly itemsMax: number;
+  readonly tiersMax: number;
 }
 
 /** The accounts, up to which day they are billed, and lines of which less is due. */
@@ -214,10 +218,12 @@ const tiersSql = `
     from tier_part group by 1
   )`;
 
-/** The answer: one row for each item, in an order that is the same each time. */
+/**
+ * The answer: one row for each item, in an order that is the same each time. Where they are more than
+ * may be billed together, one row says so.
+ */
 const groupsSql = `
-  select grouped.*, tiers_of_item.tiers
-  from (
+  grouped as (
   select invoice_id as "invoiceId", item_id as "itemId", account_id as "accountId",
     currency, usage_type as "usageType", service_id as "serviceId",
     dimension_id as "dimensionId", dimension_name as "dimensionName",
@@ -235,7 +241,15 @@ const groupsSql = `
     sum(shared_amount) as "sharedAmount"
   from of_item
   group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, share_from, share_to, share_of
-  ) as grouped left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
+  ), size as (
+    select coalesce(sum(items), 0) > :groupsMax or coalesce(max(items), 0) > :itemsMax
+      or coalesce((select sum(jsonb_array_length(tiers)) from tiers_of_item), 0) > :tiersMax
+      as "isOver"
+    from (select count(*) as items from grouped group by "accountId") as of_account
+  )
+  select grouped.*, tiers_of_item.tiers, size."isOver"
+  from size left join grouped on not size."isOver"
+  left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
   order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
 
 /** Up to which days the accounts are billed, and whether anything was ever shared. */
@@ -265,13 +279,16 @@ async function readUsageShape(
 /** What statements on a selection are given by name. */
 export const selectionBindings = (
   tenantId: string,
-  { accountIds, until, cutoffs }: UsageSelection,
+  { accountIds, until, cutoffs, groupsMax, itemsMax, tiersMax }: UsageSelection,
 ) => ({
   tenantId,
   until,
   accountIds: [...accountIds],
   lines: cutoffs.map(({ lineId }) => lineId),
   untils: cutoffs.map((cutoff) => cutoff.until),
+  groupsMax,
+  itemsMax,
+  tiersMax,
 });
 
 /**
@@ -288,25 +305,30 @@ export const selectionBindings = (
  *
  * `until: '2026-11-30'` gives one item: volume 160, amount 16.00, rate 0.1, firstDate 2026-10-30,
  * lastDate 2026-11-09, transactions 3.
+ *
+ * Undefined where that is beyond the limits of the selection: the caller takes its transaction back.
  */
 export async function sumUsage(
   db: Knex,
   tenantId: string,
   selection: UsageSelection,
   { queued, more = '' }: { readonly queued: string; readonly more?: string },
-): Promise<UsageGroup[]> {
+): Promise<UsageGroup[] | undefined> {
   // A batch is sorted and hashed in memory; the setting ends with the transaction.
   await db.raw(`select set_config('work_mem', '64MB', true)`);
   const shape = await readUsageShape(db, tenantId, selection);
-  return sqlRows<UsageGroup>(
+  const rows = await sqlRows<UsageGroup & { readonly isOver: boolean }>(
     db,
     `with ${billingSql},
      queued as (${queued}),
      ${unbilledSql(shape)},
      ${itemsSql},
      ${tiersSql}
-     ${more}
+     ${more},
      ${groupsSql}`,
     { ...selectionBindings(tenantId, selection), since: shape.since, seed: selection.seed },
   );
+  if (rows[0]?.isOver === true) return undefined;
+  // Where there are no groups at all, the one row has none.
+  return rows.filter(({ invoiceId }) => (invoiceId as string | null) !== null);
 }

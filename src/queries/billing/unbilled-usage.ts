@@ -11,7 +11,7 @@ export const previewUsage = (
   db: Knex,
   tenantId: string,
   selection: UsageSelection,
-): Promise<UsageGroup[]> =>
+): Promise<UsageGroup[] | undefined> =>
   sumUsage(db, tenantId, selection, {
     queued: `select account_id, transaction_date, transaction_id
       from unbilled_usage as late where ${isDueSql}`,

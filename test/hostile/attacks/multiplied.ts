@@ -49,6 +49,51 @@ export const multipliedAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'billing runs over usage at 25,000 rates of one account',
+    seconds: 40,
+    async run(attacker) {
+      const name = `rates-${attacker.stamp}`;
+      const account = { name, externalId: name, defaultCurrency: 'USD' };
+      const accountId = await attacker.makeId(`${external}/accounts`, account);
+      // Each region has a rate of its own, and so an item.
+      const rows = times(5_000, (index) => ({
+        ...row,
+        unitRate: index + 1,
+        attributeValues: [{ attributeName: 'region', attributeValue: `${index}` }],
+      }));
+      for (let service = 0; service < 5 && !attacker.isOver(); service += 1) {
+        const serviceId = await attacker.makeId(`${external}/services`, {
+          name: `${name}-${service}`,
+          currency: 'USD',
+          priceableAttributes,
+          rateCards: [{ currency: 'USD', rows }],
+        });
+        for (let from = 0; from < rows.length && !attacker.isOver(); from += 1_000) {
+          const batch = times(1_000, (index) => ({
+            message: {
+              externalTransactionId: `${name}-${service}-${from + index}`,
+              serviceId,
+              billingAccountRef: name,
+              eventTimestamp: '2026-10-05T12:00:00Z',
+              dimensions: { units: '1', region: `${from + index}` },
+            },
+          }));
+          await attacker.make('/v1/ingest/usage/batch', batch);
+        }
+      }
+      await attacker.flood(() => {
+        const data = {
+          periodStart: '2026-10-01',
+          periodEnd: '2026-10-31',
+          accountId,
+          dryRun: true,
+        };
+        const body = JSON.stringify({ data, async: true });
+        return { path: '/v1/workflows/billing-run/execute', method: 'POST', body };
+      }, 4);
+    },
+  },
+  {
     name: 'usage of a line that 1,000 accounts share',
     isShort: true,
     async run(attacker) {
