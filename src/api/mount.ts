@@ -160,15 +160,22 @@ function refuseParameter({ family }: Operation, name: string, known: readonly st
   throw problem.validation(`'${shown}' is not a known query parameter. ${hint}`, { field: shown });
 }
 
+/** Parameters whose names callers choose, as the declaration's patterns have them. */
+const patternsOf = ({ query }: Operation): object =>
+  (query as { readonly patternProperties?: object } | undefined)?.patternProperties ?? {};
+
 /**
  * Query parameters as one text each, or as a list of texts where the declaration is an array; a
  * repeated one is refused where one is expected.
  */
 export function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
   const known = operation.query?.properties ?? {};
+  const patterns = Object.keys(patternsOf(operation));
   const given = Object.entries(query);
   for (const [name, value] of given) {
-    if (!Object.hasOwn(known, name)) refuseParameter(operation, name, Object.keys(known));
+    const isKnown =
+      Object.hasOwn(known, name) || patterns.some((pattern) => new RegExp(pattern).test(name));
+    if (!isKnown) refuseParameter(operation, name, Object.keys(known));
     if (String(value).includes('\0')) {
       throw problem.validation(`'${name}' contains a character that cannot be stored`, {
         field: name,

@@ -13,6 +13,7 @@ import { registerIngest } from './usage/ingest.js';
 import { registerMcpClient } from './access/mcp-client.js';
 import { registerMigrate } from './start/migrate.js';
 import { registerOpenApi } from './openapi.js';
+import { registerProjections } from './usage/projection.js';
 import { registerSecrets } from './access/secrets.js';
 import { registerSigningKey } from './access/signing-key.js';
 import { registerStart } from './start/start.js';
@@ -41,6 +42,7 @@ const commands = [
   registerAudit,
   registerIngest,
   registerUsageRange,
+  registerProjections,
   registerBillingRun,
   registerBillingSchedule,
   registerAuditSchedule,

@@ -29,6 +29,7 @@ import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as usageEvent from './usage/usage-event.js';
+import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
 import * as wallet from './payments/wallet.js';
 import * as webhook from './webhooks/webhook.js';
@@ -62,6 +63,7 @@ export const operations = {
   tokenRevocation: credential.tokenRevocationOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
+  usageTotal: usageTotal.usageTotalOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
   recordType: recordType.recordTypeOperations,
   record: record.recordOperations,
@@ -97,6 +99,7 @@ export const modules: readonly object[] = [
   ingestion,
   usageEvent,
   usageMessage,
+  usageTotal,
   ratedTransaction,
   recordType,
   record,

@@ -10,6 +10,7 @@ import { AuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { OverdueWatch } from './overdue-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
+import { UsageProjector } from './usage-projector.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 
@@ -93,6 +94,7 @@ export async function startWorkers(
   const watch = new ExecutionWatch(platform, watchLimits);
   const sealer = new AuditSealer(platform);
   const overdue = new OverdueWatch(platform, overdueMs);
+  const projector = new UsageProjector(platform);
   const consumer = await UsageConsumer.open(platform);
   // Whoever is told goes on by itself, and not in the trace of the activity that told it.
   rated.tell = AsyncResource.bind(consumer.onRated);
@@ -106,6 +108,7 @@ export async function startWorkers(
       await watch.stop();
       await sealer.stop();
       await overdue.stop();
+      await projector.stop();
       stop();
       await running;
     },

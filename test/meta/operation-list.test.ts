@@ -282,6 +282,7 @@ const ownAdditions = [
   'GET /v1/payments/{paymentId}/applications 200',
   'POST /v1/payments/{paymentId}/apply 200',
   'GET /v1/usage-events/summary 200',
+  'GET /v1/usage 200',
   'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel 200',
   'POST /v1/webhooks/{webhookId}/rotate-secret 200',
   'POST /v1/webhooks/{webhookId}/test 200',

@@ -90,7 +90,8 @@ describe('an audit of usage', () => {
       where tenant_id = $1 and external_tran_id = $2`;
     expect(await change(sql, ids[2] ?? '', '0.01')).to.equal(1);
     const found = await audit(tenant);
-    expect(found.differenceCount).to.equal(1);
+    // The charge, and the totals of its day in three grains.
+    expect(found.differenceCount).to.equal(4);
     const [difference] = found.differences;
     expect(difference).to.deep.include({
       kind: 'charge',
@@ -102,10 +103,10 @@ describe('an audit of usage', () => {
     });
     const [delivery] = await receiver.until((received) => received.length > 0);
     expect(delivery?.payload.event).to.equal('audit.difference');
-    expect(delivery?.payload.data).to.deep.include({ differenceCount: 1, ...period });
+    expect(delivery?.payload.data).to.deep.include({ differenceCount: 4, ...period });
     await receiver.close();
     expect(await instance.platform.metrics.registry.metrics()).to.match(
-      /^durabill_audit_differences_total 1$/m,
+      /^durabill_audit_differences_total 4$/m,
     );
     await change(sql, ids[2] ?? '', '-0.01');
     expect((await audit(tenant)).differenceCount).to.equal(0);

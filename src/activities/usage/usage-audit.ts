@@ -2,11 +2,7 @@ import { endUsageAudit, type UsageAuditEnd } from '../../commands/usage/usage-au
 import type { Scope } from '../../kernel/scope.js';
 import type { CounterAudit, UsageAuditInput, UsageAuditPage } from '../../messages/usage-audit.js';
 import type { Platform } from '../../process/platform.js';
-import {
-  auditCharges,
-  auditCounters,
-  type AuditPageRequest,
-} from '../../queries/usage/usage-audit.js';
+import { auditCharges, auditSums, type AuditPageRequest } from '../../queries/usage/usage-audit.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
@@ -22,9 +18,9 @@ export function usageAuditActivities(platform: Platform) {
     auditUsageCharges: (call: StepCall<AuditPageRequest>): Promise<UsageAuditPage> =>
       alive(call.run.tenantId, () => auditCharges(scopeOf(call), call.input)),
 
-    /** Compares the counters of a period. */
+    /** Compares the counters and the totals of a period. */
     auditUsageCounters: (call: StepCall<UsageAuditInput>): Promise<CounterAudit> =>
-      alive(call.run.tenantId, () => auditCounters(scopeOf(call), call.input)),
+      alive(call.run.tenantId, () => auditSums(scopeOf(call), call.input)),
 
     /** Ends an audit, and alarms where something differs. */
     endUsageAudit: flowStep(platform, async (scope, end: UsageAuditEnd) => {

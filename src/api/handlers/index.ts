@@ -29,6 +29,7 @@ import { serviceHandlers } from './catalog/service.js';
 import { serviceLayoutHandlers } from './catalog/service-layout.js';
 import { taxRateHandlers } from './billing/tax-rate.js';
 import { usageEventHandlers } from './usage/usage-event.js';
+import { usageTotalHandlers } from './usage/usage-total.js';
 import { walletHandlers } from './payments/wallet.js';
 import { webhookHandlers } from './webhooks/webhook.js';
 
@@ -60,6 +61,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   tokenRevocation: tokenRevocationHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
+  usageTotal: usageTotalHandlers,
   ratedTransaction: ratedTransactionHandlers,
   recordType: recordTypeHandlers,
   record: recordHandlers,

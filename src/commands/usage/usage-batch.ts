@@ -17,6 +17,7 @@ import {
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { RatedTransaction as Charge, RatingPlan } from '../../rating/index.js';
+import { UsageTotals } from './usage-totals.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
 
 /** Which workflow run writes, and when. */
@@ -60,6 +61,7 @@ export class UsageBatch {
   readonly #transactions: (RatedTransactionRow & { readonly partition: number })[] = [];
   readonly #dimensions: RatedDimensionRow[] = [];
   readonly #plans = new Set<RatingPlan>();
+  readonly #totals = new UsageTotals();
 
   constructor(run: RatingRun) {
     this.#run = run;
@@ -185,6 +187,7 @@ export class UsageBatch {
   #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
     const { event, owner, plan } = prepared;
     this.#plans.add(plan);
+    this.#totals.add({ prepared, rated });
     rated.transactions.forEach((transaction, index) => {
       const transactionId = chargeId(row.id, index + 1);
       this.#transactions.push({
@@ -292,6 +295,7 @@ export class UsageBatch {
     await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
     await RatedDimension.insertMany(trx, tenantId, this.#dimensions);
     await UsageCounter.write(trx, tenantId, counters);
+    await this.#totals.write(trx, tenantId);
     const written = [...this.#updated.values(), ...this.#inserted];
     const idsOf = (wanted: UsageEventRow['status']) =>
       written.filter(({ status }) => status === wanted).map(({ id }) => id);

@@ -18,7 +18,7 @@ type ColumnType =
   | 'timestamptz';
 
 /** What a column of a bulk statement may hold. */
-export type BulkValue = string | number | null | Date | Decimal;
+export type BulkValue = string | number | boolean | null | Date | Decimal;
 
 interface Column<Row> {
   readonly name: keyof Row & string;
@@ -126,6 +126,6 @@ function rowsOf(sources: readonly Source[], count: number) {
 
 function plainText(value: Exclude<BulkValue, null>): string {
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return value instanceof Date ? value.toISOString() : decimalText(value);
 }

@@ -1,4 +1,4 @@
-import { problem } from '../../kernel/problem.js';
+import { problem, type Problem } from '../../kernel/problem.js';
 import { readDateOrInstant } from '../../schemas/fields/date-or-instant.js';
 
 /** From the first on, and before the second. */
@@ -12,10 +12,23 @@ export interface TimeRange {
  * not before `to`.
  */
 export function readTimeRange(given: TimeRange): TimeRange {
+  const range = instantsOf(given, 'to');
+  if (range.from !== undefined && range.from === range.to) throw notInOrder();
+  return range;
+}
+
+/** The same as `[from, to)`, a date as its midnight (spec/beyond.md R2). 400: `from` is after `to`. */
+export function readHalfOpenRange(given: TimeRange): TimeRange {
+  return instantsOf(given, 'from');
+}
+
+/** `endAs`: which end of its day a date in `to` means. */
+function instantsOf(given: TimeRange, endAs: 'from' | 'to'): TimeRange {
   const from = given.from === undefined ? undefined : readDateOrInstant(given.from)?.from;
-  const to = given.to === undefined ? undefined : readDateOrInstant(given.to)?.to;
-  if (from !== undefined && to !== undefined && from >= to) {
-    throw problem.validation("'from' must be before 'to'", { field: 'from' });
-  }
+  const to = given.to === undefined ? undefined : readDateOrInstant(given.to)?.[endAs];
+  if (from !== undefined && to !== undefined && from > to) throw notInOrder();
   return { from, to };
 }
+
+const notInOrder = (): Problem =>
+  problem.validation("'from' must be before 'to'", { field: 'from' });

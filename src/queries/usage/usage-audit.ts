@@ -16,6 +16,7 @@ import { UsageEvent } from '../../models/usage/usage-event.js';
 import * as rating from '../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
+import { auditTotals } from './totals/usage-total-audit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Which charges come next. */
@@ -256,8 +257,18 @@ interface CounterRow {
 const exact = (text: string | null): string | null =>
   text === null ? null : decimalText(new Decimal(text));
 
-/** Compares all counters of a period, whatever the sample. */
-export async function auditCounters(
+/** Compares counters and totals of a period with what was rated, whatever the sample. */
+export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
+  const counters = await auditCounters(scope, input);
+  const totals = await auditTotals(scope, input);
+  return {
+    counters: counters.counters,
+    differenceCount: counters.differenceCount + totals.count,
+    differences: [...counters.differences, ...totals.differences].slice(0, differencesMax),
+  };
+}
+
+async function auditCounters(
   { db, tenantId }: Scope,
   { periodStart, periodEnd }: UsageAuditInput,
 ): Promise<CounterAudit> {

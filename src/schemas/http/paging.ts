@@ -89,3 +89,19 @@ export const timeRangeQuery = (what: string) => ({
   from: Type.Optional(timeText(`${what} from here on.`)),
   to: Type.Optional(timeText(`${what} before here; of a date, that day included.`)),
 });
+
+/** `from` and `to` of sums: `[from, to)`, a date as its midnight in UTC (spec/beyond.md R2). */
+export const halfOpenRangeQuery = (what: string) => ({
+  from: Type.Optional(
+    Type.Unsafe<string>({
+      description: `${what} from here on: an instant, or a date as its midnight in UTC.`,
+      dateOrInstant: true,
+    }),
+  ),
+  to: Type.Optional(
+    Type.Unsafe<string>({
+      description: `${what} before here: an instant, or a date as its midnight in UTC.`,
+      dateOrInstant: true,
+    }),
+  ),
+});

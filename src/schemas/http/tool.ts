@@ -23,6 +23,7 @@ const readResources = [
   'exceptionCard',
   'pricingLogic',
   'usageEvent',
+  'usageTotal',
   'ratedTransaction',
   'invoice',
   'payment',

@@ -27,6 +27,8 @@ const dearest: Readonly<Record<string, readonly string[]>> = {
   draftMode: ['true'],
   reason: ['r'.repeat(255)],
   actor: ['a'.repeat(255)],
+  bucket: ['hour', 'none'],
+  groupBy: ['dimension:units,dimension:region,account', 'account,attribute,contract'],
   externalTransactionId: ['txn-19999', 't'.repeat(255)],
 };
 

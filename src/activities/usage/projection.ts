@@ -1,0 +1,29 @@
+import { mergeUsageTotals, rebuildUsageDay } from '../../commands/usage/project-usage.js';
+import { listDeltaTenants } from '../../models/usage/usage-total.js';
+import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
+import type { Platform } from '../../process/platform.js';
+
+const trail = { actor: 'usage-projection', requestId: 'usage-projection' };
+/** What is added up in one transaction: each is what one rating transaction left. */
+const deltasMax = 50;
+
+const projecting = ({ database }: Platform, tenantId: string) => ({
+  tenantId,
+  db: database.forTenant(tenantId, trail, 'batch'),
+});
+
+/** The tenants whose projections are behind their facts. */
+export async function listProjectedTenants({ database }: Platform): Promise<string[]> {
+  const [behind, rebuilt] = await Promise.all([
+    listDeltaTenants(database.platform),
+    listRebuilds(database.platform),
+  ]);
+  return [...new Set([...behind, ...rebuilt])];
+}
+
+/** Brings the projections of a tenant up to its facts by one step; false: there was nothing to do. */
+export async function projectUsage(platform: Platform, tenantId: string): Promise<boolean> {
+  const scope = projecting(platform, tenantId);
+  const merged = await mergeUsageTotals(scope, deltasMax);
+  return (await rebuildUsageDay(scope)) || merged === deltasMax;
+}

@@ -1,0 +1,7 @@
+import { listUsageTotals } from '../../../queries/usage/totals/usage-total.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const usageTotalHandlers: Handlers<Operations['usageTotal']> = {
+  list: ({ query }, scope) => listUsageTotals(scope, query),
+};

@@ -1,0 +1,67 @@
+import type { TimeRange } from '../../lists/time-range.js';
+
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+/** From where totals of a time come: kept ones of a grain, or the facts themselves. */
+export type TotalSource = 'hour' | 'coarse hour' | 'coarse day' | 'facts';
+
+/** Instants in UTC, [from, to); null: open. */
+export interface SourceRange {
+  readonly source: TotalSource;
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
+/** `Date` drops microseconds; the text has them. */
+const isOn = (instant: string, unitMs: number): boolean =>
+  Date.parse(instant) % unitMs === 0 && /:\d\d(\.0*)?Z$/.test(instant);
+
+/** The first beginning of such a unit at the instant or after it. */
+function next(instant: string | null, unitMs: number): string | null {
+  if (instant === null || isOn(instant, unitMs)) return instant;
+  return new Date(Math.floor(Date.parse(instant) / unitMs) * unitMs + unitMs).toISOString();
+}
+
+/** The last one at the instant or before it. */
+function last(instant: string | null, unitMs: number): string | null {
+  if (instant === null) return null;
+  return new Date(Math.floor(Date.parse(instant) / unitMs) * unitMs).toISOString();
+}
+
+const isBefore = (a: string | null, b: string | null): boolean => a === null || b === null || a < b;
+
+/**
+ * Divides a range among sources: whole days and hours from kept totals, what is left at both ends from
+ * the facts. With days, from 10:30 of the 1st to 02:15 of the 4th: facts to 11:00, hours to midnight,
+ * the days 2 and 3, two hours, facts to 02:15.
+ */
+export function divideRange(
+  range: TimeRange,
+  grains: 'hour' | 'coarse hour' | 'coarse day',
+): SourceRange[] {
+  const whole = { from: range.from ?? null, to: range.to ?? null };
+  if (grains === 'coarse day') {
+    return divide(whole, dayMs, 'coarse day', (rest) => divide(rest, hourMs, 'coarse hour', facts));
+  }
+  return divide(whole, hourMs, grains, facts);
+}
+
+type Ends = Omit<SourceRange, 'source'>;
+
+const facts = (range: Ends): SourceRange[] => [{ source: 'facts', ...range }];
+
+/** The whole units of a range from one source; what is before and after them as `rest` has it. */
+function divide(
+  range: Ends,
+  unitMs: number,
+  source: TotalSource,
+  rest: (range: Ends) => SourceRange[],
+): SourceRange[] {
+  const from = next(range.from, unitMs);
+  const to = last(range.to, unitMs);
+  if (!isBefore(from, to)) return isBefore(range.from, range.to) ? rest(range) : [];
+  const before = from === range.from ? [] : rest({ from: range.from, to: from });
+  const after = to === null || isOn(range.to ?? '', unitMs) ? [] : rest({ from: to, to: range.to });
+  return [...before, { source, from, to }, ...after];
+}

@@ -1,0 +1,83 @@
+import { Type } from 'typebox';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { Instant, nullable, Text } from '../fields/field.js';
+import { operation, reply } from '../http/operation.js';
+import { halfOpenRangeQuery, offsetQuery } from '../http/paging.js';
+import { RecordId } from '../http/record-id.js';
+
+export const usageBuckets = ['hour', 'day', 'week', 'month', 'none'] as const;
+export type UsageBucket = (typeof usageBuckets)[number];
+
+/** What totals may be grouped by, beside `dimension:<name>`. */
+export const usageGroups = ['account', 'service', 'attribute', 'contract', 'usageType'] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+/** What begins the name of a dimension in `groupBy` and among the filters. */
+export const dimensionPrefix = 'dimension:';
+/** Names in one `groupBy`, and filters by dimensions in one request. */
+export const usageGroupsMax = 3;
+
+export const UsageTotal = Type.Object(
+  {
+    bucket: nullable(
+      Instant('When the hour, day, week (from Monday) or month begins; null: none.'),
+    ),
+    group: Type.Unsafe<Record<string, string | null>>({
+      type: 'object',
+      additionalProperties: { type: 'string', nullable: true },
+      description:
+        'Each name of groupBy with its id, of an attribute or a dimension with its value; null: it has none.',
+    }),
+    currency: Type.String({ description: 'ISO code.' }),
+    events: Type.Integer({ minimum: 0, description: 'Rated events that stand, each once.' }),
+    quantity: DecimalValue({ description: 'How much was used.' }),
+    amount: DecimalValue({ description: 'What it costs, to 10 decimal places.' }),
+  },
+  { description: 'What was used and what it costs.' },
+);
+
+const usageType = Type.Unsafe<'Charge' | 'Payout'>({
+  type: 'string',
+  enum: ['Charge', 'Payout'],
+  description: 'Charge or Payout.',
+});
+
+export const usageTotalOperations = {
+  list: operation({
+    id: 'listUsageTotals',
+    weight: 'heavy',
+    method: 'GET',
+    path: '/v1/usage',
+    tag: 'Usage events',
+    family: 'records',
+    summary: 'Sum rated usage by time, account, service, attribute, contract or dimension',
+    description:
+      'groupBy takes up to 3 of account, service, attribute, contract, usageType and dimension:<name>, ' +
+      'with commas; the currency is always apart. Filters have the same names, such as ' +
+      'dimension:region=eu. By attribute, rows sum what was priced of it; what pricing logic makes of ' +
+      'them beyond their sum stands under attribute null.',
+    details:
+      'Exact at every instant, events of the last moment included. By a dimension, events themselves are read: choose a short range.',
+    query: Type.Object(
+      {
+        ...halfOpenRangeQuery('Usage'),
+        bucket: Type.Unsafe<UsageBucket>({
+          type: 'string',
+          enum: [...usageBuckets],
+          default: 'none',
+          description: 'How rows divide time, in UTC; none: not at all.',
+        }),
+        groupBy: Type.Optional(Text('Names with commas, such as account,dimension:region.', 800)),
+        account: Type.Optional(RecordId('account', 'Billed to this account.')),
+        service: Type.Optional(RecordId('service', 'Of this service.')),
+        attribute: Type.Optional(Text('Of this priceable attribute, by name.')),
+        contract: Type.Optional(RecordId('contract', 'Under this contract.')),
+        usageType: Type.Optional(usageType),
+        ...offsetQuery,
+      },
+      { patternProperties: { [`^${dimensionPrefix}.+$`]: Text('Value of the dimension.', 4000) } },
+    ),
+    success: reply.offsetPage(UsageTotal),
+    errors: [400],
+  }),
+};
