@@ -18,8 +18,9 @@ export interface FlowEnd {
 type Ended = Parameters<typeof Execution.end>[3];
 
 /** Records an end that is not known yet, and tells webhooks of it. */
-async function end(
+async function recordEnd(
   trx: Knex.Transaction,
+  { now }: Platform,
   run: FlowRun,
   place: TemporalRun,
   ended: Ended,
@@ -27,7 +28,8 @@ async function end(
   if (!(await Execution.end(trx, run, place, ended))) return;
   const { tenantId, executionId } = run;
   const { status, output } = ended;
-  await recordWorkflowEnd(trx, { tenantId, executionId, workflow: place.workflow, status, output });
+  const { workflow } = place;
+  await recordWorkflowEnd(trx, { tenantId, now }, { executionId, workflow, status, output });
 }
 
 export function executionActivities(platform: Platform) {
@@ -39,7 +41,7 @@ export function executionActivities(platform: Platform) {
       const error = failure ?? null;
       await platform.database
         .forTenant(tenantId, { actor, requestId, callerRequestId })
-        .transaction((trx) => end(trx, run, place, { status, output, error }));
+        .transaction((trx) => recordEnd(trx, platform, run, place, { status, output, error }));
       platform.flowReplies.tell(
         executionId,
         failure === undefined
@@ -61,14 +63,15 @@ export interface ClosedExecution {
 
 /** Records an end that no step of the flow could record; one that is known already stays. */
 export async function recordClosedExecution(
-  { database }: Platform,
+  platform: Platform,
   { tenantId, executionId, actor, place, status }: ClosedExecution,
 ): Promise<void> {
   const requestId = place.workflowId;
   const run: FlowRun = { executionId, tenantId, orgId: null, actor, requestId, input: {} };
-  await database
+  const end = { status, output: undefined, error: null };
+  await platform.database
     .forTenant(tenantId, { actor, requestId })
-    .transaction((trx) => end(trx, run, place, { status, output: undefined, error: null }));
+    .transaction((trx) => recordEnd(trx, platform, run, place, end));
 }
 
 /** Until when ends that no step recorded were looked for; undefined: never. */

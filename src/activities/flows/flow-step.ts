@@ -33,6 +33,7 @@ export function currentPlace(): TemporalRun {
  */
 async function once<T>(
   trx: Knex.Transaction,
+  scope: Scope,
   { run, isLast = false }: StepCall<unknown>,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -47,9 +48,8 @@ async function once<T>(
   const result = await work();
   await Execution.endStep(trx, run, step, result, isLast);
   if (isLast) {
-    const { tenantId, executionId } = run;
-    const end = { tenantId, executionId, workflow: place.workflow };
-    await recordWorkflowEnd(trx, { ...end, status: 'completed', output: result });
+    const end = { executionId: run.executionId, workflow: place.workflow, output: result };
+    await recordWorkflowEnd(trx, scope, { ...end, status: 'completed' });
   }
   return result;
 }
@@ -92,7 +92,7 @@ export function preparedStep<Input, Prepared, Output>(
       const scope = outerScope(platform, call);
       const prepared = await prepare(scope, call.input);
       const output = await scope.db.transaction((trx) =>
-        once(trx, call, () => work(within(scope, trx), prepared)),
+        once(trx, scope, call, () => work(within(scope, trx), prepared)),
       );
       if (call.isLast === true) {
         platform.flowReplies.tell(call.run.executionId, { ok: true, output });

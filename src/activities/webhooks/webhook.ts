@@ -37,18 +37,18 @@ class Slots {
 /** Told that a delivery has ended: another of the same record may wait for it. */
 export type OnDelivered = () => void;
 
-const notOpened = (): WebhookAnswer => ({
+const notOpened = (startedAt: Date): WebhookAnswer => ({
   isOk: false,
   statusCode: null,
   answer: null,
-  startedAt: new Date(),
+  startedAt,
   durationMs: 0,
   error: 'The secret was sealed with another SECRET_KEY: give the webhook a new one.',
 });
 
 /** Sends; a secret that cannot be read is a failed attempt, which its owner can mend. */
 async function send(
-  { secrets, webhooks }: Platform,
+  { secrets, webhooks, now }: Platform,
   id: string,
   load: { readonly url: string; readonly body: string; readonly sealedSecrets: readonly string[] },
 ): Promise<WebhookAnswer> {
@@ -57,7 +57,7 @@ async function send(
   try {
     opened = sealedSecrets.map((sealed) => secrets.open(sealed));
   } catch {
-    return notOpened();
+    return notOpened(now());
   }
   return webhooks.send({ url, id, body, secrets: opened });
 }

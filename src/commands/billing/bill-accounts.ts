@@ -106,7 +106,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (isDryRun) return { invoices, problems };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
-    await tellOfInvoices(trx, tenantId, posted);
+    await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems };
   });
@@ -308,12 +308,12 @@ async function insertCharges(
   await RecurringCharge.insertMany(trx, tenantId, rows);
 }
 
-async function tellOfInvoices(
+async function recordPostedInvoices(
   trx: Knex.Transaction,
-  tenantId: string,
+  scope: Scope,
   invoices: readonly BilledInvoice[],
 ): Promise<void> {
-  await recordWebhookEvents(trx, tenantId, ['invoice.posted'], () =>
+  await recordWebhookEvents(trx, scope, ['invoice.posted'], () =>
     invoices.map((invoice) => ({
       event: 'invoice.posted' as const,
       recordId: invoice.id,

@@ -15,7 +15,7 @@ export async function recordInvoiceEvents(
   event: 'invoice.voided' | 'invoice.overdue',
   ids: readonly string[],
 ): Promise<void> {
-  await recordWebhookEvents(trx, scope.tenantId, [event], async () => {
+  await recordWebhookEvents(trx, scope, [event], async () => {
     const invoices = await readInvoices(within(scope, trx), ids);
     return invoices.map((data) => ({ event, recordId: data.id, data }));
   });
@@ -34,7 +34,7 @@ export async function applyToInvoices(
   const { tenantId } = scope;
   await PaymentApplication.add(trx, tenantId, applications);
   const kinds = ['payment.applied', 'invoice.paid'] as const;
-  await recordWebhookEvents(trx, tenantId, kinds, async (isWanted) => {
+  await recordWebhookEvents(trx, scope, kinds, async (isWanted) => {
     const [applied, paid] = kinds;
     const paymentIds = [...new Set(applications.map(({ paymentId }) => paymentId))];
     const payments = isWanted(applied) ? await readAppliedPayments(trx, tenantId, paymentIds) : [];

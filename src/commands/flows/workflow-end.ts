@@ -1,11 +1,10 @@
 import type { Knex } from 'knex';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
 import { workflowIdOf } from '../../schemas/flows/flow-id.js';
-import { recordWebhookEvent } from '../webhooks/webhook-event.js';
+import { recordWebhookEvent, type WebhookOrigin } from '../webhooks/webhook-event.js';
 
 /** How an execution of a workflow ended. */
 export interface WorkflowEnd {
-  readonly tenantId: string;
   readonly executionId: string;
   /** The workflow's type in Temporal. */
   readonly workflow: string;
@@ -14,10 +13,12 @@ export interface WorkflowEnd {
 }
 
 /** Tells webhooks that an execution has ended, however it did (docs/decisions/0090). */
-export function recordWorkflowEnd(trx: Knex.Transaction, end: WorkflowEnd): Promise<void> {
-  const { tenantId, executionId, workflow, status, output = null } = end;
-  return recordWebhookEvent(trx, {
-    tenantId,
+export function recordWorkflowEnd(
+  trx: Knex.Transaction,
+  from: WebhookOrigin,
+  { executionId, workflow, status, output = null }: WorkflowEnd,
+): Promise<void> {
+  return recordWebhookEvent(trx, from, {
     event: 'workflow.completed',
     recordId: executionId,
     data: { workflowId: workflowIdOf(workflow), executionId, status, output },

@@ -138,8 +138,7 @@ export async function tellSavedPayment(
     const settled = await settlePayment(within(scope, trx), given.id);
     const saved = { ...given, ...settled };
     if (saved.draft === true) return saved;
-    await recordWebhookEvent(trx, {
-      tenantId: scope.tenantId,
+    await recordWebhookEvent(trx, scope, {
       event: 'payment.saved',
       recordId: saved.id,
       data: saved,

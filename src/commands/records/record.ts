@@ -135,7 +135,7 @@ async function storeRecords(
   }
   const ordered = objects.map((_one, index) => outcomes.get(index) ?? takenValue(undefined, {}));
   const created = ordered.filter((outcome) => !(outcome instanceof Error)) as StoredRecord[];
-  await recordWebhookEvents(trx, scope.tenantId, ['mdata.created'], () =>
+  await recordWebhookEvents(trx, scope, ['mdata.created'], () =>
     created.map((data) => ({ event: 'mdata.created', recordId: data.id, data })),
   );
   return ordered;
@@ -274,8 +274,7 @@ export async function updateRecord(
       createdAt: record.createdAt.toISOString(),
       updatedAt: now.toISOString(),
     };
-    await recordWebhookEvent(trx, {
-      tenantId: scope.tenantId,
+    await recordWebhookEvent(trx, scope, {
       event: 'mdata.updated',
       recordId: id,
       data: changed,
@@ -294,8 +293,7 @@ export async function deleteRecord(
     const type = await holdRecordType(trx, scope, typeKey);
     const record = await lockRecord(trx, type, id);
     await record.$query(trx).forTenant(scope.tenantId).delete();
-    await recordWebhookEvent(trx, {
-      tenantId: scope.tenantId,
+    await recordWebhookEvent(trx, scope, {
       event: 'mdata.deleted',
       recordId: record.id,
       data: presentRecord(record),

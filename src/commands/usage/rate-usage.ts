@@ -136,7 +136,7 @@ async function rateInTransaction(
     const place = { id, partition, offset, orgId, receivedAt, message: text };
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
   });
-  await batch.write(trx, tenantId, rater.movedCounters());
+  await batch.write(trx, scope, rater.movedCounters());
   const tallies = batch.tallies();
   const own = tallies.get(partition) ?? noChange();
   tallies.set(partition, own);

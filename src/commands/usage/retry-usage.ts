@@ -78,7 +78,7 @@ async function retryInTransaction(
     batch.retry(event, message, rater.rate(message.read));
     if (portions.isOver) await portions.rest();
   }
-  await batch.write(trx, tenantId, rater.movedCounters());
+  await batch.write(trx, scope, rater.movedCounters());
   for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {
     await UsageConsumer.advance(trx, tenantId, partition, change);
   }

@@ -10,15 +10,11 @@ export interface UsageAuditEnd {
 }
 
 /** Ends an audit: webhooks are told where something differs; the output keeps it. */
-export async function endUsageAudit(
-  { db, tenantId }: Scope,
-  { executionId, input, result }: UsageAuditEnd,
-) {
+export async function endUsageAudit(scope: Scope, { executionId, input, result }: UsageAuditEnd) {
   const output = { ...input, ...result };
-  return db.transaction(async (trx) => {
+  return scope.db.transaction(async (trx) => {
     if (result.differenceCount > 0) {
-      await recordWebhookEvent(trx, {
-        tenantId,
+      await recordWebhookEvent(trx, scope, {
         event: 'audit.difference',
         recordId: executionId,
         data: { executionId, ...output },

@@ -18,6 +18,7 @@ import { readMessage, type ReadMessage } from '../../queries/usage/usage-message
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { RatedTransaction as Charge, RatingPlan } from '../../rating/index.js';
 import { UsageTotals } from './usage-totals.js';
+import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
 
 /** Which workflow run writes, and when. */
@@ -287,7 +288,12 @@ export class UsageBatch {
   }
 
   /** Writes events, charges and counters, and tells webhooks. */
-  async write(trx: Knex.Transaction, tenantId: string, counters: MovedCounter[]): Promise<void> {
+  async write(
+    trx: Knex.Transaction,
+    scope: WebhookOrigin,
+    counters: MovedCounter[],
+  ): Promise<void> {
+    const { tenantId } = scope;
     // Updates first: they free the offsets that rows of repaired events take over.
     await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
     await UsageEvent.insertMany(trx, tenantId, this.#inserted);
@@ -299,7 +305,7 @@ export class UsageBatch {
     const written = [...this.#updated.values(), ...this.#inserted];
     const idsOf = (wanted: UsageEventRow['status']) =>
       written.filter(({ status }) => status === wanted).map(({ id }) => id);
-    await recordUsageOutcomes(trx, tenantId, {
+    await recordUsageOutcomes(trx, scope, {
       rated: idsOf('rated'),
       rejected: idsOf('rejected'),
       transactions: this.#transactions.map(({ id }) => id),

@@ -6,7 +6,7 @@ import {
   presentRatedTransaction,
 } from '../../queries/usage/rated-transaction.js';
 import { presentUsageSummary } from '../../queries/usage/usage-event.js';
-import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents, type WebhookOrigin } from '../webhooks/webhook-event.js';
 
 /** What became of events in a transaction, by their ids. */
 interface UsageOutcomes {
@@ -40,10 +40,11 @@ async function findCharges(trx: Knex.Transaction, tenantId: string, ids: readonl
  */
 export function recordUsageOutcomes(
   trx: Knex.Transaction,
-  tenantId: string,
+  from: WebhookOrigin,
   { rated, rejected, transactions }: UsageOutcomes,
 ): Promise<void> {
-  return recordWebhookEvents(trx, tenantId, ['usage.rated', 'usage.rejected'], async (isWanted) => {
+  const { tenantId } = from;
+  return recordWebhookEvents(trx, from, ['usage.rated', 'usage.rejected'], async (isWanted) => {
     const isRatedWanted = isWanted('usage.rated');
     const ids = [...(isRatedWanted ? rated : []), ...(isWanted('usage.rejected') ? rejected : [])];
     const events = await UsageEvent.query(trx)

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Scope } from '../../kernel/scope.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
@@ -6,13 +7,15 @@ import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
 
 /** A change of which webhooks are to be told (spec/platform.md R37). */
 export interface WebhookEventInput {
-  readonly tenantId: string;
   readonly event: WebhookEvent;
   /** The record that changed: events of one record are delivered in their order. */
   readonly recordId: string;
   /** The record as the API shows it. */
   readonly data: object;
 }
+
+/** Of which tenant a change is, and what time it is. */
+export type WebhookOrigin = Pick<Scope, 'tenantId' | 'now'>;
 
 /** What a receiver reads: the same shape for every kind. */
 export const webhookBody = (event: string, at: Date, data: object): string =>
@@ -33,9 +36,10 @@ function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlyS
  */
 export function recordWebhookEvent(
   trx: Knex.Transaction,
-  { tenantId, ...event }: WebhookEventInput,
+  from: WebhookOrigin,
+  event: WebhookEventInput,
 ): Promise<void> {
-  return recordWebhookEvents(trx, tenantId, [event.event], () => [event]);
+  return recordWebhookEvents(trx, from, [event.event], () => [event]);
 }
 
 /**
@@ -44,17 +48,15 @@ export function recordWebhookEvent(
  */
 export async function recordWebhookEvents(
   trx: Knex.Transaction,
-  tenantId: string,
+  { tenantId, now }: WebhookOrigin,
   kinds: readonly WebhookEvent[],
   make: (
     isWanted: (kind: WebhookEvent) => boolean,
-  ) =>
-    | readonly Omit<WebhookEventInput, 'tenantId'>[]
-    | Promise<readonly Omit<WebhookEventInput, 'tenantId'>[]>,
+  ) => readonly WebhookEventInput[] | Promise<readonly WebhookEventInput[]>,
 ): Promise<void> {
   const wanted = await wantedKinds(trx, tenantId);
   if (!kinds.some((kind) => wanted.has(kind))) return;
-  const at = new Date();
+  const at = now();
   const changes = await make((kind) => wanted.has(kind));
   const events = await mapInPortions(
     changes.filter(({ event }) => wanted.has(event)),
