@@ -32,6 +32,27 @@ export interface CompletedRun {
   readonly completedAt: Date;
 }
 
+/** Records an execution: it began now, and has ended now unless it runs, where no time is given. */
+const insertSql = `
+  insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
+    input, output, error, answer, started_at, completed_at)
+  values (:tenantId, :id, :runId, :workflow, :workflowId, :actor, :requestId, :status,
+    :input, :output, :error, :answer, coalesce(:startedAt::timestamptz, now()),
+    coalesce(:completedAt::timestamptz, case when :status::text <> 'running' then now() end))`;
+
+const unended = { output: null, error: null, answer: null, startedAt: null, completedAt: null };
+
+const runningRow = (run: FlowRun, place: TemporalRun) => ({
+  ...place,
+  ...unended,
+  tenantId: run.tenantId,
+  id: run.executionId,
+  actor: run.actor,
+  requestId: run.requestId,
+  status: 'running',
+  input: stringifyJson(run.input),
+});
+
 /** A run of a workflow, kept when Temporal has long forgotten it. */
 export class Execution extends TenantModel {
   static override tableName = 'execution';
@@ -55,12 +76,10 @@ export class Execution extends TenantModel {
     tenantId: string,
     run: CompletedRun,
   ): Promise<Readonly<Record<string, number>>> {
-    const { input, output, runId, ...columns } = run;
+    const { input, output, ...columns } = run;
     const rows = await sqlRows<{ output: Record<string, number> }>(
       trx,
-      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, status,
-         input, output, started_at, completed_at)
-       values (?, ?, ?, ?, ?, ?, 'completed', ?, ?, ?, ?)
+      `${insertSql}
        on conflict (tenant_id, workflow_id, run_id) do update set
          completed_at = excluded.completed_at,
          output = (
@@ -68,18 +87,18 @@ export class Execution extends TenantModel {
            from jsonb_each_text(excluded.output)
          )
        returning output`,
-      [
+      {
+        ...columns,
+        ...unended,
         tenantId,
-        runId,
-        runId,
-        columns.workflow,
-        columns.workflowId,
-        columns.actor,
-        JSON.stringify(input),
-        JSON.stringify(output),
-        columns.startedAt,
-        columns.completedAt,
-      ],
+        id: run.runId,
+        requestId: null,
+        status: 'completed',
+        input: JSON.stringify(input),
+        output: JSON.stringify(output),
+        startedAt: run.startedAt,
+        completedAt: run.completedAt,
+      },
     );
     return rows[0]?.output ?? output;
   }
@@ -97,26 +116,12 @@ export class Execution extends TenantModel {
   ): Promise<BegunStep> {
     const rows = await sqlRows<{ status: ExecutionStatus; result: string | null }>(
       trx,
-      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
-         input, started_at)
-       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now())
+      `${insertSql}
        on conflict (tenant_id, id) do update set run_id = excluded.run_id
-       returning status, case when steps -> ? is not null then
-         case when status = 'completed' then coalesce(answer::text, (steps -> ?)::text)
-           else (steps -> ?)::text end end as result`,
-      [
-        run.tenantId,
-        run.executionId,
-        place.runId,
-        place.workflow,
-        place.workflowId,
-        run.actor,
-        run.requestId,
-        stringifyJson(run.input),
-        step,
-        step,
-        step,
-      ],
+       returning status, case when steps -> :step is not null then
+         case when status = 'completed' then coalesce(answer::text, (steps -> :step)::text)
+           else (steps -> :step)::text end end as result`,
+      { ...runningRow(run, place), step },
     );
     const [row] = rows;
     const text = row?.result ?? null;
@@ -128,20 +133,10 @@ export class Execution extends TenantModel {
 
   /** Records that a flow was started, for whoever asks before its first step has told. */
   static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<void> {
-    await db.raw(
-      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
-         input, started_at)
-       values (?, ?, ?, ?, ?, ?, ?, 'running', ?, now()) on conflict (tenant_id, id) do nothing`,
-      [
-        run.tenantId,
-        run.executionId,
-        place.runId,
-        place.workflow,
-        place.workflowId,
-        run.actor,
-        run.requestId,
-        stringifyJson(run.input),
-      ],
+    await sqlRows(
+      db,
+      `${insertSql} on conflict (tenant_id, id) do nothing`,
+      runningRow(run, place),
     );
   }
 
@@ -180,28 +175,13 @@ export class Execution extends TenantModel {
     const error = ended.error === null ? null : stringifyJson(ended.error);
     const rows = await sqlRows<object>(
       trx,
-      `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
-         input, output, error, answer, started_at, completed_at)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, now(), now())
+      `${insertSql}
        on conflict (tenant_id, id) do update set status = excluded.status,
          output = excluded.output, error = excluded.error, answer = excluded.answer,
          completed_at = excluded.completed_at
        where execution.status = 'running'
        returning id`,
-      [
-        run.tenantId,
-        run.executionId,
-        place.runId,
-        place.workflow,
-        place.workflowId,
-        run.actor,
-        run.requestId,
-        ended.status,
-        stringifyJson(run.input),
-        output,
-        error,
-        error ?? output,
-      ],
+      { ...runningRow(run, place), status: ended.status, output, error, answer: error ?? output },
     );
     return rows.length > 0;
   }
