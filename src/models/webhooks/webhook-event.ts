@@ -116,10 +116,10 @@ export const WebhookOutbox = {
     const instant = (column: string): string =>
       `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     const sql = `select gen_random_uuid() as id, ?::text as event, id as record_id,
-        '{"event":"' || ? || '","timestamp":"' || ? || '","data":{"id":"' || id
-          || '","mobjectId":"' || record_type_id || '","data":' || data::text
-          || ',"createdAt":"' || ${instant('created_at')}
-          || '","updatedAt":"' || ${instant('updated_at')} || '"}}' as body,
+        json_build_object('event', ?::text, 'timestamp', ?::text, 'data', json_build_object(
+          'id', id, 'mobjectId', record_type_id, 'data', data,
+          'createdAt', ${instant('created_at')}, 'updatedAt', ${instant('updated_at')}
+        ))::text as body,
         row_number() over (order by id) as position
       from record where tenant_id = ? and record_type_id = ?::uuid`;
     const bindings = [event, event, at.toISOString(), type.tenantId, type.id];
