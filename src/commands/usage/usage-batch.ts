@@ -16,7 +16,8 @@ import {
 } from '../../models/usage/usage-event.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
-import type { RatedTransaction as Charge, RatingPlan } from '../../rating/index.js';
+import { chargeOf, dimensionOf } from '../../queries/usage/rated-transaction.js';
+import type { RatingPlan } from '../../rating/index.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
@@ -186,59 +187,35 @@ export class UsageBatch {
   }
 
   #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
-    const { event, owner, plan } = prepared;
+    const { owner, plan } = prepared;
     this.#plans.add(plan);
     this.#totals.add({ prepared, rated });
-    rated.transactions.forEach((transaction, index) => {
+    rated.transactions.forEach((charge, index) => {
       const transactionId = chargeId(row.id, index + 1);
       this.#transactions.push({
+        ...chargeOf(prepared, charge),
         partition: row.partition,
         id: transactionId,
         usageEventId: row.id,
-        externalTranId: event.externalTransactionId,
-        transactionDate: event.date,
-        accountId: transaction.billedAccountId,
-        masterAccountId: owner.accountId,
-        serviceId: event.serviceId,
-        serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
-        contractId: owner.line?.contractId ?? null,
         contractServiceId: owner.line?.id ?? null,
-        amount: transaction.amount,
-        quantity: transaction.quantity,
-        currency: transaction.currency,
-        usageType: transaction.usageType,
-        chargeType: transaction.chargeType,
         planId: StoredRatingPlan.idOf(plan),
-        shareFrom: transaction.share?.from ?? null,
-        shareTo: transaction.share?.to ?? null,
-        shareOf: transaction.share?.of ?? null,
-        sharedAmount: transaction.share?.amount ?? null,
+        shareFrom: charge.share?.from ?? null,
+        shareTo: charge.share?.to ?? null,
+        shareOf: charge.share?.of ?? null,
+        sharedAmount: charge.share?.amount ?? null,
       });
-      this.#addDimensions(transactionId, event.date, transaction);
-    });
-  }
-
-  #addDimensions(transactionId: string, date: string, transaction: Charge): void {
-    transaction.dimensions.forEach((dimension, position) => {
-      const { counter } = dimension;
-      this.#dimensions.push({
-        transactionId,
-        position,
-        dimensionId: dimension.attributeId,
-        dimensionName: dimension.attributeName,
-        rateCardRowId: dimension.rowId,
-        volume: dimension.volume,
-        rate: dimension.rate,
-        calcAmount: dimension.calcAmount,
-        currency: transaction.currency,
-        priceMethodType: dimension.priceMethod,
-        itemType: transaction.chargeType,
-        billStartDate: date,
-        billEndDate: date,
-        counterId: counter ? counterIdOf(counter.keyText) : null,
-        counterBefore: counter ? counter.before : null,
-        sharedVolume: dimension.whole?.volume ?? null,
-        sharedAmount: dimension.whole?.calcAmount ?? null,
+      charge.dimensions.forEach((dimension, position) => {
+        const { counter, whole } = dimension;
+        this.#dimensions.push({
+          ...dimensionOf(prepared, charge, dimension),
+          transactionId,
+          position,
+          rateCardRowId: dimension.rowId,
+          counterId: counter ? counterIdOf(counter.keyText) : null,
+          counterBefore: counter ? counter.before : null,
+          sharedVolume: whole?.volume ?? null,
+          sharedAmount: whole?.calcAmount ?? null,
+        });
       });
     });
   }

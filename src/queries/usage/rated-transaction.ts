@@ -6,7 +6,11 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
-import type { RatedDimension } from '../../models/usage/rated-dimension.js';
+import type {
+  Prepared,
+  RatedDimension as ChargeDimension,
+  RatedTransaction as Charge,
+} from '../../rating/index.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -43,10 +47,54 @@ export async function findAccountNumbers(
   return new Map(accounts.map(({ id, number }) => [id, number]));
 }
 
-function presentSummary(
-  transaction: RatedTransaction,
-  numbers: AccountNumbers,
-): RatedTransactionSummaryDto {
+/** Decimals as they are stored, or as the engine gives them. */
+type Undecoded<T, N extends keyof T> = Omit<T, N> & { readonly [K in N]: string | Decimal };
+
+/** A stored transaction, or one that a simulation would store. */
+type Charged = Undecoded<
+  Omit<RatedTransactionSummaryDto, 'accountNumber' | 'convCurrency'>,
+  'amount' | 'discount' | 'taxAmount' | 'quantity'
+>;
+
+type ChargedRow = Undecoded<Omit<RatedDimensionDto, 'id'>, 'volume' | 'rate' | 'calcAmount'> & {
+  readonly position: number;
+};
+
+/** What a transaction of an event is, of all that its row and its answer have in common. */
+export function chargeOf({ event, owner }: Prepared, charge: Charge) {
+  return {
+    externalTranId: event.externalTransactionId,
+    transactionDate: event.date,
+    accountId: charge.billedAccountId,
+    masterAccountId: owner.accountId,
+    serviceId: event.serviceId,
+    serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
+    contractId: owner.line?.contractId ?? null,
+    amount: charge.amount,
+    quantity: charge.quantity,
+    currency: charge.currency,
+    usageType: charge.usageType,
+    chargeType: charge.chargeType,
+  };
+}
+
+/** The same of a dimension of it. */
+export function dimensionOf({ event }: Prepared, charge: Charge, dimension: ChargeDimension) {
+  return {
+    dimensionId: dimension.attributeId,
+    dimensionName: dimension.attributeName,
+    volume: dimension.volume,
+    rate: dimension.rate,
+    calcAmount: dimension.calcAmount,
+    currency: charge.currency,
+    priceMethodType: dimension.priceMethod,
+    itemType: charge.chargeType,
+    billStartDate: event.date,
+    billEndDate: event.date,
+  };
+}
+
+function presentSummary(transaction: Charged, numbers: AccountNumbers): RatedTransactionSummaryDto {
   const { id, externalTranId, transactionDate, accountId, masterAccountId } = transaction;
   const { serviceId, serviceInstanceId, contractId, currency, usageType, chargeType, billed } =
     transaction;
@@ -72,12 +120,12 @@ function presentSummary(
   };
 }
 
-function presentDimension(dimension: RatedDimension): RatedDimensionDto {
+function presentDimension(dimension: ChargedRow): RatedDimensionDto {
   const { transactionId, position, dimensionId, dimensionName } = dimension;
   const { currency, priceMethodType } = dimension;
   const { billStartDate, billEndDate, isProrated, itemType } = dimension;
   return {
-    id: contentId(`${transactionId}/${position}`),
+    id: transactionId === null ? null : contentId(`${transactionId}/${position}`),
     transactionId,
     dimensionId,
     dimensionName,
@@ -95,7 +143,7 @@ function presentDimension(dimension: RatedDimension): RatedDimensionDto {
 
 /** The whole transaction; its dimensions must have been fetched. */
 export function presentRatedTransaction(
-  transaction: RatedTransaction,
+  transaction: Charged & { readonly dimensions?: readonly ChargedRow[] },
   numbers: AccountNumbers,
 ): RatedTransactionDto {
   return {

@@ -5,7 +5,13 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { callOperationsMax, explain, type Explained } from '../../rating/index.js';
-import { findAccountNumbers, type AccountNumbers } from './rated-transaction.js';
+import {
+  chargeOf,
+  dimensionOf,
+  findAccountNumbers,
+  presentRatedTransaction,
+  type AccountNumbers,
+} from './rated-transaction.js';
 import type { UsageEventDto } from './usage-event.js';
 import { readContent, type ReadMessage } from './usage-message.js';
 import { UsageRater, type Outcome, type RatedOutcome } from './usage-rater.js';
@@ -131,43 +137,22 @@ function presentCharges(
   { prepared, rated }: RatedOutcome<Explained>,
   numbers: AccountNumbers,
 ): UsageEventDto['ratedTransactions'] {
-  const { event, owner } = prepared;
-  return rated.transactions.map((transaction, index) => {
-    const { billedAccountId, amount, quantity, currency, usageType, chargeType } = transaction;
-    return {
+  return rated.transactions.map((charge, index) => {
+    const transaction = {
+      ...chargeOf(prepared, charge),
       id: null,
-      externalTranId: event.externalTransactionId,
-      transactionDate: event.date,
-      accountId: billedAccountId,
-      accountNumber: numbers.get(billedAccountId) ?? null,
-      masterAccountId: owner.accountId,
-      serviceId: event.serviceId,
-      serviceInstanceId: event.serviceInstanceId ?? owner.line?.serviceInstanceId ?? null,
-      contractId: owner.line?.contractId ?? null,
-      amount,
       discount: ZERO,
       taxAmount: ZERO,
-      quantity,
-      currency,
-      convCurrency: currency,
-      usageType,
-      chargeType,
       billed: false,
-      dimensions: transaction.dimensions.map((dimension) => ({
-        id: null,
+      dimensions: charge.dimensions.map((dimension, position) => ({
+        ...dimensionOf(prepared, charge, dimension),
         transactionId: null,
-        dimensionId: dimension.attributeId,
-        dimensionName: dimension.attributeName,
-        volume: dimension.volume,
-        rate: dimension.rate,
-        calcAmount: dimension.calcAmount,
-        currency,
-        priceMethodType: dimension.priceMethod,
-        billStartDate: event.date,
-        billEndDate: event.date,
+        position,
         isProrated: false,
-        itemType: chargeType,
       })),
+    };
+    return {
+      ...presentRatedTransaction(transaction, numbers),
       explanation: rated.explanations[index] ?? null,
       matches: true,
     };
