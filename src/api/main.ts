@@ -11,7 +11,7 @@ import type { Platform } from '../process/platform.js';
 import { loadReferenceData } from '../queries/reference/reference-data.js';
 import { acceptMany } from './server/accept.js';
 import { createApp } from './app.js';
-import { answerClientErrors, limitConnections } from './server/connections.js';
+import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
 import { isEnding } from './server/drain.js';
 import { listenInTurns } from './server/in-turns.js';
 import { refuseRequests } from './server/refuse-request.js';
@@ -65,9 +65,11 @@ export async function startApi(
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
+    const isRefused = refuseUnfit(server, platform);
     listenInTurns(server, {
       begin: (request, response) => {
-        if (!isEnding(request)) handle(request, response);
+        if (isEnding(request) || isRefused(request, response)) return;
+        handle(request, response);
       },
       refuse: refuseRequests(platform),
       clientOf: ({ socket, headers }) =>
@@ -137,6 +139,8 @@ export async function serve(
     headersTimeout,
     requestTimeout,
     connectionsCheckingInterval,
+    // Such a request is answered by us, with our headers.
+    requireHostHeader: false,
   });
   server.maxHeadersCount = maxHeadersCount;
   answer(server);

@@ -1,7 +1,8 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
+import { answerUnread } from './drain.js';
 import { stringifyJson } from './json.js';
 import { familyOfPath, presentProblem } from '../presenters/problem.js';
 import { securityHeaders } from '../guards/security-headers.js';
@@ -78,6 +79,36 @@ function endSlowly(socket: Socket, answer: string): void {
 /** The path of what was sent, as far as it can be seen: the error body depends on it. */
 const pathOf = (packet: Buffer | undefined): string =>
   /^[A-Z]+ (\/[^\s?]{0,200})/.exec(packet?.toString('latin1', 0, 300) ?? '')?.[1] ?? '/';
+
+/**
+ * Answers in place of Node, whose own answers have no headers of ours: an expectation that is none of
+ * HTTP's is 417, and a request of HTTP/1.1 that names no host is 400 (RFC 9112, section 3.2).
+ */
+export function refuseUnfit(server: Server, { config, metrics }: Platform) {
+  const headers = Object.entries(securityHeaders(config.publicUrl));
+  const refuse = (
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    text: string,
+  ): void => {
+    metrics.httpRequests.inc({ operation: 'unrouted', status });
+    response.statusCode = status;
+    for (const [name, value] of headers) response.setHeader(name, value);
+    response.setHeader('Content-Length', Buffer.byteLength(text));
+    response.setHeader('Content-Type', 'application/json; charset=utf-8');
+    answerUnread(request, response, request.method === 'HEAD' ? '' : text);
+  };
+  server.on('checkExpectation', (request, response) => refuse(request, response, 417, '{}'));
+  return (request: IncomingMessage, response: ServerResponse): boolean => {
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') return false;
+    const path = pathOf(Buffer.from(`GET ${request.url ?? '/'}`));
+    const failure = problem.validation('A request of HTTP/1.1 names its host.');
+    const text = stringifyJson(presentProblem(familyOfPath(path), failure, path));
+    refuse(request, response, failure.status, text);
+    return true;
+  };
+}
 
 interface ClientError extends Error {
   readonly code?: string;

@@ -206,12 +206,32 @@ describe('what is no request', () => {
       '"path":"uri=/api/v1/external/accounts"',
     ],
     ['nonsense', ['nonsense\r\n\r\n'], 400, 'no request'],
+    [
+      'no host',
+      ['GET /v1/mobjects HTTP/1.1\r\nConnection: close\r\n', '\r\n'],
+      400,
+      'names its host',
+    ],
+    [
+      'no host, of a body that is not sent',
+      ['POST /accounts HTTP/1.1\r\nContent-Length: 90000\r\n', 'Connection: close\r\n\r\n'],
+      400,
+      'names its host',
+    ],
+    [
+      'an expectation',
+      ['GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a lot\r\n', 'Connection: close\r\n\r\n'],
+      417,
+      '{}',
+    ],
   ];
   for (const [name, parts, status, text] of cases) {
     it(`is answered with ${status}: ${name}`, async () => {
       const answer = await answerTo(...parts);
       expect(answer?.status).to.equal(status);
       expect(answer?.head).to.match(/connection: close/i);
+      expect(answer?.head).to.match(/x-content-type-options: nosniff/i);
+      expect(answer?.head).to.match(/cache-control: no-store/i);
       expect(answer?.body).to.include(text);
       JSON.parse(answer?.body ?? '');
     });
