@@ -41,6 +41,26 @@ function insert(path, declaration, lines) {
   changes.set(path, `${text.slice(0, end + 1)}${lines}${text.slice(end + 1)}`);
 }
 
+/** Puts lines before a declaration and the comment above it. */
+function insertBefore(path, declaration, lines) {
+  const text = changes.get(path) ?? read(path);
+  const start = text.indexOf(declaration);
+  const comment = /\/\*\*(?:(?!\*\/)[^])*\*\/\n$/.exec(text.slice(0, start));
+  const end = comment?.index ?? start;
+  changes.set(path, `${text.slice(0, end)}${lines}\n${text.slice(end)}`);
+}
+
+/** Adds a name to an array of one declaration, on one line where it fits. */
+function append(text, declaration, name) {
+  const known = new RegExp(`${declaration} = \\[([^\\]]*)\\] as const;`).exec(text);
+  if (known === null) throw new Refusal(`there is no '${declaration}'`);
+  const names = known[1].split(',').map((one) => one.trim());
+  const all = [...names.filter(Boolean), name];
+  const line = `${declaration} = [${all.join(', ')}] as const;`;
+  const wrapped = `${declaration} = [\n${all.map((one) => `  ${one},\n`).join('')}] as const;`;
+  return text.replace(known[0], line.length <= 100 ? line : wrapped);
+}
+
 function endpoint(place, name) {
   const [subject = '', entity = ''] = place.split('/');
   const schema = `src/schemas/${subject}/${entity}.ts`;
@@ -53,8 +73,17 @@ function endpoint(place, name) {
     throw new Refusal(`${schema} has an operation '${key}'`);
   }
   const values = { key, tag, family, entity, name, subject, words: words(entity) };
-  Object.assign(values, { id: `${key}Of${pascal(entity)}`, path: `/v1/${entity}/${name}` });
-  insert(schema, `export const ${camel(entity)}Operations = {`, template('operation', values));
+  // Beside the resource itself, whose path is in the plural.
+  const resource = /path: '(\/v1\/[a-z-]+)'/.exec(text)?.[1] ?? `/v1/${entity}s`;
+  const answer = `${pascal(entity)}${pascal(name)}`;
+  Object.assign(values, {
+    answer,
+    id: `${key}Of${pascal(entity)}`,
+    path: `${resource}/${name}`,
+  });
+  const operations = `export const ${camel(entity)}Operations = {`;
+  insert(schema, operations, template('operation', values));
+  insertBefore(schema, operations, template('answer', values));
   const handler = template('handler', values);
   insert(
     `src/api/handlers/${subject}/${entity}.ts`,
@@ -68,6 +97,7 @@ function flow(entity, verb) {
   if (!['account', 'contract', 'service'].includes(entity)) {
     throw new Refusal(`no stub for '${entity}': use account, contract or service`);
   }
+  if (verb.includes('-')) throw new Refusal(`a flow is named by one verb, not by '${verb}'`);
   const values = {
     entity,
     verb,
@@ -92,13 +122,11 @@ function priceMethod(name) {
   create(`src/rating/price-methods/${name}.ts`, template('price-method', values));
   create(`test/unit/rating/${name}.test.ts`, template('price-method-test', values));
   const index = 'src/rating/price-methods/index.ts';
-  const text = read(index)
-    .replace(
-      'import { quantity }',
-      `import { ${values.key} } from './${name}.js';\nimport { quantity }`,
-    )
-    .replace(/,?\s*\] as const;/, `, ${values.key}] as const;`);
-  changes.set(index, text);
+  const text = read(index).replace(
+    'import { quantity }',
+    `import { ${values.key} } from './${name}.js';\nimport { quantity }`,
+  );
+  changes.set(index, append(text, 'export const priceMethods', values.key));
 }
 
 const kinds = { endpoint: [endpoint, 2], flow: [flow, 2], 'price-method': [priceMethod, 1] };

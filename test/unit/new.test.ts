@@ -70,8 +70,28 @@ describe('npm run new', function () {
     });
   }
 
+  it('puts a price method into the array on one line, or wrapped where it does not fit', async () => {
+    const index = join(copy, 'src/rating/price-methods/index.ts');
+    const options = { parser: 'typescript', printWidth: 100, singleQuote: true };
+    // The third does not fit any more, the fourth finds it wrapped.
+    for (const name of ['per-seat', 'per-active-seat', 'per-named-seat', 'per-idle-seat']) {
+      expect(run('price-method', name).status, name).to.equal(0);
+      expect(await check(readFileSync(index, 'utf8'), options), name).to.equal(true);
+    }
+    const text = readFileSync(index, 'utf8');
+    expect(text).to.include('  perActiveSeat,\n  perNamedSeat,\n  perIdleSeat,\n] as const;');
+  });
+
+  it('puts an endpoint beside its resource, and exports what it answers', () => {
+    expect(run('endpoint', 'billing/tax-rate', 'summary').status).to.equal(0);
+    const schema = readFileSync(join(copy, 'src/schemas/billing/tax-rate.ts'), 'utf8');
+    expect(schema).to.include("path: '/v1/tax-rates/summary'");
+    expect(schema).to.include('export const TaxRateSummary = Type.Object(');
+  });
+
   it('refuses what it does not know, and writes nothing', () => {
     expect(run('flow', 'bank', 'close').stderr).to.include("no stub for 'bank'");
+    expect(run('flow', 'account', 'set-aside').stderr).to.include('one verb');
     expect(run('price-method', 'PerSeat').stderr).to.include('not in kebab-case');
     expect(run('endpoint', 'billing/nothing', 'summary').stderr).to.include('there is no');
     expect(run('--help').stdout).to.include('npm run new -- endpoint');
