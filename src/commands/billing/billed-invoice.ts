@@ -3,6 +3,7 @@ import type { Days } from '../../kernel/time/billing-calendar.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
 import { presentTier } from '../../queries/billing/invoice.js';
+import { pageOfItems } from '../../queries/billing/item-page.js';
 import type { ChargeNames } from '../../queries/billing/charge-names.js';
 import type * as schema from '../../schemas/billing/invoice.js';
 import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
@@ -88,6 +89,12 @@ export function presentBilledInvoice(
   invoice: BilledInvoice,
 ): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
   const { currency, names } = invoice;
+  const rows = invoice.items.map((draft, position) => ({
+    ...itemRow(draft, position, names),
+    proration: draft.proration,
+    tiers: draft.tiers,
+  }));
+  const { page, next } = pageOfItems(rows, 0, rows.length);
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
     id: row.id,
@@ -111,8 +118,8 @@ export function presentBilledInvoice(
     contractId: row.contractId,
     voidReason: null,
     invoiceFileName: null,
-    items: invoice.items.map((draft, position) => {
-      const item = itemRow(draft, position, names);
+    nextItemOffset: next,
+    items: page.map((item) => {
       const { id, invoiceId, serviceId, description, volume, ratePerUnit, amount, tax } = item;
       const { balance, chargeType, priceMethodType, billStartDate, billEndDate } = item;
       const { serviceName, serviceCode } = item;
@@ -133,9 +140,9 @@ export function presentBilledInvoice(
         serviceName,
         serviceCode,
         currency,
-        unit: draft.unit,
-        proration: draft.proration,
-        tiers: draft.tiers.map(presentTier),
+        unit: item.unit,
+        proration: item.proration,
+        tiers: item.tiers.map(presentTier),
       };
     }),
   };

@@ -12,6 +12,7 @@ import { prorationOf, type Explanation } from '../../rating/index.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
 import { explainParts } from './charge-explainer.js';
+import { takeUntilHeavy } from './item-page.js';
 import { invoicePartsSql } from './invoice-parts.js';
 import { summarizeInvoice } from './invoice-summary.js';
 import { missingInvoice } from './invoice.js';
@@ -42,11 +43,16 @@ interface PartRow {
  */
 const shownMax = 10_000;
 const explanationsMax = 8 * 1024 * 1024;
+/** Items of one answer, and their bytes beside explanations (docs/decisions/0313). */
+const itemsMax = 5_000;
+const itemBytesMax = 7 * 1024 * 1024;
 
 /** Which part of an explanation is asked for. */
 interface Detail extends PageRequest {
   /** Only this item. */
   readonly itemId?: string;
+  /** How many items to skip. */
+  readonly itemOffset: number;
   /** Whether the detail of items is left out. */
   readonly summaryOnly: boolean;
 }
@@ -58,7 +64,7 @@ interface Detail extends PageRequest {
 export async function explainInvoice(
   { tenantId, db }: Scope,
   id: string,
-  { itemId, summaryOnly, ...page }: Detail,
+  { itemId, itemOffset, summaryOnly, ...page }: Detail,
 ): Promise<InvoiceExplanationDto> {
   const invoice = await Invoice.query(db.read)
     .forTenant(tenantId)
@@ -72,6 +78,9 @@ export async function explainInvoice(
       value: itemId,
     });
   }
+  const rest = summaryOnly ? [] : items.slice(itemOffset);
+  const explained = await explainItems(db.read, tenantId, invoice, rest.slice(0, itemsMax), page);
+  const shown = takeUntilHeavy(explained, weightOf, itemBytesMax);
   return {
     invoiceId: id,
     invoiceNo: invoice.invoiceNo,
@@ -80,8 +89,16 @@ export async function explainInvoice(
     amount: new Decimal(invoice.amount),
     taxAmount: new Decimal(invoice.taxAmount),
     summary: await summarizeInvoice(db.read, tenantId, invoice),
-    items: summaryOnly ? [] : await explainItems(db.read, tenantId, invoice, items, page),
+    items: [...shown],
+    nextItemOffset: shown.length < rest.length ? itemOffset + shown.length : null,
   };
+}
+
+/** Bytes of an item beside its explanations: at the most, but for what texts take. */
+function weightOf({ description, transactions, charges }: ExplainedItemDto): number {
+  const texts = [description, transactions.map(({ externalTranId }) => externalTranId)];
+  const rows = transactions.length + charges.length;
+  return Buffer.byteLength(JSON.stringify(texts)) + 600 + 450 * rows;
 }
 
 async function explainItems(
@@ -91,6 +108,7 @@ async function explainItems(
   items: readonly InvoiceItem[],
   page: PageRequest,
 ): Promise<ExplainedItemDto[]> {
+  if (items.length === 0) return [];
   const itemIds = items.map((item) => item.id);
   const sums = await readSums(db, tenantId, id, itemIds);
   const parts = await readParts(db, tenantId, id, itemIds, page);

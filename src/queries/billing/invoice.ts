@@ -12,11 +12,13 @@ import { InvoiceDocument } from '../../models/billing/invoice-document.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { readRecords } from '../../models/db/read-records.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 import { prorationFrom, type Proration } from '../../rating/index.js';
 import type { Listed, StoredFile } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as itemSchema from '../../schemas/billing/invoice-item.js';
 import type * as schema from '../../schemas/billing/invoice.js';
+import { itemsMax, pageOfItems } from './item-page.js';
 import { listRecords } from '../lists/record-list.js';
 
 type InvoiceDto = Static<typeof schema.Invoice>;
@@ -144,37 +146,66 @@ const pdfNamesSql = `
   select invoice_id, file_name from invoice_document
   where tenant_id = $1 and content_type = '${pdfType}' and invoice_id = any($2::uuid[])`;
 
-/** Invoices of these ids with their items, in the order of their numbers. */
+/** Invoices of these ids with their items from a place on, in the order of their numbers. */
 export async function readInvoices(
   { db, tenantId, now }: Scope,
   ids: readonly string[],
+  itemOffset = 0,
 ): Promise<InvoiceDto[]> {
   if (ids.length === 0) return [];
   const invoices = await Invoice.query(db.read)
     .forTenant(tenantId)
     .whereIn('id', [...ids])
     .orderBy('invoiceNo')
-    .withGraphFetched('items');
+    .withGraphFetched('items')
+    .modifyGraph('items', (items) => {
+      void items.where('position', '>=', itemOffset).where('position', '<', itemOffset + itemsMax);
+    });
+  const counts = await countItems(db.read, tenantId, ids);
   const names = await findAccountNames(db.read, tenantId, invoices);
   const pdfs = await readRecords(InvoiceDocument, db.read, tenantId, pdfNamesSql, [ids]);
   const fileNames = new Map(pdfs.map(({ invoiceId, fileName }) => [invoiceId, fileName]));
   const today = utcDate(now());
   const presented: InvoiceDto[] = [];
   for (const invoice of invoices) {
-    const { items = [], currency } = invoice;
+    const { id, items = [], currency } = invoice;
+    const { page, next } = pageOfItems(items, itemOffset, counts.get(id) ?? 0);
     presented.push({
       ...presentSummary(invoice, names, today),
       voidReason: invoice.voidReason,
-      invoiceFileName: fileNames.get(invoice.id) ?? null,
-      items: await mapInPortions(items, (item) => presentItem(item, currency)),
+      invoiceFileName: fileNames.get(id) ?? null,
+      nextItemOffset: next,
+      items: await mapInPortions(page, (item) => presentItem(item, currency)),
     });
   }
   return presented;
 }
 
-/** An invoice with its items, in their order (spec/resources.md R83). 404: there is none. */
-export async function getInvoice(scope: Scope, id: string): Promise<InvoiceDto> {
-  const [invoice] = await readInvoices(scope, [id]);
+/** How many items each of the invoices has. */
+async function countItems(
+  db: Knex,
+  tenantId: string,
+  invoiceIds: readonly string[],
+): Promise<Map<string, number>> {
+  const rows = await sqlRows<{ id: string; count: number }>(
+    db,
+    `select invoice_id as "id", count(*)::integer as "count" from invoice_item
+     where tenant_id = ? and invoice_id = any(?::uuid[]) group by 1`,
+    [tenantId, [...invoiceIds]],
+  );
+  return new Map(rows.map(({ id, count }) => [id, count]));
+}
+
+/**
+ * An invoice with its items from a place on, in their order (spec/resources.md R83), as many as an
+ * answer may have (docs/decisions/0313). 404: there is none.
+ */
+export async function getInvoice(
+  scope: Scope,
+  id: string,
+  itemOffset?: number,
+): Promise<InvoiceDto> {
+  const [invoice] = await readInvoices(scope, [id], itemOffset);
   if (!invoice) throw missingInvoice(id);
   return invoice;
 }

@@ -161,9 +161,16 @@ export const InvoiceExplanation = Type.Object(
     summary: ExplanationSummary,
     items: Type.Array(ExplainedItem, {
       description:
-        'The items, in their order; none where `limit` is 0. Together they show at most 10,000 transactions and as many charges, ' +
+        'The items, in their order. Together they show at most 10,000 transactions and as many charges, ' +
         'and 8 MiB of explanations; further ones are null.',
     }),
+    nextItemOffset: nullable(
+      Type.Integer({
+        description:
+          'The `itemOffset` of the items that follow, where the answer would be larger than 16 MiB ' +
+          'or have more than 5,000 items; null: none follow.',
+      }),
+    ),
   },
   { description: 'How an invoice came about.' },
 );

@@ -38,10 +38,20 @@ export const InvoiceSummary = Type.Object(InvoiceHeader, {
   description: 'An invoice without its items.',
 });
 
+const nextItemOffset = nullable(
+  Type.Integer({
+    description:
+      'The `itemOffset` of the items that follow, where the answer would be larger than 16 MiB; ' +
+      'null: none follow.',
+  }),
+);
+const itemOffset = WholeNumber({ description: 'Items to skip.', minimum: 0, default: 0 });
+
 export const Invoice = Type.Object(
   {
     ...InvoiceHeader,
     items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
+    nextItemOffset,
     voidReason: nullable(Type.String({ description: 'Why it was voided, where that was said.' })),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
   },
@@ -90,7 +100,7 @@ export const invoiceOperations = {
     path: external('/invoices/{invoiceId}'),
     tag,
     summary: 'Read an invoice with its items',
-    query: Type.Object(viewQuery),
+    query: Type.Object({ ...viewQuery, itemOffset }),
     details:
       'Each item says how volume and rate make its amount: unit, tiers, days that were charged.',
     success: reply.dto(Invoice, detailRow),
@@ -137,6 +147,7 @@ export const invoiceOperations = {
       'the invoice before) and each item down to transactions and formula steps.',
     query: Type.Object({
       itemId: Type.Optional(Uuid('Only this item in detail.')),
+      itemOffset,
       limit: WholeNumber({
         description: 'Transactions of each item, at most 1000.',
         minimum: 1,

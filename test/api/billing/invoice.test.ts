@@ -17,6 +17,40 @@ describe('invoices', () => {
   const createAccount = async (name: string, owner = tenant): Promise<string> =>
     (await owner.post(`${external}/accounts`, { name }).expect(201)).body.id;
 
+  // docs/decisions/0313
+  it('have as many items in an answer as it may have bytes, and say where they go on', async () => {
+    // 20,000 items of about 1.1 KB are 22 MB.
+    const items = [{ description: 'x'.repeat(255) }];
+    const id = await storeInvoice(tenant.scope, {
+      invoice: { invoiceNo: 'INV-LARGE', accountId },
+      items,
+    });
+    await tenant.scope.db.transaction((trx) =>
+      trx.raw(
+        `insert into invoice_item select (jsonb_populate_record(
+           item, jsonb_build_object('id', uuidv7(), 'position', number))).*
+         from invoice_item as item cross join generate_series(1, 19999) as number
+         where invoice_id = ?`,
+        [id],
+      ),
+    );
+    for (const path of [`${invoices}/${id}`, `/v1/invoices/${id}/explain`]) {
+      const seen: string[] = [];
+      let answers = 0;
+      for (let next: number | null = 0; next !== null; answers += 1) {
+        const { body, text } = await tenant.get(`${path}?itemOffset=${next}`).expect(200);
+        expect(Buffer.byteLength(text), path).to.be.below(16 * 1024 * 1024);
+        seen.push(...(body.items as { id: string }[]).map((item) => item.id));
+        next = body.nextItemOffset as number | null;
+      }
+      expect(new Set(seen).size, path).to.equal(20_000);
+      expect(seen, path).to.have.length(20_000);
+      expect(answers, path).to.be.within(2, 4);
+      const beyond = await tenant.get(`${path}?itemOffset=20000`).expect(200);
+      expect(beyond.body).to.deep.include({ items: [], nextItemOffset: null });
+    }
+  }).timeout(60_000);
+
   describe('lists', () => {
     let other: TestTenant;
     let acme: string;
@@ -175,6 +209,7 @@ describe('invoices', () => {
         approvalStatus: 'Approved',
         contractId: null,
         invoiceFileName: null,
+        nextItemOffset: null,
         items: [
           {
             id: secondId,

@@ -8,7 +8,7 @@ import type { Handlers } from '../../mount.js';
 
 export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
-  get: ({ params }, scope) => getInvoice(scope, params.invoiceId),
+  get: ({ params, query }, scope) => getInvoice(scope, params.invoiceId, query.itemOffset),
   getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
   void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
   explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),

@@ -1,0 +1,51 @@
+/** Bytes of items, beside explanations, that one answer or event may have (docs/decisions/0313). */
+const itemBytesMax = 15 * 1024 * 1024;
+
+/** Names, ids, numbers and dates of an item; no item has less. */
+const itemBytes = 900;
+const tierBytes = 250;
+
+/** More items than this never fit into one answer. */
+export const itemsMax = Math.ceil(itemBytesMax / itemBytes);
+
+interface Weighed {
+  readonly description: string | null;
+  readonly serviceName: string | null;
+  readonly serviceCode: string | null;
+  readonly unit: string | null;
+  readonly tiers: readonly unknown[] | null;
+}
+
+const weightOf = ({ tiers, ...item }: Weighed): number => {
+  const texts = [item.description, item.serviceName, item.serviceCode, item.unit];
+  return itemBytes + Buffer.byteLength(JSON.stringify(texts)) + tierBytes * (tiers?.length ?? 0);
+};
+
+/**
+ * The first of items that weigh no more together than `max` bytes; at least one, so that whoever goes on
+ * behind them reaches the end.
+ */
+export function takeUntilHeavy<T>(
+  items: readonly T[],
+  weigh: (item: T) => number,
+  max: number,
+): readonly T[] {
+  let weight = 0;
+  const end = items.findIndex((item, index) => {
+    weight += weigh(item);
+    return index > 0 && weight > max;
+  });
+  return end < 0 ? items : items.slice(0, end);
+}
+
+/** The items from `offset` on that one answer may have, and where the others begin; null: there are none. */
+export function pageOfItems<T extends Weighed>(
+  items: readonly T[],
+  offset: number,
+  count: number,
+  max = itemBytesMax,
+): { readonly page: readonly T[]; readonly next: number | null } {
+  const page = takeUntilHeavy(items, weightOf, max);
+  const end = offset + page.length;
+  return { page, next: page.length > 0 && end < count ? end : null };
+}
