@@ -10,6 +10,24 @@ const plainSyntax = [
   },
 ];
 
+const accessTables =
+  'tenant|access_key(_use)?|mcp_client|oauth_(client|code|decision|flow|grant|refresh_token)|signing_key|token_revocation';
+const accessSql = `/\\b(from|join|into|update|table)\\s+(public\\.)?(${accessTables})\\b/i`;
+const accessOnly = 'Only access, and its models, touch the tables of access.';
+const foreignTables = [
+  { selector: `TemplateElement[value.raw=${accessSql}]`, message: accessOnly },
+  { selector: `Literal[value=${accessSql}]`, message: accessOnly },
+  // Of knex: `db('tenant')`.
+  {
+    selector: `CallExpression[callee.type='Identifier'] > Literal.arguments:first-child[value=/^(${accessTables})$/]`,
+    message: accessOnly,
+  },
+  {
+    selector: `PropertyDefinition[key.name='tableName'] > Literal[value=/^(${accessTables})$/]`,
+    message: accessOnly,
+  },
+];
+
 const writingSql =
   '/\\b(insert into|delete from|update \\w+( as \\w+)? set|merge into|truncate|lock table|pg_advisory\\w*|for (no key )?update|for (key )?share)\\b/i';
 const writingCalls =
@@ -51,11 +69,17 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/**/*.ts'],
+    ignores: ['src/access/**', 'src/models/access/**'],
+    rules: { 'no-restricted-syntax': ['error', ...plainSyntax, ...foreignTables] },
+  },
+  {
     files: ['src/queries/**/*.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
         ...plainSyntax,
+        ...foreignTables,
         { selector: `TemplateElement[value.raw=${writingSql}]`, message: readOnly },
         { selector: `Literal[value=${writingSql}]`, message: readOnly },
         {

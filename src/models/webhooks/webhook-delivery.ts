@@ -3,6 +3,7 @@ import { Model } from 'objection';
 import type { DeliveryStatus } from '../../messages/webhook.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
+import { isSuspendedSql } from '../access/tenant.js';
 
 /** A delivery that is asked for again and again keeps the attempts of its last rounds. */
 const roundsKept = 10;
@@ -180,9 +181,7 @@ export class WebhookDelivery extends TenantModel {
              where failure.tenant_id = webhook.tenant_id and failure.webhook_id = webhook.id
            ) then ?::int else ?::int end - coalesce(sending.count, 0))
          ) as next
-         where webhook.active and not exists (
-           select from tenant where tenant.id = webhook.tenant_id and tenant.suspended_at is not null
-         )
+         where webhook.active and not ${isSuspendedSql('webhook.tenant_id')}
        ),
        chosen as (
          select tenant_id, id from waiting

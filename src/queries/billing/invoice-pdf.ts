@@ -14,6 +14,7 @@ import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { itemProration, missingInvoice } from './invoice.js';
 import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
+import { tenantNameSql } from '../../models/access/tenant.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** The next invoices of a run, in the order of their ids. */
@@ -117,10 +118,10 @@ interface PdfSeller {
 async function sellerOf(db: Knex, tenantId: string): Promise<PdfSeller> {
   const rows = await sqlRows<SellerRow>(
     db,
-    `select coalesce(seller.name, tenant.name) as "name", street, street2, zip_code as "zipCode",
+    `select coalesce(seller.name, ${tenantNameSql('given.id')}, given.id) as "name", street, street2, zip_code as "zipCode",
        city, country, vat_id as "vatId", registration, payment_text as "text", iban, bic,
        coalesce(usage_appendix, false) as "hasUsage"
-     from tenant left join seller on seller.tenant_id = tenant.id where tenant.id = ?`,
+     from (select ?::text as id) as given left join seller on seller.tenant_id = given.id`,
     [tenantId],
   );
   const [row] = rows;
