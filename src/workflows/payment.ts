@@ -1,4 +1,4 @@
-import type { PaymentFlowInput } from '../activities/payments/payment.js';
+import type { PaymentFlowInput } from '../messages/payment-flow.js';
 import type { FlowInput, FlowRun } from '../messages/flow-run.js';
 import { lastStep } from './runtime/flow.js';
 import { shortSteps } from './runtime/proxies.js';

@@ -1,6 +1,5 @@
-import { billAccounts, type BilledAccounts } from '../../commands/billing/bill-accounts.js';
-import { TooManyCharges } from '../../commands/billing/charge-limit.js';
-import { tookTooLong } from '../../kernel/sql-state.js';
+import type { BilledAccounts } from '../../commands/billing/bill-accounts.js';
+import { billEach } from '../../commands/billing/bill-each.js';
 import { presentBilledInvoice } from '../../commands/billing/billed-invoice.js';
 import {
   billingSizes,
@@ -8,7 +7,6 @@ import {
   draftsWorthShowing,
   type BillingBatch,
   type BillingBatchResult,
-  type BillingProblem,
   type BillingRunInput,
   type BillingRunStart,
 } from '../../messages/billing-run.js';
@@ -24,22 +22,9 @@ import {
   type BillingRunEnd,
 } from '../../queries/billing/billing-run.js';
 import { findOpenUsage } from '../../queries/usage/open-usage.js';
-import { activityFailure } from '../failure.js';
 import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
-
-function billBatch(scope: Scope, executionId: string, batch: BillingBatch) {
-  const { input, invoiceDate, accountIds } = batch;
-  return billAccounts(scope, {
-    executionId,
-    invoiceDate,
-    accountIds,
-    period: { first: input.periodStart, last: input.periodEnd },
-    isNamed: input.accountId !== undefined,
-    isDryRun: input.dryRun === true,
-  });
-}
 
 function listAccounts(
   platform: Platform,
@@ -50,39 +35,22 @@ function listAccounts(
 }
 
 export function billingRunActivities(platform: Platform) {
-  /** An account that an error of ours stops must not stop the others. */
-  const billEach = async (
-    scope: Scope,
-    executionId: string,
-    batch: BillingBatch,
-  ): Promise<BilledAccounts> => {
-    try {
-      return await billBatch(scope, executionId, batch);
-    } catch (error) {
-      const isTooMany = error instanceof TooManyCharges;
-      if (activityFailure(error) !== error && !tookTooLong(error)) throw error;
-      if (!isTooMany) {
-        platform.log.error(
-          { err: error, tenantId: scope.tenantId, executionId, accounts: batch.accountIds.length },
-          'billing',
-        );
-      }
-      const { accountIds } = batch;
-      const [only] = accountIds;
-      if (only !== undefined && accountIds.length === 1) {
-        return { invoices: [], problems: [isTooMany ? tooManyOf(only, error) : faultOf(only)] };
-      }
-      // Halved until it is found: the others are billed together.
-      const middle = Math.ceil(accountIds.length / 2);
-      const results: BilledAccounts[] = [];
-      for (const half of [accountIds.slice(0, middle), accountIds.slice(middle)]) {
-        results.push(await billEach(scope, executionId, { ...batch, accountIds: half }));
-      }
-      return {
-        invoices: results.flatMap(({ invoices }) => invoices),
-        problems: results.flatMap(({ problems }) => problems),
-      };
-    }
+  const billBatch = (scope: Scope, executionId: string, batch: BillingBatch) => {
+    const { input, invoiceDate, accountIds } = batch;
+    const request = {
+      executionId,
+      invoiceDate,
+      accountIds,
+      period: { first: input.periodStart, last: input.periodEnd },
+      isNamed: input.accountId !== undefined,
+      isDryRun: input.dryRun === true,
+    };
+    return billEach(scope, request, (error, accounts) =>
+      platform.log.error(
+        { err: error, tenantId: scope.tenantId, executionId, accounts },
+        'billing',
+      ),
+    );
   };
 
   return {
@@ -108,7 +76,7 @@ export function billingRunActivities(platform: Platform) {
       alive(run.tenantId, async () => {
         const scope = workflowScope(platform, run.tenantId, run.actor);
         const { invoices, problems } = await measured(platform, batch, () =>
-          billEach(scope, run.executionId, batch),
+          billBatch(scope, run.executionId, batch),
         );
         const isDryRun = batch.input.dryRun === true;
         const drafts = isDryRun ? draftsWorthShowing(invoices).map(presentBilledInvoice) : [];
@@ -142,21 +110,3 @@ async function measured(
   for (const { code } of billed.problems) metrics.billingProblems.inc({ code });
   return billed;
 }
-
-const faultOf = (accountId: string): BillingProblem => ({
-  accountId,
-  contractServiceId: null,
-  chargeType: null,
-  periodStart: null,
-  code: 'INTERNAL_ERROR',
-  message: 'Billing this account failed because of an error on our side; it can be run again.',
-});
-
-const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
-  accountId,
-  contractServiceId: null,
-  chargeType: null,
-  periodStart: null,
-  code: 'TOO_MANY_CHARGES',
-  message,
-});

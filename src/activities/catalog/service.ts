@@ -1,6 +1,6 @@
 import { approveService } from '../../commands/flows/approve.js';
 import { cloneService } from '../../commands/catalog/clone-service.js';
-import { createByFlow, requireDraft, saveByFlow } from '../../commands/flows/save-by-flow.js';
+import { createOrComplete, saveByFlow } from '../../commands/flows/save-by-flow.js';
 import { createService, deleteService, updateService } from '../../commands/catalog/service.js';
 import type { Platform } from '../../process/platform.js';
 import { getService } from '../../queries/catalog/service.js';
@@ -10,17 +10,19 @@ import { actOn, deletedBy, startStep } from '../flows/start-node.js';
 
 export function serviceActivities(platform: Platform) {
   return {
-    createService: startStep(platform, 'createService', (scope, { resolved, save, draftId }) => {
-      if (draftId === undefined) {
-        const input = reviveInput(ServiceCreate, resolved);
-        return createByFlow(scope, save, (inner) => createService(inner, input));
-      }
-      const input = reviveInput(ServiceUpdate, resolved);
-      return saveByFlow(scope, save, async (inner) => {
-        await requireDraft(inner, 'service', draftId);
-        return updateService(inner, draftId, input);
-      });
-    }),
+    createService: startStep(platform, 'createService', (scope, { resolved, save, draftId }) =>
+      createOrComplete(
+        scope,
+        save,
+        { id: draftId, fields: resolved },
+        {
+          forCreate: ServiceCreate,
+          forUpdate: ServiceUpdate,
+          create: createService,
+          update: updateService,
+        },
+      ),
+    ),
     editService: startStep(platform, 'editService', (scope, { resolved, save }) => {
       const { id, ...fields } = resolved;
       const input = reviveInput(ServiceUpdate, fields);

@@ -4,7 +4,7 @@ import {
   deleteContract,
   updateContract,
 } from '../../commands/contracts/contract.js';
-import { createByFlow, requireDraft, saveByFlow } from '../../commands/flows/save-by-flow.js';
+import { createOrComplete, saveByFlow } from '../../commands/flows/save-by-flow.js';
 import type { Platform } from '../../process/platform.js';
 import { getContract } from '../../queries/contracts/contract.js';
 import { ContractCreate, ContractUpdate } from '../../schemas/contracts/contract.js';
@@ -13,17 +13,19 @@ import { actOn, deletedBy, startStep } from '../flows/start-node.js';
 
 export function contractActivities(platform: Platform) {
   return {
-    createContract: startStep(platform, 'createContract', (scope, { resolved, save, draftId }) => {
-      if (draftId === undefined) {
-        const input = reviveInput(ContractCreate, resolved);
-        return createByFlow(scope, save, (inner) => createContract(inner, input));
-      }
-      const input = reviveInput(ContractUpdate, resolved);
-      return saveByFlow(scope, save, async (inner) => {
-        await requireDraft(inner, 'contract', draftId);
-        return updateContract(inner, draftId, input);
-      });
-    }),
+    createContract: startStep(platform, 'createContract', (scope, { resolved, save, draftId }) =>
+      createOrComplete(
+        scope,
+        save,
+        { id: draftId, fields: resolved },
+        {
+          forCreate: ContractCreate,
+          forUpdate: ContractUpdate,
+          create: createContract,
+          update: updateContract,
+        },
+      ),
+    ),
     editContract: startStep(platform, 'editContract', (scope, { resolved, save }) => {
       const { id, ...fields } = resolved;
       const input = reviveInput(ContractUpdate, fields);

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
+import type { Static, TSchema } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { Draft } from '../../models/flows/draft.js';
 import type { FlowEntity } from '../../schemas/flows/flow.js';
+import { reviveInput } from '../../schemas/fields/validator.js';
 import { approvable } from './approve.js';
 
 /** A call of a flow that makes or changes a record. */
@@ -69,6 +71,37 @@ export async function saveByFlow<Dto extends Saved>(
     if (save.isDraft) return keepDraft(trx, scope, save, saved);
     const draft = await Draft.take(trx, scope.tenantId, save.entity, saved.id);
     return draft ? complete(inner, saved, draft) : saved;
+  });
+}
+
+/** How a create flow makes a record, and changes the draft that an earlier call of it left. */
+interface Creating<Create extends TSchema, Update extends TSchema, Dto> {
+  readonly forCreate: Create;
+  readonly forUpdate: Update;
+  readonly create: (scope: Scope, input: Static<Create>) => Promise<Dto>;
+  readonly update: (scope: Scope, id: string, input: Static<Update>) => Promise<Dto>;
+}
+
+/** Makes a record of a resolved start node, or completes the draft of this id. 404: it is no draft. */
+export async function createOrComplete<
+  Create extends TSchema,
+  Update extends TSchema,
+  Dto extends Saved,
+>(
+  scope: Scope,
+  save: FlowSave,
+  draft: { readonly id: string | undefined; readonly fields: Readonly<Record<string, unknown>> },
+  { forCreate, forUpdate, create, update }: Creating<Create, Update, Dto>,
+): Promise<Drafted<Dto>> {
+  const { id, fields } = draft;
+  if (id === undefined) {
+    const input = reviveInput(forCreate, fields);
+    return createByFlow(scope, save, (inner) => create(inner, input));
+  }
+  const input = reviveInput(forUpdate, fields);
+  return saveByFlow(scope, save, async (inner) => {
+    await requireDraft(inner, save.entity, id);
+    return update(inner, id, input);
   });
 }
 
