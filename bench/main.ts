@@ -21,6 +21,8 @@ import { measureFlow } from './flow.js';
 import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 import { measurePdf } from './pdf.js';
+import { measureTotals } from './totals.js';
+import { measureAgainst } from './against.js';
 
 const tenantId = 'bench';
 const accountCount = 100;
@@ -105,6 +107,7 @@ const measures = {
   flow: measureFlow,
   flat: measureFlat,
   bill: measureBill,
+  totals: measureTotals,
   pdf: measurePdf,
 };
 
@@ -126,6 +129,12 @@ async function run(asked: readonly string[], transactions: number): Promise<void
   await keepRows(rows, transactions);
 }
 
+interface BenchOptions {
+  readonly transactions: number;
+  readonly against?: string;
+  readonly rounds: number;
+}
+
 await new Command('npm run bench --')
   .description(
     'Measures each row beside its floor; bench/results.json and docs/bench.svg keep them.',
@@ -137,7 +146,11 @@ await new Command('npm run bench --')
     Number,
     10_000,
   )
-  .action((asked: string[], { transactions }: { readonly transactions: number }) =>
-    run(asked, transactions),
-  )
+  .option('--against <commit>', 'measure another commit in turn with this checkout, and compare')
+  .option('--rounds <count>', 'how often each is measured with --against', Number, 2)
+  .action(async (asked: string[], options: BenchOptions) => {
+    const { transactions, against, rounds } = options;
+    if (against === undefined) await run(asked, transactions);
+    else measureAgainst(against, asked, rounds);
+  })
   .parseAsync();

@@ -11,6 +11,9 @@ const eventsPerBatch = 1_000;
 const floorEvents = 500;
 const floorConnections = 4;
 
+/** About; of what `UsageMaker` makes. */
+const messageBytes = 230;
+
 const tables = ['usage_event', 'rated_transaction', 'rated_dimension'] as const;
 
 async function fillLog(bench: Bench, run: string, count: number): Promise<void> {
@@ -93,6 +96,47 @@ async function measureInsert(bench: Bench, db: pg.Client, run: string): Promise<
   return ratedEvents / seconds;
 }
 
+/** Waits until what follows rating behind it is done, and tables have their size. */
+async function settle(db: pg.Client): Promise<void> {
+  const isBehind = async () => (await db.query('select from usage_delta limit 1')).rowCount !== 0;
+  while (await isBehind()) await wait(50);
+  await db.query('checkpoint');
+}
+
+interface Space {
+  readonly disk: string;
+  readonly wal: string;
+}
+
+/** Bytes of all tables with their indexes, and of all WAL that was ever written. */
+async function spaceOf(db: pg.Client): Promise<Space> {
+  const { rows } = await db.query<Space>(
+    `select sum(pg_total_relation_size(oid)) as disk, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal
+     from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  );
+  return rows[0] ?? { disk: '0', wal: '0' };
+}
+
+/** What an event has taken, from its publication to its totals. */
+const bytesBetween = (before: Space, after: Space) => ({
+  disk: (Number(after.disk) - Number(before.disk)) / ratedEvents,
+  wal: (Number(after.wal) - Number(before.wal)) / ratedEvents,
+});
+
+function bytesRow(id: string, where: string, value: number, aim: number): BenchRow {
+  return {
+    id,
+    value,
+    floorValue: messageBytes,
+    ratio: value / messageBytes,
+    unit: 'B',
+    isReached: value <= aim,
+    aim: `<= ${aim} B`,
+    measure: `bytes ${where} of an event, from its publication to its totals`,
+    floor: 'B of its message',
+  };
+}
+
 /** From a filled log to committed rated transactions, against a bulk insert of the same rows. */
 export async function measureRate(bench: Bench): Promise<BenchRow[]> {
   const db = new pg.Client({ connectionString: bench.databaseUrl });
@@ -104,8 +148,10 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
   await fillLog(bench, 'warm-up', warmUpEvents);
   await bench.product.ask({ do: 'startWorkers' });
   await drain(db);
+  await settle(db);
   await bench.product.ask({ do: 'stopWorkers' });
   const run = `rate-${Date.now()}`;
+  const before = await spaceOf(db);
   bench.tell(`filling the log with ${ratedEvents} events`);
   await fillLog(bench, run, ratedEvents);
   await db.query('checkpoint');
@@ -116,6 +162,9 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
     [`${run}-%`],
   );
   if (Number(rated.rows[0]?.count) !== ratedEvents) throw new Error('not all events were rated');
+  await settle(db);
+  const space = bytesBetween(before, await spaceOf(db));
+  await bench.product.ask({ do: 'stopWorkers' });
   await db.query('checkpoint');
   const floorValue = await measureInsert(bench, db, run);
   await db.end();
@@ -133,5 +182,7 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
       measure: `events per second from a filled log, ${bench.services.length} metered, tiered services`,
       floor: '/s bulk insert of the same rows',
     },
+    bytesRow('disk', 'on disk', space.disk, 900),
+    bytesRow('wal', 'of WAL', space.wal, 1_200),
   ];
 }

@@ -42,7 +42,7 @@ export async function up(knex) {
 
     create table usage_total (
       tenant_id text collate "C" not null,
-      -- hour: by account; coarse hour and coarse day: of all accounts together.
+      -- day: by account; coarse hour and coarse day: of all accounts together.
       grain text collate "C" not null,
       combination_id uuid not null,
       start_at timestamptz not null,
@@ -51,7 +51,7 @@ export async function up(knex) {
       quantities numeric[] not null,
       amounts numeric[] not null,
       constraint usage_total_pkey primary key (tenant_id, grain, combination_id, start_at),
-      constraint usage_total_grain check (grain in ('hour', 'coarse hour', 'coarse day'))
+      constraint usage_total_grain check (grain in ('day', 'coarse hour', 'coarse day'))
     ) with (fillfactor = 80);
     select protect_tenant_rows('usage_total');
 

@@ -8,28 +8,34 @@
  */
 export const factPartsSql = `
   charge as (
-    select event.id as event_id, event.event_at, 1 as number, fact.id, fact.account_id,
-      fact.contract_id, fact.service_id, fact.usage_type, fact.currency, fact.quantity, fact.amount
-    from event join rated_transaction as fact
-      on fact.tenant_id = :tenantId and fact.id = usage_charge_id(event.id, 1)
-    union all
-    select charge.event_id, charge.event_at, charge.number + 1, fact.id, fact.account_id,
-      fact.contract_id, fact.service_id, fact.usage_type, fact.currency, fact.quantity, fact.amount
-    from charge join rated_transaction as fact on fact.tenant_id = :tenantId
-      and fact.id = usage_charge_id(charge.event_id, charge.number + 1)
+    select event.id as event_id, event.event_at, found.*, exists (
+      select from rated_dimension where tenant_id = :tenantId and transaction_id = found.id
+    ) as has_rows
+    from event cross join lateral (
+      -- From charge to charge by their ids (docs/decisions/0040): each is found in the primary key,
+      -- however large the table is.
+      with recursive numbered as (
+        select 1 as number, fact.* from rated_transaction as fact
+        where fact.tenant_id = :tenantId and fact.id = usage_charge_id(event.id, 1)
+        union all
+        select numbered.number + 1, fact.* from numbered join rated_transaction as fact
+          on fact.tenant_id = :tenantId and fact.id = usage_charge_id(event.id, numbered.number + 1)
+      )
+      select number, id, account_id, contract_id, service_id, usage_type, currency, quantity, amount
+      from numbered
+    ) as found
   ),
   part as (
     select event_id, event_at, number, 0 as place, account_id, contract_id, service_id, usage_type,
-      currency, null::text as attribute_name, exists (select from rated_dimension as dimension
-        where dimension.tenant_id = :tenantId and dimension.transaction_id = charge.id) as has_rows,
-      quantity, amount
+      currency, null::text as attribute_name, has_rows, quantity, amount
     from charge
     union all
-    select event_id, event_at, number, 1 + dimension.position, account_id, contract_id, service_id,
-      usage_type, charge.currency, dimension.dimension_name, false, dimension.volume,
-      dimension.calc_amount
-    from charge join rated_dimension as dimension
-      on dimension.tenant_id = :tenantId and dimension.transaction_id = charge.id
+    select event_id, event_at, number, 1 + row.position, account_id, contract_id, service_id,
+      usage_type, currency, row.dimension_name, false, row.volume, row.calc_amount
+    from charge cross join lateral (
+      select position, dimension_name, volume, calc_amount from rated_dimension
+      where tenant_id = :tenantId and transaction_id = charge.id offset 0
+    ) as row
   )`;
 
 /** When usage occurred, as the index `usage_event_time` has it (docs/decisions/0078). */

@@ -28,7 +28,7 @@ const shapedSql = `
   )`;
 
 const combinationsSql = `
-  with recursive ${shapedSql},
+  with ${shapedSql},
   example as (
     select distinct on (combination_id) combination_id, coarse_id, event_id from shaped
     order by combination_id
@@ -60,7 +60,7 @@ const combinationsSql = `
  * from here on are added as always.
  */
 const totalsSql = `
-  with recursive ${shapedSql},
+  with ${shapedSql},
   change as (
     select combination_id, start_at, 1::bigint as events, quantities, amounts from shaped
     union all

@@ -36,12 +36,14 @@ export const lockSql = `pg_try_advisory_xact_lock(hashtextextended('usage-total/
  * all grains, each summed.
  *
  * change: ('c1', 10:00, 2, {5,5}, {0.50,0.50}), ('c2', 10:00, 1, {3,3}, {0.30,0.30}), both of the
- * coarse combination 'a', gives 'hour' of c1 and c2 as they are, and 'coarse hour' and 'coarse day' of
+ * coarse combination 'a', gives 'day' of c1 and c2 each for itself, and 'coarse hour' and 'coarse day' of
  * 'a' with 3 events, {8,8}, {0.80,0.80}.
  */
 export const grainsSql = `
   grained as (
-    select 'hour' as grain, combination_id, start_at, events, quantities, amounts from change
+    select 'day' as grain, combination_id, date_trunc('day', start_at, 'UTC') as start_at, events,
+      quantities, amounts
+    from change
     union all
     select grain, coarse_id, case grain when 'coarse day' then date_trunc('day', start_at, 'UTC')
       else start_at end, events, quantities, amounts

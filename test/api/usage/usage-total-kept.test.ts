@@ -80,14 +80,14 @@ describe('kept totals of usage', () => {
 
   it('that were changed are found by the audit, and made right by a rebuild', async () => {
     await untilNone('usage_delta');
-    // 9 h of the 10th: one event of 9.5 calls at 0.01.
+    // The one event of 9.5 calls at 0.01, on the 10th.
     await sql(`update usage_total set amounts[1] = amounts[1] + 1
-      where tenant_id = $1 and grain = 'hour' and start_at = '2026-03-10T09:00:00Z'`);
+      where tenant_id = $1 and grain = 'day' and amounts[1] = 0.095`);
     const { differenceCount, differences } = await audit();
     expect(differenceCount).to.equal(1);
     expect(differences[0]).to.deep.include({
       kind: 'total',
-      field: 'amount in USD of 2026-03-10 (hour)',
+      field: 'amount in USD of 2026-03-10 (day)',
       recorded: '1.095',
       computed: '0.095',
     });

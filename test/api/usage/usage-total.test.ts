@@ -119,6 +119,16 @@ describe('totals of usage', () => {
       ['2026-03-01T00 USD 2 50 0.5', '2026-03-08T00 USD 1 40 0.4'],
     ],
     ['an account by its external id', 'account=other', ['USD 2 110 1.1']],
+    [
+      'an account by hour',
+      'account=acme&bucket=hour&service=Calls&to=2026-03-02',
+      ['2026-03-01T10 USD 2 30 0.3', '2026-03-01T11 USD 1 30 0.3'],
+    ],
+    [
+      'an account within days',
+      'account=acme&from=2026-03-01T10:30:00Z&to=2026-03-08T00:00:00.001Z&service=Calls',
+      ['USD 3 90 0.9'],
+    ],
     ['an attribute', 'attribute=gb', ['USD 1 8 4']],
     ['a usage type', 'usageType=Payout', []],
     ['a dimension', 'dimension:region=eu&to=2026-04-01', ['USD 3 90 0.9']],

@@ -19,7 +19,7 @@ const sums = (quantity: string, amount: string): string =>
    sum(${quantity}) as quantity, sum(${amount}) as amount`;
 
 /**
- * Totals by day, service and currency, and those by hour by account, too, against the facts: each grain
+ * Totals by day, service and currency, and those by account, against the facts: each grain
  * with what waits to be added to it. One statement, so that events that are rated meanwhile are in both
  * or in none. Nothing is compared while totals are being made.
  *
@@ -27,7 +27,7 @@ const sums = (quantity: string, amount: string): string =>
  * 5.00, 4.00).
  */
 const totalsSql = `
-  with recursive event as materialized (
+  with event as materialized (
     select id, event_at from usage_event
     where tenant_id = :tenantId and status = 'rated' and ${inPeriod(eventTimeSql)}
   ),
@@ -60,10 +60,10 @@ const totalsSql = `
   signed as (
     select grain, day, account_id, service_id, currency, quantity, amount, true as is_recorded from kept
     union all
-    select grain, day, case grain when 'hour' then account_id end, service_id, currency, quantity,
+    select grain, day, case grain when 'day' then account_id end, service_id, currency, quantity,
       amount, is_recorded
     from (select *, true as is_recorded from waiting union all select *, false from fact) as fine
-    cross join (values ('hour'), ('coarse hour'), ('coarse day')) as grains (grain)
+    cross join (values ('day'), ('coarse hour'), ('coarse day')) as grains (grain)
   ),
   compared as (
     select grain, day, account_id, service_id, currency,

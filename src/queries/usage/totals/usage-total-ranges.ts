@@ -4,7 +4,7 @@ const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
 /** From where totals of a time come: kept ones of a grain, or the facts themselves. */
-export type TotalSource = 'hour' | 'coarse hour' | 'coarse day' | 'facts';
+export type TotalSource = 'day' | 'coarse hour' | 'coarse day' | 'facts';
 
 /** Instants in UTC, [from, to); null: open. */
 export interface SourceRange {
@@ -32,20 +32,19 @@ function last(instant: string | null, unitMs: number): string | null {
 const isBefore = (a: string | null, b: string | null): boolean => a === null || b === null || a < b;
 
 /**
- * Divides a range among sources: whole days and hours from kept totals, what is left at both ends from
- * the facts. With days, from 10:30 of the 1st to 02:15 of the 4th: facts to 11:00, hours to midnight,
- * the days 2 and 3, two hours, facts to 02:15.
+ * Divides a range among sources: as much of it as `best` has in whole, what is left at both ends from
+ * finer ones. With coarse days, from 10:30 of the 1st to 02:15 of the 4th: facts to 11:00, hours to
+ * midnight, the days 2 and 3, two hours, facts to 02:15.
  */
-export function divideRange(
-  range: TimeRange,
-  grains: 'hour' | 'coarse hour' | 'coarse day',
-): SourceRange[] {
+export function divideRange(range: TimeRange, best: TotalSource): SourceRange[] {
   const whole = { from: range.from ?? null, to: range.to ?? null };
-  if (grains === 'coarse day') {
-    return divide(whole, dayMs, 'coarse day', (rest) => divide(rest, hourMs, 'coarse hour', facts));
-  }
-  return divide(whole, hourMs, grains, facts);
+  if (best === 'facts') return facts(whole);
+  if (best === 'day') return divide(whole, dayMs, 'day', facts);
+  if (best === 'coarse hour') return divide(whole, hourMs, 'coarse hour', facts);
+  return divide(whole, dayMs, 'coarse day', (rest) => divideRange(open(rest), 'coarse hour'));
 }
+
+const open = ({ from, to }: Ends): TimeRange => ({ from: from ?? undefined, to: to ?? undefined });
 
 type Ends = Omit<SourceRange, 'source'>;
 

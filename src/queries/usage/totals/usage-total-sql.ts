@@ -40,6 +40,15 @@ function within(column: string, { from, to }: SourceRange, bindings: Bindings): 
   ].join(' and ');
 }
 
+/** A date of charges within the days that a range touches. */
+function onDays({ from, to }: SourceRange, bindings: Bindings): string {
+  return [
+    ...(from === null ? [] : [`transaction_date >= ${bindings.of(from.slice(0, 10))}::date`]),
+    ...(to === null ? [] : [`transaction_date <= ${bindings.of(to.slice(0, 10))}::date`]),
+    'true',
+  ].join(' and ');
+}
+
 const partColumns =
   'part.account_id, part.contract_id, part.service_id, part.usage_type, part.currency, part.attribute_name, part.has_rows';
 
@@ -50,7 +59,7 @@ const partColumns =
 function sourceSql(range: SourceRange, bindings: Bindings): string[] {
   if (range.source === 'facts') return [];
   const grain = bindings.of(range.source);
-  const isCoarse = range.source !== 'hour';
+  const isCoarse = range.source !== 'day';
   const unfolded = (of: string) => `
     cross join unnest(${of}.quantities, ${of}.amounts) with ordinality
       as value (quantity, amount, position)
@@ -77,19 +86,32 @@ function sourceSql(range: SourceRange, bindings: Bindings): string[] {
   return [kept, waiting];
 }
 
-/** The events of those ranges that are read from the facts. */
+/**
+ * The events of those ranges that are read from the facts. Of an account, those with a charge that is
+ * billed to it, by the index of its charges.
+ */
 function eventsSql(
   ranges: readonly SourceRange[],
-  service: string | undefined,
-  needs: boolean,
+  {
+    service,
+    account,
+  }: { readonly service: string | undefined; readonly account: string | undefined },
+  needsDimensions: boolean,
   bindings: Bindings,
-) {
+): string {
   const times = ranges.map((range) => `(${within(eventTimeSql, range, bindings)})`).join(' or ');
   const ofService = service === undefined ? 'true' : `service_id = ${bindings.of(service)}::uuid`;
+  const dates = ranges.map((range) => `(${onDays(range, bindings)})`);
+  const ofAccount =
+    account === undefined
+      ? 'true'
+      : `id in (select usage_event_id from rated_transaction where tenant_id = :tenantId
+          and account_id = ${bindings.of(account)}::uuid and (${dates.join(' or ')}))`;
   return `
   event as materialized (
-    select id, event_at, ${needs ? `message::jsonb -> 'dimensions'` : 'null::jsonb'} as dimensions
-    from usage_event where tenant_id = :tenantId and status = 'rated' and ${ofService} and (${times})
+    select id, event_at, ${needsDimensions ? `message::jsonb -> 'dimensions'` : 'null::jsonb'} as dimensions
+    from usage_event
+    where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and (${times})
   ),
   ${factPartsSql},`;
 }
@@ -162,7 +184,7 @@ export function usageTotalsSql(
     false as has_rows, 0::numeric as quantity, 0::numeric as amount, null::jsonb as dimensions
     where false`;
   const sql = `
-  with recursive ${read.length === 0 ? '' : eventsSql(read, filterOf('service'), needsDimensions, bindings)}
+  with ${read.length === 0 ? '' : eventsSql(read, { service: filterOf('service'), account: filterOf('account') }, needsDimensions, bindings)}
   part_of as (${[none, ...sources].join(' union all ')}),
   counted as (${countedSql(isByAttribute, filterOf('attribute') !== undefined)}),
   keyed as (

@@ -62,13 +62,15 @@ export async function listUsageTotals(
   const asked = { bucket, groups, filters, limit, offset };
   const isOfDimension = used.some((key) => 'dimension' in key);
   const isFine = used.some((key) => 'name' in key && ['account', 'contract'].includes(key.name));
-  const grains = isFine ? 'hour' : bucket === 'hour' ? 'coarse hour' : 'coarse day';
-  const fromFacts: SourceRange[] = [
-    { source: 'facts', from: range.from ?? null, to: range.to ?? null },
-  ];
-  let rows = await read(scope, asked, isOfDimension ? fromFacts : divideRange(range, grains));
+  const isByHour = bucket === 'hour';
+  // By account, totals are kept by day: more than one event of an hour is rare.
+  const kept = isFine ? (isByHour ? 'facts' : 'day') : isByHour ? 'coarse hour' : 'coarse day';
+  const best = isOfDimension ? 'facts' : kept;
+  let rows = await read(scope, asked, divideRange(range, best));
   // Kept totals are made anew at the moment: the facts have the same, more slowly.
-  if (!isOfDimension && rows[0]?.isBeingMade === true) rows = await read(scope, asked, fromFacts);
+  if (best !== 'facts' && rows[0]?.isBeingMade === true) {
+    rows = await read(scope, asked, divideRange(range, 'facts'));
+  }
   const found = rows.filter(({ currency }) => currency !== null);
   return { items: found.map((row) => present(row, names)), total: rows[0]?.total ?? 0 };
 }
