@@ -20,6 +20,7 @@ import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
 import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
+import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
 import { measureTotals } from './totals.js';
 import { measureAgainst } from './against.js';
@@ -108,6 +109,7 @@ const measures = {
   flat: measureFlat,
   bill: measureBill,
   totals: measureTotals,
+  export: measureExports,
   pdf: measurePdf,
 };
 

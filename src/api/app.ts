@@ -1,6 +1,5 @@
 import Koa, { type Context, type Next } from 'koa';
-import { databaseProblem } from '../commands/rules/database-problem.js';
-import { Problem, problem } from '../kernel/problem.js';
+import { problem, type Problem } from '../kernel/problem.js';
 import { shownPath } from '../platform/log.js';
 import type { Platform } from '../process/platform.js';
 import type { Operation } from '../schemas/http/operation.js';
@@ -19,6 +18,7 @@ import { mountOauth } from './oauth/mount-oauth.js';
 import { measureRequests } from './server/measure-requests.js';
 import { mountPages } from './pages/pages.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from './presenters/problem.js';
+import { problemOf } from './server/problem-of.js';
 import { securityHeaders } from './guards/security-headers.js';
 import { SegmentRouter } from './server/segment-router.js';
 import { traceRequests } from './server/trace-requests.js';
@@ -30,15 +30,6 @@ function bySpecificity(a: Operation, b: Operation): number {
     ({ path, method }) => `${path.replace(/\{\w+\}/g, '~')} ${method}`,
   ) as [string, string];
   return first < second ? -1 : first > second ? 1 : 0;
-}
-
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  // @koa/router and Koa refuse malformed percent-encoding with a URIError or status 400.
-  if (error instanceof URIError || (error as { status?: number }).status === 400) {
-    return problem.validation('The address is not valid.');
-  }
-  return databaseProblem(error) ?? new Problem('internal', 'Something went wrong on our side.');
 }
 
 /**

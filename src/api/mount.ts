@@ -18,6 +18,7 @@ import {
   type OperationInput,
   type OperationResult,
 } from '../schemas/http/operation.js';
+import type { StreamedAnswer } from '../schemas/http/operation.js';
 import { recordOfParam } from '../schemas/http/record-id.js';
 import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/body.js';
@@ -28,6 +29,7 @@ import { JsonText } from './server/json.js';
 import { resolveInput } from '../queries/keys/natural-keys.js';
 import { admit, limitEvents, limitRequest } from './guards/rate-limit.js';
 import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
+import { sendStream } from './server/send-stream.js';
 import { bytesOf, enterShare } from './guards/share.js';
 
 /** What a request tells of who sent it besides its token; OAuth alone looks at it. */
@@ -143,6 +145,19 @@ export function readParams(operation: Operation, params: Readonly<Record<string,
   return read;
 }
 
+/** 400: a parameter of the path has none of its values. */
+function checkPathValues({ pathValues = {} }: Operation, params: Record<string, unknown>): void {
+  for (const [name, known] of Object.entries(pathValues)) {
+    const value = String(params[name]);
+    if (known.includes(value)) continue;
+    const shown = value.slice(0, 200);
+    throw problem.validation(`'${name}' '${shown}' must be one of: ${known.join(', ')}`, {
+      field: name,
+      value: shown,
+    });
+  }
+}
+
 /** A parameter that may be repeated is a list, even of one. */
 const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
   (schema as { type?: string } | undefined)?.type === 'array' && typeof value === 'string'
@@ -244,6 +259,7 @@ async function carryOut(
     (ctx as unknown as { params: Record<string, string> }).params,
   );
   const query = readQuery(operation, ctx.query);
+  checkPathValues(operation, params);
   const entering = enterWithBody(ctx, operation, identity.tenantId);
   const leave = entering instanceof Promise ? await entering : entering;
   try {
@@ -286,6 +302,10 @@ async function perform(
       text: await answerText(operation, await work(inner), { requestId, ...input }),
     }));
     sendJson(ctx, kept.status, kept.text);
+    return;
+  }
+  if (operation.success.kind === 'stream') {
+    await sendStream(ctx, (await work(scope)) as StreamedAnswer, platform, identity.tenantId);
     return;
   }
   const isSecure = platform.config.publicUrl.startsWith('https:');

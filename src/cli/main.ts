@@ -8,6 +8,7 @@ import {
   registerBillingSchedule,
 } from './billing/billing.js';
 import { registerDemo } from './demo/demo.js';
+import { registerExport } from './exports/export.js';
 import { registerGrant } from './access/grant.js';
 import { registerIngest } from './usage/ingest.js';
 import { registerMcpClient } from './access/mcp-client.js';
@@ -41,6 +42,7 @@ const commands = [
   registerSecrets,
   registerAudit,
   registerIngest,
+  registerExport,
   registerUsageRange,
   registerProjections,
   registerBillingRun,

@@ -11,6 +11,9 @@ import { listen } from '../platform/database/listen.js';
 import { openLog, type Logger } from '../platform/log.js';
 import { openMetrics, type Metrics } from '../platform/metrics.js';
 import { PendingFlows } from '../access/oauth/flows.js';
+import { openParquetWriter } from '../adapters/parquet/parquet-writer.js';
+import type { ParquetWriter } from '../messages/parquet.js';
+import { TenantPlaces } from '../access/tenant-places.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from '../adapters/pdf/render-pool.js';
 import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
 import { openPostgresBroker } from '../adapters/usage-log/postgres-broker.js';
@@ -123,6 +126,9 @@ export interface Platform {
   readonly rateLimits: RateLimits;
   readonly webhookSettings: WebhookSettings;
   readonly invoices: InvoiceRenderer;
+  readonly parquet: ParquetWriter;
+  /** How many answers that are streams a tenant has at once. */
+  readonly streams: TenantPlaces;
   /** Calls back when any process notifies a channel of the database, until it is stopped. */
   readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
   readonly now: () => Date;
@@ -155,6 +161,14 @@ function openWebhooks(config: PlatformConfig, log: Logger) {
   const poster = openPosterApart(webhookSettings, log);
   return { webhookSettings, webhooks: openWebhookSender(webhookSettings, { poster }) };
 }
+
+/** What divides the work of the process among those who want it. */
+const openShares = (tenantShare: number, metrics: Metrics) => ({
+  admission: new Admission(tenantShare, metrics),
+  shares: new TenantShares(tenantShare, metrics),
+  streams: new TenantPlaces(metrics),
+  addressLimits: new AddressLimits(metrics),
+});
 
 /** Connects to the database, Temporal and the broker. */
 export async function openPlatform(
@@ -192,6 +206,7 @@ export async function openPlatform(
   });
   const { webhookSettings, webhooks } = openWebhooks(config, log);
   const invoices = openInvoiceRenderer();
+  const parquet = openParquetWriter();
   return {
     config,
     log,
@@ -200,9 +215,7 @@ export async function openPlatform(
     database,
     temporal,
     broker,
-    admission: new Admission(tenantShare, metrics),
-    shares: new TenantShares(tenantShare, metrics),
-    addressLimits: new AddressLimits(metrics),
+    ...openShares(tenantShare, metrics),
     clients: new ClientAddresses(config.trustedProxies),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
@@ -212,6 +225,7 @@ export async function openPlatform(
     webhooks,
     webhookSettings,
     invoices,
+    parquet,
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
     listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
     now,
@@ -220,6 +234,7 @@ export async function openPlatform(
       await broker.close();
       await webhooks.close();
       await invoices.close();
+      await parquet.close();
       await temporal.close();
       await database.close();
       await tracing?.close();

@@ -8,6 +8,10 @@ import * as contractServiceAttribute from './contracts/contract-service-attribut
 import * as credential from './access/credential.js';
 import * as execution from './flows/execution.js';
 import * as exceptionCard from './catalog/exception-card.js';
+import * as exported from './exports/export.js';
+import * as exportedAudit from './exports/audit.js';
+import * as exportedBilling from './exports/billing.js';
+import * as exportedUsage from './exports/usage.js';
 import * as flow from './flows/flow.js';
 import { flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './usage/ingestion.js';
@@ -69,6 +73,7 @@ export const operations = {
   record: record.recordOperations,
   webhook: webhook.webhookOperations,
   audit: audit.auditOperations,
+  export: exported.exportOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
@@ -105,6 +110,10 @@ export const modules: readonly object[] = [
   record,
   webhook,
   audit,
+  exported,
+  exportedAudit,
+  exportedBilling,
+  exportedUsage,
 ];
 
 export type Operations = typeof operations;

@@ -283,6 +283,7 @@ const ownAdditions = [
   'POST /v1/payments/{paymentId}/apply 200',
   'GET /v1/usage-events/summary 200',
   'GET /v1/usage 200',
+  'GET /v1/exports/{kind} 200',
   'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel 200',
   'POST /v1/webhooks/{webhookId}/rotate-secret 200',
   'POST /v1/webhooks/{webhookId}/test 200',

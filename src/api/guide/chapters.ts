@@ -19,6 +19,7 @@ export const chapters: readonly Chapter[] = [
   chapter('prices', 'Pricing cookbook'),
   chapter('invoice', 'From event to invoice'),
   chapter('rejected', 'Mending what was rejected'),
+  chapter('exports', 'Exports'),
   chapter('families', 'Which API for what'),
   chapter('glossary', 'Glossary'),
 ];

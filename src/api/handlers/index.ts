@@ -10,6 +10,7 @@ import { contractServiceAttributeHandlers } from './contracts/contract-service-a
 import { grantHandlers, tokenRevocationHandlers } from './access/credential.js';
 import { exceptionCardHandlers } from './catalog/exception-card.js';
 import { executionHandlers } from './flows/execution.js';
+import { exportHandlers } from './exports/export.js';
 import { flowContractHandlers } from './flows/flow-contract.js';
 import { flowHandlers } from './flows/flow.js';
 import { ingestionHandlers } from './usage/ingestion.js';
@@ -67,4 +68,5 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   record: recordHandlers,
   webhook: webhookHandlers,
   audit: auditHandlers,
+  export: exportHandlers,
 };

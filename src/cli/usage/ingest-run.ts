@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import cliProgress from 'cli-progress';
 import { defined } from '../../kernel/defined.js';
-import { instanceAddresses, withInstance } from '../start/instance.js';
-import { issueForCommand } from '../access/named-tenant.js';
+import { readerToken } from '../access/reader-token.js';
+import { instanceAddresses } from '../start/instance.js';
 import { findOutcome, SentLines } from './usage-outcome.js';
 import { sendUsageFile, type SendProgress } from './usage-sender.js';
 
@@ -19,13 +19,6 @@ export interface IngestRunOptions {
 
 /** Faults shown one by one; the rest are only counted. */
 const faultsShownMax = 20;
-
-async function tokenOf({ token, tenant, org }: IngestRunOptions): Promise<string> {
-  if (token !== undefined) return token;
-  if (tenant === undefined) throw new Error('Say for whom to send: --tenant ID or --token TOKEN.');
-  const given = { orgId: org ?? null, roles: ['READER'], expiresInSeconds: 86_400 };
-  return withInstance((access) => issueForCommand(access, tenant, given));
-}
 
 /** Where an interrupted run stopped is kept beside the file, with what tells the file from another. */
 class Bookmark {
@@ -152,7 +145,7 @@ export async function runIngest(path: string, options: IngestRunOptions): Promis
   const file = await stat(path).catch(() => undefined);
   if (!file?.isFile()) throw new Error(`There is no file '${path}'.`);
   const apiUrl = options.url ?? (await instanceAddresses()).apiUrl;
-  const asked = { ...options, apiUrl, token: await tokenOf(options) };
+  const asked = { ...options, apiUrl, token: await readerToken(options) };
   const service = await serviceOf(asked);
   const target = { ...asked, ...defined({ service }) };
   const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);

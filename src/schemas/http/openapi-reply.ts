@@ -161,6 +161,20 @@ type Content = Readonly<
 
 const fileBody = { type: 'string', format: 'binary', description: 'The bytes of the file.' };
 
+/** A stream by its media types: lines of JSON, or bytes. */
+const streamContent = (
+  types: Extract<Reply, { readonly kind: 'stream' }>['types'],
+  translator: SchemaTranslator,
+): Content =>
+  Object.fromEntries(
+    Object.entries(types).map(([type, streamed]): [string, Content[string]] => {
+      if (streamed === null) return [type, { schema: fileBody }];
+      const anyOf = streamed.lines.map((line) => translator.translate(line));
+      const schema = { description: 'Each line is JSON of one of these.', anyOf };
+      return [type, { schema, example: streamed.example }];
+    }),
+  );
+
 const rowSpecsOf = (operations: readonly Operation[]): RowSpec[] => [
   ...new Set(
     operations.flatMap(({ success }) => ('row' in success && success.row ? [success.row] : [])),
@@ -225,6 +239,8 @@ export function openApiReplies(
         return undefined;
       case 'file':
         return { [reply.contentType]: { schema: fileBody } };
+      case 'stream':
+        return streamContent(reply.types, translator);
       default:
         return {
           'application/json': {

@@ -128,7 +128,7 @@ function describeInPath(
   return isUuid ? `Id of the ${words(name.slice(0, -2))}.` : `The ${words(name)}.`;
 }
 
-function pathParameters({ path, textParams = [] }: Operation): object[] {
+function pathParameters({ path, textParams = [], pathValues = {} }: Operation): object[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
     const record = textParams.includes(name) ? undefined : recordOfParam(name);
     const isUuid = name.endsWith('Id') && !textParams.includes(name) && record === undefined;
@@ -137,7 +137,9 @@ function pathParameters({ path, textParams = [] }: Operation): object[] {
       in: 'path',
       required: true,
       description: describeInPath(name, { isUuid, record }),
-      schema: isUuid ? { type: 'string', format: 'uuid' } : { type: 'string', minLength: 1 },
+      schema: isUuid
+        ? { type: 'string', format: 'uuid' }
+        : { type: 'string', ...(pathValues[name] ? { enum: pathValues[name] } : { minLength: 1 }) },
     };
   });
 }
@@ -188,7 +190,9 @@ function successResponse(
     headers: {
       'X-Request-Id': headerRef('RequestId'),
       ...(rateLimit === 'requests' ? rateLimitHeaders : {}),
-      ...(success.kind === 'file' ? { 'Content-Disposition': headerRef('Attachment') } : {}),
+      ...(success.kind === 'file' || success.kind === 'stream'
+        ? { 'Content-Disposition': headerRef('Attachment') }
+        : {}),
       ...(success.kind === 'redirect' ? { Location: headerRef('Location') } : {}),
     },
     ...defined({ content }),

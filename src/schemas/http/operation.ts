@@ -65,6 +65,17 @@ interface FileReply {
   readonly status: 200;
   readonly contentType: string;
 }
+/** What is sent part by part and has no known end: its media types, of which the request chooses one. */
+interface StreamReply {
+  readonly kind: 'stream';
+  readonly status: 200;
+  readonly types: Readonly<Record<string, StreamedLines | null>>;
+}
+/** Each line is JSON of one of these; null of a media type: it is no JSON. */
+interface StreamedLines {
+  readonly lines: readonly TSchema[];
+  readonly example: string;
+}
 /** Leads a browser elsewhere, perhaps with cookies. */
 interface RedirectReply {
   readonly kind: 'redirect';
@@ -84,11 +95,12 @@ export type Reply =
   | EnvelopedReply
   | EnvelopedListReply
   | FileReply
+  | StreamReply
   | RedirectReply
   | EmptyReply;
 
 /** A reply with a body that is JSON, or with none. */
-export type JsonReply = Exclude<Reply, FileReply | RedirectReply>;
+export type JsonReply = Exclude<Reply, FileReply | StreamReply | RedirectReply>;
 
 /** The shapes of answers (spec/resources.md R4 to R9). */
 export const reply = {
@@ -139,6 +151,7 @@ export const reply = {
   }),
   /** Sent as an attachment under the file's own name. */
   file: (contentType: string): FileReply => ({ kind: 'file', status: 200, contentType }),
+  stream: (types: StreamReply['types']): StreamReply => ({ kind: 'stream', status: 200, types }),
   redirect: (): RedirectReply => ({ kind: 'redirect', status: 302 }),
   empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
 };
@@ -164,6 +177,8 @@ export interface Operation {
   readonly adminFields?: readonly string[];
   /** Path parameters ending in Id that are no UUIDs: keys of the caller. */
   readonly textParams?: readonly string[];
+  /** Path parameters that have one of these values; 400 names them. */
+  readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly query?: TObject;
   readonly body?: TSchema;
   /** Most bytes of the body, where it is not the usual 1 MiB. */
@@ -275,6 +290,15 @@ export interface StoredFile {
   readonly bytes: Buffer;
 }
 
+/** What is sent part by part; each is made when the one before it is on its way. */
+export interface StreamedAnswer {
+  readonly contentType: string;
+  readonly fileName: string;
+  readonly parts: AsyncGenerator<string | Uint8Array, void>;
+  /** What is sent last where it breaks off; null: there is no place for it. */
+  readonly breakOff: (fault: { readonly code: string; readonly message: string }) => string | null;
+}
+
 /** Where a browser is led, and what it is to keep. */
 export interface Redirect {
   readonly location: string;
@@ -304,12 +328,14 @@ export type OperationResult<O extends Operation> = O['success'] extends EmptyRep
   ? void
   : O['success'] extends FileReply
     ? StoredFile
-    : O['success'] extends RedirectReply
-      ? Redirect
-      : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
-        ? Listed<Static<S>>
-        : O['success'] extends EnvelopedListReply<infer S>
-          ? readonly Static<S>[]
-          : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
-            ? Static<S>
-            : never;
+    : O['success'] extends StreamReply
+      ? StreamedAnswer
+      : O['success'] extends RedirectReply
+        ? Redirect
+        : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+          ? Listed<Static<S>>
+          : O['success'] extends EnvelopedListReply<infer S>
+            ? readonly Static<S>[]
+            : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
+              ? Static<S>
+              : never;

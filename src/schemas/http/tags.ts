@@ -41,6 +41,9 @@ const introductions: Readonly<Record<string, string>> = {
   Webhooks:
     'Addresses of yours that are told what happens, signed as the Standard Webhooks specification says, ' +
     'at least once, until they have it.',
+  Exports:
+    'All rows of a kind as one stream: for a warehouse, a spreadsheet, an auditor. Exact, in a stable ' +
+    'order, and each row says how to go on behind it.',
   Audit: 'Who changed what, when, from what to what.',
   'Reference data': 'Names that other operations take: countries, currencies, picklists.',
   OAuth: 'How applications, such as assistants, are let in by their users.',

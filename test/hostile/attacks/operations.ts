@@ -22,6 +22,7 @@ const dearest: Readonly<Record<string, readonly string[]>> = {
   toDate: ['2999-12-31'],
   fields: [Array.from({ length: 400 }, (_each, index) => `f${index}`).join(',')],
   sort: ['name:desc', 'tags:asc'],
+  format: ['ndjson', 'csv', 'parquet'],
   view: ['row'],
   force: ['true'],
   draftMode: ['true'],

@@ -82,11 +82,8 @@ function document(): Document {
   return known;
 }
 
-/** What the body of an answer must be; what is no JSON has no schema. */
-interface Body {
-  readonly mediaType: string;
-  readonly fits: ValidateFunction | null;
-}
+/** What the body of an answer must be, by its media type; what is no JSON has no schema. */
+type Body = ReadonlyMap<string, ValidateFunction | null>;
 const bodies = new Map<string, Body | null>();
 
 const pointer = (...steps: readonly string[]): string =>
@@ -109,13 +106,13 @@ function bodyOf({ id, path, method }: Operation, status: number): Body | null | 
     name === undefined
       ? pointer('paths', path, verb, 'responses', code)
       : pointer('components', 'responses', name);
-  const [mediaType] = Object.keys(response?.content ?? {});
+  const mediaTypes = Object.keys(response?.content ?? {});
   const fits = (type: string): ValidateFunction =>
     ajv.compile({ $ref: `document#${place}${pointer('content', type, 'schema')}` });
   const body =
-    mediaType === undefined
+    mediaTypes.length === 0
       ? null
-      : { mediaType, fits: mediaType === 'application/json' ? fits(mediaType) : null };
+      : new Map(mediaTypes.map((type) => [type, type.endsWith('json') ? fits(type) : null]));
   bodies.set(key, body);
   return body;
 }
@@ -145,9 +142,13 @@ export function checkAnswer(method: string, path: string, answer: Answer): void 
     if (text !== '') throw new Error(`${name} with a body: ${text.slice(0, 500)}`);
     return;
   }
-  if (!type.startsWith(body.mediaType)) throw new Error(`${name} with the type '${type}'`);
-  if (!body.fits || body.fits(JSON.parse(text))) return;
-  const faults = (body.fits.errors ?? [])
+  const [mediaType = ''] = type.split(';');
+  const fits = body.get(mediaType);
+  if (fits === undefined) throw new Error(`${name} with the type '${type}'`);
+  // Each line of NDJSON is a document of its own.
+  const parts = mediaType.endsWith('ndjson') ? text.trimEnd().split('\n') : [text];
+  if (fits === null || parts.every((part) => fits(JSON.parse(part)))) return;
+  const faults = (fits.errors ?? [])
     .slice(0, 5)
     .map(({ instancePath, message, params }) =>
       [instancePath, message, JSON.stringify(params)].join(' '),

@@ -76,6 +76,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     addressId: account.addresses[0].id,
     externalId: account.externalId,
     currency: 'USD',
+    kind: 'rated-transactions',
     name: 'netTerm',
     // Tokens are not stored: an id of one is whosever it is.
     jti: '01939c6e-7a00-4000-8000-00000000beef',
