@@ -147,6 +147,7 @@ export async function collectLoot(
       addressId: firstId(account, 'addresses'),
       externalId: String(account['externalId']),
       currency: 'USD',
+      kind: 'usage-events',
       name: 'netTerm',
       serviceId: idOf(service),
       attributeId: firstId(service, 'priceableAttributes'),

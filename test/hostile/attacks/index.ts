@@ -1,5 +1,6 @@
 import type { Attack } from '../attack.js';
 import { edgeAttacks } from './edge.js';
+import { exportAttacks } from './exports.js';
 import { flowAttacks } from './flows.js';
 import { jsonAttacks } from './json.js';
 import { multipliedAttacks } from './multiplied.js';
@@ -19,5 +20,6 @@ export const attacks: readonly Attack[] = [
   ...flowAttacks,
   ...multipliedAttacks,
   ...webhookAttacks,
+  ...exportAttacks,
   ...operationAttacks,
 ].sort((a, b) => Number(a.needsPrivateWebhooks ?? false) - Number(b.needsPrivateWebhooks ?? false));
