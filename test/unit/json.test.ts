@@ -186,6 +186,15 @@ describe('JSON', () => {
         [new JsonText('{"2":1.0,"1":[1e400,"a\\"b$1"]}'), new Decimal('0.10'), new JsonText('{}')],
         '[{"2":1.0,"1":[1e400,"a\\"b$1"]},0.1,{}]',
       ],
+      // What is written beside a Decimal is written as JSON.stringify has it.
+      [
+        { n: new Decimal('1.50'), 'k"': 'a\\\n\ud800', l: [undefined, NaN, -0, true], f: () => 1 },
+        '{"n":1.5,"k\\"":"a\\\\\\n\\ud800","l":[null,null,0,true]}',
+      ],
+      [
+        { toJSON: () => ({ n: new Decimal('1.50'), at: new Date(0) }) },
+        '{"n":1.5,"at":"1970-01-01T00:00:00.000Z"}',
+      ],
       [{ text: 'a"1"b\u2028' }, '{"text":"a\\"1\\"b\u2028"}'],
     ];
     for (const [value, text] of values) {

@@ -24,11 +24,14 @@ export const Decimal: typeof DecimalJs = DecimalJs.clone({
 });
 export type Decimal = DecimalJs;
 
-Object.defineProperty(Decimal.prototype, 'toPostgres', {
-  value(this: Decimal): string {
-    return decimalText(this);
-  },
-});
+/** How node-postgres and JSON.stringify write one: zero has no sign. */
+for (const name of ['toPostgres', 'toJSON']) {
+  Object.defineProperty(Decimal.prototype, name, {
+    value(this: Decimal): string {
+      return decimalText(this);
+    },
+  });
+}
 
 export const ZERO: Decimal = new Decimal(0);
 export const ONE: Decimal = new Decimal(1);

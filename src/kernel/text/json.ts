@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { parse as parseLossless } from 'lossless-json';
 import { Decimal, decimalText, parseDecimal } from '../numbers/money.js';
 import { problem } from '../problem.js';
@@ -17,7 +16,7 @@ class NumberToken {
   }
 
   toJSON(): string {
-    return numberToJson(this.text);
+    return this.text;
   }
 }
 
@@ -91,14 +90,6 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Unguessable, so that no text of a caller can pose as a number. */
-const mark = randomBytes(12).toString('hex');
-const marked = new RegExp(`"${mark}([^"]*)"`, 'g');
-let areNumbersMarked = false;
-let hasMarks = false;
-/** What stands behind the marks `#0`, `#1`, ... of the text that is being written. */
-let wholeTexts: string[] = [];
-
 /**
  * A JSON text that is written as it was read: its numbers keep their spelling and its keys their
  * order, which no value of JavaScript does.
@@ -111,44 +102,51 @@ export class JsonText {
   }
 
   toJSON(): unknown {
-    if (!areNumbersMarked) return JSON.parse(this.text);
-    hasMarks = true;
-    return `${mark}#${wholeTexts.push(this.text) - 1}`;
+    return JSON.parse(this.text);
   }
 }
-
-function numberToJson(text: string): string {
-  if (!areNumbersMarked) return text;
-  hasMarks = true;
-  return mark + text;
-}
-
-Object.defineProperty(Decimal.prototype, 'toJSON', {
-  value(this: Decimal): string {
-    return numberToJson(decimalText(this));
-  },
-});
 
 /**
- * Writes JSON; a `Decimal` becomes a number token with all its digits. (JSON.stringify can only write
- * it as a string: those strings are marked, and lose their quotes afterwards.)
+ * Writes JSON; a `Decimal` becomes a number token with all its digits, which JSON.stringify cannot
+ * write. It writes all that holds none: docs/decisions/0302 has what that saves.
  */
-export function stringifyJson(value: unknown): string {
-  areNumbersMarked = true;
-  hasMarks = false;
-  wholeTexts = [];
-  try {
-    const text = (JSON.stringify(value) as string | undefined) ?? 'null';
-    if (wholeTexts.length > 0) {
-      return text.replace(marked, (_all, token: string) =>
-        token.startsWith('#') ? (wholeTexts[Number(token.slice(1))] ?? '') : token,
-      );
-    }
-    return hasMarks ? text.replace(marked, '$1') : text;
-  } finally {
-    areNumbersMarked = false;
-    wholeTexts = [];
+export const stringifyJson = (value: unknown): string =>
+  (isNative(value) ? JSON.stringify(value) : writeValue(value)) ?? 'null';
+
+/** Whether JSON.stringify writes the value as it is to be written. */
+function isNative(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return true;
+  if ('toJSON' in value) return false;
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name in members) {
+    const member = members[name];
+    if (typeof member === 'object' && member !== null && !isNative(member)) return false;
   }
+  return true;
+}
+
+/** Texts without quotes, backslashes, control characters and surrogates are JSON as they are. */
+const needsNoEscape = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
+const quoted = (text: string): string =>
+  needsNoEscape.test(text) ? `"${text}"` : JSON.stringify(text);
+
+/** Undefined where JSON has no such value, as JSON.stringify has it. */
+function writeValue(value: unknown): string | undefined {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (value instanceof Decimal) return decimalText(value);
+  if (value instanceof NumberToken || value instanceof JsonText) return value.text;
+  if ('toJSON' in value) return writeValue((value as { toJSON: () => unknown }).toJSON());
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += `${text === '' ? '' : ','}${writeValue(item) ?? 'null'}`;
+    return `[${text}]`;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    const written = writeValue(member);
+    if (written !== undefined) text += `${text === '' ? '' : ','}${quoted(name)}:${written}`;
+  }
+  return `{${text}}`;
 }
 
 /** Whether a float holds all digits of a decimal. */
