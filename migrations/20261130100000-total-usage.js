@@ -83,7 +83,7 @@ export async function up(knex) {
     -- A text in a key of several: no two lists of texts have the same key.
     create function key_part(part text) returns text
     language sql immutable parallel safe
-    return case when part is null then '-' else octet_length(part) || ':' || part end;
+    return case when part is null then '-' else octet_length(part)::text || ':' || part end;
 
     create function add_each(a numeric[], b numeric[]) returns numeric[]
     language sql immutable strict parallel safe

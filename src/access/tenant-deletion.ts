@@ -60,6 +60,10 @@ export async function deleteTenant(db: TenantDatabase, actor: string): Promise<b
     // However much it is: it is either gone or there.
     await trx.raw(`select set_config(name, '0', true) from pg_settings
       where name in ('statement_timeout', 'transaction_timeout')`);
+    // Whoever adds up its usage has done so, or finds nothing (models/usage/usage-total.ts).
+    await trx.raw(`select pg_advisory_xact_lock(hashtextextended('usage-total/' || ?, 0))`, [
+      tenantId,
+    ]);
     const tenant: unknown = await trx('tenant').where({ id: tenantId }).forUpdate().first('id');
     if (tenant === undefined) return false;
     const names = inOrder(await readTables(trx));

@@ -7,7 +7,7 @@ import { declaredOperations } from '../support/http/answers.js';
 import type { Schema } from '../support/http/places.js';
 
 /** Where no database was asked, there are no picklists, currencies and countries. */
-const ofReferenceData = /must be (?:one of: |a currency|a country)|^see /;
+const ofReferenceData = /must be (?:one of: |a currency|a country)|names no currency|^see /;
 
 /** Why a body does not fit its schema, but for what only a database knows. */
 function faultsOf(schema: Parameters<typeof validate>[0], text: string): string[] {

@@ -7,19 +7,24 @@
  * and (e, 1, 2, 'gb', 2, 0.20).
  */
 export const factPartsSql = `
+  -- Ids are computed before they are compared: the functions that make them are not leakproof, and
+  -- row-level security would keep the primary key from being used (docs/decisions/0078).
+  first as materialized (
+    select id, event_at, usage_charge_id(id, 1) as charge_id from event
+  ),
   charge as (
-    select event.id as event_id, event.event_at, found.*, exists (
+    select first.id as event_id, first.event_at, found.*, exists (
       select from rated_dimension where tenant_id = :tenantId and transaction_id = found.id
     ) as has_rows
-    from event cross join lateral (
-      -- From charge to charge by their ids (docs/decisions/0040): each is found in the primary key,
-      -- however large the table is.
+    from first cross join lateral (
+      -- From charge to charge by their ids (docs/decisions/0040), however large the table is.
       with recursive numbered as (
-        select 1 as number, fact.* from rated_transaction as fact
-        where fact.tenant_id = :tenantId and fact.id = usage_charge_id(event.id, 1)
+        select 1 as number, usage_charge_id(first.id, 2) as next_id, fact.*
+        from rated_transaction as fact where fact.tenant_id = :tenantId and fact.id = first.charge_id
         union all
-        select numbered.number + 1, fact.* from numbered join rated_transaction as fact
-          on fact.tenant_id = :tenantId and fact.id = usage_charge_id(event.id, numbered.number + 1)
+        select numbered.number + 1, usage_charge_id(first.id, numbered.number + 2), fact.*
+        from numbered join rated_transaction as fact
+          on fact.tenant_id = :tenantId and fact.id = numbered.next_id
       )
       select number, id, account_id, contract_id, service_id, usage_type, currency, quantity, amount
       from numbered
