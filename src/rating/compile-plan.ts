@@ -9,7 +9,7 @@ import {
 import { findPriceMethod } from './price-methods/index.js';
 import type { PriceAnswer, PricedUsage } from './price-methods/price-method.js';
 import { Rejection } from './rejection.js';
-import { tierCost } from './spending.js';
+import { tierCost } from './operation-budget.js';
 import type { LogicFacts, PlanAttribute, RatingPlan, RowFacts, UsageType } from './types.js';
 
 /** A plan with its formulas parsed and its decimals read: made once, used by every event. */

@@ -1,7 +1,7 @@
 import { ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
 import { FormulaError, type FormulaScope, type FormulaValue } from './formula/evaluate-formula.js';
 import type { Prepared } from './prepare.js';
-import type { Spending } from './spending.js';
+import type { Spending } from './operation-budget.js';
 
 /** The names that the formulas of one pricing logic can read while it rates one event. */
 export class EventScope implements FormulaScope {

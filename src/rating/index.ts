@@ -38,7 +38,7 @@ export {
   eventOperationsMax,
   recomputeOperationsMax,
   Spending,
-} from './spending.js';
+} from './operation-budget.js';
 export { readInstant } from './timestamp.js';
 export { readUsageEvent } from './usage-event.js';
 export { rejectionCodes } from './types.js';

@@ -3,7 +3,7 @@ import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan
 import { counterKey, counterOf } from './counter-key.js';
 import { planFor } from './rating-plan.js';
 import { orRejected, Rejection } from './rejection.js';
-import { comparisonsOfOperation, eventOperationsMax, Spending } from './spending.js';
+import { comparisonsOfOperation, eventOperationsMax, Spending } from './operation-budget.js';
 import { resolveContext } from './resolve-context.js';
 import type {
   ChargeType,

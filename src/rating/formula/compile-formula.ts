@@ -1,5 +1,5 @@
 import { digitsMax, parseDecimal, type Decimal } from '../../kernel/numbers/money.js';
-import { additionCost, divisionCost, nameCost, priceCost, productCostMax } from '../spending.js';
+import { additionCost, divisionCost, nameCost, priceCost, productCostMax } from '../operation-budget.js';
 import { parse, SyntaxError, type SyntaxNode } from './formula-parser.js';
 
 export const formulaLengthMax = 2_000;

@@ -6,7 +6,7 @@ import {
   priceCost,
   productCost,
   type Spending,
-} from '../spending.js';
+} from '../operation-budget.js';
 import type { Expression, Operator } from './compile-formula.js';
 
 /** What an expression gives: a number, or a text from quotes or from an attribute that is no number. */

@@ -1,5 +1,5 @@
 import { compileFormula, logicStepsMax, type Formula } from './compile-formula.js';
-import { divisionCost, eventOperationsMax, productCostMax, stepCost } from '../spending.js';
+import { divisionCost, eventOperationsMax, productCostMax, stepCost } from '../operation-budget.js';
 import type { AttributeKind } from '../types.js';
 
 /** What is wrong with pricing logic that somebody wants to save, for a 400. */

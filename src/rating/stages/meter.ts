@@ -1,6 +1,6 @@
 import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import type { SelectedRow } from '../prepare.js';
-import type { Spending } from '../spending.js';
+import type { Spending } from '../operation-budget.js';
 import type { CounterChange, CounterReader } from '../types.js';
 
 /**

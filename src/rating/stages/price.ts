@@ -6,7 +6,7 @@ import type { Prepared, Quantity, SelectedRow } from '../prepare.js';
 import type { PriceResult } from '../price-methods/price-method.js';
 import { Rejection } from '../rejection.js';
 import { furthest, Meter } from './meter.js';
-import { Spending, stepCost } from '../spending.js';
+import { Spending, stepCost } from '../operation-budget.js';
 import type { CounterChange, CounterReader } from '../types.js';
 
 /** One row priced once: what a rated dimension and its explanation are made of. */

@@ -8,7 +8,7 @@ import {
 } from '../../kernel/numbers/share.js';
 import type { Prepared } from '../prepare.js';
 import { Rejection } from '../rejection.js';
-import { partCost } from '../spending.js';
+import { partCost } from '../operation-budget.js';
 import type { TransactionWithOrigin } from './total.js';
 import type { RatedDimension, RatedTransaction } from '../types.js';
 

@@ -131,6 +131,6 @@ export const exportOperations = {
       [exportTypes.csv]: null,
       [exportTypes.parquet]: null,
     }),
-    errors: [400],
+    errors: [400, 404],
   }),
 };

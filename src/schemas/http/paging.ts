@@ -94,13 +94,13 @@ export const timeRangeQuery = (what: string) => ({
 export const halfOpenRangeQuery = (what: string) => ({
   from: Type.Optional(
     Type.Unsafe<string>({
-      description: `${what} from here on: an instant, or a date as its midnight in UTC.`,
+      description: `${what} from here on: an instant, or a date as its UTC midnight.`,
       dateOrInstant: true,
     }),
   ),
   to: Type.Optional(
     Type.Unsafe<string>({
-      description: `${what} before here: an instant, or a date as its midnight in UTC.`,
+      description: `${what} before here, likewise.`,
       dateOrInstant: true,
     }),
   ),

@@ -106,9 +106,14 @@ function pathSchema(name: string, { textParams = [] }: Operation): JsonSchema {
 /** What every list has, explained once by the instructions of the server. */
 const paging = new Set(['page', 'size', 'limit', 'offset']);
 
+/** Limits of texts: who breaks one is told so, and nobody else has to read it in every conversation. */
+const unsaid = new Set(['minLength', 'maxLength', 'pattern']);
+
 /** A parameter in as few words as say it. */
 function shortened(name: string, schema: JsonSchema): JsonSchema {
-  if (!paging.has(name)) return schema;
+  if (!paging.has(name)) {
+    return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !unsaid.has(keyword)));
+  }
   return { type: 'integer', ...('default' in schema ? { default: schema['default'] } : {}) };
 }
 

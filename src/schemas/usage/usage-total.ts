@@ -52,12 +52,11 @@ export const usageTotalOperations = {
     family: 'records',
     summary: 'Sum rated usage by time, account, service, attribute, contract or dimension',
     description:
-      'groupBy takes up to 3 of account, service, attribute, contract, usageType and dimension:<name>, ' +
-      'with commas; the currency is always apart. Filters have the same names, such as ' +
-      'dimension:region=eu. By attribute, rows sum what was priced of it; what pricing logic makes of ' +
-      'them beyond their sum stands under attribute null.',
+      'groupBy: up to 3 of account, service, attribute, contract, usageType, dimension:<name>, with ' +
+      'commas. Filters have the same names. The currency is always apart.',
     details:
-      'Exact at every instant, events of the last moment included. By a dimension, events themselves are read: choose a short range.',
+      'By attribute, rows sum what was priced of it; what pricing logic makes of them beyond their sum stands under attribute null. ' +
+      'Filter by a dimension as by dimension:region=eu. Exact at every instant, events of the last moment included. By a dimension, events themselves are read: choose a short range.',
     query: Type.Object(
       {
         ...halfOpenRangeQuery('Usage'),
@@ -65,13 +64,13 @@ export const usageTotalOperations = {
           type: 'string',
           enum: [...usageBuckets],
           default: 'none',
-          description: 'How rows divide time, in UTC; none: not at all.',
+          description: 'How rows divide time, in UTC.',
         }),
-        groupBy: Type.Optional(Text('Names with commas, such as account,dimension:region.', 800)),
-        account: Type.Optional(RecordId('account', 'Billed to this account.')),
-        service: Type.Optional(RecordId('service', 'Of this service.')),
-        attribute: Type.Optional(Text('Of this priceable attribute, by name.')),
-        contract: Type.Optional(RecordId('contract', 'Under this contract.')),
+        groupBy: Type.Optional(Text('Such as account,dimension:region.', 800)),
+        account: Type.Optional(RecordId('account', 'The billed account.')),
+        service: Type.Optional(RecordId('service', 'The service.')),
+        attribute: Type.Optional(Text('Name of the priceable attribute.')),
+        contract: Type.Optional(RecordId('contract', 'The contract.')),
         usageType: Type.Optional(usageType),
         ...offsetQuery,
       },

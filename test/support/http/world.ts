@@ -26,7 +26,7 @@ export interface World extends Places {
 }
 
 /** Path parameters whose values all tenants share. */
-export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId', 'jti']);
+export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId', 'jti', 'kind']);
 
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 

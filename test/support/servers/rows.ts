@@ -32,8 +32,18 @@ export async function listTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** How often tenants have asked, how far the audit is sealed by now, and ends were looked for. */
-const besides = new Set(['rate_limit', 'audit_seal', 'audit_sealing', 'execution_watch']);
+/**
+ * How often tenants have asked, how far the audit is sealed and usage added up by now, and ends were
+ * looked for.
+ */
+const besides = new Set([
+  'rate_limit',
+  'audit_seal',
+  'audit_sealing',
+  'execution_watch',
+  'usage_delta',
+  'usage_total',
+]);
 
 /** What is stored, as a count and a checksum for each table. */
 export type Snapshot = Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import {
   FormulaError,
   type FormulaScope,
 } from '../../../src/rating/formula/evaluate-formula.js';
-import { Spending } from '../../../src/rating/spending.js';
+import { Spending } from '../../../src/rating/operation-budget.js';
 import { validateLogic, type LogicToValidate } from '../../../src/rating/formula/validate-logic.js';
 
 const values = new Map<string, string>([
