@@ -10,8 +10,8 @@ interface ToolCallStart {
 }
 
 /**
- * Records a call before it is made, so that none is without a trace; the audit names who made it
- * (docs/decisions/0098). Returns the id of the record.
+ * Records a tool call before it is made, so that every call leaves a trace; the audit names the
+ * actor (docs/decisions/0098). Returns the id of the record.
  */
 export function recordToolCall(scope: Scope, call: ToolCallStart): Promise<string> {
   return scope.db.transaction(async (trx) => {

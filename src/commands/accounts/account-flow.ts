@@ -20,7 +20,7 @@ import {
 type Onboarding = StartOf<Flows['createAccount']>;
 type AccountDto = Awaited<ReturnType<typeof createAccount>>;
 
-/** What onboarding is asked for: a new account has the id of the execution. */
+/** Input of the onboarding step: a new account gets the id of the execution. */
 export interface OnboardingStep {
   readonly accountId: string;
   readonly draftId: string | undefined;
@@ -48,7 +48,10 @@ const addressOf = (start: Onboarding) => ({
   country: start.Country,
 });
 
-/** The account with its contact and its address; a draft is the account alone, the others wait. */
+/**
+ * The body that creates the account with its contact and its address. A draft creates the account
+ * alone: contact and address are added when the draft is completed.
+ */
 function newAccount(start: Onboarding, isDraft: boolean): Static<typeof AccountCreate> {
   const account = accountOf(start);
   if (isDraft) return account;
@@ -61,7 +64,10 @@ function newAccount(start: Onboarding, isDraft: boolean): Static<typeof AccountC
   };
 }
 
-/** Does what a draft of an onboarding left undone; a drafted change has left nothing. */
+/**
+ * Adds what the draft of an onboarding has not created yet; a draft of a change leaves nothing
+ * open.
+ */
 async function completeAccount(
   scope: Scope,
   saved: AccountDto,
@@ -77,8 +83,9 @@ async function completeAccount(
 }
 
 /**
- * Onboarding: makes the account `accountId` with its contact and its address, keeps it as a draft, or
- * completes the draft `draftId`. 404: there is no such draft. 409: the external id is taken.
+ * Onboarding: creates the account `accountId` with its contact and its address, saves it as a
+ * draft, or completes the draft `draftId`. 404: there is no such draft. 409: the external id is
+ * taken.
  */
 export async function onboardAccount(
   scope: Scope,
@@ -101,7 +108,7 @@ export async function onboardAccount(
   );
 }
 
-/** What the edit flow may change, under the names of commands. */
+/** The fields that the edit flow may change, under their names in commands. */
 interface AccountEdit {
   readonly id: string;
   readonly status?: string;
@@ -111,8 +118,8 @@ interface AccountEdit {
 }
 
 /**
- * The contacts after a change of the name in the profile, which is that of the first contact: onboarding
- * writes both. Undefined where the change has no name.
+ * The contacts after the name in the profile has changed: the first contact has the same name,
+ * since onboarding writes both. Undefined where the change has no name.
  */
 function renamedContacts(
   { firstName, lastName }: NonNullable<AccountProfileChange>,

@@ -7,10 +7,10 @@ import { findByNaturalKeys } from '../../queries/keys/natural-key.js';
 
 type AccountMap = Readonly<Record<string, unknown>>;
 
-/** A larger object is none of shares: a line is shared by at most so many accounts. */
+/** Objects with more names are not read as shares: at most this many accounts share a line. */
 const namesMax = 1000;
 
-/** As `read_account_shares` reads them in the database. */
+/** The same form of a weight as `read_account_shares` accepts in the database. */
 const weightForm = /^[0-9]{1,38}(?:\.[0-9]{1,38})?$/;
 
 function isWeight(value: unknown): boolean {
@@ -45,10 +45,10 @@ const fault = (field: string, text: string, value: unknown): Problem =>
   problem.validation(`'${field}' ${text}`, { field, value });
 
 /**
- * Who bears the charges of a line, by the ids of the accounts: each may be named by its externalId or
- * number, too. Where no name is one of an account the object is none of shares, and kept as it was sent
- * (docs/decisions/0244, 0275). 400: some names are accounts and others not, an account is named twice,
- * or a value is no weight.
+ * The shares of a line's charges by account id; a request may name accounts by externalId or
+ * number, too. An object in which no name is an account is not a list of shares and is stored as
+ * sent (docs/decisions/0244, 0275). 400: some names are accounts and others are not, an account is
+ * named twice, or a value is no weight.
  */
 export async function withAccountIds(
   scope: Scope,

@@ -43,7 +43,7 @@ function accountColumns(input: AccountUpdate) {
   };
 }
 
-/** The profile after a change: what is given holds, null takes a fact away. */
+/** The profile after a change: given fields replace stored ones, null removes a field. */
 function changedProfile(
   known: Account['profile'],
   given: AccountUpdate['profile'],
@@ -64,7 +64,7 @@ async function lockAccount(trx: Knex.Transaction, scope: Scope, id: string): Pro
   return account;
 }
 
-/** `accountId` is null where the account has no id yet: none that a body could name is right. */
+/** `accountId` is null for an account that has no id yet; then a body may not name an account. */
 function addressColumns(
   { accountId: given, ...columns }: AddressUpdate,
   accountId: string | null,

@@ -36,7 +36,7 @@ import {
 import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
-/** Accounts to bill for a period, by an execution of a billing run. */
+/** Accounts to bill for a period, and the execution of the billing run that bills them. */
 export interface BillAccounts {
   readonly executionId: string;
   readonly period: Days;
@@ -53,11 +53,11 @@ export interface BilledAccounts {
 }
 
 /**
- * Bills accounts in one transaction (docs/decisions/0100 to 0104): claims their unbilled usage, adds
- * the recurring charges that fall due, numbers and posts their invoices. What is billed already is
- * not found again, so that a repeated call adds nothing. A dry run is the same computation; it locks
- * and writes nothing. Before it, a short transaction of its own closes the days that are billed
- * (docs/decisions/0110).
+ * Bills accounts in one transaction (docs/decisions/0100 to 0104): claims their unbilled usage,
+ * adds the recurring charges that fall due, numbers and posts their invoices. Charges that are
+ * already billed are not selected again, so a repeated call is idempotent. A dry run is the same
+ * computation without locks and writes. Before it, a short transaction of its own closes the billed
+ * days (docs/decisions/0110).
  */
 export async function billAccounts(scope: Scope, request: BillAccounts): Promise<BilledAccounts> {
   const { tenantId } = scope;
@@ -143,11 +143,14 @@ function shareOfUsage({ shareFrom, shareTo, shareOf, sharedAmount }: UsageGroup)
   };
 }
 
-/** Says on the invoice that an account bears a part of what several do. */
+/** Adds to the description that the account bears a part of a shared charge. */
 const withShare = (description: string, share: Share | null): string =>
   share === null ? description : `${description} (share ${shareText(share)})`;
 
-/** What a unit of tiered usage cost on average; null without volume, and where logic made it. */
+/**
+ * The average price of a unit of tiered usage; null without volume, and where pricing logic made
+ * the amount.
+ */
 function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType | null {
   const units = new Decimal(volume);
   if (dimensionId === null || units.isZero()) return null;
@@ -172,7 +175,7 @@ function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames
     isOfOneContract: true,
     contractServiceId: line.id,
     dimensionId: part.row?.attributeId ?? null,
-    // Its amount is in minor units already, and so the part of this account.
+    // No `share`: the amount is this account's part already, in minor units.
     description: descriptionOf(charge, names),
     share: null,
     volume: part.volume,
@@ -213,7 +216,7 @@ function datedInvoices(
       period,
       names,
       accountName: known.get(draft.accountId)?.name ?? null,
-      // What is credited is not to be paid by anybody.
+      // Nobody has to pay a credit note.
       dueDate: isCreditNote(draft)
         ? null
         : dueDateOf(invoiceDate, known.get(draft.accountId)?.netTerm ?? null),
@@ -235,7 +238,8 @@ async function postInvoices(
   invoices: readonly BilledInvoice[],
   executionId: string,
 ): Promise<BilledInvoice[]> {
-  // The last thing that others may wait for: until the commit nobody else of the tenant numbers.
+  // Locks the number series, so it comes last: until the commit no other run of the tenant can
+  // number its invoices.
   const creditNotes = invoices.filter(isCreditNote).length;
   const next = await takeInvoiceNumbers(trx, tenantId, {
     invoices: invoices.length - creditNotes,

@@ -6,16 +6,20 @@ import { databaseProblem } from '../rules/database-problem.js';
 import { billAccounts, type BillAccounts, type BilledAccounts } from './bill-accounts.js';
 import { TooManyCharges } from './charge-limit.js';
 
-/** Told of errors of ours, with the number of accounts that were billed together. */
+/**
+ * Called with errors that are faults of the product, and the number of accounts billed together.
+ */
 type OnFault = (error: unknown, accounts: number) => void;
 
-/** A problem of the caller's, or of a database that is away: the whole step is tried again, or ends. */
+/**
+ * A problem of the request, or an unavailable database: the step as a whole is retried or fails.
+ */
 const concernsAll = (error: unknown): boolean =>
   (error instanceof Problem || databaseProblem(error) !== undefined) && !tookTooLong(error);
 
 /**
- * Bills accounts together. Where that fails they are halved until the account is found that it is
- * about, and the others are billed: an account that an error of ours stops must not stop the others.
+ * Bills accounts together. When that fails, the batch is halved until the failing account is found,
+ * and the others are billed: a fault that concerns one account must not stop the rest.
  */
 export async function billEach(
   scope: Scope,

@@ -1,11 +1,11 @@
 /**
- * Recurring charges that accounts may come to which are billed together, and so one account in one run
- * (docs/decisions/0280): what is computed for all of them is in memory at the same time. As many as an
- * account may have lines.
+ * Recurring charges that accounts billed together may have at most, and so the maximum of one
+ * account in one run (docs/decisions/0280): they are in memory at the same time. It equals the
+ * number of lines that an account may have.
  */
 export const chargesMax = 20_000;
 
-/** What of usage may be in memory when it is billed together (docs/decisions/0312). */
+/** Limits on the usage in memory for accounts that are billed together (docs/decisions/0312). */
 export const usageLimits = {
   groupsMax: 100_000,
   /** Of one account. */
@@ -13,7 +13,7 @@ export const usageLimits = {
   tiersMax: 200_000,
 };
 
-/** Accounts have more to be charged than can be billed together. */
+/** The accounts have more charges than can be billed together. */
 export class TooManyCharges extends Error {
   override readonly name = 'TooManyCharges';
 

@@ -12,8 +12,8 @@ function monthsOf({ first, last }: Days): number[] {
 }
 
 /**
- * What is charged already, found by its lineage, type and days: a run over a long time asks for each of
- * many periods, among many.
+ * Index of the charged periods by lineage, type and days: a run over a long time looks up many
+ * periods among many charges.
  */
 export class ChargedIndex {
   readonly #byKey = new Map<string, ChargedPeriod[]>();
@@ -41,7 +41,7 @@ export class ChargedIndex {
     return this.#byKey.get(`${lineageId}/${type}`) ?? [];
   }
 
-  /** What is charged of a lineage for periods that overlap these days, in no order. */
+  /** The charges of a lineage for periods that overlap these days, in no particular order. */
   during(lineageId: string, type: string, days: Days): readonly ChargedPeriod[] {
     const near = monthsOf(days).flatMap(
       (month) => this.#byKey.get(`${lineageId}/${type}/${month}`) ?? [],

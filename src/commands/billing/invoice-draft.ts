@@ -7,7 +7,7 @@ import type { Proration } from '../../rating/index.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { TaxRates } from '../../queries/billing/tax-rate.js';
 
-/** What becomes an item: an amount before its one rounding. */
+/** A charge that becomes an item; its amount is not rounded yet. */
 export interface DraftCharge {
   readonly invoiceId: string;
   readonly itemId: string;
@@ -63,10 +63,10 @@ export interface InvoiceDraft {
 }
 
 /**
- * The invoices of charges: one for each account, currency and usage type; a credit note where they are
- * payouts, or come to less than zero (docs/decisions/0271). Each item is rounded once,
- * half away from zero; its tax is that of the rounded amount, rounded once too, and none for the accounts
- * that are exempt.
+ * The invoices of charges: one for each account, currency and usage type. Payouts, and charges with
+ * a sum below zero, become credit notes (docs/decisions/0271). Each item is rounded once, half away
+ * from zero; its tax is computed from the rounded amount and rounded once, too. Exempt accounts pay
+ * no tax.
  */
 export async function draftInvoices(
   charges: readonly DraftCharge[],
@@ -100,7 +100,7 @@ async function draftInvoice(
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
   const drafted = await mapInPortions(charges, (charge): DraftItem => {
     const { share } = charge;
-    // The parts of all accounts add up to what one of them would pay.
+    // The rounded parts of all accounts add up to the rounded amount of the whole.
     const rounded = share
       ? partOf(share.amount, share, digits)
       : roundToMinorUnit(charge.amount, digits);
@@ -113,7 +113,7 @@ async function draftInvoice(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
   );
   const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
-  // Nobody can pay less than nothing: what is charged below zero is credited, and the reverse.
+  // An invoice is never negative: a negative sum becomes a credit note, and the reverse.
   const isReversed = total.isNegative() && !total.isZero();
   const items = isReversed ? await mapInPortions(drafted, reverseItem) : drafted;
   return {

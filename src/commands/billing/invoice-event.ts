@@ -8,7 +8,10 @@ import { readInvoices } from '../../queries/billing/invoice.js';
 import { readAppliedPayments } from '../../queries/payments/payment-application.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
-/** Tells webhooks that invoices, which the caller holds, are void or overdue, as they are then. */
+/**
+ * Records webhook events for invoices that are void or overdue, with their present state. The
+ * caller holds the invoices.
+ */
 export async function recordInvoiceEvents(
   scope: Scope,
   trx: Knex.Transaction,
@@ -22,8 +25,8 @@ export async function recordInvoiceEvents(
 }
 
 /**
- * Applies payments to invoices, both of which the caller holds, and tells webhooks of it: of each
- * payment with all that it pays, and of each invoice of which nothing is open any more.
+ * Applies payments to invoices, both of which the caller holds, and records webhook events: for
+ * each payment with all its applications, and for each invoice that is paid in full.
  */
 export async function applyToInvoices(
   scope: Scope,

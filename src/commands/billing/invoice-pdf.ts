@@ -3,7 +3,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { InvoiceDocument } from '../../models/billing/invoice-document.js';
 import type { StoredFile } from '../../schemas/http/operation.js';
 
-/** Keeps the PDF of an invoice, and answers with it; one that is there stays. */
+/** Stores the PDF of an invoice and returns it; a PDF that is stored already is kept. */
 export async function storeInvoicePdf(
   { db, tenantId }: Scope,
   { id, invoiceNo, isVoid }: PdfInvoice,

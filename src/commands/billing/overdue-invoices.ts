@@ -4,8 +4,9 @@ import { Invoice } from '../../models/billing/invoice.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 
 /**
- * Marks open invoices whose due date is past, at most so many, and tells webhooks of each, once
- * (docs/decisions/0230). Answers with how many; those that another process marks are skipped.
+ * Marks open invoices past their due date as overdue, at most `limit`, and records one webhook
+ * event for each (docs/decisions/0230). Returns how many were marked; rows locked by another
+ * process are skipped.
  */
 export async function markOverdueInvoices(scope: Scope, limit: number): Promise<number> {
   const { tenantId, now } = scope;

@@ -32,7 +32,7 @@ import { chargesMax, TooManyCharges } from './charge-limit.js';
 import { ChargedIndex } from './charged-index.js';
 import { findUnchargedDays } from './uncharged-days.js';
 
-/** Accounts to bill, and what may charge them. */
+/** The accounts to bill, and the lines and services that may charge them. */
 export interface BillingFacts {
   readonly run: Days;
   /** Whether the run is for one account that was named. */
@@ -53,7 +53,7 @@ export interface RecurringCharged {
 }
 
 export interface RecurringOutcome {
-  /** Accounts that this run bills, with the days in which their charges fall due. */
+  /** The accounts of this run, each with the days in which its charges fall due. */
   readonly windows: ReadonlyMap<string, Days>;
   readonly charges: readonly RecurringCharged[];
   readonly problems: readonly BillingProblem[];
@@ -67,13 +67,13 @@ interface Candidate {
   readonly type: RecurringType;
   readonly isOnce: boolean;
   readonly due: DueCharge;
-  /** Who may be billed: the window of another account may differ. */
+  /** The billed account; its window may differ from that of the line's account. */
   readonly accountId: string;
 }
 
 /**
- * What falls due for accounts in a run, beside usage, and is not billed yet. In portions, since a small
- * request may ask for many charges (docs/decisions/0280).
+ * The charges of accounts, other than usage, that fall due in a run and are not billed yet.
+ * Computed in portions, since a small request may result in many charges (docs/decisions/0280).
  * @throws TooManyCharges
  */
 export async function findRecurringCharges(
@@ -128,8 +128,8 @@ export async function findRecurringCharges(
 }
 
 /**
- * The first day of what falls due again and again; undefined when nothing does. One-time charges have a
- * period before all others, and are looked for whatever the day.
+ * The first day of the periods that recur; undefined when nothing recurs. One-time charges have a
+ * period before all others, so they are found for any day.
  */
 export function earliestPeriod(
   candidates: readonly { readonly isOnce: boolean; readonly due: DueCharge }[],
@@ -142,7 +142,7 @@ export function earliestPeriod(
   return earliest;
 }
 
-/** The accounts that rows of a card name, of a service once for all its lines. */
+/** The accounts that rows of a card bill; computed once per service for all its lines. */
 function billedAccounts(): (line: BillingLine, service: BilledService) => readonly string[] {
   const named = ({ cards }: Pick<BillingLine, 'cards'>): string[] =>
     cards.flatMap(({ rows }) =>
@@ -156,11 +156,14 @@ function billedAccounts(): (line: BillingLine, service: BilledService) => readon
   };
 }
 
-/** With the day before, of which is asked whether it is charged, too. */
+/** One day earlier, since it is also checked whether the day before is charged. */
 const sinceOf = (first: string): string =>
   first > oncePeriod.first ? dayBefore(first) : oncePeriod.first;
 
-/** What a line charges the accounts at hand: its own, those that share it, those that rows bill. */
+/**
+ * The charges of a line for the accounts of this run: the line's account, those that share the
+ * line, and those that rows bill.
+ */
 function* candidatesOf(
   line: BillingLine,
   service: BilledService,
@@ -192,13 +195,17 @@ function* candidatesOf(
 
 interface OpenPart {
   readonly billed: Days;
-  /** Whether the days before were charged under another period: the rest costs only its days. */
+  /**
+   * Whether the preceding days were charged under another period: then only the remaining days
+   * cost.
+   */
   readonly isPart: boolean;
 }
 
 /**
- * Whether a period is charged as far as an account is concerned: to itself, or, of what it bears of the
- * line now, to whoever bore it before its shares, or the account of its contract, were changed.
+ * Whether a period is already charged with regard to an account: to the account itself, or, for its
+ * present share of the line, to the account that bore it before the shares or the contract's
+ * account changed.
  */
 function isPaidFor({ line, accountId }: Pick<Candidate, 'line' | 'accountId'>) {
   const shares = line.shares ?? [];
@@ -213,7 +220,7 @@ function isPaidFor({ line, accountId }: Pick<Candidate, 'line' | 'accountId'>) {
       (one.sharedBy === null ? one.accountId === one.masterAccountId : one.sharedBy !== present));
 }
 
-/** What of a due period is not charged yet; null when nothing is. */
+/** The part of a due period that is not charged yet; null when all of it is. */
 function openPart(
   { type, isOnce, due, ...candidate }: Candidate,
   charged: ChargedIndex,
@@ -240,7 +247,7 @@ function openPart(
   return first <= billed.last ? { billed: { first, last: billed.last }, isPart: true } : null;
 }
 
-/** Prices of lines that accounts share, by line, charge and days. */
+/** Prices of shared lines by line, charge and days. */
 type Priced = Map<string, RecurringResult>;
 
 function price(
@@ -254,13 +261,13 @@ function price(
 ): void {
   const { period } = due;
   const { account } = line;
-  // One price serves all who share it.
+  // All accounts that share the line use one price.
   const key = JSON.stringify([line.id, type, period, billed, isPart]);
   const request = { type, account, service, line, period, billed, isPart };
   const priced = into.priced.get(key) ?? priceRecurring(request);
   if (line.shares && line.shares.length > 0) into.priced.set(key, priced);
   if (!priced.ok) {
-    // Told once, with the account of the line.
+    // Reported once, with the account of the line.
     if (accountId !== account.id) return;
     into.problems.push({
       accountId,

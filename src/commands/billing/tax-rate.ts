@@ -10,15 +10,15 @@ import { requireTaxRatesFit } from '../rules/size-limits.js';
 
 const rateMax = 1000;
 
-/** 400: more than tenfold the amount is a slip. */
+/** 400: a rate above 1000 percent must be a typing error. */
 function rateText(rate: Decimal): string {
   if (rate.lte(rateMax)) return decimalText(rate);
   throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
 }
 
 /**
- * 409: another rate has this code in other letter case, and a row that names it could mean either. Held
- * until the transaction ends.
+ * 409: another rate has the same code in other letter case, so that a row's tax code would be
+ * ambiguous. The lock is held until the transaction ends.
  */
 async function requireOneCase(
   trx: Knex.Transaction,

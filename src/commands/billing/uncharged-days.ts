@@ -22,7 +22,7 @@ interface Before extends DueLine {
 
 const subscription = 'Subscription';
 
-/** The days that a charge is for: a price that is not prorated pays for its whole period. */
+/** The days that a charge pays for: a price that is not prorated pays for its whole period. */
 const paidDays = ({
   isProrated,
   periodStart,
@@ -32,11 +32,11 @@ const paidDays = ({
 }: ChargedPeriod): Days =>
   isProrated ? { first: billedFrom, last: billedUntil } : { first: periodStart, last: periodEnd };
 
-/** Whether the line began later when this was charged. */
+/** Whether the line started later than now at the time of the charge. */
 const beganLater = ({ lineStart }: ChargedPeriod, days: Days): boolean =>
   lineStart !== null && lineStart > days.first;
 
-/** The days before those that are due of each line; none of lines that just begin. */
+/** For each line, the days before its first due day; none for a line that starts on that day. */
 function daysBefore(dueLines: readonly DueLine[]): Before[] {
   const earliest = new Map<string, DueLine>();
   for (const one of dueLines) {
@@ -51,8 +51,9 @@ function daysBefore(dueLines: readonly DueLine[]): Before[] {
 }
 
 /**
- * Whether days before may be uncharged: the day before is, or the line has begun later when it was
- * charged. A run that found the days before it charged has vouched for those before them.
+ * Whether earlier days may be uncharged: the day before is not charged, or the line's start was
+ * moved back since. When a run found the days before its own charged, all days before those were
+ * checked, too.
  */
 function isSuspect({ line, days }: Before, known: ChargedIndex): boolean {
   const charged = known.ofLineage(line.lineageId, subscription);
@@ -78,8 +79,8 @@ function gapsIn({ first, last }: Days, charged: readonly ChargedPeriod[]): Days[
 }
 
 /**
- * Of the uncharged days those that somebody may have meant to charge: not what lies before the first
- * charge of a line that began then already, or before the line was known.
+ * The uncharged days that may have been forgotten: not those before the first charge of a line that
+ * had already started by then, nor those before the line was created.
  */
 function missedDays({ line, days }: Before, charged: readonly ChargedPeriod[]): Days[] {
   const gaps = gapsIn(days, charged);
@@ -108,9 +109,9 @@ function problemOf({ line, service }: Before, gaps: readonly Days[]): BillingPro
 }
 
 /**
- * Names days of subscriptions that lie before what a run charges and are on no invoice
- * (docs/decisions/0274): a frequency was changed before its last period was billed, a start was moved
- * back, a run was left out, an invoice was voided.
+ * Finds days of subscriptions that precede those of this run and are on no invoice
+ * (docs/decisions/0274): a frequency was changed before its last period was billed, a start was
+ * moved back, a run was left out, an invoice was voided.
  */
 export async function findUnchargedDays(
   db: Knex,
@@ -127,7 +128,7 @@ export async function findUnchargedDays(
   );
   const problems = await mapInPortions(suspects, (one) => {
     const charged = all.ofLineage(one.line.lineageId, subscription);
-    // What was charged once is charged for all days.
+    // A one-time charge covers all days.
     if (charged.some(({ periodEnd }) => periodEnd === oncePeriod.last)) return [];
     const gaps = missedDays(one, charged);
     return gaps.length === 0 ? [] : [problemOf(one, gaps)];

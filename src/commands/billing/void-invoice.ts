@@ -13,9 +13,9 @@ import { applyFreedPayments } from '../payments/freed-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 
 /**
- * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, owes nothing,
- * and what it charged is billed by the next run; payments that were applied to it pay what else is
- * open, and what is left of them the invoices of that run.
+ * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, and nothing is
+ * owed on it. The next run bills its charges again. Its payments are applied to other open
+ * invoices, and the rest to the invoices of that run.
  * 404: there is none. 409: it is void already.
  */
 export async function voidInvoice(scope: Scope, id: string, reason: string | null) {
@@ -23,9 +23,10 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
   await scope.db.transaction(async (trx) => {
     const found = await Invoice.query(trx).forTenant(tenantId).findById(id).select('accountId');
     if (!found) throw missingInvoice(id);
-    // The account first, as a billing run does: until the commit nobody bills what is released.
+    // Locks the account first, as a billing run does: until the commit no run bills the released
+    // charges.
     await Account.query(trx).forTenant(tenantId).findById(found.accountId).forNoKeyUpdate();
-    // Payments before invoices, as whoever applies them does.
+    // Locks payments before invoices, the order of all commands that apply payments.
     await lockPaymentsOf(trx, tenantId, id);
     const invoice = await Invoice.query(trx).forTenant(tenantId).findById(id).forNoKeyUpdate();
     if (!invoice) throw missingInvoice(id);

@@ -12,8 +12,8 @@ import type * as schema from '../../schemas/catalog/attribute.js';
 import { requireServiceFits } from '../rules/size-limits.js';
 
 /*
- * The attributes of a service or of a contract line. Whoever calls these holds the owner's row
- * until the transaction ends.
+ * The attributes of a service or of a contract line. The caller of these functions holds the
+ * owner's row until the transaction ends.
  */
 
 export type AttributeInput = Static<typeof schema.LineAttributeWrite>;

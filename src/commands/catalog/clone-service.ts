@@ -15,8 +15,8 @@ function copyName(name: string, taken: ReadonlySet<string>): string {
 }
 
 /**
- * A body that creates the same service: rows name their attributes, since the copies get ids of their
- * own, and what only answers hold is ignored as in any body.
+ * A body that creates the same service. Rows reference attributes by name, since the copies get new
+ * ids; read-only fields of answers are ignored, as in any body.
  */
 function bodyOf(service: ServiceDto, name: string): unknown {
   const names = new Map(service.priceableAttributes.map((one) => [one.id, one.name]));
@@ -39,7 +39,7 @@ function bodyOf(service: ServiceDto, name: string): unknown {
  */
 export async function cloneService(scope: Scope, id: string): Promise<ServiceDto> {
   return scope.db.transaction(async (trx) => {
-    // Whoever copies the same service waits here, so that two copies never choose one name.
+    // Concurrent copies of the same service wait here, so that two of them never get one name.
     const source = await lockService(trx, scope, id);
     const named = await Service.query(trx)
       .forTenant(scope.tenantId)

@@ -8,7 +8,7 @@ import { findCurrentCard, type RateCardDto } from '../../queries/catalog/rate-ca
 import { loadPriceable, type PriceableAttributes, type RowColumns } from './rate-card-rows.js';
 import { putResolvedCard } from './rate-card.js';
 
-/** From where to where prices are copied. */
+/** Source and target of a copy of prices. */
 interface CardCopy {
   readonly serviceId: string;
   readonly contractServiceId: string;

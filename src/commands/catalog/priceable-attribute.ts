@@ -16,8 +16,8 @@ type AttributeWrite = Static<typeof schema.AttributeWrite>;
 type AttributeUpdate = Static<typeof schema.AttributeUpdate>;
 
 /**
- * An attribute that somebody adds takes the place of one that was only made because pricing logic
- * names it as its transaction dimension: `transactionDimension` may name any attribute.
+ * Before a caller adds an attribute: removes the one of the same name that exists only because
+ * pricing logic names it as its `transactionDimension`, which may name any attribute.
  */
 export async function releaseTransactionNames(
   trx: Knex.Transaction,

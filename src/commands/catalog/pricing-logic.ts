@@ -41,7 +41,10 @@ function describe({ step, position, message }: LogicProblem): string {
   return `${where}${message}${position === null ? '' : ` (character ${position})`}`;
 }
 
-/** 400: a formula does not parse, names nothing known or costs too much, or priceOutput is no step. */
+/**
+ * 400: a formula does not parse, references an unknown name or costs too much, or priceOutput names
+ * no step.
+ */
 async function requireValid(
   known: KnownNames,
   logic: Pick<LogicInput, 'priceOutput' | 'steps'>,
@@ -136,9 +139,9 @@ export async function deletePricingLogicOf(
 }
 
 /**
- * To be called when the attributes of a service have changed and its pricing logic has not: 409 when
- * a logic names an attribute that was there before and is gone (docs/decisions/0031). Transaction
- * dimensions that went with the attributes are made anew.
+ * Called when the attributes of a service have changed and its pricing logic has not. 409: a logic
+ * references an attribute that was removed (docs/decisions/0031). Transaction dimensions that were
+ * removed with the attributes are created again.
  */
 export async function protectPricingLogic(
   trx: Knex.Transaction,

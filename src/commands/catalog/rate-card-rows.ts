@@ -15,7 +15,10 @@ export interface RateCardOptions {
   readonly field?: string;
   /** What the request calls the rows, for messages: `rows` unless it says otherwise. */
   readonly rowsField?: string;
-  /** Old ids of attributes that the same request replaced: a row that names one means its name. */
+  /**
+   * Names by the old ids of attributes that the same request replaced: a row with an old id prices
+   * the new attribute of that name.
+   */
   readonly replaced?: ReplacedNames;
 }
 
@@ -41,7 +44,10 @@ export interface ResolvedCard {
   readonly rows: readonly RowColumns[];
 }
 
-/** What rows may price; a name of the owner's own wins. */
+/**
+ * The attributes that rows may price; the owner's own attribute takes precedence over another of
+ * the same name.
+ */
 export interface PriceableAttributes {
   readonly byId: ReadonlyMap<string, Attribute>;
   readonly byName: ReadonlyMap<string, Attribute>;
@@ -49,8 +55,9 @@ export interface PriceableAttributes {
 }
 
 /**
- * What the rows of an owner's cards may price: its own priceable attributes, and for a contract line
- * also those of its service, where a name of the line's own wins.
+ * The attributes that the rows of an owner's cards may price: its own priceable attributes, and for
+ * a contract line also those of its service. The line's own attribute takes precedence over the
+ * service's of the same name.
  */
 export async function loadPriceable(
   trx: Knex.Transaction,
@@ -187,9 +194,9 @@ async function requireBillingAccounts(
 }
 
 /**
- * Finds what the rows of cards refer to and checks their rates (spec/resources.md R46 to R48):
- * two queries, however many rows. 400: a reference names nothing, rates contradict
- * each other, or two cards have one currency.
+ * Resolves the references of card rows and checks their rates (spec/resources.md R46 to R48), with
+ * two queries for any number of rows. 400: a reference does not resolve, rates contradict each
+ * other, or two cards have one currency.
  */
 export async function resolveRateCards(
   trx: Knex.Transaction,

@@ -20,15 +20,15 @@ import { resolveRateCards, type RateCardOptions, type ResolvedCard } from './rat
 import { requireServiceFits } from '../rules/size-limits.js';
 
 /*
- * The rate cards of a service or of a contract line. Whoever calls the functions that take an owner
+ * The rate cards of a service or of a contract line. The caller of a function that takes an owner
  * holds the owner's row until the transaction ends, so that versions have no gaps and one is
  * current.
  */
 
 export interface PutOptions extends RateCardOptions {
   /**
-   * Whether a card that is there gets a new version (an approved service, an exception card); else
-   * its rows are replaced and the version stays.
+   * Whether an existing card gets a new version (an approved service, an exception card). Otherwise
+   * its rows are replaced within the version.
    */
   readonly makesVersion: boolean;
 }
@@ -73,7 +73,7 @@ async function insertVersions(
   const today = utcDate(scope.now());
   const versions = cards.map((card) => {
     const before = previous.get(card.currency);
-    // A clock that went backwards must not put a version before the one that it follows.
+    // After a clock was set back, a version must not start before its predecessor.
     const fromDate = before && before.fromDate > today ? before.fromDate : today;
     return { id: newId(), card, versionNo: (before?.versionNo ?? 0) + 1, fromDate };
   });
@@ -93,8 +93,8 @@ async function insertVersions(
 }
 
 /**
- * Ends current versions: the last day is the day before today, or the first day of a version that
- * began today or later (docs/decisions/0032).
+ * Ends current versions: the last day is yesterday, or, for a version that began today or later,
+ * its own first day (docs/decisions/0032).
  */
 async function supersede(
   trx: Knex.Transaction,
@@ -202,7 +202,7 @@ export async function insertRateCards(
   await requireServiceFits(trx, scope, owner);
 }
 
-/** The current card with what its owner should know of it. */
+/** The current card with its warnings. */
 async function readWritten(
   trx: Knex.Transaction,
   { tenantId }: Scope,
@@ -253,7 +253,9 @@ export async function putRateCard(
   return readWritten(trx, scope, owner, code);
 }
 
-/** Makes a version of a card whose rows are resolved: the first, or the one after the current. */
+/**
+ * Writes a version of a card with resolved rows: the first one, or the successor of the current.
+ */
 export async function putResolvedCard(
   trx: Knex.Transaction,
   scope: Scope,
@@ -266,8 +268,8 @@ export async function putResolvedCard(
 }
 
 /**
- * Makes these the cards of the owner: a currency that is among them is put, one that is not is
- * deleted. 400: see `resolveRateCards`.
+ * Replaces the cards of the owner by these: a currency among them is put, any other is deleted.
+ * 400: see `resolveRateCards`.
  */
 export async function replaceRateCards(
   trx: Knex.Transaction,
@@ -286,8 +288,8 @@ export async function replaceRateCards(
 }
 
 /**
- * Deletes the cards of an owner with all their versions and rows: of these currencies (codes), or
- * all. One that is made again starts at version 1 (spec/resources.md R54).
+ * Deletes the cards of an owner with all their versions and rows: those of the given currencies
+ * (codes), or all. A card created again starts at version 1 (spec/resources.md R54).
  */
 export async function deleteRateCards(
   trx: Knex.Transaction,

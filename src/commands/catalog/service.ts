@@ -49,7 +49,7 @@ function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceWr
   ]);
 }
 
-/** A service whose cards were written, with what is to be known of them. */
+/** A service whose cards were written, with the warnings about them. */
 async function withWarnings(
   trx: Knex.Transaction,
   { tenantId }: Scope,
@@ -146,7 +146,7 @@ export async function updateService(
 
 /**
  * Deletes a service with its pricing logic, rate cards and attributes. 404: there is none. 409: a
- * contract service is of it.
+ * contract line sells it.
  */
 export async function deleteService(scope: Scope, id: string): Promise<void> {
   await scope.db.transaction(async (trx) => {

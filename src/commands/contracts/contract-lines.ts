@@ -20,7 +20,8 @@ import { insertRateCards } from '../catalog/rate-card.js';
 import { requireAccountFits } from '../rules/size-limits.js';
 
 /*
- * The lines of a contract. Whoever calls these holds the contract until the transaction ends.
+ * The lines of a contract. The caller of these functions holds the contract until the transaction
+ * ends.
  */
 
 /** What a request gives of a line; family B has one field more than the resource API. */
@@ -28,13 +29,13 @@ export type LineInput = Static<typeof schema.ContractServiceUpdate> & {
   readonly subscriptionChargeType?: string | null;
 };
 
-/** A line to add: what it is of is known, whichever name the request had for it. */
+/** A line to add; its service is resolved, whichever field of the request named it. */
 export interface NewLine {
   readonly serviceId: string;
   readonly input: LineInput;
-  /** The line of the same contract and service that this one was sent back for. */
+  /** The line of the same contract and service whose id the request sent back. */
   readonly former?: ContractService;
-  /** The first of the lines that it replaces: what was charged and counted under them stays so. */
+  /** The first in the chain of replaced lines: charges and counters are kept under its id. */
   readonly lineageId?: string;
   /** Where the line is in the request, for messages: `services[0].`, or nothing. */
   readonly at: string;
@@ -66,8 +67,8 @@ interface LineDates {
 }
 
 /**
- * 400: the line would end before it starts, or be ended before it starts, by its own start or its
- * contract's (spec/resources.md R69; docs/decisions/0051).
+ * 400: the line's end or termination date is before its start, or the contract's start
+ * (spec/resources.md R69; docs/decisions/0051).
  */
 export function requireLineDates(
   contract: Pick<Contract, 'startDate'>,
@@ -90,7 +91,7 @@ export function requireLineDates(
 }
 
 /**
- * Holds the services of lines, so that none is deleted before the lines are there. 400: one does
+ * Locks the services of lines, so that none is deleted before the lines are inserted. 400: one does
  * not exist.
  */
 export async function lockServicesOf(
@@ -118,7 +119,7 @@ export async function lockServicesOf(
   }
 }
 
-/** Checks what needs no database. 400: dates or attribute names contradict each other. */
+/** The checks that need no database. 400: dates or attribute names contradict each other. */
 function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine): void {
   requireLineDates(contract, input, {}, at);
   requireDistinctNames([
@@ -126,7 +127,7 @@ function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine
   ]);
 }
 
-/** What a request gives of a line, accounts that bear its charges by their ids. */
+/** The line of a request with its shares keyed by account id. */
 export async function withSharesById(
   scope: Scope,
   input: LineInput,
@@ -141,9 +142,10 @@ export async function withSharesById(
 }
 
 /**
- * Adds lines with their attributes and exception cards; a line that names no attributes gets copies
- * of its service's, one without cards has the list price (spec/resources.md R66). Returns
- * their ids in order. The caller holds their services (`lockServicesOf`). 400: a part is not valid.
+ * Adds lines with their attributes and exception cards. A line without attributes in the request
+ * gets copies of its service's; one without cards is priced by the list price (spec/resources.md
+ * R66). Returns their ids in order. The caller holds their services (`lockServicesOf`). 400: a part
+ * is not valid.
  */
 export async function insertLines(
   trx: Knex.Transaction,
@@ -186,7 +188,9 @@ export async function insertLines(
   return inserted.map(({ id }) => id);
 }
 
-/** Gives a line the attributes and cards of the request, else those of its former self. */
+/**
+ * Gives a line the attributes and cards of the request, or copies those of the line it replaces.
+ */
 async function insertParts(
   trx: Knex.Transaction,
   scope: Scope,

@@ -34,8 +34,8 @@ type LineEnd = Static<typeof schema.ContractServiceEnd>;
 type LineChange<T> = (trx: Knex.Transaction, locked: LockedLine) => Promise<T>;
 
 /**
- * Changes something of a line in one transaction that holds the line. 404: there is no such line; a
- * line that the body names is found by a `lock` of its own. 409: its account would have too much.
+ * Changes a part of a line in one transaction that locks the line. 404: there is no such line; if
+ * the body names the line, `lock` finds it. 409: its account would exceed the size limits.
  */
 export async function changeLine<T>(
   scope: Scope,
@@ -51,12 +51,14 @@ export async function changeLine<T>(
   });
 }
 
-/** The same for what takes something away, which an account that has too much may do, too. */
+/**
+ * The same for changes that remove something: allowed for an account above the size limits, too.
+ */
 export async function shrinkLine<T>(scope: Scope, key: LineKey, change: LineChange<T>): Promise<T> {
   return scope.db.transaction(async (trx) => change(trx, await lockLine(trx, scope, key)));
 }
 
-/** A line whose cards were written, with what is to be known of them. */
+/** A line whose cards were written, with the warnings about them. */
 async function withWarnings(
   trx: Knex.Transaction,
   { tenantId }: Scope,
@@ -184,7 +186,8 @@ export async function endContractServiceByInstance(
   serviceInstanceId: string,
   input: LineEnd,
 ): Promise<ContractServiceHeaderDto> {
-  // A tenant may have given one id to many: those that run are found first, and two of them are enough.
+  // A tenant may have given one id to many lines. Active lines come first; two rows are enough to
+  // see that the id is ambiguous.
   const lines = await ContractService.query(scope.db.read)
     .forTenant(scope.tenantId)
     .existing()

@@ -32,7 +32,10 @@ function contractColumns(input: ContractUpdate) {
   };
 }
 
-/** What a nested line is of: `serviceId` or its alias. 400: neither is given, or they differ. */
+/**
+ * The line with its service id from `serviceId` or its alias. 400: neither is given, or they
+ * differ.
+ */
 function readNestedLine(line: LineWrite, index: number, contractId: string | null): ReplacingLine {
   const { id, serviceId, templateId, ...input } = line;
   const at = `services[${index}].`;
@@ -89,8 +92,9 @@ async function lockMasterAccount(
 }
 
 /**
- * Inserts under the number that is given, or under `C-<epoch milliseconds>`: the next one that is
- * free, so that two contracts of one millisecond do not collide (docs/decisions/0050).
+ * Inserts under the given number, or under `C-<epoch milliseconds>`. A generated number that is
+ * taken is incremented, so that two contracts of one millisecond do not collide
+ * (docs/decisions/0050).
  */
 async function insertContract(
   trx: Knex.Transaction,
@@ -113,7 +117,7 @@ async function insertContract(
   }
 }
 
-/** The contract with what is to be known of prices that were written with it. */
+/** The contract with the warnings about prices that were written with it. */
 async function readWritten(
   trx: Knex.Transaction,
   { tenantId }: Scope,

@@ -11,8 +11,9 @@ import { copyCard } from '../catalog/copy-card.js';
 import { loadPriceable } from '../catalog/rate-card-rows.js';
 
 /*
- * A contract shows its lines in short. A line that is sent back with its id, in a PUT that replaces
- * the lines, keeps of the former one what the short form does not show (docs/decisions/0052).
+ * An answer shows the lines of a contract in short form. When a PUT that replaces the lines sends
+ * one back with its id, the fields that the short form lacks are kept from the stored line
+ * (docs/decisions/0052).
  */
 
 /** A line of a request that replaces the lines of a contract, with the id that it was sent with. */
@@ -55,10 +56,11 @@ function overlap(line: LineSpan, other: LineSpan): boolean {
 }
 
 /**
- * The lines that replace those of a contract, each with the one of its service that its id names (it is
- * that one, sent back), and with its lineage: what was charged and counted under a line is not charged
- * again, and goes on counting, under the one that takes its place. Without an id that is the line of
- * the same service and instance that runs on some of the same days.
+ * The lines that replace those of a contract, each with its predecessor and its lineage. The
+ * predecessor is the line of the same service with the id that was sent. The lineage keeps charges
+ * and counters: a replacing line is not charged again for what its predecessor was charged, and its
+ * counters continue. Without an id, the lineage is that of the line of the same service and
+ * instance with overlapping dates.
  */
 export async function withFormerLines(
   trx: Knex.Transaction,
@@ -90,7 +92,7 @@ export async function withFormerLines(
   });
 }
 
-/** Whether a line without a known id takes the place of this one. */
+/** Whether a line without a known id replaces this one. */
 const isPlace = (replaced: ContractService, { serviceId, input }: NewLine): boolean =>
   replaced.serviceId === serviceId &&
   replaced.serviceInstanceId === (input.serviceInstanceId ?? null) &&
@@ -127,7 +129,7 @@ function inputOf(attribute: Attribute): AttributeInput {
   };
 }
 
-/** Gives a line the attributes of its former self, of all kinds. */
+/** Copies the attributes of the predecessor, of all kinds, onto a line. */
 export async function insertFormerAttributes(
   trx: Knex.Transaction,
   scope: Scope,
@@ -140,7 +142,10 @@ export async function insertFormerAttributes(
   }
 }
 
-/** Gives a line the current cards of its former self. 400: the request takes away what they price. */
+/**
+ * Copies the current cards of the predecessor onto a line. 400: the request removes an attribute
+ * that they price.
+ */
 export async function insertFormerCards(
   trx: Knex.Transaction,
   scope: Scope,

@@ -72,27 +72,31 @@ export async function setDimensionValues(
 }
 
 interface KnownDimensions {
-  /** What the request gives by name; null: nothing any more, undefined: what was there. */
+  /**
+   * The values in the request, by name; null clears them all, undefined leaves the stored ones
+   * alone.
+   */
   readonly values: DimensionValues | null | undefined;
   /** The attributes that the same request gives. */
   readonly attributes?:
     | readonly { readonly name: string; readonly dimensionValText?: string | null }[]
     | null
     | undefined;
-  /** What the line had. */
+  /** The stored values of the line. */
   readonly former?: DimensionValues | null | undefined;
   /** Where the line is in the request, for messages. */
   readonly at: string;
 }
 
-/** What of `dimensionValues` is to be written onto attributes: null takes a value away. */
+/** The attribute texts to write for `dimensionValues`; null clears the value of an attribute. */
 function textsOf(
   byName: ReadonlyMap<string, Attribute>,
   { values, attributes, former, at }: KnownDimensions,
 ): Map<string, string | null> {
   const texts = new Map<string, string | null>();
   const sent = new Map(attributes?.map(({ name, dimensionValText }) => [name, dimensionValText]));
-  // A line that was read and is put back says the same as before; its attributes may say more.
+  // A line that was read and sent back unchanged must not overwrite its attributes, which may have
+  // more values.
   if (values === undefined || canonicalJson(values) === canonicalJson(former ?? null)) {
     for (const [name, value] of Object.entries(attributes ? (former ?? {}) : {})) {
       if (byName.has(name) && sent.get(name) === undefined) texts.set(name, textOf(value));
@@ -118,10 +122,10 @@ function textsOf(
 }
 
 /**
- * Writes the values of dimensions that the resource API gives a line onto its attributes; those that
- * a former request gave and this one does not are taken away. A name that no attribute of it has is
- * kept as it was sent. 400: a value is not of its attribute's type, or the attribute is sent with
- * another.
+ * Writes the dimension values that a request of the resource API has for a line onto its
+ * attributes, and clears those that an earlier request set and this one lacks. A name without an
+ * attribute is stored as sent. 400: a value does not fit its attribute's type, or the request sends
+ * the attribute with another value.
  */
 export async function setKnownDimensionValues(
   trx: Knex.Transaction,

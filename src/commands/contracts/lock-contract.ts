@@ -6,13 +6,12 @@ import { missingLine } from '../../queries/contracts/contract-service.js';
 import { missingContract } from '../../queries/contracts/require-contract.js';
 
 /*
- * Rows are locked in one order everywhere, so that writers wait for each other but never in a
- * circle: contract, line, service, account.
+ * The lock order of all commands is contract, line, service, account. It rules out deadlocks.
  */
 
 /**
- * The existing contract, held until the transaction ends: whoever changes a contract or one of its
- * lines holds the contract first. 404: there is none.
+ * Locks the existing contract until the transaction ends; commands that change a contract or one of
+ * its lines lock the contract first. 404: there is none.
  */
 export async function lockContract(
   trx: Knex.Transaction,

@@ -22,7 +22,7 @@ export const approvable: Readonly<Record<FlowEntity, typeof ApprovableRecord>> =
   payment: Payment,
 };
 
-/** Refuses what is approved, or waits for the end of its draft. 409. */
+/** Refuses a record that is approved, or whose draft is not completed. 409. */
 async function requireApprovable(
   trx: Knex.Transaction,
   scope: Scope,

@@ -6,7 +6,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { IdempotencyKey, type KeptAnswer } from '../../models/flows/idempotency-key.js';
 import { otherRequest } from './idempotent-start.js';
 
-/** A request under an `Idempotency-Key`: what makes it the same request when it is sent again. */
+/** A request under an `Idempotency-Key`, with the values that identify a repetition of it. */
 export interface RepeatableRequest {
   readonly key: string;
   readonly operation: string;
@@ -14,8 +14,8 @@ export interface RepeatableRequest {
 }
 
 /**
- * Characters of an answer that is kept: many times what a body of the usual 1 MiB can be answered
- * with. Keys are kept for ever, and so are their answers.
+ * Maximum characters of a stored answer: many times the longest answer to a body of the usual 1
+ * MiB. Keys and their answers are kept for ever.
  */
 const answerLengthMax = 8 * 1024 * 1024;
 
@@ -30,10 +30,10 @@ function checkLength({ text }: KeptAnswer): void {
 }
 
 /**
- * Does a request that starts no workflow once (docs/decisions/0272): its key is taken, its work done and
- * its answer kept in one transaction. Sent again it gets the kept answer; at the same time, it waits for
- * the first (as long as for a lock). What fails has written nothing and frees the key. 409: the key was
- * used for another request.
+ * Executes a request without a workflow once (docs/decisions/0272): its idempotency key, its writes
+ * and its answer are committed in one transaction. A repetition gets the stored answer; one that
+ * arrives meanwhile waits for the first, up to the lock timeout. A failed request has written
+ * nothing and leaves the key free. 409: the key was used for another request.
  */
 export async function answerOnce(
   scope: Scope,
@@ -41,7 +41,7 @@ export async function answerOnce(
   work: (scope: Scope) => Promise<KeptAnswer>,
 ): Promise<KeptAnswer> {
   const { db, tenantId } = scope;
-  // Of what was sent: the work puts ids in the place of names.
+  // The hash of the body as it was sent: the handler replaces natural keys by ids.
   const requestHash = createHash('sha256')
     .update(canonicalJson({ operation, input: jsonSafe(input) }))
     .digest('hex');
@@ -54,7 +54,7 @@ export async function answerOnce(
     }
     const answer = await work({
       ...scope,
-      // Savepoints: a part that fails alone must not take the others with it.
+      // Nested transactions are savepoints: a part that fails alone must not abort the whole.
       db: { tenantId, read: trx, transaction: (part) => trx.transaction(part) },
     });
     checkLength(answer);

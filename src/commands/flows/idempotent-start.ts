@@ -9,9 +9,9 @@ export const otherRequest = (): Problem =>
   });
 
 /**
- * Takes an `Idempotency-Key` for a request that a workflow carries out (spec/flows.md R33), or
- * finds the request that took it before; `idempotent-request.ts` is for those without a workflow.
- * 409: that was another request.
+ * Claims an `Idempotency-Key` for a request that a workflow carries out (spec/flows.md R33), or
+ * returns the request that claimed it before; for requests without a workflow see
+ * `idempotent-request.ts`. 409: the key was used for another request.
  */
 export async function claimIdempotencyKey(
   scope: Scope,

@@ -55,8 +55,9 @@ export async function createByFlow<Dto extends Saved>(
 }
 
 /**
- * Changes a record in one transaction. In draft mode the input is kept beside the record; otherwise a
- * draft that there was is completed: `complete` is told what it held, and does what was left undone.
+ * Changes a record in one transaction. In draft mode the input is stored beside the record.
+ * Otherwise an existing draft is completed: `complete` is called with the draft and does the work
+ * that was deferred.
  */
 export async function saveByFlow<Dto extends Saved>(
   scope: Scope,

@@ -12,7 +12,9 @@ export interface WorkflowEnd {
   readonly output: unknown;
 }
 
-/** Tells webhooks that an execution has ended, however it did (docs/decisions/0090). */
+/**
+ * Records a webhook event for the end of an execution, whatever its outcome (docs/decisions/0090).
+ */
 export function recordWorkflowEnd(
   trx: Knex.Transaction,
   from: WebhookOrigin,

@@ -12,8 +12,8 @@ import { applyToInvoices } from '../billing/invoice-event.js';
 import { hasMoney, invoiceTypeOf } from './settle-payment.js';
 
 /**
- * Applies what voids set free of the payments of accounts to their open invoices, the oldest due
- * first (docs/decisions/0240). The caller holds the accounts.
+ * Applies the amounts of payments that voided invoices have released to open invoices of the
+ * accounts, the oldest due date first (docs/decisions/0240). The caller holds the accounts.
  */
 export async function applyFreedPayments(
   scope: Scope,
@@ -30,7 +30,7 @@ export async function applyFreedPayments(
   await PaymentApplication.use(trx, tenantId, applications);
 }
 
-/** The payments of which something is free, the oldest first. */
+/** The payments with a released amount, the oldest first. */
 async function lockFreed(
   trx: Knex.Transaction,
   tenantId: string,
@@ -67,7 +67,7 @@ function lockOpen(
 const bookOf = (accountId: string, currency: string, invoiceType: string): string =>
   `${accountId}/${currency}/${invoiceType}`;
 
-/** So much of one payment after the other for one invoice after the other of its account. */
+/** Distributes the payments, one after the other, over the invoices of their account. */
 function divide(payments: readonly Payment[], invoices: readonly Invoice[]): PaymentOfInvoice[] {
   const leftOf = new Map(invoices.map(({ id, balance }) => [id, new Decimal(balance)]));
   const books = new Map<string, string[]>();

@@ -77,7 +77,9 @@ async function lockPayment(trx: Knex.Transaction, scope: Scope, id: string): Pro
   return payment;
 }
 
-/** What a new amount makes of the balance; what it does not cover any more, settling takes back. */
+/**
+ * The balance after a new amount; applications that it no longer covers are removed by settling.
+ */
 function amountColumns(payment: Payment, amount: Decimal) {
   const applied = new Decimal(payment.amount).minus(payment.balance);
   const balance = Decimal.max(ZERO, amount.minus(applied));
@@ -88,7 +90,9 @@ function amountColumns(payment: Payment, amount: Decimal) {
   };
 }
 
-/** 400: what is given makes an amount that its currency cannot pay; one that was stored before may stay. */
+/**
+ * 400: the new amount has more decimal places than its currency; an amount stored before may stay.
+ */
 function requireUnit(payment: Payment, { amount, currency }: PaymentUpdate): void {
   if (amount === undefined && currency === undefined) return;
   const given = amount ?? new Decimal(payment.amount);
@@ -127,7 +131,8 @@ export async function updatePayment(
 }
 
 /**
- * Saves a payment by `save`, lets it pay invoices, and tells webhooks of it; a draft is not saved yet.
+ * Saves a payment by `save`, applies it to invoices, and records a webhook event unless it is a
+ * draft.
  */
 export async function tellSavedPayment(
   scope: Scope,

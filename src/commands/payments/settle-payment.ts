@@ -24,8 +24,9 @@ const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
   paymentStatus === 'Completed' && approvalStatus === 'Approved';
 
 /**
- * Whether what is left of a payment can pay invoices: one by wallet, saved by an earlier release,
- * keeps what it paid and pays nothing more, since no wallet gives the money (docs/decisions/0240).
+ * Whether the balance of a payment can pay invoices. A wallet payment, saved by an earlier release,
+ * keeps its applications and pays nothing more, since no wallet provides the money
+ * (docs/decisions/0240).
  */
 export const hasMoney = (payment: Payment): boolean =>
   isSettling(payment) && payment.paymentMethod !== 'Wallet';
@@ -61,9 +62,9 @@ async function lock(trx: Knex.Transaction, tenantId: string, id: string): Promis
 }
 
 /**
- * Makes what is applied fit a payment that was just saved (docs/decisions/0107): what it does not
- * cover any more is taken back, and what is left pays the open invoices of its account, the oldest
- * due first.
+ * Adjusts the applications of a payment that was just saved (docs/decisions/0107): those that the
+ * amount no longer covers are removed, and the balance is applied to open invoices of its account,
+ * the oldest due date first.
  */
 export async function settlePayment(
   scope: Scope,
@@ -84,7 +85,9 @@ export async function settlePayment(
   });
 }
 
-/** Whether a payment pays invoices, or there are any to pay: most accounts owe nothing. */
+/**
+ * Whether a payment has applications or its account has open invoices; for most accounts neither.
+ */
 async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): Promise<boolean> {
   const rows = await sqlRows<{ concerns: boolean }>(
     trx,
@@ -100,7 +103,7 @@ async function mayConcern(trx: Knex.Transaction, tenantId: string, id: string): 
   return rows[0]?.concerns ?? false;
 }
 
-/** Takes all of a payment back that is deleted. */
+/** Removes all applications of a payment that is deleted. */
 export async function releasePayment(
   trx: Knex.Transaction,
   tenantId: string,
@@ -110,7 +113,7 @@ export async function releasePayment(
   if (applications.length > 0) await PaymentApplication.remove(trx, tenantId, id, applications);
 }
 
-/** Applies what is left of a payment to the invoices that are named, or to the oldest due. */
+/** Applies the balance of a payment to the named invoices, or to the oldest due. */
 export async function applyPayment(
   scope: Scope,
   id: string,
@@ -140,7 +143,7 @@ export async function applyPayment(
 const ofPayment = (paymentId: string, applications: readonly Application[]): PaymentOfInvoice[] =>
   applications.map((application) => ({ paymentId, ...application }));
 
-/** So much for one invoice after the other, until nothing is left. */
+/** Distributes an amount over the invoices in order, until nothing is left. */
 function divide(amount: Decimal, open: readonly Invoice[]): Application[] {
   let left = amount;
   const applications: Application[] = [];
@@ -170,7 +173,10 @@ async function requireInvoices(
   throw problem.validation(`'${field}' names no invoice`, { field, value: ids[index] });
 }
 
-/** 409: an invoice is not open for this payment, or less is left of either than is asked for. */
+/**
+ * 409: an invoice is not open for this payment, or the balance of either is less than the amount
+ * requested.
+ */
 function named(balance: Decimal, open: readonly Invoice[], invoices: NamedInvoices): Application[] {
   let left = balance;
   const applications = new Map<string, Application>();
@@ -209,7 +215,10 @@ async function applicationsOf(trx: Knex.Transaction, tenantId: string, paymentId
   return rows.map(({ invoiceId, amount }) => ({ invoiceId, amount: new Decimal(amount) }));
 }
 
-/** Takes back what is applied wrongly, and, the latest first, what the amount does not cover. */
+/**
+ * Removes applications to invoices that the payment may not pay (other account, currency or type),
+ * and, the latest first, those that the amount does not cover.
+ */
 async function takeBack(trx: Knex.Transaction, tenantId: string, payment: Payment): Promise<void> {
   const applications = await applicationsOf(trx, tenantId, payment.id);
   if (applications.length === 0) return;

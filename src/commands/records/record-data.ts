@@ -7,7 +7,7 @@ import type { DeclaredField } from '../../models/records/record-type.js';
 
 export type RecordData = Readonly<Record<string, unknown>>;
 
-/** Longer values are named without being repeated. */
+/** Maximum length of a value that an error message repeats. */
 const shownMax = 200;
 
 /** 400 that names the field and, when it is short, the value. */
@@ -16,14 +16,14 @@ export function fieldProblem(message: string, field: string, value: unknown = nu
   return problem.validation(message, { field, ...(isShown ? { value } : {}) });
 }
 
-/** Whether it is an object as JSON makes it, and not one of ours that stands for a number. */
+/** Whether it is a plain JSON object, and not an object of ours that represents a number. */
 const isPlainObject = (value: unknown): value is RecordData =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const joined = (path: string, name: string, isItem: boolean): string =>
   isItem ? `${path}[${name}]` : path === '' ? name : `${path}.${name}`;
 
-/** Where a value holds a number of more than 38 digits, which nothing of ours could keep. */
+/** The path of the first number with more than 38 digits, which cannot be stored exactly. */
 export function findUnreadable(value: unknown, path: string): string | undefined {
   if (typeof value !== 'object' || value === null || value instanceof Decimal) return undefined;
   const isList = Array.isArray(value);
@@ -58,13 +58,13 @@ const wanted: Readonly<Record<DeclaredField['type'], string>> = {
 const namedMax = 20;
 const namedLengthMax = 50;
 
-/** The allowed values of a field as they are looked up, and as a refusal names them. */
+/** The allowed values of a field, as a set to look up in and as text for the error message. */
 interface AllowedValues {
   readonly known: ReadonlySet<string>;
   readonly wording: string;
 }
 
-/** Written out once for each list of values: a bulk compares thousands of records with it. */
+/** Computed once for each list of values: a bulk request compares thousands of records with it. */
 const allowedOf = new WeakMap<readonly unknown[], AllowedValues>();
 
 function nameValues(texts: readonly string[]): string {
@@ -116,8 +116,8 @@ function namesOf(fields: readonly DeclaredField[]): ReadonlySet<string> {
 }
 
 /**
- * What is wrong with the data of a record; undefined: nothing. `isChange` looks only at the fields
- * that are given. Without declared fields any object is right.
+ * The error in the data of a record; undefined: it is valid. With `isChange` only the given fields
+ * are checked. Without declared fields any object is valid.
  */
 export function dataFault(
   fields: readonly DeclaredField[] | null,
@@ -147,7 +147,7 @@ export function dataFault(
   return undefined;
 }
 
-/** The data after a change: what is null goes, what is not given stays. */
+/** The data after a change: null removes a field, absent fields are kept. */
 export function changedData(stored: RecordData, given: RecordData): RecordData {
   const merged = Object.entries({ ...stored, ...given });
   return Object.fromEntries(

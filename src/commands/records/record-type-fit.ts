@@ -12,7 +12,7 @@ import {
 import type { DeclaredField, RecordType } from '../../models/records/record-type.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
-/** A demand of the new fields, as a condition on the records that do not meet it. */
+/** A requirement of the new fields, as a SQL condition that selects the records violating it. */
 interface Demand {
   readonly field: string;
   readonly unmet: Sql;
@@ -21,7 +21,7 @@ interface Demand {
 type Fields = readonly DeclaredField[] | null;
 
 const value = 'record.data -> ?::text';
-/** A JSON null is as good as no value. */
+/** A JSON null counts as an absent value. */
 const hasValue = `coalesce(jsonb_typeof(${value}), 'null') <> 'null'`;
 
 function typeDemand(field: DeclaredField): Demand {
@@ -65,7 +65,7 @@ const removedDemand = ({ name }: DeclaredField): Demand => ({
   message: `have a value in '${name}', which the type would no longer have`,
 });
 
-/** Free data that becomes typed. */
+/** Fields that are not declared, when free data becomes typed. */
 const undeclaredDemand = (fields: readonly DeclaredField[]): Demand => ({
   field: 'fields',
   unmet: {
@@ -124,7 +124,7 @@ function refuse(field: string, count: number, example: string, message: string):
   });
 }
 
-/** All demands with one look at the records. */
+/** Checks all requirements in one scan of the records. */
 async function checkDemands(trx: Knex.Transaction, type: RecordType, demands: readonly Demand[]) {
   if (demands.length === 0) return;
   const counts = demands.map(({ unmet }) => `count(*) filter (where ${unmet.sql})`);
@@ -161,8 +161,9 @@ async function checkUnique(trx: Knex.Transaction, type: RecordType, field: Scala
 }
 
 /**
- * Sees that the records of a type fit new fields (docs/decisions/0088). The type is locked by the
- * caller, so that no record changes meanwhile. 409: how many do not, and one of them.
+ * Checks that the stored records of a type fit its new fields (docs/decisions/0088). The caller
+ * locks the type, so that no record changes meanwhile. 409, with the number of records that do not
+ * fit and one example.
  */
 export async function requireFit(
   trx: Knex.Transaction,

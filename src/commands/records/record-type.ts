@@ -74,11 +74,11 @@ function checkFields(fields: readonly DeclaredField[]): void {
   }
 }
 
-/** What the fields of a type may weigh: they are read with each record that is written. */
+/** Maximum bytes of a type's fields: they are read with each record that is written. */
 const fieldsBytesMax = 256 * 1024;
 const valuesMax = 10_000;
 
-/** 400: the fields or their allowed values are more than a type may have (docs/decisions/0181). */
+/** 400: the fields or their allowed values exceed the maximum (docs/decisions/0181). */
 function checkWeight(fields: readonly DeclaredField[]): void {
   const count = fields.reduce((sum, { values }) => sum + (values?.length ?? 0), 0);
   if (count > valuesMax) {
@@ -134,7 +134,7 @@ export async function createRecordType(
   });
 }
 
-/** The type, held until the transaction ends: nobody writes records of it meanwhile. */
+/** Locks the type until the transaction ends, so that nobody writes records of it meanwhile. */
 async function lockRecordType(
   trx: Knex.Transaction,
   scope: Scope,
@@ -151,7 +151,7 @@ interface KeyedFields {
   readonly keys: RecordType['keys'];
 }
 
-/** The columns that keep another field, or one of another type, than before. */
+/** The key columns that are now assigned to another field, or to one of another type. */
 function movedColumns(before: KeyedFields, after: KeyedFields): string[] {
   const contentOf = ({ fields, keys }: KeyedFields) =>
     new Map(fields.map(({ name, type }) => [keys[name], `${type} ${name}`]));
@@ -161,7 +161,7 @@ function movedColumns(before: KeyedFields, after: KeyedFields): string[] {
   );
 }
 
-/** Gives a type other fields: checks what is stored, and moves the keys. */
+/** Gives a type other fields: checks the stored records, and refills the key columns. */
 async function changeFields(
   trx: Knex.Transaction,
   scope: Scope,

@@ -25,14 +25,14 @@ import { recordWebhookEvent, recordWebhookEvents } from '../webhooks/webhook-eve
 type RecordCreate = Static<typeof schema.RecordCreate>;
 type RecordUpdate = Static<typeof schema.RecordUpdate>;
 
-/** What became of each object of a bulk request, in order. */
+/** The outcome of each object of a bulk request, in order. */
 export interface BulkOutcome {
   readonly outcomes: readonly (StoredRecord | Problem)[];
 }
 
 /**
- * The type, held so that it is neither changed nor deleted while a record of it is written;
- * `alone`: nor written to by another that holds it alone.
+ * Locks the type so that it is neither changed nor deleted while one of its records is written;
+ * with `alone`, also against other writers that lock it with `alone`.
  */
 async function holdRecordType(
   trx: Knex.Transaction,
@@ -56,7 +56,7 @@ function takenValue(field: string | undefined, data: RecordData): Problem {
   });
 }
 
-/** What may become a record, under an id that is given in the order of the request. */
+/** An object of a request with the id of its record; ids rise in the order of the request. */
 interface NewObject {
   readonly id: string;
   readonly object: unknown;
@@ -76,7 +76,7 @@ interface Sorted {
   readonly faults: ReadonlyMap<number, Problem>;
 }
 
-/** Tells objects that may be stored from those that may not, in portions: there may be 10,000. */
+/** Separates valid objects from invalid ones, in portions: there may be 10,000. */
 async function sortObjects(type: RecordType, objects: readonly NewObject[]): Promise<Sorted> {
   const fields = type.declaredFields();
   const candidates: Candidate[] = [];
@@ -91,10 +91,10 @@ async function sortObjects(type: RecordType, objects: readonly NewObject[]): Pro
   return { candidates, faults };
 }
 
-/** Characters that are written with one statement, which the driver copies several times. */
+/** Maximum characters of data in one statement; the driver copies them several times. */
 const statementLength = 4 * 1024 * 1024;
 
-/** Candidates in their order, as many together as one statement may hold. */
+/** Divides candidates, in their order, into statements of at most `statementLength` characters. */
 function statementsOf(candidates: readonly Candidate[]): (readonly Candidate[])[] {
   const statements: Candidate[][] = [];
   let length = statementLength;
@@ -109,7 +109,7 @@ function statementsOf(candidates: readonly Candidate[]): (readonly Candidate[])[
   return statements;
 }
 
-/** Stores those of the objects that are right; each stands alone. */
+/** Stores the valid objects, each independently of the others. */
 async function storeRecords(
   trx: Knex.Transaction,
   scope: Scope,
@@ -141,7 +141,9 @@ async function storeRecords(
   return ordered;
 }
 
-/** Data as the text that was stored: what it was made of need not be kept until it is answered. */
+/**
+ * The data as the text that was stored, so that the parsed object can be freed before the answer.
+ */
 const asWritten = (data: string): StoredRecord['data'] =>
   new JsonText(data) as unknown as StoredRecord['data'];
 
@@ -160,17 +162,23 @@ export async function createRecord(
   });
 }
 
-/** From so many objects on, two halves are written side by side: half of the time. */
+/** Bulk requests of at least this size are written as two halves in parallel, in half the time. */
 const halvedMin = 2_000;
 
-/** Objects that are written in one transaction each; unique values are compared within one. */
+/**
+ * Divides objects into one transaction each; a type with unique fields needs a single one, since
+ * unique values are compared within it.
+ */
 function partsOf(type: RecordType, objects: readonly NewObject[]): (readonly NewObject[])[] {
   if (objects.length < halvedMin || type.hasUniqueFields()) return [objects];
   const half = Math.ceil(objects.length / 2);
   return [objects.slice(0, half), objects.slice(half)];
 }
 
-/** What became of each object, where a part was not stored. Throws what has no answer. */
+/**
+ * The outcome of each object of a part; all fail alike where its transaction failed. Throws errors
+ * that no problem stands for.
+ */
 function outcomesOf(
   part: readonly NewObject[],
   stored: PromiseSettledResult<(StoredRecord | Problem)[]>,
@@ -183,9 +191,10 @@ function outcomesOf(
 }
 
 /**
- * Creates many records, each on its own: one that is not valid or has a value that is taken, also by
- * an earlier one of the same request, is reported in its place, and so are those that a fault has kept
- * from being stored, where others were (docs/decisions/0162). 404: there is no such type.
+ * Creates many records independently of each other. An invalid record, or one with a unique value
+ * that is taken (also by an earlier object of the request), is reported at its position. So are the
+ * records of a failed transaction, if another one succeeded (docs/decisions/0162). 404: there is no
+ * such type.
  */
 export async function createRecords(
   scope: Scope,
@@ -198,7 +207,7 @@ export async function createRecords(
     given,
     objects.map((object) => ({ id: newId(), object })),
   );
-  // Two that store the same unique values in another order would wait for each other.
+  // Avoids a deadlock of two requests that insert the same unique values in different order.
   const alone = objects.length > 1 && given.hasUniqueFields();
   const stored = await Promise.allSettled(
     parts.map((part) =>

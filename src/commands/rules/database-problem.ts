@@ -39,7 +39,7 @@ const textNotStorable: Make = () =>
   problem.validation('A text contains a character that cannot be stored.');
 const numberTooLarge: Make = () => problem.validation('A number is too large.');
 
-/** SQLSTATEs that bad input can cause even after validation. */
+/** SQLSTATEs that a request can cause even after validation. */
 const byCode: Readonly<Record<string, Make>> = {
   [sqlState.invalidText]: textNotStorable,
   [sqlState.untranslatableText]: textNotStorable,
@@ -47,8 +47,8 @@ const byCode: Readonly<Record<string, Make>> = {
 };
 
 /**
- * Of a connection that is lost node-postgres throws errors that have neither a code nor a class. Knex writes
- * its statement with its values before the message, so that the end alone is ours to read.
+ * For a lost connection node-postgres throws errors that have neither a code nor a class. Knex
+ * prefixes the message with the statement and its values, so only the end is matched.
  */
 const connectionLost =
   /(?:^| - )(?:Connection terminated(?: unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable|timeout exceeded when trying to connect)$/;
@@ -57,8 +57,8 @@ const connectionLost =
 const poolTimeout = 'KnexTimeoutError';
 
 /**
- * The problem that an error of the database stands for; undefined when it is none that a caller
- * could mend or wait for.
+ * The problem for an error of the database; undefined for a fault that the caller can neither
+ * correct nor wait out.
  */
 export function databaseProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -7,8 +7,8 @@ interface DateRange {
 }
 
 /**
- * 400 unless the range ends on or after the day it starts (spec/resources.md R24). What
- * the change leaves out is as it is stored. `at` is where the dates are in the request.
+ * 400 unless the range ends on or after the day it starts (spec/resources.md R24). Dates that the
+ * change leaves out are taken from `stored`. `at` is the path of the dates in the request.
  */
 export function requireDateOrder(change: DateRange, stored: DateRange = {}, at = ''): void {
   const start = change.startDate === undefined ? stored.startDate : change.startDate;

@@ -1,8 +1,8 @@
 import { Problem, problem } from '../../kernel/problem.js';
 
 /**
- * Finds a record that the body names, not the path: one that is not there is 400 and names the
- * field (spec/resources.md R22).
+ * Finds a record that the body, not the path, references: when it is missing, the error is 400 and
+ * names the field (spec/resources.md R22).
  */
 export async function namedInBody<T>(
   field: string,

@@ -1,9 +1,9 @@
 import { problem } from '../../kernel/problem.js';
 
 /**
- * A body may repeat an id that the request already says elsewhere, so that what was read can be
- * sent back; it must not name another (spec/resources.md R32). `actual` is null where nothing that
- * a body could name is right. 400: it does.
+ * A body may repeat an id of the path, so that an answer can be sent back as a request; another id
+ * is refused (spec/resources.md R32). `actual` is null where the body may not have an id at all.
+ * 400: the ids differ.
  */
 export function requireSameId(
   field: string,

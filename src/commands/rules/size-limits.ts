@@ -5,9 +5,9 @@ import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /*
- * What may belong to one service, account or contract, since it is read together: by whoever asks for
- * the record, and by rating, which knows every version of every price (docs/decisions/0261). Checked
- * after a change, in its transaction; what takes something away is not checked.
+ * Maximum size of one service, account or contract. Its parts are read together: by requests for
+ * the record, and by rating, which loads every version of every price (docs/decisions/0261).
+ * Checked after a change, in its transaction; changes that remove something are not checked.
  */
 
 const mebibyte = 1024 * 1024;
@@ -15,7 +15,7 @@ const mebibyte = 1024 * 1024;
 /** Attributes of a service, of all kinds. */
 const attributesMax = 2_500;
 const logicsMax = 100;
-/** What a service is answered with: attributes, current cards and pricing logic. */
+/** Maximum JSON of a service in an answer: attributes, current cards and pricing logic. */
 const serviceBytesMax = 16 * mebibyte;
 /** Its cards with all their versions. */
 const versionsBytesMax = 64 * mebibyte;
@@ -31,7 +31,7 @@ const addressesMax = 1_000;
 /** Tax rates of a tenant: a billing run reads them all. */
 const taxRatesMax = 1_000;
 
-/** About what a record takes beside its texts, as JSON. */
+/** Estimated JSON bytes of a record without its texts. */
 const recordBytes = 300;
 
 type Row = Readonly<Record<string, string>>;

@@ -12,10 +12,10 @@ export interface LostStretch {
 }
 
 /**
- * Passes over a stretch of the usage log where its consumer stands, and records it: what comes after it
- * is rated. Its offsets count as skipped, so that the sums of what was accepted and what became of it
- * stay equal (docs/decisions/0187-ranges-that-can-never-be-rated.md). False: the consumer stands
- * elsewhere, since somebody else was first.
+ * Advances the consumer's offset over a range of the usage log that can never be rated, and records
+ * the range; rating continues behind it. Its offsets count as skipped, so that the sums of accepted
+ * and of consumed events stay equal (docs/decisions/0187-ranges-that-can-never-be-rated.md). False:
+ * the consumer is at another offset, since another process was first.
  */
 export async function passOverLostUsage(scope: Scope, stretch: LostStretch): Promise<boolean> {
   const { tenantId } = scope;

@@ -7,14 +7,14 @@ interface Projecting {
   readonly db: TenantDatabase;
 }
 
-/** Adds what rating left to the totals of a tenant, at most so many transactions' worth; how many. */
+/** Adds pending deltas to the totals of a tenant, at most `limit` of them; returns how many. */
 export const mergeUsageTotals = ({ db, tenantId }: Projecting, limit: number): Promise<number> =>
   db.transaction((trx) => mergeUsageDeltas(trx, tenantId, limit));
 
-/** Has the totals of a tenant made again from the facts, day by day, by the workers. */
+/** Starts a rebuild of a tenant's totals from its rated transactions; workers do it day by day. */
 export const rebuildUsageTotals = ({ db, tenantId }: Projecting): Promise<void> =>
   db.transaction((trx) => beginRebuild(trx, tenantId));
 
-/** Makes the totals of one more day; false: all are made, or another process does it. */
+/** Rebuilds the totals of one more day; false: none is left, or another process is rebuilding. */
 export const rebuildUsageDay = ({ db, tenantId }: Projecting): Promise<boolean> =>
   db.transaction((trx) => rebuildNextDay(trx, tenantId));

@@ -12,23 +12,25 @@ import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.j
 import { UsageBatch, type UsageEnds } from './usage-batch.js';
 import { isRace, isUnstorable } from '../../kernel/sql-state.js';
 
-/** A stretch of a partition, and who rates it. */
+/** A range of offsets of a partition, and the workflow run that rates it. */
 export interface RateUsageInput {
   readonly partition: number;
   readonly from: number;
   /** The offset after the stretch. */
   readonly end: number;
-  /** What the stretch holds; offsets of it that have no record hold no event. */
+  /** The records of the range; an offset without a record holds no event. */
   readonly records: readonly UsageRecord[];
   readonly workflowId: string;
   readonly runId: string;
-  /** Told of faults of ours that rating met. */
+  /** Called with errors of rating that are faults of the product. */
   readonly onFault: (error: unknown) => void;
-  /** Told of what was committed now: records that were consumed before are not counted again. */
+  /**
+   * Called with the counts committed now; records that were consumed before are not counted again.
+   */
   readonly onRated?: (ends: UsageEnds) => void;
 }
 
-/** The log was read from behind where its consumer stands: something of it would be left out. */
+/** The range begins behind the consumer's offset, so rating it would leave a gap. */
 export class UsageGapError extends Error {}
 
 interface Candidate {
@@ -39,11 +41,11 @@ interface Candidate {
 const racesMax = 5;
 
 /**
- * Rates records of the usage log (docs/decisions/0043): what becomes of them, their charges, the
- * counters and the offset of the consumer are written in one transaction, so that whatever crashes,
- * they move together. Records that were consumed before are only counted: a repeated call changes
- * nothing and answers the same. Which events repeat another, `usage-batch.ts` decides; what is rated for
- * days that are billed already, the database queues (trigger `queue_unbilled`, migrations/*record-billed-usage.js).
+ * Rates records of the usage log (docs/decisions/0043). Events, charges, counters and the
+ * consumer's offset are written in one transaction, so that a crash leaves all or none of them.
+ * Records that were consumed before are only counted: a repeated call is idempotent.
+ * `usage-batch.ts` detects duplicates; charges for days that are billed already are queued by the
+ * trigger `queue_unbilled` (migrations/*record-billed-usage.js).
  */
 export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<UsageCounts> {
   let counts = noCounts;
@@ -56,13 +58,13 @@ export async function rateUsage(scope: Scope, input: RateUsageInput): Promise<Us
   return counts;
 }
 
-/** What came of a part of a stretch, and where the rest begins. */
+/** The counts of a part of a range, and the offset at which the rest begins. */
 interface Done {
   readonly counts: UsageCounts;
   readonly next: number;
 }
 
-/** Rates as much of a stretch as one transaction may cost. */
+/** Rates the beginning of a range, up to the limits of one transaction. */
 async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -77,8 +79,8 @@ async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
 }
 
 /**
- * One of the records cannot be stored, which is a fault of ours: the others must not wait for its
- * mending. Halves the batch until it is found, and refuses it.
+ * A record that cannot be stored is a fault of the product; it must not block the others. Halves
+ * the batch until the record is found, and rejects it.
  */
 async function rateApart(scope: Scope, input: RateUsageInput, cause: unknown): Promise<Done> {
   const { records } = input;
@@ -160,7 +162,10 @@ async function rateInTransaction(
   return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
 }
 
-/** Rates candidates in portions, as many as one transaction may cost: how many, and where they end. */
+/**
+ * Rates candidates in portions within the limits of one transaction; returns the number and the
+ * end.
+ */
 async function rateEach(
   takes: (candidate: Candidate) => boolean,
   candidates: readonly Candidate[],
@@ -178,7 +183,7 @@ async function rateEach(
 
 const noCounts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
 
-/** What becomes of a record that cannot be stored with its charges. */
+/** The outcome of a record that cannot be stored with its charges. */
 const refused: Outcome = {
   status: 'rejected',
   accountId: null,

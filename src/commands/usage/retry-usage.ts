@@ -25,9 +25,9 @@ const pageSize = 500;
 const racesMax = 5;
 
 /**
- * Rates rejected events again (spec/rating.md R62), each in the place that it has in the log. An
- * event that this run rejected once more is not taken again, so that a repeated call does nothing
- * twice. Those that contradict another event stay as they are: nothing that is mended changes that.
+ * Rates rejected events again (spec/rating.md R62), each at its original offset. Events that this
+ * run has rejected once more are not selected again, so that a repeated call is idempotent. Events
+ * that conflict with another event are skipped: no correction makes them valid.
  */
 export async function retryUsagePage(
   scope: Scope,
@@ -50,7 +50,7 @@ async function retryInTransaction(
   const { tenantId } = scope;
   const startedAt = scope.now();
   const chosen = await choose(trx, tenantId, page, runId);
-  // Partitions before events, as the consumer does, so that the two cannot wait for one another.
+  // Locks partitions before events, the order of the consumer, to avoid deadlocks.
   const partitions = [...new Set(chosen.map(({ partition }) => partition))];
   await UsageConsumer.lockAll(trx, tenantId, partitions);
   const events = await lockRejected(

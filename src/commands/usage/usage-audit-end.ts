@@ -9,7 +9,9 @@ export interface UsageAuditEnd {
   readonly result: UsageAuditResult;
 }
 
-/** Ends an audit: webhooks are told where something differs; the output keeps it. */
+/**
+ * Ends an audit: records a webhook event if there are differences; the execution's output has them.
+ */
 export async function endUsageAudit(scope: Scope, { executionId, input, result }: UsageAuditEnd) {
   const output = { ...input, ...result };
   return scope.db.transaction(async (trx) => {

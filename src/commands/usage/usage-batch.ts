@@ -29,12 +29,12 @@ export interface RatingRun {
   readonly at: Date;
 }
 
-/** How many messages came to which end; rejected ones by their reason code. */
+/** The number of messages by outcome; rejected ones by reason code. */
 export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
   readonly rejected: ReadonlyMap<string, number>;
 }
 
-/** Where a message stands in the log. */
+/** The position of a message in the log. */
 export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
   readonly message: string;
 };
@@ -46,17 +46,19 @@ interface Original {
   readonly isStored: boolean;
 }
 
-/** Rows of charges that one transaction writes, beyond which it takes no further event (docs/decisions/0281). */
+/**
+ * Maximum charge rows of one transaction; above it no further event is added (docs/decisions/0281).
+ */
 const chargeRowsMax = 10_000;
 
-/** Text from an error message may quote what PostgreSQL cannot hold. */
+/** Error messages may quote characters that PostgreSQL cannot store. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
 
-/** Collects what becomes of the messages of a batch, and writes it with one statement per table. */
+/** Collects the outcomes of a batch of messages, and writes them with one statement per table. */
 export class UsageBatch {
   readonly #run: RatingRun;
   readonly #originals = new Map<string, Original>();
-  /** The originals as they were stored: their partition's tally gives them back. */
+  /** The originals as they were stored, to be subtracted from their partition's tally. */
   readonly #before = new Map<string, UsageEventRow>();
   readonly #inserted: UsageEventRow[] = [];
   readonly #updated = new Map<string, UsageEventRow>();
@@ -69,12 +71,12 @@ export class UsageBatch {
     this.#run = run;
   }
 
-  /** Whether its charges are as many as one transaction may write; further events go to another. */
+  /** Whether the charges have reached the maximum of one transaction. */
   get isFull(): boolean {
     return this.#transactions.length + this.#dimensions.length >= chargeRowsMax;
   }
 
-  /** Makes an event known that is in the database. */
+  /** Adds an event that is stored in the database. */
   addStored(event: UsageEvent): void {
     const row: UsageEventRow = {
       ...event,
@@ -87,7 +89,7 @@ export class UsageBatch {
     this.#originals.set(row.externalTransactionId, { row, content, isStored: true });
   }
 
-  /** Rates an event that was stored as rejected once more, in its place. */
+  /** Rates an event that was stored as rejected again, at its offset. */
   retry(event: UsageEvent, message: ReadMessage, outcome: Outcome): void {
     this.addStored(event);
     const row = this.#before.get(event.id);
@@ -95,9 +97,9 @@ export class UsageBatch {
   }
 
   /**
-   * What a message is: the first of its external id is rated; so is one whose original was
-   * rejected, in its original's place (spec/rating.md R57); every other is a duplicate, or
-   * contradicts its original. `rate` is called for those that are rated.
+   * Classifies a message: the first one of an external id is rated. One whose original was rejected
+   * is rated in the original's place (spec/rating.md R57). Any other is a duplicate, or conflicts
+   * with its original. `rate` is called for messages that are rated.
    */
   add(place: Place, message: ReadMessage, rate: () => Outcome): void {
     const externalId = message.externalTransactionId;
@@ -114,7 +116,7 @@ export class UsageBatch {
     }
   }
 
-  /** The original takes the new message and its place; a new row keeps the old ones. */
+  /** The original's row takes over the new message and its offset; a new row keeps the old ones. */
   #repair(original: Original, place: Place, message: ReadMessage, outcome: Outcome): void {
     const old = original.row;
     this.#push({ ...old, id: place.id }, 'duplicate', old.id);
@@ -220,7 +222,7 @@ export class UsageBatch {
     });
   }
 
-  /** What this adds to the tallies, by partition. */
+  /** The changes of this batch to the tallies, by partition. */
   tallies(): Map<number, TallyChange> {
     const changes = new Map<number, TallyChange>();
     const of = (partition: number): TallyChange => {
@@ -238,7 +240,7 @@ export class UsageBatch {
     return changes;
   }
 
-  /** How many messages came to which end: the row of a repaired event counts for its new message. */
+  /** The number of messages by outcome: the row of a repaired event counts for its new message. */
   counts(): UsageCounts {
     const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
     for (const { status } of [...this.#inserted, ...this.#updated.values()]) counts[status] += 1;
@@ -257,14 +259,14 @@ export class UsageBatch {
     return { rated, duplicate, rejected };
   }
 
-  /** How many retried events came to which end. */
+  /** The number of retried events by outcome. */
   retryCounts(): { rated: number; rejected: number } {
     const statuses = [...this.#updated.values()].map(({ status }) => status);
     const rated = statuses.filter((status) => status === 'rated').length;
     return { rated, rejected: statuses.length - rated };
   }
 
-  /** Writes events, charges and counters, and tells webhooks. */
+  /** Writes events, charges and counters, and records webhook events. */
   async write(
     trx: Knex.Transaction,
     scope: WebhookOrigin,

@@ -9,7 +9,7 @@ import {
 import { insertUsageDelta } from '../../models/usage/usage-total.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
 
-/** Digits enough for sums of the largest and the smallest amounts: nothing is rounded. */
+/** Enough digits to add the largest and the smallest amounts without rounding. */
 const Exact = Decimal.clone({ precision: 400 });
 
 interface Sums {
@@ -20,7 +20,7 @@ interface Sums {
   readonly amounts: Decimal[];
 }
 
-/** What rated events add to the totals by hour, account and what they were charged for. */
+/** The deltas of rated events for the totals by hour and combination of charges. */
 export class UsageTotals {
   readonly #sums = new Map<string, Sums>();
 
@@ -63,7 +63,7 @@ export class UsageTotals {
     addEach(known.amounts, amounts);
   }
 
-  /** Leaves what was added for the totals, in the transaction that writes the charges. */
+  /** Writes the deltas to be merged into the totals, in the transaction that writes the charges. */
   async write(trx: Knex.Transaction, tenantId: string): Promise<void> {
     const sums = [...this.#sums.values()];
     const combinations = new Map(sums.map(({ combination }) => [combination.id, combination]));

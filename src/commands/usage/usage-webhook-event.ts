@@ -35,7 +35,7 @@ async function findCharges(trx: Knex.Transaction, tenantId: string, ids: readonl
 }
 
 /**
- * Tells webhooks of events that were rated or rejected: each as the list of usage events shows it,
+ * Records webhook events for rated or rejected events: each as the list of usage events shows it,
  * with its rated transactions (docs/decisions/0090).
  */
 export function recordUsageOutcomes(

@@ -1,11 +1,14 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
 import { WebhookSecret } from '../../models/webhooks/webhook.js';
 
-/** The same secret sealed with the key that seals now; undefined: it is already. Throws: no key fits. */
+/**
+ * Returns the secret sealed with the current key; undefined if it is already. Throws if no key
+ * fits.
+ */
 type SealAgain = (sealed: string) => string | undefined;
 
 /**
- * Seals the secrets of a tenant's webhooks with the key that seals now. Tells how many there were, and
+ * Seals the secrets of a tenant's webhooks with the current key. Returns how many were sealed, and
  * the webhooks whose secret no key opens; these are left as they are.
  */
 export function sealWebhookSecretsAgain(

@@ -5,7 +5,7 @@ import { WebhookAttempt, WebhookDelivery } from '../../models/webhooks/webhook-d
 import { storedBody } from '../../models/webhooks/webhook-event.js';
 import { Webhook, WebhookFailure, WebhookSecret } from '../../models/webhooks/webhook.js';
 
-/** What an attempt has to send. */
+/** The request that an attempt has to send. */
 export interface WebhookLoad {
   readonly url: string;
   readonly body: string;
@@ -22,7 +22,7 @@ export interface WebhookOutcome {
   readonly durationMs: number;
 }
 
-/** What an attempt begins with: what to send, or why nothing is to be sent. */
+/** The begin of an attempt: the request to send, or the reason to send none. */
 export type BegunAttempt =
   | { readonly load: WebhookLoad }
   /** The delivery has ended, or another round of it has begun. */
@@ -30,7 +30,7 @@ export type BegunAttempt =
   /** This attempt was made before its worker was killed, and the next one is due. */
   | { readonly end: 'retry' };
 
-/** Whether this delivery still waits for what this round does. */
+/** Whether this round of the delivery is still open. */
 const isOpen = (delivery: WebhookDelivery, round: number): boolean =>
   delivery.round === round && (delivery.status === 'sending' || delivery.status === 'retrying');
 
@@ -74,7 +74,7 @@ async function switchOff(
 
 const goneStatus = 410;
 
-/** Why a webhook is switched off after a failed attempt; undefined when it is not. */
+/** The reason to switch a webhook off after a failed attempt; undefined to leave it on. */
 async function findLastingFailure(
   trx: Knex.Transaction,
   { tenantId }: Scope,
@@ -89,8 +89,8 @@ async function findLastingFailure(
 }
 
 /**
- * Keeps how an attempt went, and what follows: the end of the delivery, the next attempt, or the end
- * of the webhook. Answers whether the workflow has done its work.
+ * Records the outcome of an attempt, and what follows: the end of the delivery, the next attempt,
+ * or switching the webhook off. Returns whether the workflow is done.
  */
 export async function endWebhookAttempt(
   scope: Scope,

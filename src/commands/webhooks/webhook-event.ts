@@ -5,7 +5,7 @@ import { mapInPortions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
 
-/** A change of which webhooks are to be told (spec/platform.md R37). */
+/** A change that webhooks are notified of (spec/platform.md R37). */
 export interface WebhookEventInput {
   readonly event: WebhookEvent;
   /** The record that changed: events of one record are delivered in their order. */
@@ -14,14 +14,14 @@ export interface WebhookEventInput {
   readonly data: object;
 }
 
-/** Of which tenant a change is, and what time it is. */
+/** The tenant of a change, and the clock. */
 export type WebhookOrigin = Pick<Scope, 'tenantId' | 'now'>;
 
-/** What a receiver reads: the same shape for every kind. */
+/** The body that receivers get: the same shape for every kind. */
 export const webhookBody = (event: string, at: Date, data: object): string =>
   stringifyJson({ event, timestamp: at.toISOString(), data });
 
-/** Asked once in each transaction, which serves one tenant. */
+/** The wanted kinds, queried once in each transaction, which serves one tenant. */
 const wantedIn = new WeakMap<Knex.Transaction, Promise<ReadonlySet<string>>>();
 
 function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> {
@@ -31,8 +31,9 @@ function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlyS
 }
 
 /**
- * Tells webhooks of a change, when its transaction commits. Costs one query where nobody listens.
- * The record's row must be locked, so that its events are written in the order of its changes.
+ * Writes a webhook event to the outbox, in the transaction of its change. Costs one query if no
+ * webhook is active. The record's row must be locked, so that its events are written in the order
+ * of its changes.
  */
 export function recordWebhookEvent(
   trx: Knex.Transaction,
@@ -43,8 +44,8 @@ export function recordWebhookEvent(
 }
 
 /**
- * The same for many changes: `make` is called only when somebody wants one of the kinds, and is told
- * which. One statement writes all, whatever their number.
+ * The same for many changes: `make` is called only if a webhook wants one of the kinds, with a
+ * predicate for the wanted ones. One statement writes any number of events.
  */
 export async function recordWebhookEvents(
   trx: Knex.Transaction,

@@ -29,20 +29,20 @@ import {
 } from '../../schemas/webhooks/webhook.js';
 import { webhookBody } from './webhook-event.js';
 
-/** What webhooks need of the platform. */
+/** Functions of the platform that commands on webhooks call. */
 export interface WebhookPorts {
   /** Makes of a secret what may stand in the database. */
   readonly seal: (secret: string) => string;
   /** Makes a secret. */
   readonly newSecret: () => string;
-  /** Why no delivery may go to an address; undefined when one may. */
+  /** Why deliveries to an address are refused; undefined if they are not. */
   readonly findRefusal: (url: string) => Promise<string | undefined>;
 }
 
 const urlProblem = (url: string, why: string) =>
   problem.validation(`'url' ${why}`, { field: 'url', value: url });
 
-/** 400: the text is no address, or one to which nothing may be sent. */
+/** 400: the text is no URL, or deliveries to it are refused. */
 async function checkUrl(url: string, { findRefusal }: WebhookPorts): Promise<void> {
   if (!URL.canParse(url)) throw urlProblem(url, 'is not the address of a host');
   const { username, password } = new URL(url);
@@ -64,7 +64,7 @@ const putSecret = async (
     .insert({ webhookId, sealed, createdAt: now() });
 };
 
-/** Webhooks of a tenant: a change of a record writes a delivery for each that wants it. */
+/** Maximum webhooks of a tenant: a change of a record writes a delivery for each that wants it. */
 const webhooksMax = 100;
 
 /** 409: the tenant has as many webhooks as it may have. Held until the transaction ends. */
@@ -120,7 +120,10 @@ async function lockActive(trx: Knex.Transaction, scope: Scope, id: string): Prom
   });
 }
 
-/** Switches a webhook on or off: on, it begins anew; off, what waits is given up. */
+/**
+ * Switches a webhook on or off: on, its failures are forgotten; off, waiting deliveries are given
+ * up.
+ */
 async function setActive(
   trx: Knex.Transaction,
   scope: Scope,
@@ -198,7 +201,7 @@ export async function rotateWebhookSecret(
     await lockWebhook(trx, scope, id);
     const overlapMs = (overlapSeconds ?? overlapSecondsDefault) * 1000;
     const expiresAt = new Date(scope.now().getTime() + overlapMs);
-    // Of those that were rotated before, none lives longer for it.
+    // The new secret must not extend the life of secrets that were rotated before.
     const secrets = () => WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id });
     await secrets().where('expiresAt', '<=', scope.now()).delete();
     await secrets().whereNull('expiresAt').patch({ expiresAt });
@@ -232,7 +235,7 @@ export async function testWebhook(scope: Scope, id: string): Promise<WebhookDeli
 }
 
 /**
- * Sends a delivery once more, whatever became of it; one that is on its way only comes sooner. 404:
+ * Sends a delivery again, whatever its status; one that is under way is only sent sooner. 404:
  * there is no such webhook or delivery. 409: the webhook is switched off.
  */
 export async function redeliverWebhook(
@@ -260,8 +263,8 @@ export async function redeliverWebhook(
 }
 
 /**
- * Sends once more, in their order, what was given up since a time, or everything since then. 404:
- * there is no such webhook. 409: it is switched off.
+ * Sends failed deliveries since an instant again, in their order, with `includeDelivered` the
+ * delivered ones, too. 404: there is no such webhook. 409: it is switched off.
  */
 export async function recoverWebhook(
   scope: Scope,
@@ -273,7 +276,7 @@ export async function recoverWebhook(
     await lockActive(trx, scope, webhookId);
     const statuses: DeliveryStatus[] =
       includeDelivered === true ? ['failed', 'delivered'] : ['failed'];
-    // A year that the database does not know means its first one.
+    // A year that the database does not support is replaced by the first one that it does.
     const from = readDateOrInstant(since)?.from ?? since;
     return {
       deliveries: await WebhookDelivery.recover(trx, tenantId, webhookId, statuses, from),
