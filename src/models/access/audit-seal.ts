@@ -1,20 +1,20 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 
-/** An entry of the audit with its seal, as they fit or do not. */
+/** An audit entry with its seal; their hashes differ if either was changed. */
 export interface SealedEntry {
   readonly position: string;
   readonly auditId: string;
   readonly previousHash: string;
   readonly hash: string;
-  /** Of what the entry holds now; null: there is no such entry any more. */
+  /** The hash computed from the entry as it is now; null: there is no such entry any more. */
   readonly computedHash: string | null;
 }
 
 /**
- * Seals entries of the audit that have none yet, at most so many, in the chains of all tenants;
- * returns how many. Does nothing while another process does it. The hashes are made by the database
- * (`seal_audit`, `audit_hash`: migrations/*chain-audit.js).
+ * Seals entries of the audit that have no seal yet, at most `entriesMax`, in the chains of all
+ * tenants; returns how many. Does nothing while another process is sealing. The database computes
+ * the hashes (`seal_audit`, `audit_hash`: migrations/*chain-audit.js).
  */
 export async function sealAudit(platform: Knex, entriesMax: number): Promise<number> {
   const rows = await sqlRows<{ sealed: number }>(platform, 'select seal_audit(?) as sealed', [
@@ -23,7 +23,9 @@ export async function sealAudit(platform: Knex, entriesMax: number): Promise<num
   return rows[0]?.sealed ?? 0;
 }
 
-/** What the first entry of a tenant's chain is sealed with, in place of the hash before it. */
+/**
+ * The initial hash of a tenant's chain, which seals its first entry in place of a previous hash.
+ */
 export async function firstLink(db: Knex, tenantId: string): Promise<string> {
   const rows = await sqlRows<{ link: string }>(
     db,
@@ -33,7 +35,7 @@ export async function firstLink(db: Knex, tenantId: string): Promise<string> {
   return rows[0]?.link ?? '';
 }
 
-/** The next seals of a tenant's chain with what the entries come to. */
+/** The next seals of a tenant's chain with the recomputed hashes of their entries. */
 export async function listSealedEntries(
   db: Knex,
   tenantId: string,
@@ -53,7 +55,7 @@ export async function listSealedEntries(
   return rows;
 }
 
-/** Ids of entries that nothing has sealed although they are older than a minute; some of them. */
+/** Ids of some entries older than a minute that still have no seal. */
 export async function listUnsealedEntries(db: Knex, tenantId: string): Promise<string[]> {
   const rows = await sqlRows<{ id: string }>(
     db,

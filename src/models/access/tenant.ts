@@ -1,7 +1,7 @@
-/** Of the tenant whose id an expression gives: whether it is suspended. */
+/** SQL for whether the tenant with the id of an expression is suspended. */
 export const isSuspendedSql = (id: string): string =>
   `exists (select from tenant where tenant.id = ${id} and tenant.suspended_at is not null)`;
 
-/** What it is called. */
+/** SQL for the name of the tenant with the id of an expression. */
 export const tenantNameSql = (id: string): string =>
   `(select tenant.name from tenant where tenant.id = ${id})`;

@@ -34,13 +34,13 @@ export class Account extends ApprovableRecord {
   declare approvedAt: Date | null;
   declare contactInfoList: object[];
   declare accountPaymentProfileList: object[];
-  /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
+  /** Incremented by triggers with every change that rating depends on (docs/decisions/0243). */
   declare ratingVersion: string;
   declare addresses?: Address[];
 
   /**
-   * Holds accounts until the transaction ends, in the order of their ids: nobody else bills them or
-   * changes their contracts meanwhile.
+   * Locks accounts until the transaction ends, in the order of their ids: meanwhile no other
+   * transaction bills them or changes their contracts.
    */
   static async holdAll(
     trx: Knex.Transaction,

@@ -8,8 +8,8 @@ interface InvoiceNumbers {
 }
 
 /**
- * Takes so many numbers of each series, one after the other, and answers with the first. Whoever wants
- * the next ones waits until this transaction ends: what is rolled back leaves no gap.
+ * Takes consecutive numbers of each series and returns the first. Other transactions that need
+ * numbers wait until this one ends, so that a rollback leaves no gap.
  */
 export async function takeInvoiceNumbers(
   trx: Knex.Transaction,

@@ -29,7 +29,7 @@ export interface RecurringChargeRow {
   readonly volume: Decimal;
   readonly rate: Decimal | null;
   readonly amount: Decimal;
-  /** Names who shares it; null where the account bears all. */
+  /** Identifies the shares of the line; null where the account bears all. */
   readonly sharedBy: string | null;
   readonly isProrated: 'true' | 'false';
   readonly taxCode: string | null;
@@ -85,7 +85,7 @@ export interface ChargedPeriod {
   /** The first and the last day that were charged. */
   readonly billedFrom: string;
   readonly billedUntil: string;
-  /** Whether a price was charged for these days alone. */
+  /** Whether the price covers these days only. */
   readonly isProrated: boolean;
   /** The earliest day on which the line began when it was charged; null where that is not known. */
   readonly lineStart: string | null;
@@ -100,7 +100,7 @@ export class RecurringCharge extends TenantModel {
   declare masterAccountId: string;
   declare contractId: string;
   declare contractServiceId: string;
-  /** The first of the lines that replaced each other: none of them is charged twice. */
+  /** The first in the chain of replaced lines: none of them is charged twice. */
   declare lineageId: string;
   declare serviceId: string;
   /** Subscription or OTC. */
@@ -134,7 +134,7 @@ export class RecurringCharge extends TenantModel {
     return table.insert(trx, tenantId, rows);
   }
 
-  /** What of these lineages is charged already: one-time charges, and periods that end on a day or later. */
+  /** The charges of these lineages: one-time charges, and periods that end on or after a day. */
   static async chargedPeriods(
     db: Knex,
     tenantId: string,

@@ -10,8 +10,8 @@ import {
 } from './usage-items.js';
 
 /**
- * Queues what is of these days but not due. With `cutoffs: [{ lineId, until: '2026-11-14' }]` of a
- * selection until 2026-11-30, a transaction of that line of 2026-11-20 waits for a later run.
+ * Queues usage of these days that is not due yet. With `cutoffs: [{ lineId, until: '2026-11-14' }]`
+ * of a selection until 2026-11-30, a transaction of that line of 2026-11-20 waits for a later run.
  */
 const queueUndueSql = `
   with ${billingSql}
@@ -24,7 +24,10 @@ const queueUndueSql = `
   join cutoff on cutoff.line_id = t.contract_service_id and t.transaction_date > cutoff.until
   on conflict do nothing`;
 
-/** Moves the accounts on: all up to that day is billed, but for what is queued. */
+/**
+ * Advances the billed-until day of the accounts: everything up to it is billed, except queued
+ * usage.
+ */
 const moveBilledSql = `
   with ${billingSql}
   insert into billed_usage as known (tenant_id, account_id, billed_until)
@@ -33,7 +36,7 @@ const moveBilledSql = `
   on conflict (tenant_id, account_id) do update set billed_until = excluded.billed_until`;
 
 /**
- * Keeps which transactions are in which item, up to a hundred in a row: of 250, three rows with
+ * Stores the transactions of each item, up to a hundred in a row: 250 of them are three rows with
  * `first_position` 0, 100 and 200.
  */
 const storedSql = `
@@ -51,9 +54,9 @@ const storedSql = `
   )`;
 
 /**
- * Takes the usage of accounts that the caller holds: it becomes billed as the items that are given
- * back; undefined where they are too many. `closeUsage` comes before, so that what is rated meanwhile
- * is queued for the next time.
+ * Claims the usage of accounts that the caller holds: it is billed as the items that are returned;
+ * undefined where they are too many. `closeUsage` runs before, so that usage rated meanwhile is
+ * queued for the next run.
  */
 export async function claimUsage(
   trx: Knex.Transaction,
@@ -72,9 +75,9 @@ export async function claimUsage(
 }
 
 /**
- * From its commit on, usage of these accounts up to that day that is added counts as late, and what
- * was added before can be seen by whoever bills: it waits for the rating that is under way, so it
- * stands in a short transaction of its own.
+ * Marks usage of these accounts up to that day as late if it is added after the commit; usage added
+ * before is visible to the billing run. Waits for rating transactions that are under way, so it
+ * runs in a short transaction of its own.
  */
 export async function closeUsage(
   trx: Knex.Transaction,
@@ -89,7 +92,7 @@ export async function closeUsage(
   ]);
 }
 
-/** Queues what an invoice has claimed, as it is void: its own record of it stays. */
+/** Queues the transactions of a voided invoice; the invoice keeps its own list of them. */
 export async function releaseUsage(
   trx: Knex.Transaction,
   tenantId: string,

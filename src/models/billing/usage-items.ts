@@ -45,7 +45,7 @@ export interface UsageSelection {
   readonly until: string;
   /** Lines whose usage is due only until an earlier day. */
   readonly cutoffs: readonly { readonly lineId: string; readonly until: string }[];
-  /** Ids of invoices and items follow from it. */
+  /** Seed from which the ids of invoices and items are derived. */
   readonly seed: string;
   /** The most groups of all accounts, items of one, and tiers below them (docs/decisions/0312). */
   readonly groupsMax: number;
@@ -53,7 +53,9 @@ export interface UsageSelection {
   readonly tiersMax: number;
 }
 
-/** The accounts, up to which day they are billed, and lines of which less is due. */
+/**
+ * SQL of the accounts with the day up to which each is billed, and of lines with an earlier cutoff.
+ */
 export const billingSql = `
   cutoff as (
     select * from unnest(:lines::uuid[], :untils::date[]) as given (line_id, until)
@@ -63,7 +65,7 @@ export const billingSql = `
       on known.tenant_id = :tenantId and known.account_id = given.account_id
   )`;
 
-/** Which queued usage (billed days that came later, was not due, or is released) is due now. */
+/** SQL for whether queued usage (late, not due earlier, or released by a void) is due now. */
 export const isDueSql = `
   late.tenant_id = :tenantId and late.account_id = any(:accountIds::uuid[])
   and late.transaction_date <= :until::date
@@ -72,24 +74,27 @@ export const isDueSql = `
     where cutoff.line_id = late.contract_service_id and late.transaction_date > cutoff.until
   )`;
 
-/** What of the statement differs between selections, because the planner, or every row, pays for it. */
+/**
+ * Properties of a selection that change the statement, since they affect its plan or the cost of
+ * each row.
+ */
 interface UsageShape {
   /** The earliest day up to which one of the accounts is billed. */
   readonly since: string;
-  /** Whether other accounts are billed further. */
+  /** Whether other accounts are billed up to a later day. */
   readonly isMixed: boolean;
   /** Whether anything of the tenant was ever shared by accounts. */
   readonly hasShares: boolean;
-  /** Whether less is due of some lines. */
+  /** Whether some lines have an earlier cutoff. */
   readonly hasCutoffs: boolean;
 }
 
 /**
- * All of the days that are not billed yet, and of the others what is queued, each transaction with its
- * dimensions. Usually the accounts are billed up to the same day and all is due: without the joins
- * that nobody needs then, the planner knows how much there is to read. Dimensions are joined before
- * the union, behind which it would no longer know that ids are unique, and hash all of them instead
- * of the transactions of this batch.
+ * The unbilled usage: all of the days that are not billed yet, and queued transactions of earlier
+ * days, each with its dimensions. Usually all accounts are billed up to the same day and all usage
+ * is due; then unneeded joins are left out, so that the planner estimates the row count correctly.
+ * Dimensions are joined before the union. Behind it, the planner would not know that ids are
+ * unique, and would hash all dimensions instead of the transactions of this batch.
  */
 function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
   const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
@@ -116,16 +121,16 @@ function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
 
 const sharedColumns = `t.share_from, t.share_to, t.share_of, t.shared_amount as shared_whole,
       d.shared_volume, d.shared_amount`;
-/** Where a tenant has no shares of accounts, six columns less are read of every transaction. */
+/** Without shares in the tenant, six columns less are read of every transaction. */
 const unsharedColumns = `null::numeric as share_from, null::numeric as share_to,
       null::numeric as share_of, null::numeric as shared_whole,
       null::numeric as shared_volume, null::numeric as shared_amount`;
 
 /**
- * Transactions with their dimensions, summed by what tells items apart, and then as items: by
- * dimensions where the rows of the card are summed; with pricing logic the amount is one whole, and
- * the first row that it priced says how it is taxed. The first sum is over all rows, so it has no
- * joins but that.
+ * Transactions with their dimensions, first summed by the columns that distinguish items, then made
+ * into items: one for each dimension group where card rows are summed; with pricing logic the whole
+ * amount is one item, taxed as its first priced row. The first sum reads all rows, so it has no
+ * other join.
  */
 const itemsSql = `
   part as (
@@ -176,12 +181,15 @@ const itemsSql = `
     from of_invoice
   )`;
 
-/** What a share bears of a sum over what all bear. */
+/** SQL for the part of a sum that a share bears. */
 const ofPart = (whole: string): string =>
   `case when share_of is null then ${whole}
         else round(${whole} * (share_to - share_from) / share_of, 10) end`;
 
-/** What each tier has charged of each item: graduated prices alone (rating/price-methods/tiered.ts). */
+/**
+ * The volume and amount of each tier by item, for graduated prices only
+ * (rating/price-methods/tiered.ts).
+ */
 const tiersSql = `
   tier as (
     select used.row_id, tier.*
@@ -219,8 +227,8 @@ const tiersSql = `
   )`;
 
 /**
- * The answer: one row for each item, in an order that is the same each time. Where they are more than
- * may be billed together, one row says so.
+ * The result: one row for each item, in a deterministic order; a single row if there are more than
+ * may be billed together.
  */
 const groupsSql = `
   grouped as (
@@ -252,7 +260,7 @@ const groupsSql = `
   left join tiers_of_item on tiers_of_item.item_id = grouped."itemId"
   order by 3, 4, 5, 6, 8, 9, 10, 11, 2`;
 
-/** Up to which days the accounts are billed, and whether anything was ever shared. */
+/** The billed-until days of the accounts, and whether the tenant ever had shares. */
 async function readUsageShape(
   db: Knex,
   tenantId: string,
@@ -276,7 +284,7 @@ async function readUsageShape(
   return { ...row, hasCutoffs: cutoffs.length > 0 };
 }
 
-/** What statements on a selection are given by name. */
+/** The named bindings of statements on a selection. */
 export const selectionBindings = (
   tenantId: string,
   { accountIds, until, cutoffs, groupsMax, itemsMax, tiersMax }: UsageSelection,
@@ -294,8 +302,8 @@ export const selectionBindings = (
 /**
  * Rated transactions that no invoice has yet, as items: by account, currency and usage type, then by
  * service, attribute, price method, rate and tax code (docs/decisions/0102). One statement: `queued`
- * gives the rows of `unbilled_usage` that are due, `more` is what else is done with the items. So
- * nothing can be in what is read and not in what is claimed.
+ * selects the rows of `unbilled_usage` that are due, `more` has further CTEs on the items. So the
+ * usage that is read and the usage that is claimed are the same.
  *
  * Given an account billed up to October with the transactions
  *
@@ -306,7 +314,7 @@ export const selectionBindings = (
  * `until: '2026-11-30'` gives one item: volume 160, amount 16.00, rate 0.1, firstDate 2026-10-30,
  * lastDate 2026-11-09, transactions 3.
  *
- * Undefined where that is beyond the limits of the selection: the caller takes its transaction back.
+ * Undefined if the limits of the selection are exceeded: the caller rolls its transaction back.
  */
 export async function sumUsage(
   db: Knex,
@@ -329,6 +337,6 @@ export async function sumUsage(
     { ...selectionBindings(tenantId, selection), since: shape.since, seed: selection.seed },
   );
   if (rows[0]?.isOver === true) return undefined;
-  // Where there are no groups at all, the one row has none.
+  // Without any groups, the outer join returns one empty row.
   return rows.filter(({ invoiceId }) => (invoiceId as string | null) !== null);
 }

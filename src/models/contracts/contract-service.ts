@@ -12,7 +12,7 @@ interface Ordered {
   where(columns: object): Ordered;
 }
 
-/** A line of a contract: a service, sold from one day to another, with prices of its own if any. */
+/** A line of a contract: a service, sold for a range of days, optionally with prices of its own. */
 export class ContractService extends BillingRecord {
   static override tableName = 'contract_service';
   static override jsonAttributes = ['dimensionValues', 'accountMap'];
@@ -34,7 +34,7 @@ export class ContractService extends BillingRecord {
 
   declare contractId: string;
   declare serviceId: string;
-  /** The first of the lines that replaced each other; null: this one itself. */
+  /** The first in the chain of replaced lines; null: this line itself. */
   declare lineageId: string | null;
   /** The caller's name of what is sold, such as a subscription or a device; usage events name it. */
   declare serviceInstanceId: string | null;
@@ -47,7 +47,7 @@ export class ContractService extends BillingRecord {
   declare terminationMessage: string | null;
   declare chargeFrequency: string | null;
   declare billingFrequency: string | null;
-  /** When its subscription charges fall due; null: as its service has it. */
+  /** When its subscription charges fall due; null: the service's setting applies. */
   declare subscriptionChargeType: string | null;
   declare dimensionValues: object | null;
   declare accountMap: object | null;
@@ -57,8 +57,7 @@ export class ContractService extends BillingRecord {
   declare exceptionPricing?: boolean;
 
   /**
-   * Writes the values of a line's dimensions, by name, onto its attributes, and takes those that
-   * are not among them away.
+   * Writes the values of a line's dimensions, by name, onto its attributes, and clears all others.
    */
   static async setDimensionTexts(
     trx: Knex.Transaction,
@@ -75,7 +74,7 @@ export class ContractService extends BillingRecord {
     );
   }
 
-  /** Sets the texts of these attributes of a line, null takes one away; others are left alone. */
+  /** Sets the texts of these attributes of a line; null clears one, others stay unchanged. */
   static async addDimensionTexts(
     trx: Knex.Transaction,
     tenantId: string,

@@ -27,7 +27,7 @@ interface Column<Row> {
   readonly sqlName: string;
 }
 
-/** A column of the rows at hand: where the statement takes it from, and what has to be sent. */
+/** A column in a bulk statement: the SQL that reads it, and the values to bind. */
 interface Source {
   readonly sqlName: string;
   /** The array in `unnest(...)`; null for a column that is the same in every row. */
@@ -40,8 +40,8 @@ const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Rows of one table written with one statement, whatever their number: each column travels as one
- * array, or as a single value where all rows have the same.
+ * Writes any number of rows of one table with one statement: each column is bound as one array, or
+ * as a single value if all rows have the same.
  */
 export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
   readonly #table: string;

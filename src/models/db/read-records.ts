@@ -4,7 +4,9 @@ interface Result {
   readonly fields: readonly { readonly name: string }[];
   readonly rows: readonly (readonly unknown[])[];
 }
-/** What takes connections from the pool; that of a transaction always gives the transaction's. */
+/**
+ * The part of the pool that provides connections; within a transaction it is the transaction's own.
+ */
 interface ConnectionSource {
   acquireConnection(): Promise<{
     query(config: { text: string; values: readonly unknown[]; rowMode: 'array' }): Promise<Result>;
@@ -16,7 +18,7 @@ interface ConnectionSource {
 export const camelCase = (column: string): string =>
   column.replace(/_([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase());
 
-/** The names are few, and asked for with every answer. */
+/** Cache of property names: there are few, and every answer needs them. */
 const properties = new Map<string, string>();
 function propertyOf(column: string): string {
   let property = properties.get(column);

@@ -19,12 +19,14 @@ interface TenantContext {
 const tenantOf = (context: QueryContext | undefined): string | undefined =>
   (context as TenantContext | undefined)?.tenantId;
 
-/** Whether a builder is only the parentheses in a `where()` of a query, which has the tenant. */
+/**
+ * Whether a builder is only a parenthesized group in a `where()`; the outer query has the tenant.
+ */
 const isGroup = (builder: object): boolean => (builder as { isPartial(): boolean }).isPartial();
 
 /**
- * A query that knows its tenant: one that names none throws before it reaches the database. The
- * queries that load relations inherit the tenant. Row-level security repeats the check.
+ * A query that is bound to a tenant: without one it throws before it reaches the database. Queries
+ * that load relations inherit the tenant. Row-level security enforces the same again.
  */
 export class TenantQueryBuilder<M extends Model, R = M[]> extends QueryBuilder<M, R> {
   declare ArrayQueryBuilderType: TenantQueryBuilder<M>;
@@ -57,7 +59,10 @@ export class TenantQueryBuilder<M extends Model, R = M[]> extends QueryBuilder<M
   }
 }
 
-/** Rows of one insert: objection takes about 50 microseconds for each, in which nobody else is served. */
+/**
+ * Rows of one insert: Objection takes about 50 microseconds for each, in which the event loop is
+ * blocked.
+ */
 const rowsPerInsert = 100;
 
 /** The base of every record that belongs to a tenant. */

@@ -1,9 +1,12 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 
-/** Until when workers have looked for executions that Temporal ended; of the platform, not of a tenant. */
+/**
+ * The watermark of the search for executions that Temporal ended; it belongs to the platform, not
+ * to a tenant.
+ */
 export const ExecutionWatchMark = {
-  /** Undefined where nobody has looked yet. */
+  /** Undefined before the first search. */
   async read(db: Knex, taskQueue: string): Promise<Date | undefined> {
     const rows = await sqlRows<{ lookedUntil: Date }>(
       db,
@@ -13,7 +16,7 @@ export const ExecutionWatchMark = {
     return rows[0]?.lookedUntil;
   },
 
-  /** Moves it forward; another process may be further. */
+  /** Advances the watermark; another process may have advanced it further. */
   async move(db: Knex, taskQueue: string, until: Date): Promise<void> {
     await db.raw(
       `insert into execution_watch (task_queue, looked_until) values (?, ?)

@@ -11,7 +11,7 @@ export interface TemporalRun {
   readonly runId: string;
 }
 
-/** What is known of an execution when one of its steps begins. */
+/** The state of an execution when one of its steps begins. */
 export interface BegunStep {
   readonly status: ExecutionStatus;
   /** The result of this step, if it was committed before; `undefined` when it was not. */
@@ -26,13 +26,13 @@ export interface CompletedRun {
   readonly runId: string;
   readonly actor: string;
   readonly input: object;
-  /** Counts; those of several transactions of one run are added. */
+  /** Counts; those of several transactions of one run are summed. */
   readonly output: Readonly<Record<string, number>>;
   readonly startedAt: Date;
   readonly completedAt: Date;
 }
 
-/** Records an execution: it began now, and has ended now unless it runs, where no time is given. */
+/** Inserts an execution. Missing times are now; one that is running gets no end. */
 const insertSql = `
   insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
     input, output, error, answer, started_at, completed_at)
@@ -70,7 +70,7 @@ export class Execution extends TenantModel {
   declare startedAt: Date;
   declare completedAt: Date | null;
 
-  /** Records what a transaction of a run did; answers with the counts of the run so far. */
+  /** Adds the counts of a transaction to a run; returns the sums so far. */
   static async addCounts(
     trx: Knex,
     tenantId: string,
@@ -104,9 +104,9 @@ export class Execution extends TenantModel {
   }
 
   /**
-   * Records that a flow runs, and holds its row until the transaction ends: the steps of a flow come
-   * one after the other, and a repeated one finds what the first left. Of an execution that is
-   * completed only the last can be repeated: its result is the answer, as it was written.
+   * Records that a flow runs, and locks its row until the transaction ends: steps run one after the
+   * other, and a retried step finds the stored result of its first attempt. In a completed
+   * execution only the last step can be retried; its stored result is returned.
    */
   static async begin(
     trx: Knex,
@@ -131,7 +131,9 @@ export class Execution extends TenantModel {
     };
   }
 
-  /** Records that a flow was started, for whoever asks before its first step has told. */
+  /**
+   * Records the start of a flow, so that the execution can be read before its first step has run.
+   */
   static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<void> {
     await sqlRows(
       db,
@@ -140,7 +142,7 @@ export class Execution extends TenantModel {
     );
   }
 
-  /** Keeps the result of a step in its own transaction; the last one's is the output. */
+  /** Stores the result of a step in the step's transaction; the last one's is the output. */
   static async endStep(
     trx: Knex,
     run: FlowRun,
@@ -160,7 +162,7 @@ export class Execution extends TenantModel {
     );
   }
 
-  /** Records how a flow ended, unless that is known already; whether it was not. */
+  /** Records the outcome of a flow, unless there is one; returns whether it was recorded. */
   static async end(
     trx: Knex,
     run: FlowRun,

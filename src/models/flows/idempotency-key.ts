@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { TenantModel } from '../db/tenant-model.js';
 
-/** A request that a caller may repeat: what it was, and the execution that carries it out. */
+/** A request that may be repeated: its hash, and the execution that carries it out. */
 export interface KeyedRequest {
   readonly key: string;
   /** Of the operation and its input. */
@@ -10,7 +10,7 @@ export interface KeyedRequest {
   readonly workflowId: string;
 }
 
-/** What a request was answered with; the text is null where the answer has no body. */
+/** The answer to a request; the text is null where the answer has no body. */
 export interface KeptAnswer {
   readonly status: number;
   readonly text: string | null;
@@ -30,7 +30,7 @@ export class IdempotencyKey extends TenantModel {
   declare status: number | null;
   declare answer: string | null;
 
-  /** Takes a key for a request; answers with the request that has it, which may be an earlier one. */
+  /** Claims a key for a request; returns the request that owns it, which may be an earlier one. */
   static async claim(db: Knex, tenantId: string, request: KeyedRequest): Promise<IdempotencyKey> {
     const { key, requestHash, executionId, workflowId } = request;
     await db.raw(
@@ -42,8 +42,8 @@ export class IdempotencyKey extends TenantModel {
   }
 
   /**
-   * Takes a key for a request that starts no workflow, until its transaction ends. False: another has
-   * it. One that is about to take it is waited for.
+   * Claims a key for a request without a workflow, in the request's transaction. False: another
+   * request owns it. Waits for a transaction that is claiming the same key.
    */
   static async take(
     trx: Knex.Transaction,
@@ -64,7 +64,7 @@ export class IdempotencyKey extends TenantModel {
     return IdempotencyKey.query(db).forTenant(tenantId).findOne({ key }).throwIfNotFound();
   }
 
-  /** Keeps what the request of a key was answered with. */
+  /** Stores the answer to the request of a key. */
   static async keep(
     trx: Knex.Transaction,
     tenantId: string,

@@ -18,12 +18,12 @@ const table = new BulkTable<PaymentOfInvoice & { readonly id: string }>('payment
   amount: 'numeric',
 });
 
-/** An application and which payment it is of. */
+/** An application with the id of its payment. */
 export interface PaymentOfInvoice extends Application {
   readonly paymentId: string;
 }
 
-/** What of a payment is applied to an invoice. */
+/** An amount of a payment that is applied to an invoice. */
 export class PaymentApplication extends TenantModel {
   static override tableName = 'payment_application';
 
@@ -56,7 +56,7 @@ export class PaymentApplication extends TenantModel {
     );
   }
 
-  /** Takes so much of a payment back from each of these invoices. */
+  /** Reduces the amounts of a payment that are applied to these invoices. */
   static async remove(
     trx: Knex.Transaction,
     tenantId: string,
@@ -82,7 +82,9 @@ export class PaymentApplication extends TenantModel {
     await followPayments(trx, tenantId, [paymentId]);
   }
 
-  /** Gives back to payments what was applied to an invoice that is voided: it is theirs to apply. */
+  /**
+   * Removes the applications to a voided invoice; their payments get the amounts back as `freed`.
+   */
   static async release(trx: Knex.Transaction, tenantId: string, invoiceId: string): Promise<void> {
     const rows = await sqlRows<{ paymentId: string; amount: string }>(
       trx,
@@ -102,7 +104,7 @@ export class PaymentApplication extends TenantModel {
     );
   }
 
-  /** What was set free is applied. */
+  /** Reduces `freed` by the amounts that are applied. */
   static async use(
     trx: Knex.Transaction,
     tenantId: string,
@@ -125,7 +127,7 @@ export class PaymentApplication extends TenantModel {
   }
 }
 
-/** What payments have left, as their applications say. */
+/** Recomputes the balances of payments from their applications. */
 async function followPayments(
   trx: Knex.Transaction,
   tenantId: string,
@@ -149,7 +151,7 @@ async function followPayments(
   );
 }
 
-/** What invoices and, in their order, their items have open, as the applications say. */
+/** Recomputes the open balances of invoices and, in their order, of their items. */
 async function followInvoices(
   trx: Knex.Transaction,
   tenantId: string,

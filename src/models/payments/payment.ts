@@ -9,9 +9,12 @@ export class Payment extends ApprovableRecord {
   declare currency: string;
   /** Decimal text. */
   declare amount: string;
-  /** What of the amount is not applied to invoices; decimal text. */
+  /** The part of the amount that is not applied to invoices; decimal text. */
   declare balance: string;
-  /** What of it voids set free: it pays what is open or billed next (docs/decisions/0240). */
+  /**
+   * The part of the balance that voided invoices released: it pays open invoices or the next ones
+   * (docs/decisions/0240).
+   */
   declare freed: string;
   declare paymentReference: string;
   declare paymentMethod: string;

@@ -10,7 +10,7 @@ export const uniqueColumns: readonly string[] = Array.from(
 /** The constraint that keeps the values of a unique column apart. */
 export const uniqueConstraint = (column: string): string => `record_${column}`;
 
-/** Texts that are longer are known by this many characters: an index entry has to be short. */
+/** Longer texts are indexed by their first characters only, since index entries must be short. */
 export const keyLengthMax = 256;
 
 export type ScalarType = 'string' | 'number' | 'boolean' | 'date';
@@ -24,8 +24,8 @@ export const isScalarField = (field: DeclaredField): field is ScalarField =>
 export type RecordKeys = Readonly<Record<string, string>>;
 
 /**
- * Gives each scalar field a column: the one it had, if it still fits, else a free one. A field for
- * which none is left is filtered without an index (docs/decisions/0087).
+ * Assigns a key column to each scalar field: its present one if the type still fits, else a free
+ * one. A field without a column is filtered without an index (docs/decisions/0087).
  */
 export function assignKeys(
   fields: readonly DeclaredField[],
@@ -56,7 +56,9 @@ export interface Sql {
   readonly bindings: readonly (string | number | readonly string[])[];
 }
 
-/** The key of whatever a field holds in some JSON; null when it does not fit: see the migration. */
+/**
+ * SQL for the key of a field's value in JSON; null if the value does not fit: see the migration.
+ */
 export const keyOf = (data: string, { name, type }: DeclaredField): Sql => ({
   sql: `record_key(${data} -> ?::text, ?::text) collate "C"`,
   bindings: [name, type],

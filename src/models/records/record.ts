@@ -41,7 +41,7 @@ function inputRows(rows: readonly RecordInput[]): { from: string; values: string
   };
 }
 
-/** Data that takes fewer bytes where it is stored, and is not compressed there, is read at once. */
+/** Data of at most this many stored bytes, not compressed, is read with its row. */
 const lightBytes = 4_096;
 
 /** A record of a caller's own type: the wire's mdata. */
@@ -57,7 +57,8 @@ export class GenericRecord extends TenantModel {
         'record.updatedAt',
         raw('record.data::text as data'),
       ),
-    // Of data that may be long only what it weighs as it is stored: see `queries/lists/page-bytes.ts`.
+    // Long data is not read; instead, `weight` is the size as stored: see
+    // `queries/lists/page-bytes.ts`.
     light: (query) =>
       void query.select(
         'record.id',

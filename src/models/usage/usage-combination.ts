@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { BulkTable } from '../db/bulk-table.js';
 
-/** A charge of an event, or one of its priced rows: what its totals are asked for by. */
+/** A charge of an event, or one of its priced rows, with the keys by which totals are grouped. */
 export interface CombinationPart {
   /** The billed account. */
   readonly accountId: string;
@@ -17,7 +17,7 @@ export interface CombinationPart {
   readonly hasRows: boolean;
 }
 
-/** What the charges of an event are, but for quantities and amounts; named by its content. */
+/** The charges of an event without quantities and amounts; its id is a hash of its content. */
 export interface UsageCombination {
   readonly id: string;
   /** The charges in their order, each followed by its priced rows. */

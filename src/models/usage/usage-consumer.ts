@@ -16,7 +16,7 @@ export const noChange = (): TallyChange => ({
   transactions: 0,
 });
 
-/** How far the usage log was rated in one partition, and what became of the events before that. */
+/** The consumer offset of one partition of the usage log, and tallies of the events before it. */
 export class UsageConsumer extends TenantModel {
   static override tableName = 'usage_consumer';
   static override idColumn = ['tenantId', 'partition'];
@@ -28,10 +28,10 @@ export class UsageConsumer extends TenantModel {
   declare duplicate: string;
   declare rejected: string;
   declare transactions: string;
-  /** Offsets before `nextOffset` that held no event: a log of Kafka may have gaps. */
+  /** Offsets before `nextOffset` without an event: a Kafka log may have gaps. */
   declare skipped: string;
 
-  /** Holds the partition until the transaction ends; tells where it goes on. */
+  /** Locks the partition until the transaction ends; returns the next offset to consume. */
   static async lock(trx: Knex.Transaction, tenantId: string, partition: number): Promise<number> {
     const select = () =>
       trx<{ tenantId: string; partition: number; nextOffset: string }>('usageConsumer')
@@ -44,7 +44,7 @@ export class UsageConsumer extends TenantModel {
     return Number((await select())?.nextOffset);
   }
 
-  /** Holds several partitions, in their order. */
+  /** Locks several partitions, in their order. */
   static async lockAll(
     trx: Knex.Transaction,
     tenantId: string,
@@ -57,7 +57,10 @@ export class UsageConsumer extends TenantModel {
       .forUpdate();
   }
 
-  /** Adds to the tallies; `nextOffset` moves the partition on, over `skipped` empty offsets. */
+  /**
+   * Adds to the tallies, and sets the consumer offset; `skipped` counts the offsets without an
+   * event.
+   */
   static async advance(
     trx: Knex.Transaction,
     tenantId: string,

@@ -55,7 +55,7 @@ export class UsageCounter extends TenantModel {
     return readValues(db, tenantId, keys, '');
   }
 
-  /** The same, held in the order of their keys until the transaction ends. */
+  /** The same, locked in the order of their keys until the transaction ends. */
   static lock(
     trx: Knex.Transaction,
     tenantId: string,
@@ -65,8 +65,8 @@ export class UsageCounter extends TenantModel {
   }
 
   /**
-   * Writes where counters stand now. One that was not there when it was read is inserted: should
-   * another transaction have done so meanwhile, the unique key refuses, and all begins anew.
+   * Writes the new values of counters. One that did not exist when it was read is inserted: if
+   * another transaction inserted it meanwhile, the unique key is violated and the batch is retried.
    */
   static async write(
     trx: Knex.Transaction,

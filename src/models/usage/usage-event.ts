@@ -20,7 +20,7 @@ export interface UsageEventRow {
   /** When the usage occurred; text, since it may have microseconds. */
   readonly eventAt: string | null;
   readonly message: string;
-  /** The event that this one repeats or contradicts. */
+  /** The original event of a duplicate or conflicting one. */
   readonly originalId: string | null;
   readonly workflowId: string;
   readonly runId: string;
@@ -55,7 +55,7 @@ export interface UsageCounts {
   rejected: number;
 }
 
-/** A message of the usage log and what became of it. */
+/** A message of the usage log with its outcome. */
 export class UsageEvent extends TenantModel {
   static override tableName = 'usage_event';
 
@@ -85,7 +85,7 @@ export class UsageEvent extends TenantModel {
     return table.update(trx, tenantId, 'id', rows);
   }
 
-  /** The originals of these external ids, held until the transaction ends. */
+  /** The originals of these external ids, locked until the transaction ends. */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
@@ -99,7 +99,7 @@ export class UsageEvent extends TenantModel {
       .forUpdate();
   }
 
-  /** What became of the messages at the offsets from `from` up to `end`. */
+  /** Counts messages by outcome at the offsets from `from` up to `end`. */
   static async countRange(
     trx: Knex,
     tenantId: string,

@@ -56,8 +56,8 @@ const combinationsSql = `
   on conflict do nothing`;
 
 /**
- * The totals of a day as its facts are now, less what waits to be added to them: events that are rated
- * from here on are added as always.
+ * The totals of a day from its rated transactions, less the pending deltas: those are merged
+ * afterwards, and so are the deltas of events rated from here on.
  */
 const totalsSql = `
   with ${shapedSql},
@@ -79,13 +79,18 @@ const totalsSql = `
   on conflict (tenant_id, grain, combination_id, start_at) do update set
     events = excluded.events, quantities = excluded.quantities, amounts = excluded.amounts`;
 
-/** How far the totals of a tenant are made: the days that its usage has, and those that are done. */
+/**
+ * Progress of a rebuild of a tenant's totals: the number of days with usage, and of rebuilt ones.
+ */
 export interface RebuildProgress {
   readonly days: number;
   readonly done: number;
 }
 
-/** Has all totals of a tenant made again; answers are summed from the facts until they are. */
+/**
+ * Starts a rebuild of all totals of a tenant; until its end, answers are summed from the rated
+ * transactions.
+ */
 export async function beginRebuild(trx: Knex.Transaction, tenantId: string): Promise<void> {
   await trx.raw(`select pg_advisory_xact_lock(hashtextextended('usage-total/' || ?, 0))`, [
     tenantId,
@@ -124,7 +129,10 @@ export async function findRebuild(
   return row;
 }
 
-/** Makes the totals of the next day of a tenant; false: there is nothing to do, or another does it. */
+/**
+ * Rebuilds the totals of the next day of a tenant; false: none is left, or another process is at
+ * it.
+ */
 export async function rebuildNextDay(trx: Knex.Transaction, tenantId: string): Promise<boolean> {
   const [next] = await sqlRows<{ isHeld: boolean; day: string | null }>(
     trx,

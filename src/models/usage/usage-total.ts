@@ -15,7 +15,7 @@ export interface UsageDelta {
 export const deltaColumns =
   '(combination_id uuid, start_at timestamptz, events bigint, quantities numeric[], amounts numeric[])';
 
-/** Leaves what a transaction adds, to be added up behind it. */
+/** Stores the delta of a transaction, to be merged into the totals in the background. */
 export async function insertUsageDelta(
   trx: Knex.Transaction,
   tenantId: string,
@@ -28,7 +28,9 @@ export async function insertUsageDelta(
   ]);
 }
 
-/** One process at a time adds up or makes the totals of a tenant: they hold this until they commit. */
+/**
+ * Advisory lock per tenant: one process at a time merges or rebuilds its totals, until the commit.
+ */
 export const lockSql = `pg_try_advisory_xact_lock(hashtextextended('usage-total/' || :tenantId, 0))`;
 
 /**
@@ -91,9 +93,9 @@ const mergeSql = `
   )
   select count(*)::integer as "taken" from taken`;
 
-/** The tenants that have something to add up; as the platform sees them. */
+/** The tenants with pending deltas; read with the platform's handle. */
 export async function listDeltaTenants(platform: Knex): Promise<string[]> {
-  // From tenant to tenant through the index, however many rows each has.
+  // A loose index scan from tenant to tenant, whatever the number of rows of each.
   const rows = await sqlRows<{ tenantId: string }>(
     platform,
     `with recursive found as (
@@ -107,7 +109,10 @@ export async function listDeltaTenants(platform: Knex): Promise<string[]> {
   return rows.map(({ tenantId }) => tenantId);
 }
 
-/** Adds the oldest deltas of a tenant to its totals; how many: none while another process does it. */
+/**
+ * Merges the oldest deltas of a tenant into its totals; returns how many: 0 while another process
+ * does it.
+ */
 export async function mergeUsageDeltas(
   trx: Knex.Transaction,
   tenantId: string,

@@ -24,7 +24,7 @@ export class WebhookAttempt extends TenantModel {
   /** The first kilobytes of the answer. */
   declare answer: string | null;
 
-  /** Keeps an attempt; one that was made again, since nobody knew of the first, replaces it. */
+  /** Stores an attempt; one repeated after a crash replaces the first, whose outcome is unknown. */
   static async keep(trx: Knex, tenantId: string, attempt: AttemptRow): Promise<void> {
     const { deliveryId, round, number, startedAt, durationMs } = attempt;
     await trx.raw(
@@ -76,7 +76,7 @@ export interface ClaimedDelivery {
   readonly attempts: number;
 }
 
-/** First attempts that may be under way, and how many deliveries are taken up at once. */
+/** Limits for first attempts under way, and the number of deliveries claimed at once. */
 export interface ClaimShares {
   readonly perWebhook: number;
   /** To a webhook that nothing reaches. */
@@ -92,8 +92,8 @@ export interface OpenDeliveries {
 }
 
 /**
- * Deliveries of a tenant that wait for their first attempt. What comes beyond is given up at once, and can
- * be sent once more (docs/decisions/0264).
+ * Maximum deliveries of a tenant that wait for their first attempt. Further ones are given up at
+ * once, and can be sent again (docs/decisions/0264).
  */
 export const waitingMax = 100_000;
 
@@ -104,7 +104,7 @@ export const waitingRoom = `(
   ) as pending
 )`;
 
-/** How long after its time a retry is missed: then its workflow may be lost. */
+/** How overdue a retry is when its workflow is taken for lost. */
 const graceMs = 120_000;
 
 const claimed = `returning delivery.tenant_id as "tenantId", delivery.id,
@@ -141,10 +141,10 @@ export class WebhookDelivery extends TenantModel {
   declare tries?: WebhookAttempt[];
 
   /**
-   * Takes up waiting deliveries of all tenants, in turns: of each tenant the oldest of each webhook. Of a
-   * webhook at most as many as make `perWebhook` first attempts under way (`perFailing` while nothing
-   * reaches it), and of a tenant `perTenant`: receivers that hang, and tenants with many of them, hold up
-   * nobody else. One waits while an earlier event of the same record is on its way to the same webhook.
+   * Claims waiting deliveries of all tenants, round robin: of each tenant the oldest of each
+   * webhook. Limits first attempts under way to `perWebhook` for a webhook (`perFailing` while it
+   * fails) and `perTenant` for a tenant, so that receivers that hang block nobody else. A delivery
+   * waits while an earlier event of the same record is on its way to the same webhook.
    */
   static async claim(
     db: Knex,
@@ -202,7 +202,7 @@ export class WebhookDelivery extends TenantModel {
     return rows;
   }
 
-  /** Takes up deliveries under way again that should have been heard of: a workflow may be lost. */
+  /** Claims deliveries under way again whose outcome is overdue: their workflows may be lost. */
   static async reclaim(db: Knex, limit: number): Promise<readonly ClaimedDelivery[]> {
     const rows = await sqlRows<ClaimedDelivery>(
       db,
@@ -228,7 +228,7 @@ export class WebhookDelivery extends TenantModel {
     return rows;
   }
 
-  /** Has these deliveries looked after soon: their workflows could not be started. */
+  /** Makes these deliveries overdue soon, since their workflows could not be started. */
   static async watchSoon(db: Knex, ids: readonly string[]): Promise<void> {
     await db.raw(
       `update webhook_delivery set watch_at = now() + interval '5 seconds'
@@ -237,7 +237,7 @@ export class WebhookDelivery extends TenantModel {
     );
   }
 
-  /** Ends it: delivered, or given up for a reason, after so many attempts of its round. */
+  /** Ends the delivery: delivered, or given up for a reason, after `attempts` of its round. */
   async end(
     trx: Knex,
     status: 'delivered' | 'failed',
@@ -250,7 +250,7 @@ export class WebhookDelivery extends TenantModel {
       .patch({ status, endedAt, reason, attempts, nextAttemptAt: null, watchAt: null });
   }
 
-  /** Has it wait for the attempt after this one. */
+  /** Schedules the next attempt. */
   async waitForRetry(trx: Knex, nextAttemptAt: Date, attempts: number): Promise<void> {
     const watchAt = new Date(nextAttemptAt.getTime() + graceMs);
     await this.$query(trx)
@@ -258,7 +258,10 @@ export class WebhookDelivery extends TenantModel {
       .patch({ status: 'retrying', nextAttemptAt, watchAt, attempts });
   }
 
-  /** Sends once more, the oldest first, what ended so since a time: as many as may wait. */
+  /**
+   * Sends ended deliveries with these statuses again, the oldest first, up to the limit of waiting
+   * ones.
+   */
   static async recover(
     trx: Knex,
     tenantId: string,
@@ -293,8 +296,8 @@ export class WebhookDelivery extends TenantModel {
   }
 
   /**
-   * Deletes, of all tenants, deliveries that ended long ago with their attempts, and events that no
-   * delivery can need any more; how many rows, at most `limit` of each.
+   * Deletes, for all tenants, deliveries that ended long ago with their attempts, and events
+   * without a delivery; returns the number of rows, at most `limit` of each.
    */
   static async purge(db: Knex, limit: number): Promise<number> {
     const rows = await sqlRows<{ count: number }>(

@@ -6,7 +6,7 @@ import type { RecordType } from '../records/record-type.js';
 import { waitingMax, waitingRoom } from './webhook-delivery.js';
 import { sqlRows } from '../db/sql-rows.js';
 
-/** An event of which webhooks are to be told. */
+/** An event in the outbox. */
 export interface OutboxEvent {
   readonly event: string;
   /** The record that changed: events of one record are delivered in their order. */
@@ -22,14 +22,15 @@ interface Input {
   readonly bindings: Bindings;
 }
 
-/** Why a delivery was not made to wait, and what can be done. */
+/** Why a delivery was given up at once, and what can be done. */
 const noRoom =
   `More than ${waitingMax} deliveries were waiting: make room, then send it once more ` +
   '(POST /v1/webhooks/{webhookId}/recover).';
 
 /**
- * Writes events for which there is an active webhook, and a delivery for each such webhook. Where as many
- * wait as may, they are given up at once: nothing that a tenant does waits for its receivers.
+ * Writes events that an active webhook wants, and a delivery for each such webhook. Above the
+ * maximum of waiting deliveries they are given up at once: receivers must not slow down the
+ * tenant's own work.
  */
 async function store(
   trx: Knex,
@@ -72,7 +73,7 @@ async function store(
   );
 }
 
-/** The outbox: events are written with the change that they tell of, or not at all. */
+/** The outbox: events are committed with the change that they describe, or not at all. */
 export const WebhookOutbox = {
   /** The kinds that an active webhook of the tenant wants; of most tenants none. */
   async wanted(trx: Knex, tenantId: string): Promise<ReadonlySet<string>> {

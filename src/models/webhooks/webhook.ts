@@ -61,9 +61,9 @@ export class WebhookSecret extends TenantModel {
   }
 }
 
-/** Since when nothing has reached a webhook. */
+/** The instant since which all attempts to a webhook have failed. */
 export const WebhookFailure = {
-  /** Notes a failure; the instant of the first one since the last success. */
+  /** Records a failure; returns the instant of the first one since the last success. */
   async note(trx: Knex, tenantId: string, webhookId: string, at: Date): Promise<Date> {
     const rows = await sqlRows<{ since: Date }>(
       trx,
