@@ -9,13 +9,13 @@ import {
 } from '../messages/flow-run.js';
 import { Problem } from '../kernel/problem.js';
 
-/** Problems that pass by themselves: the step is tried again. */
+/** Transient problems: the step is retried. */
 const passing = new Set(['unavailable', 'overloaded', 'timeout', 'badGateway']);
 
 /**
- * What a step's error is to its workflow: a problem of the caller's ends the flow at once and is no
- * alarm; what is away is waited for; what took too long and errors of ours are tried a few times. `tell` puts a problem in
- * the caller's words.
+ * Maps a step's error to a failure of its workflow: a problem of the request ends the flow at once,
+ * without an alarm. Unavailable servers are waited for by retries. Timeouts and faults of the
+ * product are retried a few times. `tell` translates a problem into the caller's field names.
  */
 export function activityFailure(
   error: unknown,

@@ -2,7 +2,7 @@ import { activityInfo } from '@temporalio/activity';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../process/platform.js';
 
-/** The workflow run that an activity works for. */
+/** The workflow run that the current activity belongs to. */
 export function currentRun(): { readonly workflowId: string; readonly runId: string } {
   const { workflowExecution } = activityInfo();
   if (!workflowExecution) throw new Error('The activity belongs to no workflow.');

@@ -54,7 +54,7 @@ export function billingRunActivities(platform: Platform) {
   };
 
   return {
-    /** Looks at what there is to do. */
+    /** Counts the accounts that the run may bill. */
     beginBillingRun: flowStep(platform, async (scope, input: BillingRunInput) => {
       const start: BillingRunStart = {
         ...(await beginBillingRun(scope, input, utcDate(scope.now()))),
@@ -68,7 +68,7 @@ export function billingRunActivities(platform: Platform) {
     listBillingAccounts: (call: StepCall<BillingAccountsPage>): Promise<readonly string[]> =>
       alive(call.run.tenantId, () => listAccounts(platform, call)),
 
-    /** Bills some accounts; what was billed before is not billed again. */
+    /** Bills a batch of accounts; charges that are billed already are not billed again. */
     billAccountBatch: ({
       run,
       input: batch,
@@ -84,7 +84,7 @@ export function billingRunActivities(platform: Platform) {
         return { invoices: invoices.length, problems, drafts: shown };
       }),
 
-    /** Ends a run: its output says what it made. */
+    /** Ends a run: its output summarizes the invoices. */
     endBillingRun: preparedStep(
       platform,
       async (scope, end: BillingRunEnd) => ({
@@ -96,7 +96,7 @@ export function billingRunActivities(platform: Platform) {
   };
 }
 
-/** Counts what came of a batch, and how long it took. */
+/** Counts the outcomes of a batch, and measures its duration. */
 async function measured(
   { metrics }: Platform,
   { accountIds, input }: BillingBatch,

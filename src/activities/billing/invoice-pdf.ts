@@ -10,8 +10,8 @@ import { workflowScope } from '../scope.js';
 export function invoicePdfActivities(platform: Platform) {
   return {
     /**
-     * Renders invoices of a run that have no PDF yet, from an invoice on. Answers with the last one, or
-     * null when there are no more; those that cannot be rendered are passed by.
+     * Renders invoices of a run without a PDF, by keyset paging. Returns the id of the last one, or
+     * null if there are no more; invoices that cannot be rendered are skipped.
      */
     renderInvoicesAfter: ({ run, input }: StepCall<RenderPage>) =>
       alive(run.tenantId, async (): Promise<string | null> => {

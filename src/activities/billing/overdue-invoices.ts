@@ -3,7 +3,7 @@ import type { Platform } from '../../process/platform.js';
 import { listTenants } from '../../access/tenants.js';
 
 const actor = 'overdue-invoices';
-/** Invoices of one transaction: each is told with its items. */
+/** Invoices marked in one transaction: each one's webhook event has its items. */
 const invoicesMax = 200;
 
 /** The tenants whose invoices are looked at: not those that are suspended. */

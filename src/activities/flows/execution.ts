@@ -7,7 +7,7 @@ import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
 import type { Platform } from '../../process/platform.js';
 import { currentPlace } from './flow-step.js';
 
-/** How a flow ended whose last step did not record it. */
+/** The outcome of a flow whose last step did not record it. */
 export interface FlowEnd {
   readonly run: FlowRun;
   readonly status: 'completed' | 'failed' | 'canceled' | 'timed_out';
@@ -17,7 +17,7 @@ export interface FlowEnd {
 
 type Ended = Parameters<typeof Execution.end>[3];
 
-/** Records an end that is not known yet, and tells webhooks of it. */
+/** Records an outcome if there is none yet, with a webhook event. */
 async function recordEnd(
   trx: Knex.Transaction,
   { now }: Platform,
@@ -34,7 +34,7 @@ async function recordEnd(
 
 export function executionActivities(platform: Platform) {
   return {
-    /** Records the end of a flow, and tells whoever waits for it in this process. */
+    /** Records the outcome of a flow, and notifies requests of this process that wait for it. */
     async endExecution({ run, status, output, failure }: FlowEnd): Promise<void> {
       const { tenantId, actor, requestId, callerRequestId, executionId } = run;
       const place = currentPlace();
@@ -52,7 +52,7 @@ export function executionActivities(platform: Platform) {
   };
 }
 
-/** An execution that Temporal has ended by itself, or somebody in its UI. */
+/** An execution that was closed by Temporal itself, or by a user of its UI. */
 export interface ClosedExecution {
   readonly tenantId: string;
   readonly executionId: string;
@@ -61,7 +61,7 @@ export interface ClosedExecution {
   readonly status: ExecutionStatus;
 }
 
-/** Records an end that no step of the flow could record; one that is known already stays. */
+/** Records an outcome that no step of the flow could record; an existing one is kept. */
 export async function recordClosedExecution(
   platform: Platform,
   { tenantId, executionId, actor, place, status }: ClosedExecution,
@@ -74,10 +74,10 @@ export async function recordClosedExecution(
     .transaction((trx) => recordEnd(trx, platform, run, place, end));
 }
 
-/** Until when ends that no step recorded were looked for; undefined: never. */
+/** The watermark up to which unrecorded outcomes were looked for; undefined: never. */
 export const findWatchedUntil = ({ database, temporal }: Platform): Promise<Date | undefined> =>
   ExecutionWatchMark.read(database.platform, temporal.taskQueue);
 
-/** Keeps until when they were looked for. */
+/** Stores that watermark. */
 export const keepWatchedUntil = ({ database, temporal }: Platform, until: Date): Promise<void> =>
   ExecutionWatchMark.move(database.platform, temporal.taskQueue, until);

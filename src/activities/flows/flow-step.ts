@@ -11,7 +11,7 @@ import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { inStartNames } from './start-names.js';
 
-/** What a step of a flow is given. */
+/** The input of a step of a flow. */
 export interface StepCall<Input> {
   readonly run: FlowRun;
   readonly input: Input;
@@ -28,8 +28,8 @@ export function currentPlace(): TemporalRun {
 }
 
 /**
- * Runs the work of a step in one transaction, once: a step that is repeated after its commit (its
- * worker was killed before Temporal knew) finds its result and changes nothing.
+ * Runs a step once, in one transaction: when Temporal retries a step that was committed (its worker
+ * was killed before it could report), the stored result is returned and nothing is written.
  */
 async function once<T>(
   trx: Knex.Transaction,
@@ -61,16 +61,16 @@ function outerScope(platform: Platform, call: StepCall<unknown>): Scope {
   return { tenantId, orgId, roles: [], actor, requestId, callerRequestId, db, now: platform.now };
 }
 
-/** Who started the flow by its slug knows the fields of its start node. */
+/** A caller that started the flow by its slug knows the field names of its start node. */
 function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
   const isOfStart = typeof input === 'object' && input !== null && 'start' in input;
   return isOfStart ? inStartNames(found, currentPlace().workflow) : found;
 }
 
 /**
- * Makes commands an activity: `work` is given the scope of the step's one transaction, which all that
- * it calls joins. Whoever waits in this process for the end of the flow is notified when it is
- * committed.
+ * Makes an activity of commands: `work` gets the scope of the step's single transaction, which all
+ * commands join. Requests of this process that wait for the end of the flow are notified after the
+ * commit.
  */
 export const flowStep = <Input, Output>(
   platform: Platform,
@@ -79,8 +79,8 @@ export const flowStep = <Input, Output>(
   preparedStep(platform, (_scope, input) => Promise.resolve(input), work);
 
 /**
- * A step that first asks what takes long and is not of the database, outside of its transaction: no
- * row is held meanwhile. `prepare` changes nothing, since a repeated step does it again.
+ * A step that first does slow work outside the database and outside its transaction, so that no row
+ * is locked meanwhile. `prepare` must have no side effects, since a retried step calls it again.
  */
 export function preparedStep<Input, Prepared, Output>(
   platform: Platform,
@@ -100,7 +100,7 @@ export function preparedStep<Input, Prepared, Output>(
       return jsonSafe(output) as Output;
     } catch (error) {
       const failure = activityFailure(error, (found) => inCallersWords(found, call));
-      // Of what is no problem of a caller's, Temporal alone would know.
+      // Without this line only Temporal would record an error that is no problem.
       if (failure === error) {
         const { activityType: step } = activityInfo();
         const { executionId, requestId, tenantId } = call.run;

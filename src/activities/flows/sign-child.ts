@@ -11,8 +11,9 @@ import { currentPlace } from './flow-step.js';
 export function signingActivities({ temporal }: Platform) {
   return {
     /**
-     * Signs what a scheduled workflow starts: workflow code has no keys. The step itself is refused
-     * unless the schedule is ours; of its tenant it may start the one workflow that it is there for.
+     * Signs the workflow that a scheduled workflow starts, since workflow code has no keys. The
+     * step itself is refused unless this installation made the schedule; for its tenant it may
+     * start only the workflow of that schedule.
      */
     signChild({ run, child }: ChildToSign<{ readonly tenantId: string }>): Promise<string> {
       const allowed = scheduledChildren[currentPlace().workflow];

@@ -12,7 +12,7 @@ const startNames = ({ start }: Flow): ReadonlyMap<string, string> =>
   );
 
 /**
- * The problem in the names of the start node, which are what its caller knows (spec/flows.md R5).
+ * The problem with the field names of the start node, which the caller knows (spec/flows.md R5).
  */
 export function inStartNames(failure: Problem, workflow: string): Problem {
   const flow = (flows as Partial<Record<string, Flow>>)[workflow];

@@ -15,7 +15,7 @@ export interface ResolvedStart {
   readonly draftId: string | undefined;
 }
 
-/** What a flow that only looks up and does not change answers with in draft mode. */
+/** The answer of a read-only call in draft mode. */
 export type Undone<Dto> = Dto & { readonly draft: true };
 
 /** Makes a command the step of a flow that is called with its start node. */

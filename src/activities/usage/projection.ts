@@ -4,7 +4,7 @@ import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
 import type { Platform } from '../../process/platform.js';
 
 const trail = { actor: 'usage-projection', requestId: 'usage-projection' };
-/** What is added up in one transaction: each is what one rating transaction left. */
+/** Deltas merged in one transaction; each is of one rating transaction. */
 const deltasMax = 50;
 
 const projecting = ({ database }: Platform, tenantId: string) => ({
@@ -12,7 +12,7 @@ const projecting = ({ database }: Platform, tenantId: string) => ({
   db: database.forTenant(tenantId, trail, 'batch'),
 });
 
-/** The tenants whose projections are behind their facts. */
+/** The tenants with pending deltas, or a rebuild under way. */
 export async function listProjectedTenants({ database }: Platform): Promise<string[]> {
   const [behind, rebuilt] = await Promise.all([
     listDeltaTenants(database.platform),
@@ -21,7 +21,7 @@ export async function listProjectedTenants({ database }: Platform): Promise<stri
   return [...new Set([...behind, ...rebuilt])];
 }
 
-/** Brings the projections of a tenant up to its facts by one step; false: there was nothing to do. */
+/** Brings the totals of a tenant up to date by one step; false: there was nothing to do. */
 export async function projectUsage(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = projecting(platform, tenantId);
   const merged = await mergeUsageTotals(scope, deltasMax);

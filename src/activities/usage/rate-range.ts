@@ -10,15 +10,15 @@ import type { Platform } from '../../process/platform.js';
 import { findUsageProgress } from '../../queries/usage/usage-progress.js';
 import { currentRun } from '../scope.js';
 
-/** Events of one transaction: enough that the statements' own cost no longer shows. */
+/** Events of one transaction: enough to amortize the overhead of its statements. */
 const transactionEventsMax = 1000;
 /**
- * After so long a range ends where it is, and what is left is another one: others that wait for a place
- * have theirs soon, however dear the events are.
+ * After this time a range ends early and the rest becomes another range, so that other tenants soon
+ * get a slot, however expensive the events are.
  */
 const rangeMsMax = 1_500;
 
-/** Rates a stretch of the log, in as many transactions as its size and its cost ask for. */
+/** Rates a range of the log, in as many transactions as its size and cost require. */
 export async function rateRange(
   platform: Platform,
   scope: Scope,
@@ -28,7 +28,7 @@ export async function rateRange(
   const { tracing, log } = platform;
   const { partition, firstOffset, endOffset } = range;
   const startedAt = performance.now();
-  // Of several transactions, some may have been committed before this step was repeated.
+  // When the step is retried, some of its transactions may have been committed.
   const { next, counts: total } =
     endOffset - firstOffset > 1
       ? await findUsageProgress(scope, { partition, from: firstOffset, end: endOffset })
@@ -65,8 +65,8 @@ function refuseGap(error: unknown): UsageCounts {
 }
 
 /**
- * The records from `offset` on. Where the log has lost them (its retention was shorter than the time in
- * which nobody rated), the stretch up to those that it still has.
+ * Reads the records from `offset` on. If the log has lost them (its retention was shorter than an
+ * outage of rating), returns the range up to the first record that it still has.
  */
 async function readKept(
   { broker }: Platform,

@@ -11,7 +11,7 @@ export function usageAuditActivities(platform: Platform) {
   const scopeOf = ({ run }: StepCall<unknown>): Scope =>
     workflowScope(platform, run.tenantId, run.actor);
   return {
-    /** Begins an audit: its execution is known from now on. */
+    /** Begins an audit: from now on its execution can be read. */
     beginUsageAudit: flowStep(platform, (_scope, input: UsageAuditInput) => Promise.resolve(input)),
 
     /** Computes a page of charges again. */
@@ -22,7 +22,7 @@ export function usageAuditActivities(platform: Platform) {
     auditUsageCounters: (call: StepCall<UsageAuditInput>): Promise<CounterAudit> =>
       alive(call.run.tenantId, () => auditSums(scopeOf(call), call.input)),
 
-    /** Ends an audit, and alarms where something differs. */
+    /** Ends an audit, and raises an alarm if there are differences. */
     endUsageAudit: flowStep(platform, async (scope, end: UsageAuditEnd) => {
       const output = await endUsageAudit(scope, end);
       const { differenceCount, differences } = end.result;

@@ -10,7 +10,7 @@ import type { Platform } from '../../process/platform.js';
 import { rateRange } from './rate-range.js';
 import { currentRun, workflowScope } from '../scope.js';
 
-/** Told by a step that is done, so that whoever waits in this process need not ask Temporal. */
+/** Called after a range is rated, so that waiting code of this process need not poll Temporal. */
 export type OnRated = (range: UsageRange) => void;
 
 export function usageActivities(platform: Platform, onRated: OnRated) {
@@ -21,7 +21,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     for (const [reason, count] of rejected) metrics.usageRejected.inc({ reason }, count);
   };
   return {
-    /** Rates a stretch of the log: all of it, or as much as is rated in a moment. */
+    /** Rates a range of the log, or as much of it as is rated within the time limit. */
     async rateUsageRange(range: UsageRange): Promise<UsageRangeResult> {
       const scope = workflowScope(platform, range.tenantId, 'usage');
       const endTimer = metrics.ratingSeconds.startTimer();

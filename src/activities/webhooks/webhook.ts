@@ -10,11 +10,11 @@ import { isTenantSuspended } from '../../access/tenants.js';
 import type { WebhookAnswer } from '../../adapters/webhooks/sender.js';
 import { workflowScope } from '../scope.js';
 
-/** Attempts that this process has under way at the same time, to one webhook and of one tenant. */
+/** Maximum attempts of this process under way, to one webhook and of one tenant. */
 const perWebhookMax = 8;
 const perTenantMax = 32;
 
-/** Counts what is under way: a receiver that hangs takes no more than its share. */
+/** A semaphore by key: a receiver that hangs uses no more than its own slots. */
 class Slots {
   readonly #taken = new Map<string, number>();
 
@@ -34,7 +34,7 @@ class Slots {
   }
 }
 
-/** Told that a delivery has ended: another of the same record may wait for it. */
+/** Called when a delivery has ended, since another one of the same record may wait for it. */
 export type OnDelivered = () => void;
 
 const notOpened = (startedAt: Date): WebhookAnswer => ({
@@ -46,7 +46,9 @@ const notOpened = (startedAt: Date): WebhookAnswer => ({
   error: 'The secret was sealed with another SECRET_KEY: give the webhook a new one.',
 });
 
-/** Sends; a secret that cannot be read is a failed attempt, which its owner can mend. */
+/**
+ * Sends a delivery; a secret that cannot be opened fails the attempt, and its owner can replace it.
+ */
 async function send(
   { secrets, webhooks, now }: Platform,
   id: string,
@@ -62,7 +64,7 @@ async function send(
   return webhooks.send({ url, id, body, secrets: opened });
 }
 
-/** The class of the status that a receiver answered with, or that it did not answer. */
+/** The outcome for metrics: the class of the receiver's status, or that it did not answer. */
 const outcomeOf = ({ isOk, statusCode }: WebhookAnswer): string =>
   isOk ? 'delivered' : statusCode === null ? 'no_answer' : `${Math.floor(statusCode / 100)}xx`;
 
@@ -70,7 +72,7 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
   const slots = new Slots();
   const { metrics } = platform;
   const attempt = async (scope: Scope, call: WebhookAttemptCall): Promise<WebhookAttemptEnd> => {
-    // Its deliveries wait until it is resumed.
+    // The deliveries of a suspended tenant wait until it is resumed.
     if (await isTenantSuspended(platform.database.platform, scope.tenantId)) return 'busy';
     const begun = await beginWebhookAttempt(scope, call);
     if ('end' in begun) return begun.end;
@@ -95,28 +97,28 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
   };
 }
 
-/** Deliveries that are taken up at once. */
+/** Deliveries claimed at once. */
 const claimsMax = 200;
 /** First attempts that are under way in all processes. */
 const shares = { perWebhook: 16, perFailing: 2, perTenant: perTenantMax, limit: claimsMax };
 
-/** Takes up deliveries of all tenants that wait. */
+/** Claims waiting deliveries of all tenants. */
 export const claimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
   WebhookDelivery.claim(database.platform, shares);
 
-/** Takes up deliveries again that were lost on their way. */
+/** Claims deliveries again whose workflows were lost. */
 export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
   WebhookDelivery.reclaim(database.platform, claimsMax);
 
 /** Rows that are deleted at once. */
 const purgesMax = 5_000;
 
-/** Deletes what is kept no longer (docs/decisions/0092). */
+/** Deletes deliveries beyond their retention (docs/decisions/0092). */
 export async function purgeDeliveries({ database }: Platform): Promise<void> {
   while ((await WebhookDelivery.purge(database.platform, purgesMax)) >= purgesMax);
 }
 
-/** Has deliveries taken up again soon. */
+/** Schedules a reclaim of deliveries soon. */
 export const watchDeliveriesSoon = (
   { database }: Platform,
   ids: readonly string[],

@@ -7,15 +7,17 @@ import {
 } from '../../models/access/audit-seal.js';
 
 const pageSize = 5_000;
-/** How long an entry that was committed just now, by a long transaction, may still have no seal. */
+/** How long an entry may lack a seal after a long transaction has committed it. */
 const graceMs = 5_000;
 
 /** How the chain of a tenant stands. */
 export interface AuditChain {
   readonly entries: number;
-  /** The hash of the newest entry: kept elsewhere, it shows later that the end was not cut off. */
+  /**
+   * The hash of the newest entry. Stored elsewhere, it proves later that the end was not cut off.
+   */
   readonly head: string;
-  /** What does not fit, from the first entry on that does not; null: everything does. */
+  /** The first mismatch in the chain; null: the chain is intact. */
   readonly fault: string | null;
 }
 
@@ -53,9 +55,9 @@ async function findUnsealed(db: Knex, tenantId: string): Promise<string | null> 
 }
 
 /**
- * Walks the chain of a tenant's audit (`*`: of events that belong to none) and says what does not
- * fit first: an entry that was changed or removed, a seal that is missing or was changed, an entry
- * that nothing seals.
+ * Verifies the chain of a tenant's audit (`*`: events without a tenant) and returns the first
+ * mismatch: an entry that was changed or removed, a seal that is missing or was changed, or an
+ * entry that stays without a seal.
  */
 export async function verifyAuditChain(db: Knex, tenantId: string): Promise<AuditChain> {
   const walk = await walkSeals(db, tenantId);

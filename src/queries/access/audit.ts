@@ -31,10 +31,13 @@ type ReadEntry = AuditEntry & {
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Columns that are no part of the record: whose it is, and what tells caches that it changed. */
+/** Columns left out of a record's state: the tenant's id, and the version that caches compare. */
 const hidden = new Set(['tenant_id', 'rating_version']);
 
-/** A stored row as an object of the API. Only its own names change: what is in JSON is as it was sent. */
+/**
+ * A stored row as an object of the API. Column names become camel case; the contents of JSON
+ * columns stay as sent.
+ */
 function presentState(text: string | null): Record<string, unknown> | null {
   if (text === null) return null;
   const columns = Object.entries(parseJson(text) as Record<string, unknown>);
@@ -81,8 +84,8 @@ const entryWeight: RowWeight<AuditEntry> = {
 };
 
 /**
- * The changes that a filter chooses, newest first (spec/beyond.md R5). 400: `from` or `to` is no
- * time, or they are the wrong way round.
+ * The changes that match a filter, newest first (spec/beyond.md R5). 400: `from` or `to` is not a
+ * time, or `from` is after `to`.
  */
 export async function listAudit(
   { db, tenantId }: Scope,

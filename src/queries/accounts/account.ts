@@ -64,7 +64,7 @@ function presentAccount(account: Account): AccountDto {
   };
 }
 
-/** The problem of an account that is not there, by whatever key it was asked for. */
+/** The problem for a missing account, with the key that the request used. */
 export const missingAccount = (key: string) => problem.notFound(`There is no account '${key}'.`);
 
 const accountList = {
@@ -76,7 +76,8 @@ const accountList = {
 };
 const accountOrders = {
   name: 'name, id',
-  // Ids grow with time: what is added meanwhile comes last, and shifts no page (docs/decisions/0277).
+  // Ids rise with time: accounts created meanwhile come last, and shift no page
+  // (docs/decisions/0277).
   created: 'id',
 };
 

@@ -26,9 +26,9 @@ export interface BillingLine extends RecurringLine {
   readonly chargeFrequency: string | null;
   readonly billingFrequency: string | null;
   readonly subscriptionChargeType: string | null;
-  /** The lines that it replaced, one after the other. */
+  /** The chain of lines that it replaced, in order. */
   readonly formerIds: readonly string[];
-  /** The day on which the first of them was written. */
+  /** The day on which the first line of the chain was created. */
   readonly knownSince: string;
 }
 
@@ -65,7 +65,7 @@ export async function loadBillingAccounts(
   return rows;
 }
 
-/** Bytes of JSON that the lines of accounts may have which are billed together. */
+/** Maximum JSON bytes of the lines of accounts that are billed together. */
 const lineBytesMax = 64 * 1024 * 1024;
 
 /** Lines as one JSON text each; the bindings are those of `loadBillingLines`, in its order. */
@@ -125,8 +125,8 @@ const billingLinesSql = `with billing_card as materialized (
 
 /**
  * The lines that may charge these accounts: those of their contracts, those of which they bear a
- * share, and those whose cards have a row that bills one of them. Undefined: they have more than
- * 64 MiB of attributes, prices and shares, which PostgreSQL measures, so that they do not come here.
+ * share, and those with a card row that bills one of them. Undefined: their attributes, prices and
+ * shares exceed 64 MiB; PostgreSQL measures that before it sends them.
  */
 export async function loadBillingLines(
   db: Knex,

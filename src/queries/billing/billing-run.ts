@@ -49,7 +49,7 @@ const bindingsOf = (tenantId: string, { accountId, periodEnd }: BillingRunInput)
   until: periodEnd,
 });
 
-/** What a billing run has before it. 400: the account that it names does not exist. */
+/** Counts the candidate accounts of a billing run. 400: the account that it names does not exist. */
 export async function beginBillingRun(
   { db, tenantId }: Scope,
   input: BillingRunInput,
@@ -76,7 +76,7 @@ export async function beginBillingRun(
   return { accountCount: Number(rows[0]?.count), invoiceDate };
 }
 
-/** Which accounts come next. */
+/** A page of accounts, by keyset paging. */
 export interface BillingAccountsPage {
   readonly afterId: string | null;
   readonly limit: number;
@@ -97,13 +97,13 @@ export async function listBillingAccounts(
   return rows.map(({ id }) => id);
 }
 
-/** What a run knows when all accounts are billed. */
+/** The result of a run after all accounts are billed. */
 export interface BillingRunEnd {
   readonly executionId: string;
   readonly input: BillingRunInput;
   readonly invoiceDate: string;
   readonly accountsDone: number;
-  /** Of a dry run: how many there would be. */
+  /** Number of invoices; of a dry run, how many there would be. */
   readonly invoices: number;
   readonly problemCount: number;
   readonly problems: readonly BillingProblem[];
@@ -120,8 +120,8 @@ interface TotalRow {
 }
 
 /**
- * The output of a billing run: counted from the invoices themselves, so that it is right however
- * often a step of it was repeated. `openUsage` is what it left out.
+ * The output of a billing run, counted from its invoices, so that repeated steps do not count
+ * twice. `openUsage` is the usage that the run left out.
  */
 export async function summarizeBillingRun(
   db: Knex,
@@ -140,7 +140,8 @@ export async function summarizeBillingRun(
   };
   const rest = {
     problemCount: end.problemCount + openUsage.length,
-    // What concerns all accounts stands first, so that no long list cuts it off.
+    // Problems that concern all accounts come first, so that the list's limit does not cut them
+    // off.
     problems: [...openUsage, ...end.problems].slice(0, outputListMax),
   };
   if (isDryRun) return { ...run, invoiceCount: end.invoices, invoices: drafts, ...rest };

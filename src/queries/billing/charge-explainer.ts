@@ -24,15 +24,15 @@ export interface UsagePart {
   readonly usageEventId: string;
 }
 
-/** By the part or charge that was given. */
+/** Explanations by the usage part or recurring charge that was passed in. */
 type ExplainedParts = Map<object, Explanation>;
 
-/** What is read and computed again at once: explanations usually end long before their limit. */
+/** Transactions read and explained at once; usually the size limit is reached much earlier. */
 const portionSize = 500;
 
 /**
- * How transactions and charges came about, computed again from what was recorded when they were made,
- * until the explanations have so many characters: of the others there is none.
+ * Explains transactions and charges by recomputing them from the inputs recorded at rating, until
+ * the explanations have `lengthMax` characters; the others get none.
  */
 export async function explainParts(
   db: Knex,
@@ -71,7 +71,10 @@ async function keepFitting<T extends object>(
   }
 }
 
-/** Computes transactions and charges again, with all charges of an event: each tells where counters stood. */
+/**
+ * Recomputes transactions and charges. All charges of an event are needed, since each records the
+ * positions of the counters.
+ */
 async function openExplainer(
   db: Knex,
   tenantId: string,

@@ -38,8 +38,8 @@ interface PartRow {
 }
 
 /**
- * What an invoice with thousands of items or lines may make of one answer: transactions and charges
- * that are shown, and characters of their explanations.
+ * Limits of one answer for an invoice with thousands of items or lines: transactions and charges
+ * shown, and characters of their explanations.
  */
 const shownMax = 10_000;
 const explanationsMax = 8 * 1024 * 1024;
@@ -47,7 +47,7 @@ const explanationsMax = 8 * 1024 * 1024;
 const itemsMax = 5_000;
 const itemBytesMax = 7 * 1024 * 1024;
 
-/** Which part of an explanation is asked for. */
+/** The requested part of an explanation. */
 interface Detail extends PageRequest {
   /** Only this item. */
   readonly itemId?: string;
@@ -58,7 +58,7 @@ interface Detail extends PageRequest {
 }
 
 /**
- * How an invoice came about: a summary, and unless it alone is asked for a page of the transactions of
+ * Explains an invoice: a summary, and unless `summaryOnly` is set, a page of the transactions of
  * each item. 404: there is none. 400: it has no such item.
  */
 export async function explainInvoice(
@@ -94,7 +94,9 @@ export async function explainInvoice(
   };
 }
 
-/** Bytes of an item beside its explanations: at the most, but for what texts take. */
+/**
+ * Estimated bytes of an item without its explanations, by its texts and the number of its parts.
+ */
 function weightOf({ description, transactions, charges }: ExplainedItemDto): number {
   const texts = [description, transactions.map(({ externalTranId }) => externalTranId)];
   const rows = transactions.length + charges.length;
@@ -215,7 +217,7 @@ function presentPart(part: PartRow, explanation: Explanation | null) {
 
 function presentCharge(charge: RecurringCharge, explanation: Explanation | null) {
   const { id, contractServiceId, billStartDate, billEndDate } = charge;
-  // What is paid once has no period; the one that it is stored with is before all others.
+  // One-time charges have no period; the one stored with them precedes all others.
   const isOnce = charge.periodEnd === oncePeriod.last;
   return {
     id,

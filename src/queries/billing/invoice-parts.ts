@@ -1,4 +1,4 @@
-/** What of which transaction is part of an item: the whole, or the dimension of one row. */
+/** SQL for the parts of items: a whole transaction, or the dimension of one row. */
 export const invoicePartsSql = `
   from invoice_usage as usage
   cross join unnest(usage.transaction_ids) with ordinality as known (id, number)

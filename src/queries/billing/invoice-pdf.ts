@@ -23,7 +23,7 @@ export interface RenderPage {
   readonly limit: number;
 }
 
-/** What a page of invoices holds that have no PDF yet. */
+/** A page of invoices that have no PDF yet. */
 interface PdfInvoicePage {
   readonly invoices: readonly PdfInvoice[];
   /** The last invoice of the page; null when no more follow. */
@@ -31,8 +31,8 @@ interface PdfInvoicePage {
 }
 
 /**
- * Invoices of a billing run that have no PDF yet, from an invoice on: each is read once, however many
- * there are, and one that cannot be rendered is not met again.
+ * Invoices of a billing run that have no PDF yet, by keyset paging: each is read once, and one that
+ * cannot be rendered is not read again.
  */
 export async function loadPdfInvoicesAfter(
   scope: Scope,
@@ -108,7 +108,7 @@ const isPayable = ({ voidedAt, invoiceType, balance }: Invoice): boolean =>
 
 type SellerRow = Omit<PdfParty, 'lines'> & PdfPayment & { readonly hasUsage: boolean };
 
-/** Who a tenant is on its invoices, and what it wants on them. */
+/** The seller's data and settings for a tenant's invoices. */
 interface PdfSeller {
   readonly seller: PdfParty;
   readonly payment: PdfPayment | null;

@@ -20,8 +20,8 @@ const changesMax = 20;
 const eventsMax = 5;
 
 /**
- * Why an invoice is as high as it is: its largest items with rows and tiers, the events that cost the
- * most, and what changed since the invoice of the account before (docs/decisions/0251).
+ * Summarizes why an invoice is as high as it is: its largest items with rows and tiers, the most
+ * expensive events, and the differences from the account's previous invoice (docs/decisions/0251).
  */
 export async function summarizeInvoice(
   db: Knex,
@@ -69,7 +69,7 @@ function presentItem(
   };
 }
 
-/** What brings amounts of charges to the sign that the paper has. */
+/** The factor that converts amounts of charges to the sign used on the invoice. */
 const signOf = ({ isReversed }: Invoice): 1 | -1 => (isReversed ? -1 : 1);
 
 interface RowSum {
@@ -171,7 +171,7 @@ async function findPrevious(
     .withGraphFetched('items');
 }
 
-/** What is the same charge on two invoices, also where its rate has changed. */
+/** The key under which items of two invoices are the same charge, even if the rate has changed. */
 const keyOf = ({ serviceId, dimensionId, description, chargeType }: InvoiceItem): string =>
   JSON.stringify([serviceId, chargeType, serviceId === null ? description : dimensionId]);
 

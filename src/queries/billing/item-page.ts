@@ -22,8 +22,8 @@ const weightOf = ({ tiers, ...item }: Weighed): number => {
 };
 
 /**
- * The first of items that weigh no more together than `max` bytes; at least one, so that whoever goes on
- * behind them reaches the end.
+ * The longest prefix of items that together have at most `max` bytes. It has at least one item, so
+ * that paging always advances.
  */
 export function takeUntilHeavy<T>(
   items: readonly T[],
@@ -38,7 +38,10 @@ export function takeUntilHeavy<T>(
   return end < 0 ? items : items.slice(0, end);
 }
 
-/** The items from `offset` on that one answer may have, and where the others begin; null: there are none. */
+/**
+ * The items from `offset` on that fit into one answer, and the offset of the next ones; null: there
+ * are none.
+ */
 export function pageOfItems<T extends Weighed>(
   items: readonly T[],
   offset: number,

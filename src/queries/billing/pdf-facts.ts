@@ -13,13 +13,13 @@ export interface PdfContract {
   readonly poNumber: string | null;
 }
 
-/** How an item was computed: the steps, and of how many events or charges. */
+/** The computation of an item: its steps, and the number of events or charges. */
 export interface PdfComputation {
   readonly steps: readonly PdfStep[];
   readonly count: number;
 }
 
-/** What PDFs show beside the rows of invoices, all by ids. */
+/** Data that PDFs show beside the rows of invoices, by id. */
 export interface PdfFacts {
   readonly contractsByLine: ReadonlyMap<string, PdfContract>;
   readonly contracts: ReadonlyMap<string, PdfContract>;
@@ -114,7 +114,10 @@ interface ComputedUsage extends UsagePart {
   readonly count: number;
 }
 
-/** How pricing logic made items: the first event of usage stands for all, without its values. */
+/**
+ * The formula steps of items made by pricing logic: the first event of usage represents all,
+ * without its values.
+ */
 async function loadComputations(
   db: Knex,
   tenantId: string,
@@ -158,7 +161,9 @@ async function loadComputations(
   return found;
 }
 
-/** Steps are as they were rated, and the paper has the opposite sign of them (docs/decisions/0271). */
+/**
+ * Steps have the sign at rating, and a reversed invoice has the opposite one (docs/decisions/0271).
+ */
 const turnedRound: PdfStep = {
   label: 'On this document',
   name: 'document',
@@ -166,13 +171,13 @@ const turnedRound: PdfStep = {
   value: 'with the opposite sign',
 };
 
-/** Items of papers that have the opposite sign of their charges. */
+/** The items of invoices whose sign is opposite to that of their charges. */
 const reversedIn = (invoices: readonly Invoice[]): ReadonlySet<string> =>
   new Set(
     invoices.flatMap(({ isReversed, items = [] }) => (isReversed ? items.map(({ id }) => id) : [])),
   );
 
-/** Days are told apart from steps: the item has them itself. */
+/** Proration by days is no step here: the item shows it itself. */
 const stepsOf = (explanation: Explanation | undefined, withValues: boolean): PdfStep[] =>
   (explanation?.steps ?? [])
     .filter(({ logic, name }) => logic !== 'Proration' || name !== 'proration')
@@ -184,7 +189,7 @@ const stepsOf = (explanation: Explanation | undefined, withValues: boolean): Pdf
       value: withValues ? value : null,
     }));
 
-/** Rows of the usage of one invoice; what is beyond is left to the API. */
+/** Maximum usage rows in the PDF of one invoice; the API has all of them. */
 export const usageRowsMax = 5_000;
 
 /** The usage of each day and item. */

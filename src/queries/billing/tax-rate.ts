@@ -31,11 +31,12 @@ export interface TaxRates {
   find(code: string): Decimal | undefined;
 }
 
-/** The tenant's tax rates; a code that none has as it is written is looked for in other letter case. */
+/** The tenant's tax rates. A code without an exact match is looked up case-insensitively. */
 export async function loadTaxRates(db: Knex, tenantId: string): Promise<TaxRates> {
   const rates = await TaxRate.query(db).forTenant(tenantId).existing().orderBy('code');
   const byCode = new Map(rates.map(({ code, rate }) => [code, new Decimal(rate)]));
-  // There may be two from before they were refused: then only what is written alike is meant.
+  // Codes that differ in case only may exist from before they were refused: then an exact match is
+  // required.
   const folded = new Map<string, Decimal | undefined>();
   for (const [code, rate] of byCode) {
     const key = code.toLowerCase();

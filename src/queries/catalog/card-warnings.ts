@@ -15,16 +15,16 @@ interface Difference {
   readonly lineId: string | null;
   readonly currency: string;
   readonly name: string;
-  /** The card that does not name it. */
+  /** The card whose conditions do not use the name. */
   readonly missingOn: 'catalog' | 'exception';
-  /** How many exception cards there are of which this is true. */
+  /** The number of exception cards concerned. */
   readonly cards: number;
 }
 
 /**
- * Pairs of a catalog card and an exception card of one currency, and the names that one of them uses
- * in its conditions and the other does not know: neither the service nor the line has an attribute of
- * the name. A service may have very many lines with cards: the first thousand are compared.
+ * Pairs of a catalog card and an exception card of one currency, with the names in the conditions
+ * of one of them for which neither the service nor the line has an attribute. At most a thousand
+ * lines with cards are compared.
  */
 const differenceSql = `
   with line as (
@@ -93,7 +93,7 @@ async function findDifferences(
   return rows;
 }
 
-/** Cards as the answer to a write shows them: with what their owner should know (0242). */
+/** Cards with their warnings, as the answer to a write (0242). */
 export async function warnOfCards(
   db: Knex,
   tenantId: string,
@@ -114,7 +114,7 @@ export async function warnOfCards(
   });
 }
 
-/** What is to be known of the exception cards of lines that were written together. */
+/** The warnings about exception cards of lines that were written together. */
 export async function findLineWarnings(
   db: Knex,
   tenantId: string,

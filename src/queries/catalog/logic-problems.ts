@@ -7,7 +7,7 @@ import { inPortions } from '../../kernel/portions.js';
 import { findLogicProblems, type LogicProblem, type LogicToValidate } from '../../rating/index.js';
 import { loadAttributes } from './attribute.js';
 
-/** What the formulas of a service may name. */
+/** The names that the formulas of a service may use. */
 export interface KnownNames {
   readonly attributes: readonly Attribute[];
   /** The `attributeName`s on the rows of its current cards. */
@@ -36,7 +36,7 @@ export async function loadKnownNames(
   return { attributes, cardAttributeNames: conditions.map(({ name }) => name) };
 }
 
-/** What is wrong with a logic of the service that has these names. */
+/** The problems of a logic, given the names that its formulas may use. */
 export async function findProblems(
   { attributes, cardAttributeNames }: KnownNames,
   { priceOutput, steps }: LogicToValidate['logic'],

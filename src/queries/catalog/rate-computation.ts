@@ -44,8 +44,8 @@ function presentFault({ step, position, message }: LogicProblem, logic: PricingL
 }
 
 /**
- * Checks the computations of a service against its attributes and current cards as they are now: what
- * was right when it was saved may name what is gone (docs/decisions/0031). 404: no such service.
+ * Checks the computations of a service against its present attributes and cards: a logic that was
+ * valid when it was saved may use names removed since (docs/decisions/0031). 404: no such service.
  */
 export async function checkComputations(
   { db, tenantId }: Scope,

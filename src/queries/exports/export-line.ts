@@ -2,7 +2,7 @@ import type { ColumnType, ExportColumn, ExportColumns } from '../../schemas/expo
 import type { ExportFormat } from '../../schemas/exports/export.js';
 import type { ExportKey, ExportSource } from './export-source.js';
 
-/** SQL for the text of a value in a line, and whether it stands between quotation marks there. */
+/** SQL for the text of a value, and whether it is quoted. */
 interface Value {
   readonly sql: string;
   readonly isQuoted?: boolean;
@@ -36,7 +36,7 @@ const jsonText: Readonly<Record<ColumnType, (sql: string) => Value>> = {
   json: (sql) => ({ sql }),
 };
 
-/** What the thread that writes Parquet reads: decimals and objects as text. */
+/** Text for the thread that writes Parquet: decimals and objects are passed as text. */
 const parquetText: typeof jsonText = {
   ...jsonText,
   decimal: (sql) => ({ sql: decimal(sql), isQuoted: true }),
@@ -44,8 +44,8 @@ const parquetText: typeof jsonText = {
 };
 
 /**
- * A field between quotation marks. A spreadsheet would compute what begins like a formula: it gets an
- * apostrophe in front (docs/decisions/0317).
+ * A quoted CSV field. A spreadsheet would evaluate a text that begins like a formula, so such a
+ * text gets a leading apostrophe (docs/decisions/0317).
  */
 const csvField = (sql: string): string =>
   `'"' || case when strpos(E'=+-@\\t\\r', left(${sql}, 1)) > 0 and ${sql} <> '' then '''' else '' end
@@ -63,14 +63,14 @@ const csvText: Readonly<Record<ColumnType, (sql: string) => string>> = {
   json: (sql) => csvField(`(${sql})::text`),
 };
 
-/** What a cursor has of a key; also what a key is read and compared as. */
+/** SQL for the text of a key in a cursor; keys are read and compared in the same form. */
 export const keyText = ({ sql, type }: ExportKey): string =>
   type === 'instant' ? instant(sql) : sql;
 
 /** Stands between the keys of a cursor; no key has it. */
 export const cursorSeparator = '~';
 
-/** Pieces of a line: fixed text, and SQL for what stands there. */
+/** Pieces of a line: constant text, or a SQL expression. */
 type Piece = string | { readonly sql: string };
 
 /** One expression for the line: `format` writes it without a copy for each piece. */
@@ -129,8 +129,8 @@ const lines: Readonly<
 };
 
 /**
- * SQL for the text of a row in a format, with the end of its line. PostgreSQL writes it: Node passes it on,
- * and no digit of a number is read on the way.
+ * SQL for the text of a row in a format, with its line end. PostgreSQL writes the text and Node
+ * passes it on, so no number is parsed on the way.
  */
 export const exportLine = (
   format: ExportFormat,

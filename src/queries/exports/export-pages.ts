@@ -7,7 +7,7 @@ import type { TimeRange } from '../lists/time-range.js';
 import { cursorSeparator, keyText } from './export-line.js';
 import type { ExportKey, ExportSource } from './export-source.js';
 
-/** Which rows of a kind. */
+/** Selects the rows of a kind to export. */
 export interface ExportChoice {
   readonly range: TimeRange;
   readonly accountId: string | undefined;
@@ -15,18 +15,18 @@ export interface ExportChoice {
   readonly after: string | undefined;
 }
 
-/** A part of an export: the lines of some rows, one after the other. */
+/** A page of an export: the lines of consecutive rows. */
 export interface ExportPage {
   readonly text: string;
   readonly rows: number;
 }
 
-/** Runs a statement when it is the tenant's turn (docs/decisions/0171). */
+/** Runs a statement when it is the tenant's turn: back-pressure by share (docs/decisions/0171). */
 export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Rows of a page: some 3 MB of lines, which PostgreSQL writes within some 30 ms. */
 const pageRowsMax = 5_000;
-/** Pages that PostgreSQL works on while one is sent: two of its processes are busy. */
+/** Pages read ahead while one is sent; they keep two backends of PostgreSQL busy. */
 const pagesAhead = 2;
 
 const keyForm: Readonly<Record<ExportKey['type'], (text: string) => boolean>> = {
@@ -43,7 +43,7 @@ const sqlType = { date: 'date', instant: 'timestamptz', uuid: 'uuid', integer: '
 /** The keys of a row, as text. */
 type Place = readonly string[];
 
-/** The place that a cursor names. 400: it is none of this kind. */
+/** Parses a cursor. 400: it is not a cursor of this kind. */
 function readCursor(keys: readonly ExportKey[], cursor: string): Place {
   const parts = cursor.split(cursorSeparator);
   const isWhole =
@@ -67,7 +67,7 @@ class Conditions {
     this.values.push(...values);
   }
 
-  /** Compares the first keys with a place as a whole. */
+  /** Compares the leading keys with a place by a row comparison. */
   compare(keys: readonly ExportKey[], operator: string, place: Place): void {
     const columns = keys.map(({ sql }) => sql).join(', ');
     const values = keys.map(({ type }) => `?::${sqlType[type]}`).join(', ');
@@ -79,13 +79,16 @@ class Conditions {
   }
 }
 
-/** The first day whose midnight is not before an instant; other times are compared as they are. */
+/**
+ * For a date key, the first day whose midnight is not before an instant; other keys are compared as
+ * they are.
+ */
 const boundOf = ({ type }: ExportKey): string =>
   type === 'date'
     ? `(?::timestamptz at time zone 'UTC' + interval '1 day' - interval '1 microsecond')::date`
     : '?::timestamptz';
 
-/** Reads a kind page by page in the order of its keys: where it is, is a place and never a number. */
+/** Reads a kind by keyset paging: positions are keys of rows, never offsets. */
 class ExportReader {
   readonly #scope: Scope;
   readonly #source: ExportSource;
@@ -99,7 +102,7 @@ class ExportReader {
     this.#choice = choice;
   }
 
-  /** Behind a place. */
+  /** The conditions for rows after a place. */
   #conditions(place: Place | undefined): Conditions {
     const { tenant, where, keys, leading } = this.#source;
     const { from, to } = this.#choice.range;
@@ -120,7 +123,7 @@ class ExportReader {
     if (accountId !== undefined) conditions.add(this.#source.account.sql, accountId);
   }
 
-  /** The last row of the page behind a place; undefined: nothing is behind it. */
+  /** The key of the last row of the page after a place; undefined: no row follows. */
   async findEnd(place: Place | undefined): Promise<Place | undefined> {
     const { from, keys, weight, account } = this.#source;
     const conditions = this.#conditions(place);
@@ -130,7 +133,7 @@ class ExportReader {
     const order = keys.map(({ sql }) => sql).join(', ');
     const page = `select ${[...columns, ...(weight === undefined ? [] : [`${weight} as weight`])].join(', ')}
       from ${from} where ${conditions.sql} order by ${order} limit ${pageRowsMax}`;
-    // A page ends with the row that fills it, so that it has one at least.
+    // A page ends with the row that reaches the size limit, so it has at least one row.
     const filled =
       weight === undefined
         ? page
@@ -148,7 +151,7 @@ class ExportReader {
     return end?.place;
   }
 
-  /** The lines behind a place up to another. */
+  /** Reads the lines after `place`, up to and including `end`. */
   async read(place: Place | undefined, end: Place): Promise<ExportPage> {
     const { from, joins = '', keys, leading } = this.#source;
     const conditions = this.#conditions(place);
@@ -168,8 +171,8 @@ class ExportReader {
 }
 
 /**
- * The pages of an export, in their order. 400: `after` is no cursor. While one is taken, PostgreSQL works on
- * those behind it; nothing more is read until it is asked for.
+ * The pages of an export, in order. 400: `after` is no cursor. PostgreSQL prepares the next pages
+ * while one is consumed; no more are read ahead (back-pressure).
  */
 export async function* readExportPages(
   scope: Scope,
@@ -189,7 +192,7 @@ export async function* readExportPages(
         isOver = true;
       } else {
         const page = inTurn(() => reader.read(begin, end));
-        // Its error is seen when it is its turn to be sent.
+        // A rejected read is handled when its page is consumed; this avoids an unhandled rejection.
         page.catch(() => undefined);
         pages.push(page);
         place = end;

@@ -6,7 +6,7 @@ export interface ExportKey {
   readonly type: 'date' | 'instant' | 'uuid' | 'integer';
 }
 
-/** Where the rows of a kind are, and how its columns are read. */
+/** The tables of a kind, and the SQL of its columns. */
 export interface ExportSource<C extends ExportColumns = ExportColumns> {
   /** The tables of the keys. */
   readonly from: string;
@@ -15,11 +15,16 @@ export interface ExportSource<C extends ExportColumns = ExportColumns> {
   readonly tenant: string;
   /** Which rows of the tables are meant, if not all. */
   readonly where?: string;
-  /** The time of what the kind is about, then what makes the order of one time: an index has them. */
+  /** The sort key, which an index supports: the time of the row, then columns that break ties. */
   readonly keys: readonly [ExportKey, ...ExportKey[]];
-  /** How many of the keys are in the table that leads, where several tables have them. */
+  /**
+   * The number of leading keys that are columns of the first table, if several tables have them.
+   */
   readonly leading?: number;
-  /** Chooses the rows of the account `?`; without an index the others are read and left out. */
+  /**
+   * The condition for rows of the account `?`; without an index all other rows are read and
+   * filtered out.
+   */
   readonly account: { readonly sql: string; readonly isIndexed: boolean };
   /** Bytes that a row may have, where a page of rows could be large. */
   readonly weight?: string;

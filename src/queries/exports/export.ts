@@ -59,7 +59,7 @@ const parquetType: Readonly<Record<ColumnType, ParquetColumn['type']>> = {
   json: 'text',
 };
 
-/** The rows of a row group, and the bytes after which it is written though it has fewer. */
+/** Maximum rows of a row group, and the bytes at which it is written earlier. */
 const groupRows = 50_000;
 const groupBytes = 32 * 1024 * 1024;
 
@@ -94,8 +94,8 @@ const lastLines: Readonly<Record<'ndjson' | 'csv', LastLine>> = {
 };
 
 /**
- * An export as it is sent, part by part; what is wrong with the request is thrown with the first of them:
- * 400 where `from` is after `to`, or `after` is no cursor of this kind.
+ * The chunks of an export. Errors of the request are thrown with the first one: 400 if `from` is
+ * after `to`, or `after` is no cursor of this kind.
  */
 export function openExport(
   scope: Scope,

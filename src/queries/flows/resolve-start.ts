@@ -11,7 +11,7 @@ import { reviveInput } from '../../schemas/fields/validator.js';
 
 interface Target {
   readonly model: typeof ApprovableRecord;
-  /** Natural keys, the most telling first. */
+  /** Natural keys, the most specific first. */
   readonly keys: readonly string[];
 }
 
@@ -26,8 +26,9 @@ const currencyOf = (text: string): string | undefined =>
   (referenceData.currency(text) ?? referenceData.currencyById(text))?.code;
 
 /**
- * The id of the record that a reference names: its id first, then its natural keys in order. Of those
- * that share a key, as copies of a service share its code, the oldest: the one that was copied.
+ * The id of the record that a reference names: by its id first, then by its natural keys in order.
+ * If several share a key, as copies of a service share its code, the oldest one is meant: the
+ * original.
  */
 async function findRecord(
   { db, tenantId }: Scope,
@@ -65,8 +66,8 @@ function put(target: Record<string, unknown>, name: string, value: unknown): voi
 }
 
 /**
- * A start node under the names that commands know, its references resolved to ids and currency
- * codes (spec/flows.md R5). 400: a reference names nothing.
+ * The start node with the field names of commands, and references resolved to ids and currency
+ * codes (spec/flows.md R5). 400: a reference does not resolve.
  */
 export async function resolveStart(
   scope: Scope,

@@ -10,7 +10,7 @@ import type { KeyedRecord } from '../../schemas/http/record-id.js';
 
 interface Keyed {
   readonly model: typeof TenantModel;
-  /** Natural keys, the most telling first. */
+  /** Natural keys, the most specific first. */
   readonly keys: readonly string[];
 }
 
@@ -24,8 +24,8 @@ const records: Readonly<Record<KeyedRecord, Keyed>> = {
 };
 
 /**
- * The ids of the records that these natural keys name, with one query. Of those that share a key, as
- * copies of a service share its code, the oldest: the one that was copied.
+ * The ids of the records that these natural keys name, with one query. If several share a key, as
+ * copies of a service share its code, the oldest one is meant: the original.
  */
 export async function findByNaturalKeys(
   { db, tenantId }: Scope,
@@ -46,7 +46,8 @@ export async function findByNaturalKeys(
     Record<string, string | null>
   >[];
   const found = new Map<string, string>();
-  // Whatever comes later wins: the more telling key, and of one key the older record.
+  // Later entries overwrite earlier ones: the more specific key, and within one key the older
+  // record.
   for (const key of [...keys].reverse()) {
     for (const { id, [key]: text } of rows) {
       if (id && typeof text === 'string') found.set(text, id);

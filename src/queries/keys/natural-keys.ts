@@ -6,7 +6,7 @@ import { findByNaturalKeys } from './natural-key.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import { isKeyed, recordOfParam, type KeyedRecord } from '../../schemas/http/record-id.js';
 
-/** Where a declaration says that a record is named; `*` is each item of a list. */
+/** A path at which a declared schema has a reference; `*` is each item of a list. */
 interface Place {
   readonly path: readonly string[];
   readonly record: KeyedRecord;
@@ -41,7 +41,7 @@ function findPlaces(schema: Declaration, path: readonly string[]): Place[] {
   ];
 }
 
-/** A record that a request names by something else than its id. */
+/** A reference to a record by something other than its id. */
 interface Named {
   readonly owner: Record<string, unknown>;
   readonly name: string;
@@ -68,7 +68,7 @@ function findNamed(value: unknown, { path, record }: Place, field: string): Name
     : [];
 }
 
-/** Puts ids in the place of natural keys; one query for each kind of record. */
+/** Replaces natural keys by ids, with one query for each kind of record. */
 async function resolve(
   scope: Scope,
   named: readonly Named[],
@@ -86,7 +86,7 @@ async function resolve(
   }
 }
 
-/** Puts ids in the place of natural keys of a value. 400: one names nothing. */
+/** Replaces the natural keys of a value by ids. 400: one does not resolve. */
 export async function resolveNaturalKeys(
   scope: Scope,
   schema: TSchema | undefined,
@@ -117,8 +117,8 @@ interface Input {
 }
 
 /**
- * Puts ids in the place of the natural keys of a request. 404: one in the path names nothing; 400: one
- * elsewhere. A promise only where there are any.
+ * Replaces the natural keys of a request by ids. 404: one in the path does not resolve; 400: one
+ * elsewhere. Returns a promise only if there are any.
  */
 export function resolveInput(
   scope: Scope,

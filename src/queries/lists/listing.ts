@@ -5,12 +5,15 @@ import type { PageRequest } from '../../schemas/http/paging.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import { fillPage, type Filled, type Place } from './page-bytes.js';
 
-/** The number of all rows, where a page of them tells it: one that is not full is the last. */
+/** The total row count if a page implies it: a page that is not full is the last one. */
 export function totalByPage({ limit, offset }: PageRequest, found: number): number | undefined {
   return found < limit && (found > 0 || offset === 0) ? offset + found : undefined;
 }
 
-/** One page of a query and the number of all its rows, counted where the page does not tell. */
+/**
+ * One page of a query with the total row count, which is queried only if the page does not imply
+ * it.
+ */
 export async function listPage<M extends TenantModel, T>(
   query: TenantQueryBuilder<M>,
   page: PageRequest,
@@ -21,10 +24,12 @@ export async function listPage<M extends TenantModel, T>(
   return { items: rows.map(present), total };
 }
 
-/** From here on a page first finds its ids: reading the rows before it would cost more. */
+/**
+ * From this offset on, a page first selects ids alone: reading the skipped rows would cost more.
+ */
 export const deepOffset = 1_000;
 
-/** What rows of a list may weigh. */
+/** The size of a list's rows. */
 export interface RowWeight<M> {
   /** SQL for the most bytes that a row may have, found without reading what is long. */
   readonly sql: string;
@@ -32,7 +37,7 @@ export interface RowWeight<M> {
   readonly bytesOf: (row: M) => number;
 }
 
-/** The ids of a page with what their rows weigh; a deep one finds its ids in the index alone. */
+/** The ids of a page with the sizes of their rows; at a deep offset, from the index alone. */
 async function findPlaces<M extends TenantModel>(
   query: TenantQueryBuilder<M>,
   { limit, offset }: PageRequest,
@@ -49,7 +54,9 @@ async function findPlaces<M extends TenantModel>(
   return await weighed.whereIn(id, ids);
 }
 
-/** A page of a query whose rows may be long: it ends early where it would be too large. */
+/**
+ * A page of a query with rows that may be long: it ends before its limit if it would be too large.
+ */
 export async function readHeavyPage<M extends TenantModel>(
   query: TenantQueryBuilder<M>,
   page: PageRequest,
@@ -83,7 +90,7 @@ export async function listHeavyPage<M extends TenantModel, T>(
   return { items: await mapInPortions(rows, present), total, isCut };
 }
 
-/** A page of a query whose order an index holds together with the ids. */
+/** A page of a query whose order and ids are covered by an index. */
 export async function readPage<M extends TenantModel>(
   query: TenantQueryBuilder<M>,
   { limit, offset }: PageRequest,

@@ -1,22 +1,22 @@
 /** Bytes of data that a page may have; it has at least one row (docs/decisions/0260). */
 export const pageBytesMax = 8 * 1024 * 1024;
 
-/** A row of a page of which only the most bytes that it may have are known. */
+/** A row of a page with an upper bound of its size; it is not read yet. */
 export interface Place {
   readonly id: string;
   readonly weight?: string | number;
 }
 
-/** A page as far as it may go. */
+/** The rows of a page that fit. */
 export interface Filled<R> {
   readonly rows: readonly R[];
-  /** Whether it ended before its limit, because it would have been too large. */
+  /** Whether the page ended before its limit, because of the maximum size. */
   readonly isCut: boolean;
 }
 
 /**
- * SQL for the most bytes that columns of a row may have as text, found without reading them: binary JSON
- * can be half of its text, and what is compressed was up to 80 times as long.
+ * SQL for an upper bound of the bytes of columns as text, found without reading them: jsonb may
+ * take half of its text, and compressed data 1/80 of it.
  */
 export const storedWeight = (...columns: readonly string[]): string =>
   columns
@@ -26,7 +26,7 @@ export const storedWeight = (...columns: readonly string[]): string =>
     )
     .join(' + ');
 
-/** Places at the start of some, as many as weigh no more than a page. */
+/** The longest prefix of places with the size of at most one page. */
 function portionOf<P extends Place>(places: readonly P[]): readonly P[] {
   let weight = 0;
   const end = places.findIndex((place, index) => {
@@ -37,8 +37,8 @@ function portionOf<P extends Place>(places: readonly P[]): readonly P[] {
 }
 
 /**
- * Reads the rows of a page in portions, until the page has as many bytes as an answer may have: a
- * thousand rows of 1 MiB each are never in memory together.
+ * Reads the rows of a page in portions, until the page has the maximum bytes of an answer, so that
+ * a thousand rows of 1 MiB each are never in memory together.
  */
 export async function fillPage<P extends Place, R>(
   places: readonly P[],

@@ -6,7 +6,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import { deepOffset, totalByPage } from './listing.js';
 import { searchSql } from './search.js';
 
-/** What the list of a resource is, in the words of SQL; triggers count the rows of its table. */
+/** The list of a resource in terms of SQL; triggers count the rows of its table. */
 interface RecordList<M extends TenantModel, F extends string> {
   readonly model: (new () => M) & { readonly tableName: string };
   /** What is read of a row, where not all of it. */

@@ -2,9 +2,9 @@
 export const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 
 /**
- * The word of a searched text by which an index finds few rows: the longest one with a digit, where
- * there are others. What stands before each number, such as `Account` or `INV`, is in every row, and
- * the index would read all that it has of it (docs/decisions/0153).
+ * The most selective word of a searched text for an index: the longest one with a digit, if there
+ * are several words. Words before numbers, such as `Account` or `INV`, are in every row, and the
+ * index would read all of their entries (docs/decisions/0153).
  */
 export function tellingWord(text: string): string | undefined {
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -14,16 +14,15 @@ export function tellingWord(text: string): string | undefined {
   return words.length > 1 ? longest : undefined;
 }
 
-/** An index knows texts by three characters in a row. */
+/** A trigram index needs three characters in a row. */
 const wordLengthMin = 3;
 
 /**
- * The condition "one of the columns contains the text, in any letter case". `bind` keeps a value and
- * gives its placeholder. Where a word tells more than the rest, it alone is looked up: no index is
- * asked for an expression, so the whole is compared in the few rows that the word has found.
- *
- * Of `name` and the text `Account 48291`:
- * `(name ilike $2) and ((name || '') ilike $3)` with `%48291%` and `%Account 48291%`.
+ * The condition "one of the columns contains the text, in any letter case". `bind` adds a value and
+ * returns its placeholder. If one word is more selective, the index is asked for that word alone,
+ * and the whole text is compared in the few rows found; an expression over columns has no index.
+ * Of `name` and the text `Account 48291`: `(name ilike $2) and ((name || '') ilike $3)` with
+ * `%48291%` and `%Account 48291%`.
  */
 export function searchSql(
   columns: readonly string[],

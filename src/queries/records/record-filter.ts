@@ -30,7 +30,7 @@ interface Filter {
 
 /** Values of all the filters of a request that say `in`: see docs/decisions/0180. */
 const filterValuesMax = 10_000;
-/** Characters to look for within a text: each may have to be tried at each place of it. */
+/** Maximum length of a text to search for within another: it may be compared at each position. */
 const containedLengthMax = 1_000;
 
 /** 400 that names the field and the value. */
@@ -123,7 +123,10 @@ function readScalar(filter: Filter, { type }: ScalarField, text: string): string
   }
 }
 
-/** Texts that keys cut off: the keys leave few records, the texts themselves decide. */
+/**
+ * Filters long texts: keys hold their beginning and preselect few records, then the whole texts are
+ * compared.
+ */
 function longTextFilter(key: Sql, field: ScalarField, filter: Filter): Sql {
   const texts = textsOf(filter);
   const whole = `(record.data ->> ?::text) collate "C"`;
@@ -139,12 +142,12 @@ function longTextFilter(key: Sql, field: ScalarField, filter: Filter): Sql {
   };
 }
 
-/** Shorter texts have no trigram. */
+/** A trigram index cannot find shorter texts. */
 const indexedLengthMin = 3;
 
 /**
- * `exact`, with what the index knows before it: a scalar holds a text only if the JSON of its record
- * holds it (docs/decisions/0150).
+ * `exact`, preceded by a condition for the trigram index: a scalar contains a text only if the JSON
+ * of its record does (docs/decisions/0150).
  */
 function indexed(exact: Sql, value: string): Sql {
   if (value.length < indexedLengthMin) return exact;
@@ -191,7 +194,9 @@ function readObjects(filter: Filter): string {
   return stringifyJson(filter.operator === 'in' ? objects : value);
 }
 
-/** Objects have the order that PostgreSQL gives to jsonb; `contains` is containment. */
+/**
+ * Filters by an object: compared by the order of jsonb in PostgreSQL; `contains` is containment.
+ */
 function objectFilter(name: string, filter: Filter): Sql {
   const { operator } = filter;
   const json = readObjects(filter);
@@ -209,7 +214,7 @@ function objectFilter(name: string, filter: Filter): Sql {
   };
 }
 
-/** All that a text can mean where no type is declared: the text, a number, a truth value. */
+/** The values that a text may mean where no type is declared: the text, a number, a boolean. */
 function meaningsOf(text: string): unknown[] {
   const number = parseDecimal(text);
   return [
@@ -224,9 +229,9 @@ const pathOf = (path: readonly string[]): string =>
   `$${path.map((step) => `.${JSON.stringify(step)}`).join('')}`;
 
 /**
- * Whether one of many values is stored there. PostgreSQL puts the values of an array into a hash once
- * and looks up each element that is stored; a path with as many tests would try each with each.
- * Paths take apart two levels of arrays where they compare, and so does this one.
+ * Whether one of many values is stored at a path. PostgreSQL hashes the values of an array and
+ * looks up each stored element; a JSON path with as many comparisons would compare each with each.
+ * Like comparisons in paths, it unwraps two levels of arrays.
  */
 function pathInFilter(path: readonly string[], meanings: readonly unknown[]): Sql {
   return {
@@ -276,7 +281,7 @@ function filterOf(target: RecordTarget, filter: Filter): Sql {
   }
 }
 
-/** 400: it would cost more than a request may. */
+/** 400: the filter exceeds what a request may cost. */
 function checkCost({ name, operator, value }: Filter, valuesLeft: number): number {
   if (operator === 'contains' && value.length > containedLengthMax) {
     const message = `A filter '${name}:contains' looks for at most ${containedLengthMax} characters`;

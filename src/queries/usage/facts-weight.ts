@@ -1,13 +1,12 @@
-/** What an object, a member of one and a text take beside their content, in about bytes. */
+/** Estimated bytes of an object, of a property and of a text, without their contents. */
 const objectWeight = 56;
 const memberWeight = 8;
 const textWeight = 24;
 
 /**
- * What facts take of memory, in about bytes: everything that they carry, down to the tiers of the rows
- * of the cards of the lines, and the formulas of pricing logic, which are ten times their text when they
- * are parsed. Walks without recursion, since a part may hold any JSON, and stops when it is
- * `enough`.
+ * Estimates the memory of facts in bytes: all that they contain, down to the tiers of the lines'
+ * card rows, and formulas of pricing logic, which take ten times their text once parsed. Iterates
+ * without recursion, since a part may hold any JSON, and stops at `enough`.
  */
 export function weighFacts(facts: object, enough = Infinity): number {
   let weight = 0;

@@ -15,9 +15,9 @@ interface RejectedRow {
 const ofNoCharge = { contractServiceId: null, chargeType: null };
 
 /**
- * Usage that a billing run for a period leaves out: rejected events of the period by reason, and events
- * that were accepted and are not rated yet, of which nobody knows the period. With an account, its own
- * rejected events alone.
+ * Usage that a billing run for a period leaves out: rejected events of the period by reason, and
+ * accepted events that are not rated yet, whose period is still unknown. For one account, only its
+ * own rejected events.
  */
 export async function findOpenUsage(
   scope: Scope,

@@ -47,7 +47,7 @@ export async function findAccountNumbers(
   return new Map(accounts.map(({ id, number }) => [id, number]));
 }
 
-/** Decimals as they are stored, or as the engine gives them. */
+/** Decimals as text, as stored, or as Decimal, as the rating engine returns them. */
 type Undecoded<T, N extends keyof T> = Omit<T, N> & { readonly [K in N]: string | Decimal };
 
 /** A stored transaction, or one that a simulation would store. */
@@ -60,7 +60,7 @@ type ChargedRow = Undecoded<Omit<RatedDimensionDto, 'id'>, 'volume' | 'rate' | '
   readonly position: number;
 };
 
-/** What a transaction of an event is, of all that its row and its answer have in common. */
+/** The fields of a transaction that its stored row and its DTO have in common. */
 export function chargeOf({ event, owner }: Prepared, charge: Charge) {
   return {
     externalTranId: event.externalTransactionId,
@@ -78,7 +78,7 @@ export function chargeOf({ event, owner }: Prepared, charge: Charge) {
   };
 }
 
-/** The same of a dimension of it. */
+/** The same for a dimension of a transaction. */
 export function dimensionOf({ event }: Prepared, charge: Charge, dimension: ChargeDimension) {
   return {
     dimensionId: dimension.attributeId,
@@ -195,7 +195,7 @@ export async function listRatedTransactions(
   return { items: rows.map((row) => presentSummary(row, numbers)), total };
 }
 
-/** From the tallies: counting millions of rows for each page would be slow. */
+/** Counts from the daily tallies: counting millions of rows for each page would be slow. */
 async function countTransactions(
   db: Knex,
   tenantId: string,

@@ -11,7 +11,10 @@ import type {
 import { weighFacts } from './facts-weight.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
-/** The facts of a record as of a version; versions rise with every change of the record or a part. */
+/**
+ * The facts of a record at a version; the version is incremented with each change of the record or
+ * its parts.
+ */
 interface Versioned<Facts> {
   readonly version: string;
   readonly facts: Facts;
@@ -81,7 +84,7 @@ export const sharesOf = (line: string): string => `
     where share.tenant_id = ${line}.tenant_id and share.contract_service_id = ${line}.id
   ), '[]')`;
 
-/** One statement each, so that version and facts are of one moment. */
+/** One statement for each type, so that version and facts are of the same snapshot. */
 const servicesSql = `
   select service.id, service.rating_version as "version", json_build_object(
     'id', service.id, 'name', service.name, 'code', service.code,
@@ -138,7 +141,9 @@ const accountsSql = `
   from account
   where account.tenant_id = ? and account.id = any(?::uuid[]) and account.deleted_at is null`;
 
-/** The present versions of what a batch names: two cheap lookups by index, in one statement. */
+/**
+ * The present versions of the records that a batch references: two index lookups in one statement.
+ */
 const versionsSql = `
   select 'account' as "type", external_id as "key", id, rating_version as "version" from account
   where tenant_id = ? and external_id = any(?::text[]) and deleted_at is null
@@ -147,9 +152,9 @@ const versionsSql = `
   where tenant_id = ? and id = any(?::uuid[]) and deleted_at is null`;
 
 /**
- * What a process remembers of all tenants, in about bytes of memory.
- * Facts that are larger than `entryMemoryMax` are loaded for their batch and not kept, so that one account
- * cannot take the place of all others (docs/decisions/0189-weight-of-remembered-facts.md).
+ * Memory for the cached facts of all tenants, in estimated bytes. Facts larger than
+ * `entryMemoryMax` are loaded for their batch and not cached, so that one account cannot evict all
+ * others (docs/decisions/0189-weight-of-remembered-facts.md).
  */
 const accountMemoryMax = 128 * 1024 * 1024;
 const serviceMemoryMax = 48 * 1024 * 1024;
@@ -190,14 +195,15 @@ const serviceSource: Source<BilledService> = {
 };
 
 /**
- * What a batch loads of accounts, and of services, that are not remembered: about the bytes of their JSON.
- * What is beyond it is left to another batch (docs/decisions/0282); the first is loaded however large.
+ * Maximum JSON bytes of uncached accounts, and of uncached services, that one batch loads. Events
+ * beyond it are left to another batch (docs/decisions/0282); the first record is loaded whatever
+ * its size.
  */
 const batchBytesMax = 48 * 1024 * 1024;
-/** Records that one statement loads: what is beyond the limit is put together for nothing. */
+/** Records that one statement loads: facts beyond the byte limit are assembled in vain. */
 const recordsOfStatement = 50;
 
-/** Facts of records as far as they are within a number of bytes, in the order of the ids. */
+/** SQL for the facts of records, in the order of the ids, up to a number of bytes. */
 const withinSql = (sql: string): string => `
   with found as materialized (${sql})
   select id, version, bytes::integer as "bytes", case when before < ? then facts::text end as "facts"
@@ -220,7 +226,7 @@ interface LoadedRow {
 /** Longer texts are parsed in portions. */
 const parsedAtOnce = 256 * 1024;
 
-/** Facts as PostgreSQL wrote them; long ones leave the thread to others meanwhile. */
+/** Parses facts; long ones in portions, so that the event loop is not blocked. */
 export async function parseFacts<Facts>(text: string): Promise<Facts> {
   if (text.length > parsedAtOnce) {
     return (await parseJsonInPortions(text, Number.MAX_SAFE_INTEGER)) as Facts;
@@ -228,7 +234,7 @@ export async function parseFacts<Facts>(text: string): Promise<Facts> {
   return JSON.parse(text) as Facts;
 }
 
-/** Facts of these records by id; null where they are beyond the limit, missing where there is no record. */
+/** Facts of these records by id: null beyond the byte limit, missing where there is no record. */
 async function loadChanged<Facts extends object>(
   db: Knex,
   tenantId: string,
@@ -261,8 +267,8 @@ async function loadChanged<Facts extends object>(
 }
 
 /**
- * The facts of the present versions by key, remembered ones where the version still is the same; null
- * where they are left to another batch.
+ * The facts of the present versions by key, from the cache if the version is unchanged; null for
+ * those left to another batch.
  */
 async function load<Facts extends object>(
   db: Knex,
@@ -290,9 +296,9 @@ async function load<Facts extends object>(
 }
 
 /**
- * What rating has to know about events: one or two statements when nothing changed since the last
- * time, and never older than the versions in the database now. Undefined of events that are left to
- * another batch, as this one knows enough; never of the first.
+ * Loads the facts that rating needs for events: one or two statements if nothing changed since the
+ * last batch, and never older than the versions now in the database. Undefined for events left to
+ * another batch, because of the byte limit; never for the first event.
  */
 export async function loadRatingContexts(
   db: Knex,
@@ -334,8 +340,8 @@ export async function loadRatingContexts(
 const billedBytesMax = 256 * 1024 * 1024;
 
 /**
- * The services of these ids, as they are now; those that were deleted are missing. Undefined where they
- * are more than may be in memory together.
+ * The services of these ids in their present state; deleted ones are missing. Undefined if they
+ * exceed the memory limit together.
  */
 export async function loadServices(
   db: Knex,

@@ -19,7 +19,7 @@ import { readMessage } from './usage-message.js';
 import { auditTotals } from './totals/usage-total-audit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
-/** Which charges come next. */
+/** A page of charges to audit, by keyset paging. */
 export interface AuditPageRequest {
   readonly input: UsageAuditInput;
   readonly after: AuditPlace | null;
@@ -27,8 +27,8 @@ export interface AuditPageRequest {
 }
 
 /**
- * Computes the charges of a page of a period again, each event with what was recorded when it was
- * rated (`recomputeWith`), and tells what differs. An event belongs to the page of its first charge.
+ * Recomputes the charges of a page, each event from the inputs recorded at rating
+ * (`recomputeWith`), and returns the differences. An event belongs to the page of its first charge.
  */
 export async function auditCharges(
   { db, tenantId }: Scope,
@@ -85,7 +85,7 @@ async function readPage(
       periodEnd,
       samplePercent,
       limit,
-      // No name of a type, which knex would take for a binding in a cast.
+      // Without a type name, which knex would take for a binding in a cast.
       afterDate: after?.date ?? null,
       afterId: after?.id ?? null,
     },
@@ -175,7 +175,7 @@ const differenceOf = (
   counterId: null,
 });
 
-/** A charge and its dimensions against what they come to. */
+/** Compares a stored charge and its dimensions with the recomputed ones. */
 function compareCharge(
   stored: RatedTransaction,
   computed: rating.RatedTransaction,
@@ -204,9 +204,9 @@ function compareCharge(
 }
 
 /**
- * Counters that a period touches, against the sum of what was rated: each event moved a counter once,
- * as far as its furthest price (docs/decisions/0012). One statement, so that events that are rated
- * meanwhile are in both sums or in none.
+ * Counters that a period touches, against the sum of the rated usage. An event moves a counter
+ * once, up to the end of its last price (docs/decisions/0012). One statement, so that both sums are
+ * of the same snapshot.
  */
 const countersSql = `
   with checked as (
@@ -257,7 +257,7 @@ interface CounterRow {
 const exact = (text: string | null): string | null =>
   text === null ? null : decimalText(new Decimal(text));
 
-/** Compares counters and totals of a period with what was rated, whatever the sample. */
+/** Compares counters and totals of a period with the rated usage, whatever the sample. */
 export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
   const counters = await auditCounters(scope, input);
   const totals = await auditTotals(scope, input);

@@ -19,7 +19,10 @@ export function readUsageEventFilter(given: {
 /** As the index `usage_event_time` has it: coalesce() is not leakproof (docs/decisions/0078). */
 const timeSql = 'case when event_at is null then received_at else event_at end';
 
-/** Adds the conditions of a filter. An event whose time cannot be read counts by its arrival. */
+/**
+ * Adds the conditions of a filter. For an event whose time cannot be parsed, the time of receipt
+ * counts.
+ */
 export function filterUsageEvents(
   query: TenantQueryBuilder<UsageEvent>,
   { from, to, externalTransactionId, ...equal }: UsageEventFilter,
@@ -27,10 +30,11 @@ export function filterUsageEvents(
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) void query.where(column, value);
   }
-  // Only a rejected event has a code: said so, the index of those that are not rated is used.
+  // Only rejected events have a code. The redundant condition makes the planner use the partial
+  // index of events that are not rated.
   if (equal.code !== undefined) void query.where('status', 'rejected');
   if (externalTransactionId !== undefined) {
-    // Originals and repeats are in an index each.
+    // Originals and duplicates are in separate indexes.
     void query.whereRaw(
       '(external_transaction_id = ? and (original_id is null or original_id is not null))',
       [externalTransactionId],
@@ -54,7 +58,10 @@ interface DaysOfTimes {
   readonly rests: readonly Pick<UsageEventFilter, 'from' | 'to'>[];
 }
 
-/** The midnight at this instant, else the next one; `Date` drops microseconds, the text has them. */
+/**
+ * The midnight at this instant, else the next one; compared as text, since `Date` drops
+ * microseconds.
+ */
 function dayAfter(instant: string): number {
   const day = Math.floor(Date.parse(instant) / dayMs) * dayMs;
   return isMidnight(instant) ? day : day + dayMs;

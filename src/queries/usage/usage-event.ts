@@ -88,13 +88,13 @@ function presentPending(tenantId: string, record: LoggedRecord): UsageEventSumma
   };
 }
 
-/** The offsets that were consumed, of all partitions that the log has. */
+/** The consumer offsets of all partitions in the log. */
 async function findPendingFrom(
   scope: Scope,
   log: UsageLogReader,
 ): Promise<{ from: PartitionOffset[]; count: number }> {
   const { tenantId, db } = scope;
-  // The consumers first: the log only grows, so nothing is counted twice.
+  // Reads the consumers first: the log only grows, so no event is counted twice.
   const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
   const consumed = new Map(consumers.map((each) => [each.partition, Number(each.nextOffset)]));
   const ends = await log.ends(tenantId);
@@ -103,7 +103,10 @@ async function findPendingFrom(
   return { from, count };
 }
 
-/** Events of one external id are few; who repeats one without end finds only the newest. */
+/**
+ * An external id usually has few events; of a sender that repeats one endlessly, only the newest
+ * are found.
+ */
 const pendingMatchesMax = 1000;
 
 async function findPendingByExternalId(
@@ -127,7 +130,7 @@ async function listPending(
   page: PageRequest,
 ): Promise<Listed<UsageEventSummaryDto>> {
   const { externalTransactionId, ...others } = filter;
-  // What account and service it is of, and whether it is in order, is found while rating.
+  // Account, service and validity of an event are determined by rating only.
   if (Object.values(others).some((value) => value !== undefined)) return { items: [], total: 0 };
   const { from, count } = await findPendingFrom(scope, log);
   const present = (record: LoggedRecord) => presentPending(scope.tenantId, record);
@@ -154,7 +157,9 @@ function chooseStored(
   return filterUsageEvents(query, filter);
 }
 
-/** By times alone: whole days from their tallies, the parts of days at both ends by counting. */
+/**
+ * Counts by time alone: whole days from their tallies, partial days at both ends by counting rows.
+ */
 async function countTimes(
   scope: Scope,
   status: StoredStatus | undefined,
@@ -181,20 +186,22 @@ async function countStored(
   const days = isByTimes ? daysOfTimes(filter) : undefined;
   if (days) return countTimes(scope, status, days);
   if (given.length > 0) return chooseStored(scope, status, filter).resultSize();
-  // Without a filter the tallies know: a tenant may have millions.
+  // Without a filter the count is taken from the tallies: a tenant may have millions of events.
   const tallies = await UsageConsumer.query(db.read).forTenant(tenantId);
   const countOf = (tally: UsageConsumer): number =>
     status === undefined ? Number(tally.nextOffset) - Number(tally.skipped) : Number(tally[status]);
   return tallies.reduce((total, tally) => total + countOf(tally), 0);
 }
 
-/** The list shows what a message says of its event: messages are read whole. */
+/** A row of the list shows data of the message, so messages are read whole. */
 const eventWeight: RowWeight<UsageEvent> = {
   sql: 'octet_length(message)',
   bytesOf: ({ message }) => message.length,
 };
 
-/** The page, newest first. Of times only the ids that their days have are looked at. */
+/**
+ * A page of stored events, newest first. A filter by time is narrowed to the id range of its days.
+ */
 async function readStored(
   scope: Scope,
   status: StoredStatus | undefined,
@@ -212,7 +219,7 @@ async function readStored(
   return readHeavyPage(query, page, eventWeight);
 }
 
-/** Newest first; those that wait to be rated come before those that were. */
+/** Lists events, newest first; pending ones come before stored ones. */
 export async function listUsageEvents(
   scope: Scope,
   log: UsageLogReader,
@@ -271,7 +278,7 @@ export async function getUsageEvent(
   const stored = await findUsageEvent(scope, key);
   if (stored) return presentUsageEvent(scope, stored);
   const pending = await findPending(scope, log, key);
-  // Between the two looks it may have been rated.
+  // The event may have been rated between the two reads.
   const rated = pending ? undefined : await findUsageEvent(scope, key);
   if (rated) return presentUsageEvent(scope, rated);
   if (!pending) throw problem.notFound(`There is no usage event '${key}'.`);
@@ -292,10 +299,11 @@ async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<Usage
   };
 }
 
-/** What became of all events: the numbers add up at any moment (spec/beyond.md R12). */
+/** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
 export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
   const { tenantId, db } = scope;
-  // One statement, then the ends of the log: what was consumed by then is in the log already.
+  // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
+  // log.
   const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
   const ends = await log.ends(tenantId);
   const partitions = ends

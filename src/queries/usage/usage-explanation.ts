@@ -24,8 +24,8 @@ import type { ReadMessage } from './usage-message.js';
 type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];
 
 /**
- * The charges of a rated event, each with how it came about: computed again by the engine that rated
- * it, from the recorded plan, the event and the counters before, and compared with what is stored.
+ * The explained charges of a rated event: recomputed by the rating engine from the recorded plan,
+ * the event and the previous counters, and compared with the stored charges.
  */
 export async function explainCharges(
   scope: Scope,
@@ -54,8 +54,8 @@ export async function explainCharges(
 }
 
 /**
- * Which of the charges that are computed again is meant: an event has one of each account and usage
- * type, and where accounts share it another of what they share.
+ * Selects the recomputed charge of a stored one: an event has one charge per account and usage
+ * type, and a second one if accounts share it.
  */
 export const isChargeOf =
   (accountId: string, usageType: string, isShared: boolean) =>
@@ -105,7 +105,10 @@ async function recompute(
   );
 }
 
-/** The charges of an event computed again, from what was recorded; null when they cannot be. */
+/**
+ * Recomputes the charges of an event from the inputs recorded at rating; null if that is
+ * impossible.
+ */
 export function recomputeWith(
   plan: RatingPlan,
   event: RatedEvent,

@@ -2,7 +2,7 @@ import { parseJson } from '../../kernel/text/json.js';
 import { isUuid } from '../../kernel/id.js';
 import { readUsageEvent, type UsageEventRead } from '../../rating/index.js';
 
-/** A message of the log, and as much of it as can be made out when it is no valid event. */
+/** A message of the log; of an invalid event, the fields that can be read. */
 export interface ReadMessage {
   readonly content: unknown;
   readonly read: UsageEventRead;
@@ -14,7 +14,7 @@ export interface ReadMessage {
 
 const referenceLengthMax = 255;
 
-/** A text that can be stored and found again; an event without one has no identity. */
+/** A text that can be stored and looked up; an event without one has no identity. */
 function reference(value: unknown): string | null {
   const isUsable =
     typeof value === 'string' &&
@@ -25,7 +25,7 @@ function reference(value: unknown): string | null {
   return isUsable ? value : null;
 }
 
-/** Reads a message that anyone may have written: never throws. */
+/** Parses a message, which may have any content: never throws. */
 export function readMessage(text: string): ReadMessage {
   let content: unknown;
   try {
@@ -36,7 +36,7 @@ export function readMessage(text: string): ReadMessage {
   return readContent(content);
 }
 
-/** The same of a message that is no text any more. */
+/** The same for a message that is parsed already. */
 export function readContent(content: unknown): ReadMessage {
   const read = readUsageEvent(content);
   if (read.ok) {

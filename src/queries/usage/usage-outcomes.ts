@@ -14,7 +14,9 @@ type Ranges = OutcomesBody['ranges'];
 
 const shownMax = 100;
 
-/** The events at these places: the ranges are joined, so that one statement serves all of them. */
+/**
+ * The events in these ranges of offsets, which are joined, so that one statement serves them all.
+ */
 function chooseAt({ tenantId, db }: Scope, ranges: Ranges) {
   return UsageEvent.query(db.read)
     .forTenant(tenantId)
@@ -30,7 +32,7 @@ function chooseAt({ tenantId, db }: Scope, ranges: Ranges) {
     );
 }
 
-/** What became of the events at these places of the log. 400: a range is empty, or too much. */
+/** The outcomes of the events in these ranges of offsets. 400: a range is empty or too long. */
 export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<Outcomes> {
   const inverted = ranges.find(({ from, to }) => to <= from);
   if (inverted) {

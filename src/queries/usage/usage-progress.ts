@@ -2,7 +2,9 @@ import type { Scope } from '../../kernel/scope.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
 
-/** How much of a stretch of the usage log was rated before: where to go on, and what came of it. */
+/**
+ * The progress in a range of the usage log: the next offset to rate, and the outcomes before it.
+ */
 export async function findUsageProgress(
   { tenantId, db }: Scope,
   { partition, from, end }: { partition: number; from: number; end: number },

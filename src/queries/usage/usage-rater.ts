@@ -23,7 +23,7 @@ import {
 import { loadRatingContexts } from './rating-context.js';
 
 /**
- * The reasons of the specification, and one for what only a fault of ours can cause
+ * The rejection codes of the specification, and one for faults of the product
  * (docs/decisions/0042).
  */
 export type UsageRejectionCode = RejectionCode | 'DUPLICATE_CONFLICT' | 'INTERNAL_ERROR';
@@ -45,7 +45,7 @@ export interface RejectedOutcome {
 
 export type Outcome<R extends Rated = Rated> = RatedOutcome<R> | RejectedOutcome;
 
-/** A counter that moved: where it stands now, and whether it is in the database. */
+/** A changed counter: its new value, and whether it has a row in the database. */
 export interface MovedCounter {
   readonly key: CounterKey;
   readonly value: Decimal;
@@ -57,14 +57,14 @@ type ReadCounters = (keys: readonly string[]) => Promise<Map<string, Decimal>>;
 
 interface RaterOptions {
   readonly readCounters: ReadCounters;
-  /** Told of errors that are no rejections: faults of ours. */
+  /** Called with errors that are faults of the product, not rejections. */
   readonly onFault: (error: unknown, event: UsageEvent) => void;
 }
 
 /**
- * Rates the events of a batch, one after the other: each finds the counters where the one before left
- * them. Everything they need is loaded beforehand, for all of them at once. Together they may take
- * `callOperationsMax` operations: ask `takes` before each, and leave what it does not take to another
+ * Rates the events of a batch in order: each starts from the counters that the previous one left.
+ * Their facts and counters are loaded beforehand, for all events at once. Together they may take
+ * `callOperationsMax` operations: call `takes` before each event, and leave refused ones to another
  * batch (docs/decisions/0185-what-a-formula-may-cost.md).
  */
 export class UsageRater<R extends Rated = Rated> {
@@ -111,7 +111,8 @@ export class UsageRater<R extends Rated = Rated> {
     let prepared: Prepared | RejectedOutcome;
     try {
       const planned = choosePlan(event, context);
-      // Done already for all plans but those that changed, which may be long.
+      // Plans are cached; only changed ones are compiled here, in portions, since that may take
+      // long.
       if (planned.ok) await inPortions(compileInPieces(planned.plan));
       const spending = new Spending(eventOperationsMax);
       const result = planned.ok
@@ -126,7 +127,7 @@ export class UsageRater<R extends Rated = Rated> {
     return prepared;
   }
 
-  /** What becomes of an event; of those given to `open`. */
+  /** Rates an event that was passed to `open`. */
   rate(read: UsageEventRead): Outcome<R> {
     if (!read.ok) return rejectedOutcome(read, null);
     const { event } = read;
@@ -148,18 +149,18 @@ export class UsageRater<R extends Rated = Rated> {
     }
   }
 
-  /** Whether the next event is within what one call may cost; the first always is. */
+  /** Whether the next event is within the operations of one call; the first always is. */
   takes(read: UsageEventRead): boolean {
     if (!read.ok) return true;
     return this.#operations < callOperationsMax && this.#prepared.has(read.event);
   }
 
-  /** Where a counter stands after the events that were rated so far. */
+  /** The value of a counter after the events rated so far. */
   get(key: string): Decimal | undefined {
     return this.#moved.get(key)?.value ?? this.#stored.get(key);
   }
 
-  /** The counters that moved. */
+  /** The changed counters. */
   movedCounters(): MovedCounter[] {
     return [...this.#moved].map(([text, { key, value }]) => ({
       key,

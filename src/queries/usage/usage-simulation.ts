@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-/** Characters of JSON that the explanations of one answer have together, and its charges. */
+/** Maximum characters of JSON of all explanations in an answer, and of its charges. */
 const explanationsMax = 8 * 1024 * 1024;
 const chargeWeightMax = 16 * 1024 * 1024;
 /** About what a charge and one of its dimensions are in JSON. */
@@ -29,8 +29,8 @@ const chargeWeight = 800;
 const dimensionWeight = 400;
 
 /**
- * What events would be rated to now, without writing anything: by the same code, with counters that
- * are read but not held. Those of one call find the counters where the ones before left them.
+ * Rates events without writing anything: with the code of real rating, and counters that are read
+ * but not locked. Each event of a call starts from the counters that the previous one left.
  */
 export async function simulateUsage(
   scope: Scope,
@@ -76,7 +76,7 @@ async function rateAll(
     let outcome = rater.rate(read);
     if (outcome.status === 'rated') {
       explained += JSON.stringify(outcome.rated.explanations).length;
-      // The amounts of all events are worth more than how the last of them came about.
+      // Keep the amounts of all events, and drop the explanation of the last one.
       if (explained > explanationsMax) outcome = withoutExplanations(outcome);
       for (const { dimensions } of outcome.rated.transactions)
         charged += chargeWeight + dimensions.length * dimensionWeight;

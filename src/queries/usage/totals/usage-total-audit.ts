@@ -19,12 +19,11 @@ const sums = (quantity: string, amount: string): string =>
    sum(${quantity}) as quantity, sum(${amount}) as amount`;
 
 /**
- * Totals by day, service and currency, and those by account, against the facts: each grain
- * with what waits to be added to it. One statement, so that events that are rated meanwhile are in both
- * or in none. Nothing is compared while totals are being made.
- *
- * A kept amount of 5.00 for a day whose charges come to 4.00 gives ('coarse day', the day, service, USD,
- * 5.00, 4.00).
+ * Compares the totals by day, service and currency, and those by account, with the rated
+ * transactions; pending deltas are added to each grain. One statement, so that all sums are of the
+ * same snapshot. Nothing is compared during a rebuild.
+ * A stored amount of 5.00 for a day whose charges sum to 4.00 gives ('coarse day', the day,
+ * service, USD, 5.00, 4.00).
  */
 const totalsSql = `
   with event as materialized (
@@ -93,7 +92,7 @@ interface TotalRow {
   readonly computed: string;
 }
 
-/** Compares the totals of a period with its facts, whatever the sample. */
+/** Compares the totals of a period with its rated transactions, whatever the sample. */
 export async function auditTotals(
   { db, tenantId }: Scope,
   { periodStart, periodEnd }: UsageAuditInput,

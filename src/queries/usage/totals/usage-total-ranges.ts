@@ -3,7 +3,9 @@ import type { TimeRange } from '../../lists/time-range.js';
 const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 
-/** From where totals of a time come: kept ones of a grain, or the facts themselves. */
+/**
+ * The source of totals for a range: stored totals of a grain, or the rated transactions (facts).
+ */
 export type TotalSource = 'day' | 'coarse hour' | 'coarse day' | 'facts';
 
 /** Instants in UTC, [from, to); null: open. */
@@ -17,13 +19,13 @@ export interface SourceRange {
 const isOn = (instant: string, unitMs: number): boolean =>
   Date.parse(instant) % unitMs === 0 && /:\d\d(\.0*)?Z$/.test(instant);
 
-/** The first beginning of such a unit at the instant or after it. */
+/** The first start of a unit at or after the instant. */
 function next(instant: string | null, unitMs: number): string | null {
   if (instant === null || isOn(instant, unitMs)) return instant;
   return new Date(Math.floor(Date.parse(instant) / unitMs) * unitMs + unitMs).toISOString();
 }
 
-/** The last one at the instant or before it. */
+/** The last start of a unit at or before the instant. */
 function last(instant: string | null, unitMs: number): string | null {
   if (instant === null) return null;
   return new Date(Math.floor(Date.parse(instant) / unitMs) * unitMs).toISOString();
@@ -32,9 +34,9 @@ function last(instant: string | null, unitMs: number): string | null {
 const isBefore = (a: string | null, b: string | null): boolean => a === null || b === null || a < b;
 
 /**
- * Divides a range among sources: as much of it as `best` has in whole, what is left at both ends from
- * finer ones. With coarse days, from 10:30 of the 1st to 02:15 of the 4th: facts to 11:00, hours to
- * midnight, the days 2 and 3, two hours, facts to 02:15.
+ * Divides a range among sources: whole units from `best`, the rest at both ends from finer ones.
+ * With coarse days, from 10:30 of the 1st to 02:15 of the 4th: facts to 11:00, hours to midnight,
+ * the days 2 and 3, two hours, facts to 02:15.
  */
 export function divideRange(range: TimeRange, best: TotalSource): SourceRange[] {
   const whole = { from: range.from ?? null, to: range.to ?? null };
@@ -50,7 +52,9 @@ type Ends = Omit<SourceRange, 'source'>;
 
 const facts = (range: Ends): SourceRange[] => [{ source: 'facts', ...range }];
 
-/** The whole units of a range from one source; what is before and after them as `rest` has it. */
+/**
+ * Whole units of a range from one source; the parts before and after them are divided by `rest`.
+ */
 function divide(
   range: Ends,
   unitMs: number,

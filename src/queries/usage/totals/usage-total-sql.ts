@@ -5,7 +5,7 @@ import type { UsageGroup } from '../../../schemas/usage/usage-total.js';
 import type { AskedTotals, TotalKey } from './usage-total.js';
 import type { SourceRange } from './usage-total-ranges.js';
 
-/** What each name of `groupBy` is called among the parts. */
+/** The column of the parts for each name of `groupBy`. */
 const columns: Readonly<Record<UsageGroup, string>> = {
   account: 'account_id',
   service: 'service_id',
@@ -19,11 +19,11 @@ interface Statement {
   readonly bindings: Readonly<Record<string, SqlValue>>;
 }
 
-/** Collects values under names of their own. */
+/** Collects values as named bindings. */
 class Bindings {
   readonly values: Record<string, SqlValue> = {};
 
-  /** The name of the value in the statement. */
+  /** Adds a value; returns its placeholder. */
   of(value: SqlValue): string {
     const name = `value${Object.keys(this.values).length}`;
     this.values[name] = value;
@@ -53,8 +53,9 @@ const partColumns =
   'part.account_id, part.contract_id, part.service_id, part.usage_type, part.currency, part.attribute_name, part.has_rows';
 
 /**
- * Each source as rows of parts: which combination of which hour, or which event, a part belongs to
- * (source_id, of what waits delta_id, start_at), how many events that is, and the part's quantity and amount.
+ * Rows of parts for each source: the combination and hour, or the event, that a part belongs to
+ * (source_id; for pending deltas delta_id, start_at), the number of events, and the part's quantity
+ * and amount.
  */
 function sourceSql(range: SourceRange, bindings: Bindings): string[] {
   if (range.source === 'facts') return [];
@@ -87,8 +88,8 @@ function sourceSql(range: SourceRange, bindings: Bindings): string[] {
 }
 
 /**
- * The events of those ranges that are read from the facts. Of an account, those with a charge that is
- * billed to it, by the index of its charges.
+ * The events in ranges that are read from the facts. With an account filter, those with a charge
+ * billed to it, by the index of charges.
  */
 function eventsSql(
   ranges: readonly SourceRange[],
@@ -122,9 +123,9 @@ const valueSql = (key: TotalKey, bindings: Bindings): string =>
     : `${columns[key.name]}`;
 
 /**
- * What is summed of each part. By attribute, priced rows count for theirs, and what their charge is
- * beyond their sum for none: 1.00 for 5 calls at 0.10 with a logic that doubles gives calls 0.50 and
- * null 0.50, whose quantity is 0.
+ * The summed values of each part. By attribute, priced rows count for their attribute; the
+ * difference between a charge and the sum of its rows counts for null. 1.00 for 5 calls at 0.10
+ * with a logic that doubles gives calls 0.50 and null 0.50, whose quantity is 0.
  */
 function countedSql(isByAttribute: boolean, ofAttribute: boolean): string {
   if (ofAttribute) return 'select * from part_of where attribute_name is not null';
@@ -139,9 +140,9 @@ function countedSql(isByAttribute: boolean, ofAttribute: boolean): string {
 }
 
 /**
- * Totals by bucket, keys and currency. One statement, so that all sources are of one instant; an event
- * with several charges in a group counts once. One row at least, which says whether totals are being
- * made anew.
+ * Totals by bucket, keys and currency. One statement, so that all sources are of the same snapshot;
+ * an event with several charges in a group counts once. At least one row, which has the flag of a
+ * running rebuild.
  */
 export function usageTotalsSql(
   { bucket, groups, filters, limit, offset }: AskedTotals,

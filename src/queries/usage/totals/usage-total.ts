@@ -45,8 +45,8 @@ interface TotalRow {
 }
 
 /**
- * Sums of rated usage (spec/beyond.md R22), exact at the instant of the statement: kept totals, what
- * waits to be added to them, and for parts of hours, and by dimensions, the facts. 400: an unknown or
+ * Sums of rated usage (spec/beyond.md R22), exact at the snapshot of the statement: stored totals,
+ * pending deltas, and for partial hours and dimensions the rated transactions. 400: an unknown or
  * repeated name in groupBy, more than three, from after to.
  */
 export async function listUsageTotals(
@@ -63,11 +63,11 @@ export async function listUsageTotals(
   const isOfDimension = used.some((key) => 'dimension' in key);
   const isFine = used.some((key) => 'name' in key && ['account', 'contract'].includes(key.name));
   const isByHour = bucket === 'hour';
-  // By account, totals are kept by day: more than one event of an hour is rare.
+  // By account, totals are stored by day only: more than one event in an hour is rare.
   const kept = isFine ? (isByHour ? 'facts' : 'day') : isByHour ? 'coarse hour' : 'coarse day';
   const best = isOfDimension ? 'facts' : kept;
   let rows = await read(scope, asked, divideRange(range, best));
-  // Kept totals are made anew at the moment: the facts have the same, more slowly.
+  // During a rebuild the rated transactions are summed, which is slower.
   if (best !== 'facts' && rows[0]?.isBeingMade === true) {
     rows = await read(scope, asked, divideRange(range, 'facts'));
   }
