@@ -2,8 +2,8 @@ import { checkBillingRun, type BillingRunData } from '../schemas/billing/billing
 import type { FlowStart } from './run-flow.js';
 
 /**
- * A billing run to start. Two of one period may run side by side: what one has billed the other does
- * not find (docs/decisions/0105). 400: the period is none.
+ * A billing run to start. Two runs of one period may run in parallel: charges billed by one are not
+ * selected by the other (docs/decisions/0105). 400: the period is not valid.
  */
 export function billingRun(
   data: BillingRunData,

@@ -14,7 +14,7 @@ import type { BillingScheduleInput } from '../messages/billing-run.js';
 import { scheduledChildren, signatureMemo } from '../messages/workflow-signature.js';
 import type { WorkflowSigner } from '../platform/temporal/workflow-signature.js';
 
-/** What schedules start: billing runs, and audits of usage. */
+/** The workflows that schedules start: billing runs, and audits of usage. */
 const jobs = {
   billing: { prefix: 'billing/', workflow: 'scheduleBilling', name: 'billing-schedule' },
   audit: { prefix: 'audit/', workflow: 'scheduleUsageAudit', name: 'audit-schedule' },
@@ -23,13 +23,13 @@ const jobs = {
 export type ScheduledJob = keyof typeof jobs;
 const idOf = (job: ScheduledJob, tenantId: string): string => `${jobs[job].prefix}${tenantId}`;
 
-/** When a tenant is billed, or audited, by itself. */
+/** The schedule of a tenant's billing runs or audits. */
 export interface BillingSchedule extends BillingScheduleInput {
   /** Hour of the day in UTC. */
   readonly hour: number;
 }
 
-/** Where schedules are kept, and what their workflows are signed with. */
+/** The Temporal client for schedules, and the signer of their workflows. */
 export interface SchedulePlace {
   readonly client: Client;
   readonly taskQueue: string;
@@ -44,7 +44,7 @@ export interface ListedSchedule {
   readonly next: Date | undefined;
 }
 
-/** The first day after each period, at the hour: then the period before is the matter. */
+/** The first day after each period, at the hour; the run is for the period that has just ended. */
 function calendarOf({ every, hour }: BillingSchedule) {
   if (every === 'Weekly') return { dayOfWeek: 'MONDAY' as const, hour };
   return every === 'Monthly' ? { dayOfMonth: 1, hour } : { hour };
@@ -70,21 +70,22 @@ function optionsOf(
       memo: { [signatureMemo]: signer.sign({ type, workflowId, input }) },
       taskQueue,
       args: [input],
-      // Its child has the same: who acts is known of an execution that Temporal ends by itself.
+      // The child has the same attributes, so that the actor of an execution ended by Temporal is
+      // known.
       typedSearchAttributes: new TypedSearchAttributes([
         { key: keyword('TenantId'), value: tenantId },
         { key: keyword('Actor'), value: scheduledChildren[type]?.actor ?? '' },
       ]),
     },
-    // Each period has its turn, one after the other, also those that came while the server was away.
+    // Periods run one after the other, including those that became due while the server was down.
     policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
     memo: { note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC` },
   };
 }
 
 /**
- * Sets when a tenant is billed or audited, and tells whether it is paused: a schedule that was stays so
- * with its new time, which is no leave to bill.
+ * Sets a tenant's schedule of billing or audits, and returns whether it is paused: changing the
+ * time of a paused schedule does not resume it.
  */
 export async function setBillingSchedule(
   place: SchedulePlace,
@@ -109,7 +110,7 @@ export async function setBillingSchedule(
 /** What can be done to a tenant's schedule. */
 export type ScheduleChange = 'pause' | 'resume' | 'remove' | 'trigger';
 
-/** Changes a tenant's schedule; tells whether there is one. */
+/** Changes a tenant's schedule; returns whether there is one. */
 export async function changeBillingSchedule(
   { schedule }: Client,
   tenantId: string,
@@ -129,16 +130,17 @@ export async function changeBillingSchedule(
   }
 }
 
-/** What became of the schedules when they were signed again. */
+/** The result of signing the schedules again. */
 export interface SignedSchedules {
   readonly signed: number;
-  /** Those that no known key has signed: what they start does nothing. */
+  /** Schedules whose signature no known key has made: the workflows that they start are refused. */
   readonly lost: readonly string[];
 }
 
 /**
- * Signs what the schedules of these tenants start with the key that signs now: a step of replacing it.
- * One that no known key has signed was not made by us, and stays as it is.
+ * Signs the workflows of these tenants' schedules with the current key: a step of key rotation. A
+ * schedule without a signature of a known key was not made by this installation, and is left as it
+ * is.
  */
 export async function signSchedulesAgain(
   { client: { schedule }, signer }: SchedulePlace,
@@ -191,10 +193,13 @@ export async function listBillingSchedules(
   return found.sort((a, b) => (a.tenantId < b.tenantId ? -1 : 1));
 }
 
-/** What a schedule says that a suspension paused: one that an operator paused before stays so. */
+/**
+ * Note on schedules paused by a suspension; those paused by an operator before stay paused when it
+ * ends.
+ */
 const heldNote = 'The tenant is suspended.';
 
-/** Pauses the schedules of a suspended tenant, or has those go on that this paused. */
+/** Pauses the schedules of a suspended tenant, or resumes those paused by its suspension. */
 export async function holdSchedules(
   { schedule }: Client,
   tenantId: string,

@@ -48,7 +48,7 @@ export function executionView(
   };
 }
 
-/** What an execution starts. 400: the data do not fit. */
+/** The flow to start for an execution. 400: the data are not valid. */
 async function startOf(
   scope: Scope,
   known: KnownWorkflow,
@@ -69,14 +69,17 @@ async function startOf(
   return slugFlow({ workflow, body, isDraft: false, idempotencyKey });
 }
 
-/** 403: a flow takes the same roles by its name as by its slug; those of the catalog are ADMIN's. */
+/**
+ * 403: a flow requires the same roles by its name as by its slug; flows of the catalog require
+ * ADMIN.
+ */
 function checkWorkflow({ roles }: Scope, known: KnownWorkflow): void {
   if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
 }
 
 /**
- * Executes a workflow (spec/flows.md R23 to R26): one that fails is an answer too, with its error.
- * 400: the data do not fit, and nothing is executed.
+ * Executes a workflow (spec/flows.md R23 to R26); a failed one is answered with its error. 400: the
+ * data are not valid, and nothing is executed.
  */
 export async function executeFlow(
   scope: Scope,
@@ -97,7 +100,7 @@ export async function executeFlow(
   return executionView(known, platform)(await getExecution(scope, workflow, executionId));
 }
 
-/** The execution that an error is of; others are thrown on. */
+/** The id of the execution that failed with an error; rethrows errors without one. */
 function failedExecution(error: unknown): string {
   const id = error instanceof Problem ? error.details['flowExecutionId'] : undefined;
   if (typeof id === 'string' && (error as Problem).kind !== 'timeout') return id;

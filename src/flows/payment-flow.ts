@@ -5,7 +5,10 @@ import type { PaymentDto } from '../queries/payments/payment.js';
 import type { PaymentCreate, PaymentUpdate } from '../schemas/payments/payment.js';
 import { runFlow } from './run-flow.js';
 
-/** Saves a payment. Two that save one reference at the same time meet: the second is refused. */
+/**
+ * Saves a payment. Requests for one reference share a workflow id: while one runs, a second is
+ * refused.
+ */
 export async function savePayment(
   scope: Scope,
   platform: Platform,
@@ -25,7 +28,7 @@ export async function savePayment(
   return output;
 }
 
-/** Changes a payment; changes of one payment wait for one another in the database. */
+/** Changes a payment; concurrent changes are serialized by the row lock. */
 export async function editPayment(
   scope: Scope,
   platform: Platform,

@@ -29,10 +29,13 @@ export type FlowName = {
 type InputOf<K extends FlowName> = Parameters<Workflows[K]>[0]['input'];
 type OutputOf<K extends FlowName> = Awaited<ReturnType<Workflows[K]>>;
 
-/** A flow to run, and what it is about. */
+/** A flow to start, with its input and its business key. */
 export interface FlowStart<K extends FlowName = FlowName> {
   readonly workflow: K;
-  /** What two that want the same meet at, after the tenant: `payment/<reference>`. */
+  /**
+   * The workflow id, after the tenant: `payment/<reference>`. Requests with the same id exclude
+   * each other.
+   */
   readonly businessKey: (executionId: string) => string;
   readonly input: InputOf<K>;
   readonly entityType: string;
@@ -41,42 +44,43 @@ export interface FlowStart<K extends FlowName = FlowName> {
   readonly summary: string;
   /** The caller's key for this request, if it gave one. */
   readonly idempotencyKey: string | null;
-  /** Whether it takes as long as it takes. */
+  /** Whether it has no time limit. */
   readonly isLong?: boolean;
 }
 
 /**
- * When Temporal ends a flow without a word to it, which takes nothing back. A flow gives up by itself long
- * before (`workflows/runtime/budget.ts`); this is for one that no worker can go on with (docs/decisions/0192).
+ * Timeout after which Temporal ends a flow without running its compensation. A flow ends by itself
+ * long before (`workflows/runtime/budget.ts`); the timeout is for one that no worker can continue
+ * (docs/decisions/0192).
  */
 const executionTimeoutMs = 24 * 3_600_000;
 /**
- * How long the workers of this process are given to tell of the end, before Temporal is asked: one
- * that took the flow with its start is sure to tell, unless something is away.
+ * How long to wait for a notification from this process's workers before polling Temporal. A worker
+ * that got the flow by an eager start notifies reliably, unless a server is down.
  */
 const tellMs = { eager: 5_000, other: 250 };
 
-/** Temporal takes ids of 1,000 bytes; a long key keeps its beginning and is told apart by its hash. */
+/** Temporal limits ids to 1,000 bytes; a longer key is cut, and a hash keeps it unique. */
 function workflowIdOf(tenantId: string, businessKey: string): string {
   const id = `${tenantId}/${businessKey}`;
   if (Buffer.byteLength(id) <= 500) return id;
   return `${id.slice(0, 100)}~${createHash('sha256').update(id).digest('hex')}`;
 }
 
-/** Where a flow is to be found. */
+/** The ids of an execution and its workflow. */
 interface Execution {
   readonly executionId: string;
   readonly workflowId: string;
 }
 
-/** An execution, and whether an earlier request with the same key has asked for it. */
+/** An execution, and whether an earlier request with the same idempotency key started it. */
 interface KeyedExecution extends Execution {
   readonly isRepeated: boolean;
 }
 
 /**
- * The execution of a request: under an idempotency key that of the first request with it. 409: the
- * key was used for another request.
+ * The execution of a request: with an idempotency key, that of the first request under the key.
+ * 409: the key was used for another request.
  */
 async function executionOf<K extends FlowName>(
   scope: Scope,
@@ -101,7 +105,7 @@ function runOf(scope: Scope, { input }: FlowStart, executionId: string): FlowRun
 
 /** A flow that was started, and where Temporal runs it. */
 interface RunningFlow {
-  /** Whether a worker of this process took it with its start. */
+  /** Whether a worker of this process took it by an eager start. */
   readonly isEager: boolean;
   readonly run: FlowRun;
   readonly place: {
@@ -140,7 +144,7 @@ async function startFlow<K extends FlowName>(
       if (Date.now() > deadline || !(await hasEnded(scope, workflowId))) {
         throw problem.conflict('The same is being done at this moment.');
       }
-      // Its work is committed and its caller answered; Temporal is about to close it.
+      // Its work is committed and its request answered; Temporal closes it shortly.
       await closed(temporal, workflowId, deadline);
     }
   }
@@ -160,7 +164,7 @@ async function closed(
   }
 }
 
-/** Waits for the end by asking Temporal; then the database says how it ended. */
+/** Polls Temporal for the end; the outcome is then read from the database. */
 async function askForOutcome(
   scope: Scope,
   { temporal: { waiter } }: Platform,
@@ -204,16 +208,16 @@ async function waitForOutcome(
 const problemOf = ({ kind, message, details }: FlowFailure, flowExecutionId: string): Problem =>
   new Problem(kind, message, { ...details, flowExecutionId });
 
-/** How a flow that was run ended well. */
+/** The result of a flow that succeeded. */
 export interface FlowResult<Output> {
   readonly executionId: string;
   readonly output: Output;
 }
 
 /**
- * Runs a flow as a workflow and answers with its output. The problem of a flow that fails is thrown
- * with `flowExecutionId` in its details. 409: the same is being done at this moment. 503: Temporal is
- * away. 504: it takes longer than FLOW_TIMEOUT_MS, and goes on.
+ * Runs a flow as a workflow and returns its output. The problem of a failed flow is thrown with
+ * `flowExecutionId` in its details. 409: a flow with the same workflow id is running. 503: Temporal
+ * is unavailable. 504: it takes longer than FLOW_TIMEOUT_MS, and goes on.
  */
 export async function runFlow<K extends FlowName>(
   scope: Scope,
@@ -238,7 +242,7 @@ export async function runFlow<K extends FlowName>(
   }
 }
 
-/** Counts how a flow ended that a caller waited for, and how long that took. */
+/** Counts the outcomes of flows that callers wait for, and measures their duration. */
 async function measured(
   { metrics }: Platform,
   flow: string,
@@ -273,7 +277,7 @@ async function startAndWait<K extends FlowName>(
   try {
     running = await startFlow(scope, platform, flow, execution);
   } catch (error) {
-    // Of two requests under one key, either may be the one that starts it.
+    // Of two concurrent requests under one key, either may start it; the other joins.
     if (flow.idempotencyKey === null || !isConflict(error)) throw error;
   }
   try {
@@ -301,7 +305,7 @@ export async function startInBackground<K extends FlowName>(
     const { run, place } = await startFlow(scope, platform, flow, execution);
     await recordStart(scope, run, place);
   } catch (error) {
-    // Of two requests under one key, either may be the one that starts it.
+    // Of two concurrent requests under one key, either may start it; the other joins.
     if (flow.idempotencyKey === null || !isConflict(error)) throw error;
   }
   return execution.executionId;

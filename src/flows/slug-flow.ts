@@ -5,7 +5,7 @@ import { isCreate } from '../schemas/flows/flow.js';
 import { flows, type FlowWorkflow } from '../schemas/flows/index.js';
 import { runFlow, type FlowResult, type FlowStart } from './run-flow.js';
 
-/** What a flow is called with by its slug. */
+/** A call of a flow by its slug. */
 export interface SlugCall {
   readonly workflow: FlowWorkflow;
   /** The start node, checked; of a create flow also the `id` of a draft to complete. */
@@ -14,7 +14,7 @@ export interface SlugCall {
   readonly idempotencyKey: string | null;
 }
 
-/** Flows of which a second one may follow at once: each call is another change. */
+/** Flows that may be called again at once: each call is another change. */
 const repeatable = /^(?:edit|clone)/;
 
 /** The flow that a call starts. */

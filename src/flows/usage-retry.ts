@@ -12,10 +12,10 @@ import { findUsageEvent, getUsageEvent, type UsageEventDto } from '../queries/us
 import { readUsageEventFilter } from '../queries/usage/usage-event-filter.js';
 import type { RetryBody } from '../schemas/usage/usage-event.js';
 
-/** What is to be rated again. */
+/** A retry of rejected events. */
 interface Retry {
   readonly filter: RetryFilter;
-  /** The same for all that ask for the same. */
+  /** Part of the workflow id: equal for equal requests. */
   readonly entityId: string;
   /** The caller's key for this request, if it gave one. */
   readonly idempotencyKey: string | null;
@@ -25,8 +25,8 @@ const hashOf = (entityId: string): string =>
   createHash('sha256').update(`retryUsage ${entityId}`).digest('hex');
 
 /**
- * Runs a retry and waits for its result. Two that ask for the same at the same time share one
- * workflow; a request that is repeated under its key has the result of the first, whenever that was.
+ * Runs a retry and waits for its result. Concurrent requests for the same events share one
+ * workflow; a request repeated under its idempotency key gets the result of the first.
  */
 async function runRetry(
   scope: Scope,
@@ -55,8 +55,8 @@ async function runRetry(
 }
 
 /**
- * Rates one rejected event again. 404 when there is none, 409 when it is not rejected (unless this
- * request, by its key, has rated it before).
+ * Rates one rejected event again. 404 when there is none, 409 when it is not rejected (unless a
+ * request under the same idempotency key has rated it before).
  */
 export async function retryUsageEvent(
   scope: Scope,
@@ -67,7 +67,7 @@ export async function retryUsageEvent(
   const event = await findUsageEvent(scope, key);
   const isOpen = event?.status === 'rejected';
   if (!event || !(isOpen || (await isRepeated(scope, idempotencyKey, hashOf(event.id))))) {
-    // Throws where there is no such event; one that waits is no candidate either.
+    // Throws if there is no such event; a pending one cannot be retried.
     const { status } = event ?? (await getUsageEvent(scope, platform.broker, key));
     throw problem.conflict(`The usage event is ${status}; only rejected ones can be rated again.`);
   }

@@ -41,43 +41,45 @@ import {
 /** The task queue of an instance; tests give each database its own. */
 export const defaultTaskQueue = 'durabill';
 
-/** What `openPlatform` needs to know; `Config` has it all. */
+/** The settings of `openPlatform`; `Config` has them all. */
 export interface PlatformConfig {
   readonly databasePoolMax: number;
-  /** How long the database works for whom, where not as `timeLimits` has it; tests set it. */
+  /** Time limits of database work where they differ from `timeLimits`; tests set them. */
   readonly timeLimits?: Partial<Readonly<Record<WorkKind, TimeLimits>>> | undefined;
   readonly ingestTimeoutMs: number;
-  /** Where usage streams through; undefined: the log in PostgreSQL. */
+  /** The Kafka of the usage log; undefined: the log is in PostgreSQL. */
   readonly kafka?: KafkaSettings | undefined;
   /** How long a request waits for the end of its workflow. */
   readonly flowTimeoutMs: number;
-  /** When Temporal ends a flow, where not after a day; tests have less patience. */
+  /** Timeout of a flow in Temporal, a day by default; tests set less. */
   readonly flowLifeMs?: number | undefined;
   readonly logLevel: string;
   /** Where the log goes; undefined: to standard output. Tests read it. */
   readonly logTo?: { write(line: string): void } | undefined;
-  /** Connections of the API in this process, where not `connectionsDefault`. */
+  /** Maximum connections of the API in this process, `connectionsDefault` by default. */
   readonly maxConnections?: number | undefined;
   /** Addresses and ranges of proxies whose `X-Forwarded-For` is believed. */
   readonly trustedProxies?: readonly string[] | undefined;
-  /** What one tenant may take of this process while others want to work: above 0, at most 1. */
+  /**
+   * The share of this process that one tenant may use while others have work: above 0, at most 1.
+   */
   readonly tenantShare?: number | undefined;
   readonly publicUrl: string;
   readonly host: string;
   readonly port: number;
   /** 32 bytes that seal secrets in the database. */
   readonly secret: Buffer;
-  /** Those that sealed before: what they sealed is still opened. */
+  /** Previous keys: secrets sealed with them can still be opened. */
   readonly previousSecrets?: readonly Buffer[];
   /** Where operators read metrics; undefined: nowhere. */
   readonly metrics?: { readonly host: string; readonly port: number } | undefined;
   /** Where traces go; undefined: nowhere. */
   readonly tracing?: TracingSettings | undefined;
-  /** What Temporal keeps is sealed with these; undefined: not at all. */
+  /** Keys that encrypt payloads in Temporal; undefined: payloads are not encrypted. */
   readonly payloadKeys?: PayloadKeys | undefined;
-  /** Until when workflows without a signature go on; undefined: they do not. */
+  /** Until when workflows without a signature are accepted; undefined: never. */
   readonly unsignedUntil?: Date | undefined;
-  /** Pages of these origins may read answers. */
+  /** Origins whose pages may read answers (CORS). */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Temporal's task queue; tests give each database its own. */
   readonly taskQueue?: string;
@@ -87,9 +89,9 @@ export interface PlatformConfig {
   readonly webhooks?: Partial<WebhookSettings>;
   /** How long a token may live; undefined: 90 days. */
   readonly tokenLifeMaxSeconds?: number | undefined;
-  /** How billing runs divide their work, where not by `billingSizes`. */
+  /** Batch sizes of billing runs where they differ from `billingSizes`. */
   readonly billing?: Partial<BillingSizes> | undefined;
-  /** The clock by which tokens, grants and requests live; tests move it. */
+  /** The clock for the expiry of tokens, grants and requests; tests move it. */
   readonly now?: () => Date;
 }
 
@@ -109,30 +111,35 @@ export interface Platform {
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
   readonly admission: Admission;
-  /** Divides the work of this process among tenants. */
+  /** Divides the capacity of this process among tenants. */
   readonly shares: TenantShares;
-  /** Bounds what comes before anybody is known. */
+  /** Limits by address, for requests before authentication. */
   readonly addressLimits: AddressLimits;
-  /** From where requests come. */
+  /** Determines the client address of requests. */
   readonly clients: ClientAddresses;
   readonly tokens: TokenKeys;
   readonly authenticate: Authenticate;
-  /** What OAuth clients asked their users, who have not decided yet. */
+  /** OAuth authorizations that wait for their user's consent. */
   readonly oauthFlows: PendingFlows;
   readonly flowReplies: FlowReplies;
-  /** Seals what is kept in the database and must not be read there. */
+  /** Encrypts secrets for storage in the database. */
   readonly secrets: SecretBox;
   readonly webhooks: WebhookSender;
   readonly rateLimits: RateLimits;
   readonly webhookSettings: WebhookSettings;
   readonly invoices: InvoiceRenderer;
   readonly parquet: ParquetWriter;
-  /** How many answers that are streams a tenant has at once. */
+  /** Limits the concurrent streamed answers of a tenant. */
   readonly streams: TenantPlaces;
-  /** Calls back when any process notifies a channel of the database, until it is stopped. */
+  /**
+   * Calls back on each NOTIFY on a channel of the database, until the returned function is called.
+   */
   readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
   readonly now: () => Date;
-  /** Whether the workers of this process run (null where it has none), and whether it is about to end. */
+  /**
+   * Whether this process's workers run (null: it has none), and whether the process is shutting
+   * down.
+   */
   readonly health: { areWorkersRunning: boolean | null; isEnding: boolean };
   close(): Promise<void>;
 }
@@ -162,7 +169,7 @@ function openWebhooks(config: PlatformConfig, log: Logger) {
   return { webhookSettings, webhooks: openWebhookSender(webhookSettings, { poster }) };
 }
 
-/** What divides the work of the process among those who want it. */
+/** Opens what divides the capacity of the process among its tenants. */
 const openShares = (tenantShare: number, metrics: Metrics) => ({
   admission: new Admission(tenantShare, metrics),
   shares: new TenantShares(tenantShare, metrics),

@@ -10,14 +10,17 @@ import { ensureLogin } from '../platform/database/service-role.js';
 import { ensureSigningKey, listSigningKeys } from '../access/signing-keys.js';
 import { ensureTenant } from '../access/tenants.js';
 
-/** By which logins the database is reached: the owner of the tables, and the running processes. */
+/**
+ * The addresses of the database for its two logins: the owner of the tables, and the running
+ * processes.
+ */
 export interface DatabaseUrls {
-  /** Undefined: this process has the running processes' login only. */
+  /** Undefined: this process has only the login of running processes. */
   readonly owner: string | undefined;
   readonly login: string;
 }
 
-/** Whether a login owns the tables, or may make them because there are none yet. */
+/** Whether a login owns the tables, or may create them because there are none yet. */
 async function ownsTables(url: string): Promise<boolean> {
   const db = openOwner(url);
   try {
@@ -32,8 +35,8 @@ async function ownsTables(url: string): Promise<boolean> {
 }
 
 /**
- * The logins of a database. Of the embedded one, the owner's address is known, and running processes
- * have a login whose password is kept in the data folder; an external one may have but one login.
+ * The logins of a database. The embedded one has both: the owner's, and a login of running
+ * processes, whose password is in the data folder. An external one may have a single login.
  */
 export async function databaseUrlsOf(
   url: string,
@@ -69,8 +72,8 @@ function credentialsOf(url: string): { name: string; password: string } {
 }
 
 /**
- * Does what only the owner of the tables may: migrations, the login of running processes, the first
- * signing key. Safe to call from several processes at once. Returns the migrations that ran.
+ * Runs the steps that need the owner of the tables: migrations, the login of running processes, the
+ * first signing key. Safe to call from several processes at once. Returns the migrations that ran.
  */
 async function prepareAsOwner(
   owner: string,
@@ -91,8 +94,8 @@ async function prepareAsOwner(
 }
 
 /**
- * Brings the database to what this version needs; with the running processes' login alone, only
- * looks whether it is there.
+ * Migrates the database to this version; with the login of running processes alone, only checks
+ * that it is up to date.
  */
 export async function prepareDatabase(
   { owner, login }: DatabaseUrls,

@@ -2,12 +2,12 @@ import { sealAuditEntries } from '../activities/access/audit.js';
 import type { Platform } from '../process/platform.js';
 
 const sealMs = 500;
-/** Entries of one transaction: a tenth of a second's work. */
+/** Entries sealed in one transaction, which takes about 0.1 s. */
 const entriesMax = 2_000;
 
 /**
- * Seals the entries of the audit behind their writers. Every process with workers does it; the
- * database lets one at a time.
+ * Seals new entries of the audit in the background. Every process with workers runs it; an advisory
+ * lock admits one at a time.
  */
 export class AuditSealer {
   readonly #platform: Platform;

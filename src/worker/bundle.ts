@@ -1,4 +1,6 @@
-/** `npm run build`: bundles the workflows ahead, as the image does, so that no start has to. */
+/**
+ * `npm run build`: bundles the workflows ahead of time, as the image does, so that starts need not.
+ */
 import { openLog } from '../platform/log.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 

@@ -13,11 +13,17 @@ import type { ListedWorkflow } from '../platform/temporal/workflow-signature.js'
 export interface ExecutionWatchLimits {
   /** How often it looks. */
   readonly everyMs: number;
-  /** How far before its mark a look begins: Temporal indexes what has ended a moment later. */
+  /**
+   * How far a search reaches back before its watermark, since Temporal indexes closed executions
+   * with a delay.
+   */
   readonly overlapMs: number;
-  /** How far back the first look of an instance goes, and for how long an end is tried that cannot be recorded. */
+  /**
+   * How far back the first search of an instance reaches, and how long an outcome that cannot be
+   * recorded is retried.
+   */
   readonly backMs: number;
-  /** How far the mark in the database may be behind: what it costs is looking at that again. */
+  /** How far the stored watermark may lag behind; a restart searches that range again. */
   readonly keepMs: number;
 }
 
@@ -28,9 +34,9 @@ const limitsByDefault: ExecutionWatchLimits = {
   keepMs: 10_000,
 };
 
-/** Ends that could not be recorded after which a look is over: the database is away. */
+/** Failures to record an outcome after which a search stops: the database is unavailable. */
 const failuresMax = 5;
-/** Ends that are remembered as recorded, so that those in the overlap cost nothing. */
+/** Recorded outcomes kept in memory, so that those in the overlap are not written again. */
 const rememberedMax = 20_000;
 
 const statuses: Readonly<Record<string, ExecutionStatus>> = {
@@ -45,22 +51,22 @@ const keyword = (info: WorkflowExecutionInfo, name: string): string => {
 };
 
 /**
- * Brings to the database how executions ended that Temporal ended by itself, or somebody in its UI:
- * within seconds, or once database, Temporal and workers are all back. How far it has looked is kept in
- * the database and moves only when everything found was recorded. Several processes may watch:
- * recording an end twice changes nothing.
+ * Records in the database the outcomes of executions that were closed by Temporal itself or by a
+ * user of its UI: within seconds, or once database, Temporal and workers are all available again.
+ * The watermark of the search is stored in the database and advances only when all outcomes found
+ * are recorded. Several processes may watch: recording is idempotent.
  */
 export class ExecutionWatch {
   readonly #platform: Platform;
   readonly #limits: ExecutionWatchLimits;
   readonly #timer: NodeJS.Timeout;
   readonly #recorded = new LRUCache<string, true>({ max: rememberedMax });
-  /** How often an end could not be recorded: those that failed are tried last. */
+  /** The number of failures to record an outcome; failed ones are tried last. */
   readonly #failures = new LRUCache<string, number>({ max: rememberedMax });
   #looking: Promise<void> | undefined;
   #lookedUntil: number | undefined;
   #keptUntil = 0;
-  /** Each run is told of once. */
+  /** Refused runs, so that each is logged once. */
   readonly #refused = new LRUCache<string, true>({ max: 1_000 });
 
   constructor(platform: Platform, limits: Partial<ExecutionWatchLimits> = {}) {
@@ -101,7 +107,7 @@ export class ExecutionWatch {
     }
   }
 
-  /** Records what has ended since then; undefined when all of it is recorded. */
+  /** Records the outcomes since an instant; returns undefined if all are recorded. */
   async #recordSince(since: number): Promise<{ readonly error: unknown } | undefined> {
     const { temporal } = this.#platform;
     const query =
@@ -133,7 +139,7 @@ export class ExecutionWatch {
   async #record(info: WorkflowExecutionInfo): Promise<void> {
     const executionId: unknown = info.memo?.['executionId'];
     const status = statuses[info.status.name];
-    // Workflows without executions of this kind, such as those that rate usage, have no such memo.
+    // Workflows of other kinds, such as rating of usage, have no execution id in their memo.
     if (typeof executionId !== 'string' || status === undefined) return;
     const { type, workflowId, runId } = info;
     const subject = { tenantId: keyword(info, 'TenantId'), actor: keyword(info, 'Actor') };
@@ -146,7 +152,7 @@ export class ExecutionWatch {
     });
   }
 
-  /** Whether this installation has started it: others must not write executions into a tenant. */
+  /** Whether this installation started it: others must not write executions into a tenant. */
   #isOurs(info: WorkflowExecutionInfo, listed: ListedWorkflow): boolean {
     const { temporal, log } = this.#platform;
     const signature: unknown = info.memo?.[signatureMemo];

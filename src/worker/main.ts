@@ -18,14 +18,14 @@ export interface RunningWorkers {
   /** Finishes what is under way and stops. */
   drain(): Promise<void>;
   /**
-   * Resolves with the reason when a worker ends that nobody has asked to; never otherwise. The process
-   * cannot go on without it: whoever started it ends the process, so that it is started again.
+   * Resolves with the reason when a worker stops unexpectedly; never otherwise. The process cannot
+   * go on without it: its caller ends the process, to be restarted.
    */
   readonly failed: Promise<Error>;
 }
 
 export interface WorkerOptions {
-  /** Around every activity; tests make steps fail with them. */
+  /** Interceptors of every activity; tests inject failures with them. */
   readonly activityInterceptors?: readonly ActivityInterceptorsFactory[];
   /** How it is looked for executions that Temporal ended, where not as usual. */
   readonly watch?: Partial<ExecutionWatchLimits>;
@@ -34,16 +34,16 @@ export interface WorkerOptions {
 }
 
 /**
- * Workflow tasks of this process at the same time. A flow keeps one until its step is done, and only a
- * free one takes a flow with its start (docs/decisions/0161); some are held by polls.
+ * Maximum concurrent workflow tasks of this process. A flow occupies a slot until its step is done,
+ * and an eager start needs a free one (docs/decisions/0161); polls occupy some.
  */
 const workflowTasksMax = 200;
 
-/** Attempts to deliver webhooks of this process at the same time. */
+/** Maximum concurrent attempts of this process to deliver webhooks. */
 const webhookAttemptsMax = 400;
-/** Decisions about deliveries at the same time; they are short. */
+/** Maximum concurrent workflow tasks of deliveries; they are short. */
 const webhookTasksMax = 10;
-/** Deliveries kept in memory between their attempts; another is read from its history again. */
+/** Delivery workflows cached between their attempts; others are replayed from their history. */
 const webhooksCachedMax = 200;
 
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
@@ -96,7 +96,7 @@ export async function startWorkers(
   const overdue = new OverdueWatch(platform, overdueMs);
   const projector = new UsageProjector(platform);
   const consumer = await UsageConsumer.open(platform);
-  // Whoever is told goes on by itself, and not in the trace of the activity that told it.
+  // The callback must not run in the trace of the activity that calls it.
   rated.tell = AsyncResource.bind(consumer.onRated);
   const dispatcher = new WebhookDispatcher(platform);
   delivered.tell = AsyncResource.bind(dispatcher.wake);
@@ -115,7 +115,9 @@ export async function startWorkers(
   };
 }
 
-/** Runs workers until they are stopped or one of them fails; then the instance is not ready any more. */
+/**
+ * Runs workers until they are stopped or one of them fails; then the instance is no longer ready.
+ */
 function run(workers: readonly Worker[], { health, log }: Platform) {
   let isStopping = false;
   let fail = (_reason: Error): void => undefined;

@@ -2,14 +2,17 @@ import { listBilledTenants, markOverdue } from '../activities/billing/overdue-in
 import { utcDate } from '../kernel/time/date.js';
 import type { Platform } from '../process/platform.js';
 
-/** How often it looks whether a day has begun, or an hour is over. */
+/** How often it checks for a new day, or a full hour. */
 const everyMsByDefault = 30_000;
-/** Within a day too: a run may post invoices that are due already, and a payment may be taken back. */
+/**
+ * Checked within a day, too: a run may post invoices that are due already, and the application of a
+ * payment may be removed.
+ */
 const againMs = 3_600_000;
 
 /**
- * Finds the invoices that have become overdue, of each tenant when a day (UTC) begins and once an hour.
- * Every process with workers does it; the first that finds an invoice marks it.
+ * Marks overdue invoices of each tenant at the begin of a day (UTC) and once an hour. Every process
+ * with workers runs it; the first one that finds an invoice marks it.
  */
 export class OverdueWatch {
   readonly #platform: Platform;
@@ -52,7 +55,7 @@ export class OverdueWatch {
     }
   }
 
-  /** A tenant that fails must not hide those that follow. */
+  /** An error of one tenant must not block the following ones. */
   async #lookAt(tenantId: string): Promise<void> {
     const now = this.#platform.now();
     if (this.#isDone(tenantId, now)) return;

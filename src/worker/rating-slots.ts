@@ -4,9 +4,11 @@ export interface Wanting {
   readonly partition: number;
 }
 
-/** Partitions whose events are rated at the same time: one computes while others write. */
+/** Partitions rated at the same time: one computes while others write. */
 const slotsMax = 4;
-/** For tenants that have none when the others are taken: nobody waits for the work of another. */
+/**
+ * For tenants without a slot when all others are taken, so that no tenant waits for another's work.
+ */
 const spareSlots = 4;
 const delayMinMs = 500;
 const delayMaxMs = 30_000;
@@ -19,21 +21,23 @@ interface Rest {
 }
 
 /**
- * Who is rated next (docs/decisions/0188-slots-of-rating.md): tenants in turn, each with no more than
- * its share while others want to work. A partition that failed has no slot until its rest is over.
+ * Schedules the partitions to rate (docs/decisions/0188-slots-of-rating.md): round robin over
+ * tenants, each with at most its share while others have work. A failed partition gets no slot
+ * during its back-off.
  */
 export class RatingSlots {
   readonly #shareMax: number;
   readonly #isInTheWay: (tenantId: string) => boolean;
   readonly #active = new Map<string, string>();
-  /** Since when a tenant, and a partition of it, was not served: the longest goes first. */
+  /** When a tenant, or a partition of it, was served last: the longest wait goes first. */
   readonly #servedAt = new Map<string, number>();
   readonly #rests = new Map<string, Rest>();
   #serving = 0;
 
   /**
-   * `share`: what one tenant may take while others want to work, above 0, at most 1. `isInTheWay`: whether
-   * others wait for what this process does beside rating; a tenant has one slot as long as they do.
+   * `share`: the fraction of slots that one tenant may use while others have work, above 0, at most
+   * 1. `isInTheWay`: whether requests of other tenants are answered late; meanwhile the tenant gets
+   * one slot.
    */
   constructor(share: number, isInTheWay: (tenantId: string) => boolean = () => false) {
     this.#isInTheWay = isInTheWay;
@@ -45,12 +49,12 @@ export class RatingSlots {
     return this.#active.size >= slotsMax;
   }
 
-  /** Partitions that wait for their next attempt. */
+  /** The number of partitions in back-off. */
   get resting(): number {
     return this.#rests.size;
   }
 
-  /** Takes slots for as many as may have one now, and answers with them. */
+  /** Assigns free slots to waiting partitions, and returns those that got one. */
   take<W extends Wanting>(waiting: readonly W[], now: number): W[] {
     this.#forgetRested(waiting);
     const idle = waiting
@@ -100,7 +104,7 @@ export class RatingSlots {
     return (this.#rests.get(keyOf(wanting))?.until ?? 0) > now;
   }
 
-  /** What waits no more was rated by another process. */
+  /** A partition that no longer waits was rated by another process. */
   #forgetRested(waiting: readonly Wanting[]): void {
     if (this.#rests.size === 0) return;
     const wanted = new Set(waiting.map(keyOf));
@@ -115,7 +119,7 @@ export class RatingSlots {
     this.#rests.delete(keyOf(wanting));
   }
 
-  /** Frees the slot of a range that failed: how often it has, and how long it rests. */
+  /** Frees the slot of a failed range; returns its number of failures and its back-off. */
   rest(wanting: Wanting, now: number): { readonly failures: number; readonly delayMs: number } {
     const key = keyOf(wanting);
     const failures = (this.#rests.get(key)?.failures ?? 0) + 1;

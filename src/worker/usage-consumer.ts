@@ -6,30 +6,34 @@ import { startWorkflow } from '../platform/temporal/workflow-start.js';
 import { RatingSlots } from './rating-slots.js';
 
 /**
- * Events of one workflow: alone, an event has one to itself; under load they share, since a workflow
- * costs about as much as rating 100 events. Its activity divides them into transactions.
+ * Maximum events of one workflow: a single event gets a workflow of its own; under load events are
+ * batched, since a workflow costs as much as rating about 100 events. Its activity divides them
+ * into transactions.
  */
 const batchEventsMax = 4_000;
-/** Looks for waiting events also when nobody told of any. */
+/** Interval of polling for events, in addition to notifications. */
 const pollMs = 1_000;
-/** How long the workers of this process are given to tell of the end, before Temporal is asked. */
+/** How long to wait for a notification from this process's workers before polling Temporal. */
 const tellMs = 1_000;
 /** How long `drain` waits for batches that are under way. */
 const drainMsMax = 8_000;
-/** When the slots are taken, only tenants that have none are looked for, and not at each publish. */
+/**
+ * When all slots are taken, the search is limited to tenants without one, at this interval instead
+ * of at each publish.
+ */
 const busyLookMs = 100;
-/** Failures of a range after which people have to look at it. */
+/** Failures of a range after which an alarm is raised. */
 const alarmFailures = 5;
-/** What a tenant may take while others want to work, where nothing is configured. */
+/** The default share of one tenant while others have work. */
 const defaultShare = 0.5;
 
 const keyOf = ({ tenantId, partition }: { tenantId: string; partition: number }): string =>
   `${partition}/${tenantId}`;
 
 /**
- * Takes what has arrived in the usage log and starts workflows that rate it, one after the other in
- * each partition. It holds no state that matters: where to go on is read from the database, and who
- * else does the same meets it at the workflow's id.
+ * Reads new events of the usage log and starts workflows that rate them, sequentially in each
+ * partition. It is stateless: offsets are read from the database, and a second process that starts
+ * the same batch joins the first one's workflow by its id.
  */
 export class UsageConsumer {
   readonly #platform: Platform;
@@ -60,7 +64,7 @@ export class UsageConsumer {
     return consumer;
   }
 
-  /** Told by the activity, in this process, that a range is rated. */
+  /** Called by the activity in this process after a range is rated. */
   readonly onRated = (range: UsageRange): void => {
     this.#tellers.get(`${keyOf(range)}/${range.firstOffset}`)?.();
   };
@@ -70,10 +74,11 @@ export class UsageConsumer {
     this.#isDraining = true;
     clearInterval(this.#timer);
     clearTimeout(this.#lookingLater);
-    // Told of no more, so that other processes take over what this one leaves.
+    // Leaves the consumer group, so that other processes take over its partitions.
     await this.#intake?.close();
     await this.#looking;
-    // A batch that waits for its database can be left: its workflow goes on when a worker is back.
+    // A batch that waits for its database can be abandoned: its workflow goes on with another
+    // worker.
     const limit = new AbortController();
     await Promise.race([
       Promise.all(this.#active.values()),
@@ -82,12 +87,12 @@ export class UsageConsumer {
     limit.abort();
   }
 
-  /** Looks for waiting events, and once more if it is called while looking. */
+  /** Searches for waiting events, and once more if it is called during a search. */
   #wake(): void {
     this.#mustLookAgain = true;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
-      // Someone called after the last look and before this moment.
+      // It was called after the last search and before this moment.
       if (this.#mustLookAgain && !this.#isDraining) this.#wake();
     });
   }
@@ -107,7 +112,7 @@ export class UsageConsumer {
     }
   }
 
-  /** Whether the last look was a moment ago; then the next one is in a moment. */
+  /** Whether the last search was a moment ago; then the next one is delayed. */
   #isLookingLater(): boolean {
     const delayMs = this.#lookedAt + busyLookMs - performance.now();
     if (delayMs <= 0) return false;
@@ -131,7 +136,7 @@ export class UsageConsumer {
     this.#platform.metrics.usageResting.set(this.#slots.resting);
   }
 
-  /** Rates the next batch of a partition; never throws: after a failure the partition rests. */
+  /** Rates the next batch of a partition; never throws: after a failure the partition backs off. */
   async #rate(waiting: WaitingPartition): Promise<void> {
     const { tenantId, partition, offset, end } = waiting;
     const endOffset = Math.min(end, offset + batchEventsMax);
@@ -176,8 +181,8 @@ export class UsageConsumer {
   }
 
   /**
-   * An event alone is rated in the trace of the request that published it; several have a trace of their
-   * own, which their activity links to those requests.
+   * A single event is rated in the trace of the request that published it; a batch has a trace of
+   * its own, linked by its activity to those requests.
    */
   async #traced<T>(
     { tenantId, partition, firstOffset, endOffset }: UsageRange,
@@ -190,7 +195,7 @@ export class UsageConsumer {
     return tracing.under(records[0]?.trace ?? undefined, work);
   }
 
-  /** Asks Temporal for the end of a workflow when nobody has told of it after a moment. */
+  /** Waits for the end of a workflow: by notification, then by polling Temporal. */
   async #ended(workflowId: string, told: Promise<void>): Promise<void> {
     const abort = new AbortController();
     void told.then(() => abort.abort());

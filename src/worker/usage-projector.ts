@@ -2,12 +2,12 @@ import { listProjectedTenants, projectUsage } from '../activities/usage/projecti
 import type { Platform } from '../process/platform.js';
 
 const projectMs = 500;
-/** A tenant with much to do lets the others have theirs after so many steps. */
+/** Maximum steps for one tenant before the others have their turn. */
 const stepsMax = 20;
 
 /**
- * Brings projections of usage up to the facts behind those who write them. Every process with workers
- * does it; the database lets one at a time work for a tenant.
+ * Merges usage deltas into totals in the background. Every process with workers runs it; an
+ * advisory lock admits one process at a time for a tenant.
  */
 export class UsageProjector {
   readonly #platform: Platform;
@@ -40,7 +40,7 @@ export class UsageProjector {
     }
   }
 
-  /** A tenant that fails must not hide those that follow. */
+  /** An error of one tenant must not block the following ones. */
   async #projectOf(tenantId: string): Promise<void> {
     try {
       for (let step = 0; step < stepsMax && !this.#isStopped; step += 1) {

@@ -8,9 +8,9 @@ import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../messag
 import type { Platform } from '../process/platform.js';
 import { startWorkflow } from '../platform/temporal/workflow-start.js';
 
-/** Looks for waiting deliveries also when nobody told of any. */
+/** Interval of polling for deliveries, in addition to notifications. */
 const pollMs = 1_000;
-/** How often what is kept no longer is deleted. */
+/** Interval of deleting deliveries beyond their retention. */
 const purgeMs = 3_600_000;
 /** Workflows that are started at the same time. */
 const startsMax = 20;
@@ -18,8 +18,8 @@ const startsMax = 20;
 type Claimed = Awaited<ReturnType<typeof claimDeliveries>>[number];
 
 /**
- * Takes deliveries from the outbox and starts a workflow for each. It holds no state: a delivery that
- * was taken up by a process that then died is taken up again, and meets its workflow by its id.
+ * Claims deliveries from the outbox and starts a workflow for each. It is stateless: a delivery
+ * claimed by a process that then died is claimed again, and joins its workflow by the workflow id.
  */
 export class WebhookDispatcher {
   readonly #platform: Platform;
@@ -61,7 +61,7 @@ export class WebhookDispatcher {
     await this.#purging;
   }
 
-  /** Looks for waiting deliveries, and once more if it is called while looking. */
+  /** Searches for waiting deliveries, and once more if it is called during a search. */
   readonly wake = (): void => {
     if (this.#isDraining) return;
     this.#mustLookAgain = true;
@@ -77,12 +77,12 @@ export class WebhookDispatcher {
       try {
         const claimed = await claimDeliveries(this.#platform);
         await this.#startAll(claimed);
-        // What was lost is rare, and comes minutes late anyway.
+        // Lost deliveries are rare, and minutes late anyway.
         if (this.#mustReclaim) {
           this.#mustReclaim = false;
           await this.#startAll(await reclaimDeliveries(this.#platform));
         }
-        // There may be more than one look may take.
+        // There may be more deliveries than one search may claim.
         if (claimed.length > 0) this.#mustLookAgain = true;
       } catch (error) {
         this.#platform.log.warn({ err: error }, 'cannot look for webhooks; trying again');

@@ -16,7 +16,7 @@ const interceptorPaths = ['tracing', 'signature', 'interceptors'].map((name) =>
   join(source, 'workflows', 'runtime', `${name}${extension}`),
 );
 
-/** The parts of the source that workflows are made of: they may import no other. */
+/** The source folders of workflow code; it may import no other. */
 const bundled = ['workflows', 'messages', 'kernel'];
 
 async function hashOfSources(): Promise<string> {
@@ -32,7 +32,9 @@ async function hashOfSources(): Promise<string> {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Where a bundle may be kept: beside the code, or, where that cannot be written, among temporary files. */
+/**
+ * Folders to cache a bundle in: beside the code, or, if that is read-only, the temporary folder.
+ */
 function cacheFolders(): string[] {
   return [
     join(dirname(source), 'node_modules', '.cache', 'durabill'),
@@ -43,7 +45,7 @@ function cacheFolders(): string[] {
 const codeIn = (path: string): Promise<string | undefined> =>
   readFile(path, 'utf8').catch(() => undefined);
 
-/** Written under another name first, so that nobody reads half a file. */
+/** Writes atomically, by renaming a temporary file, so that no process reads a partial bundle. */
 async function keep(folder: string, name: string, code: string): Promise<boolean> {
   const part = join(folder, `${name}.${process.pid}.part`);
   try {
@@ -57,9 +59,8 @@ async function keep(folder: string, name: string, code: string): Promise<boolean
 }
 
 /**
- * The code of the workflows as the sandbox runs it. Bundling takes seconds, so its result is kept,
- * under a name that changes with every source it is made from. The converter of failures, where there
- * is one, becomes part of it.
+ * The bundled code of the workflows for the sandbox. Bundling takes seconds, so the result is
+ * cached under a hash of all its sources. The failure converter, if there is one, is part of it.
  */
 export async function loadWorkflowBundle(
   log: Logger,
