@@ -1,12 +1,12 @@
 import { problem } from '../kernel/problem.js';
 import type { Metrics } from './metrics.js';
 
-/** Requests that one process takes in at a time: they are published in about a second. */
+/** Requests under way in one process: they are published in about a second. */
 const requestsMax = 1_000;
 const bytesMax = 64 * 1024 * 1024;
-/** The largest body of all: a share is never less. */
+/** The maximum size of a body: the byte share of a tenant is never less. */
 const bytesLeast = 1024 * 1024;
-/** For how long a tenant counts as one that sends after it has sent. */
+/** How long a tenant counts as active after its last request. */
 const presentMs = 1_000;
 
 interface UnderWay {
@@ -16,10 +16,11 @@ interface UnderWay {
 }
 
 /**
- * The door of ingestion. What is under way is bounded by number and by size, so that more usage than
- * can be published is refused at once, and takes neither memory nor the time of what was let in
- * (docs/decisions/0151). While several tenants send, none has more than its share under way, and there
- * is room beyond what one tenant can fill (docs/decisions/0171).
+ * Admission control of ingestion (back-pressure). Requests under way are limited by number and by
+ * size, so that usage above the publishing capacity is refused at once, and takes neither memory
+ * nor time from admitted requests (docs/decisions/0151). While several tenants send, each is
+ * limited to its share, and some capacity is reserved that one tenant cannot fill
+ * (docs/decisions/0171).
  */
 export class Admission {
   readonly #share: number;
@@ -34,8 +35,8 @@ export class Admission {
   }
 
   /**
-   * Lets a request of so many bytes in, until the function that is returned is called. 503: all that can
-   * be published is under way. 429: this tenant's share of it, and others send.
+   * Admits a request of so many bytes, until the returned function is called. 503: the process is
+   * at capacity. 429: the tenant has reached its share, and others are active.
    */
   enter(tenantId: string, bytes: number): () => void {
     const own = this.#tenantOf(tenantId);

@@ -3,7 +3,7 @@ import { link, mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/prom
 import { dirname, join } from 'node:path';
 import { StartupError, errorCode, firstLine } from './startup-error.js';
 
-/** What a data folder holds, so that no other file spells these names. */
+/** The files of a data folder; no other module spells these names. */
 export const dataFile = {
   instance: (dataDir: string) => join(dataDir, 'instance.json'),
   lock: (dataDir: string) => join(dataDir, 'instance.lock'),
@@ -16,7 +16,7 @@ export const dataFile = {
   log: (dataDir: string, server: string) => join(dataDir, 'log', `${server}.log`),
 };
 
-/** Makes the folder and shows that files can be written in it. */
+/** Creates the folder and checks that it is writable. */
 export async function prepareDataFolder(dataDir: string): Promise<void> {
   const probe = join(dataDir, `.write-${process.pid}`);
   try {
@@ -32,7 +32,7 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
   }
 }
 
-/** The sentence for a folder that cannot be written, whatever the reason is called. */
+/** The error for a folder that is not writable, whatever the system's error code. */
 export function unwritable(dataDir: string, error: unknown): StartupError {
   const reasons: Record<string, string> = {
     EACCES: 'permission denied',
@@ -49,7 +49,10 @@ export function unwritable(dataDir: string, error: unknown): StartupError {
   );
 }
 
-/** Replaces a file as a whole: a reader, or a crash, sees the old content or the new one. */
+/**
+ * Replaces a file atomically: a reader, or a restart after a crash, finds the old content or the
+ * new one.
+ */
 export async function writeWhole(path: string, content: string, mode = 0o600): Promise<void> {
   const part = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   await writeFile(part, content, { mode, flush: true });
@@ -57,8 +60,8 @@ export async function writeWhole(path: string, content: string, mode = 0o600): P
 }
 
 /**
- * The secret kept in this file (readable by its owner only), made when it is not there. Of two
- * processes that make it at once one wins, and both return the winner's.
+ * Reads the secret in this file (readable by its owner only), or creates it. Of two processes that
+ * create it at once one wins, and both return the winner's secret.
  */
 export async function readOrCreateSecret(
   path: string,

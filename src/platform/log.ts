@@ -31,11 +31,10 @@ const passwordForm = /(:\/\/[^\s:@/"]*:)[^\s@/"]+@/g;
 const hidden = '[secret]';
 
 /**
- * Hides what looks like a secret of ours wherever it stands, also in the message of an error: tokens,
- * access keys, secrets of webhooks, what follows `Bearer`, the password in an address.
- *
- * Callers write parts of these lines, so that the time must grow with the length alone: each form takes
- * all that it looks at, and none begins within what it has looked at in vain.
+ * Redacts secrets anywhere in a line, also in error messages: tokens, access keys, webhook secrets,
+ * the text after `Bearer`, the password in a URL.
+ * Callers control parts of these lines, so matching must take linear time: the patterns cannot
+ * backtrack, and none can begin inside a text that it has already scanned without a match.
  */
 export function hideSecrets(line: string): string {
   return line
@@ -45,16 +44,16 @@ export function hideSecrets(line: string): string {
     .replace(passwordForm, `$1${hidden}@`);
 }
 
-/** Of a text in a line: enough for every message and stack of ours. */
+/** Maximum length of one text in a line: enough for all messages and stacks of the product. */
 const textMax = 4_000;
-/** Of a whole line; what is longer has many long texts, and is cut where it says so. */
+/** Maximum length of a line; a longer one has many long texts, and is truncated with a mark. */
 const lineMax = 64 * 1024;
 
-/** Secrets are hidden before: of one that is cut in two, nobody would see that it is one. */
+/** Secrets are redacted before: a truncated secret would not be recognized. */
 const cut = (text: string, max = textMax): string =>
   text.length <= max ? text : `${hideSecrets(text).slice(0, max)}... (${text.length} characters)`;
 
-/** The texts that somebody else may have chosen, cut: those of fields, and of fields of fields. */
+/** Truncates texts that a caller may have chosen: those of fields, and of their fields. */
 function boundTexts(fields: Record<string, unknown>): Record<string, unknown> {
   for (const value of Object.values(fields)) {
     const isLong = typeof value === 'string' ? value.length > textMax : isPlainObject(value);
@@ -74,7 +73,7 @@ function mapTexts(fields: Record<string, unknown>, depth = 0): Record<string, un
   return Object.fromEntries(bounded);
 }
 
-/** A line without secrets, and not longer than anybody reads; still one object of JSON. */
+/** A line without secrets and of limited length; still one JSON object. */
 function presentLine(line: string): string {
   const shown = hideSecrets(line);
   if (shown.length <= lineMax) return shown;
@@ -85,7 +84,7 @@ function presentLine(line: string): string {
   return `${JSON.stringify({ level, time, start, msg })}\n`;
 }
 
-/** A path as a line of the log shows it: callers choose how long theirs are. */
+/** A path as the log shows it, truncated, since callers choose its length. */
 export const shownPath = (path: string): string => cut(path, 200);
 
 interface Fault {
@@ -98,7 +97,7 @@ interface Fault {
   readonly cause?: unknown;
 }
 
-/** Chosen fields alone: others of the database's errors quote the row, which is the customer's. */
+/** Only selected fields: others of database errors quote the row, which is customer data. */
 function presentError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, code, constraint, table, cause } = error as Fault;

@@ -1,7 +1,7 @@
 import type { WaitingPartition } from '../messages/broker.js';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Bounds in seconds: of what takes milliseconds, and of what waits for others. */
+/** Histogram buckets in seconds: for work of milliseconds, and for work that waits. */
 const quick = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const slow = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 
@@ -28,7 +28,7 @@ function addPoolGauge(registry: Registry, pool: () => PoolState): void {
   });
 }
 
-/** The lag as the usage consumer of this process saw it last: it looks every second at least. */
+/** The lag that the usage consumer of this process saw last; it polls at least every second. */
 function addLagGauge(registry: Registry) {
   let seen: readonly WaitingPartition[] = [];
   const lag = new Gauge({
@@ -48,7 +48,7 @@ function addLagGauge(registry: Registry) {
   };
 }
 
-/** Why requests were refused that were right in themselves. */
+/** Counts valid requests that were refused, by reason. */
 const refusalCounter = (registry: Registry) =>
   new Counter({
     name: 'durabill_refusals_total',
@@ -59,7 +59,7 @@ const refusalCounter = (registry: Registry) =>
     registers: [registry],
   });
 
-/** Usage that cannot be rated: events, and ranges of the log, for ever or for now. */
+/** Usage that cannot be rated: events, and ranges of the log, permanently or for now. */
 const usageMetrics = (registry: Registry) => ({
   usageRejected: new Counter({
     name: 'durabill_usage_rejected_events_total',
@@ -85,7 +85,7 @@ const usageMetrics = (registry: Registry) => ({
  */
 export type Metrics = ReturnType<typeof openMetrics>;
 
-/** `pool` is asked when somebody reads the metrics. */
+/** `pool` is called when the metrics are read. */
 export function openMetrics(pool: () => PoolState) {
   const registry = new Registry();
   const registers = [registry];

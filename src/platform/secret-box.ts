@@ -28,8 +28,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Nonce, tag and ciphertext (AES-256-GCM). Nonces are random: one key may seal 2^32 times (NIST SP
- * 800-38D, section 8.3). `context` is not kept; who opens must give the same.
+ * Nonce, tag and ciphertext (AES-256-GCM). Nonces are random: one key may encrypt 2^32 times (NIST
+ * SP 800-38D, section 8.3). `context` is the additional authenticated data: it is not stored, and
+ * opening needs the same.
  */
 export function sealBytes(key: Buffer, plain: Uint8Array, context = ''): Buffer {
   const nonce = randomBytes(nonceBytes);
@@ -39,7 +40,7 @@ export function sealBytes(key: Buffer, plain: Uint8Array, context = ''): Buffer 
   return Buffer.concat([nonce, cipher.getAuthTag(), bytes]);
 }
 
-/** What was sealed; throws when it was with another key or context, or has changed since. */
+/** The plain bytes; throws if the key or context differs, or the bytes were changed. */
 export function openBytes(key: Buffer, sealed: Uint8Array, context = ''): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
   const nonce = bytes.subarray(0, nonceBytes);
@@ -50,7 +51,7 @@ export function openBytes(key: Buffer, sealed: Uint8Array, context = ''): Buffer
   return Buffer.concat([plain, decipher.final()]);
 }
 
-/** What was sealed does not name its key: each is tried, and but one of them fits the tag. */
+/** Sealed text does not name its key: each key is tried, and only the right one fits the tag. */
 export function secretBox(key: Buffer, previous: readonly Buffer[] = []): SecretBox {
   const seal = (secret: string): string =>
     sealBytes(key, Buffer.from(secret, 'utf8')).toString('base64url');

@@ -19,7 +19,7 @@ export interface Progress {
   abort?: AbortSignal;
 }
 
-/** What this process has to do with the embedded servers of its data folder. */
+/** The embedded servers of a data folder as one process sees them. */
 export interface Tenure {
   /** False for a process that uses the servers of another one, or none. */
   isOwner: boolean;
@@ -49,7 +49,7 @@ export async function useConfiguredServers(config: Config): Promise<Tenure> {
   return configuredServers(config, await readOrCreateSecret(dataFile.secretKey(dataDir)));
 }
 
-/** Nothing is embedded, or nothing of it is ours. */
+/** For a process without embedded servers, or one that uses those of another process. */
 export function configuredServers(config: Config, secretKey: string): Tenure {
   return {
     isOwner: false,
@@ -69,8 +69,8 @@ export function configuredTemporal({ temporal }: Config): TemporalServer | undef
 }
 
 /**
- * Where one server is configured and another one embedded: the configured one is asked first, so that
- * nothing is started, or downloaded, for a start that cannot succeed.
+ * If one server is configured and another one embedded, checks the configured one first, so that
+ * nothing is started or downloaded for a start that cannot succeed.
  */
 export async function reachConfigured(config: Config): Promise<void> {
   const { databaseUrl } = config;
@@ -79,10 +79,10 @@ export async function reachConfigured(config: Config): Promise<void> {
   if (databaseUrl === undefined && temporal !== undefined) await reachTemporal(temporal);
 }
 
-/** Shows in one line what is wrong with DATABASE_URL, before anything is built on it. */
+/** Checks DATABASE_URL before anything depends on it; the error is one line. */
 export async function reachDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  // Of a connection that is lost, whoever waits for it is told.
+  // The pending query rejects when a connection is lost; the event needs no handling.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -106,7 +106,7 @@ export async function reachTemporal(temporal: TemporalServer | undefined): Promi
   throw new StartupError(`Cannot reach Temporal at TEMPORAL_ADDRESS ${address}: ${problem}.`);
 }
 
-/** Why there is no TCP connection to that place; undefined when there is. */
+/** The error of a TCP connection to that address; undefined if it succeeds. */
 export async function reach(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: 10_000 });

@@ -32,13 +32,16 @@ const kinds = {
   producer: SpanKind.PRODUCER,
 } as const;
 
-/** What the drain of a process has time for. */
+/** Time for the export of spans during the shutdown of a process. */
 const exportMsMax = 5_000;
-/** Spans of a busy second: a rating of a thousand events has some thirty, a request ten. */
+/**
+ * Capacity for the spans of a busy second: rating a thousand events makes some thirty, a request
+ * ten.
+ */
 const queueMax = 16_384;
 const linksMax = 128;
 
-/** Random ids, but where a span has one that others know already. */
+/** Random ids, unless a span's id is given because others refer to it. */
 class KnownIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   traceId: string | undefined;
@@ -83,7 +86,7 @@ function fail(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-/** The SDK tells errors as JSON, with their stacks. */
+/** The SDK logs errors as JSON, with their stacks. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
@@ -101,8 +104,9 @@ const contextOf = (traceparent: string): Context => {
 };
 
 /**
- * The traces of this process, by OpenTelemetry's SDK. The span that is under way is kept in a storage of our
- * own and nothing is registered globally: several instances may live in one process, as in tests.
+ * The traces of this process, by OpenTelemetry's SDK. The active span is in a context storage of
+ * our own, and nothing is registered globally: several instances may run in one process, as in
+ * tests.
  */
 export async function openTelemetry(settings: TracingSettings): Promise<Tracing> {
   const ids = new KnownIds();

@@ -1,4 +1,4 @@
-/** What a span tells of itself: ids, names and counts; never payloads, values of queries or tokens. */
+/** Attributes of a span: ids, names and counts; never payloads, values of queries or tokens. */
 export type SpanAttributes = Readonly<Record<string, string | number | undefined>>;
 
 /** A span that is under way. */
@@ -13,13 +13,13 @@ export interface SpanStart {
   readonly name: string;
   readonly kind?: 'server' | 'client' | 'producer';
   readonly attributes?: SpanAttributes;
-  /** The `traceparent` that it stands below; undefined: what is under way here. */
+  /** The `traceparent` of its parent; undefined: the active span. */
   readonly parent?: string | undefined;
-  /** The id of the trace that it begins where it stands below nothing. */
+  /** The trace id if it has no parent. */
   readonly traceId?: string;
 }
 
-/** A span of work that was done elsewhere, under an id that others know. */
+/** A span of work done elsewhere, with an id that others refer to. */
 export interface PastSpan extends SpanStart {
   readonly spanId: string;
   readonly startedAt: Date;
@@ -27,15 +27,15 @@ export interface PastSpan extends SpanStart {
   readonly failure?: string | undefined;
 }
 
-/** Where traces are told; an instance without `OTEL_EXPORTER_OTLP_ENDPOINT` has none. */
+/** Records traces; an instance without `OTEL_EXPORTER_OTLP_ENDPOINT` has none. */
 export interface Tracing {
-  /** Runs the work in a span, which ends with it; what the work does stands below that span. */
+  /** Runs the work in a span, which ends with it and is the parent of spans started by the work. */
   inSpan<T>(start: SpanStart, work: (span: LiveSpan) => Promise<T>): Promise<T>;
-  /** Runs the work where a `traceparent` leads, or under nothing. */
+  /** Runs the work with a `traceparent` as its parent, or without a parent. */
   under<T>(traceparent: string | undefined, work: () => Promise<T>): Promise<T>;
-  /** Starts a span below the one that is under way; undefined where none is. Call the result at the end. */
+  /** Starts a child of the active span; undefined without one. Call the result to end it. */
   begin(start: SpanStart): ((error?: unknown) => void) | undefined;
-  /** Tells of work that has ended just now. */
+  /** Records a span of work that has just ended. */
   record(span: PastSpan): void;
   /** Links the span that is under way to those that led to its work. */
   link(traceparents: Iterable<string>): void;
@@ -43,7 +43,7 @@ export interface Tracing {
   current(): string | undefined;
   /** For lines of the log. */
   ids(): { readonly traceId?: string; readonly spanId?: string };
-  /** Where it complains when spans cannot be delivered. */
+  /** Sets the function that logs failed exports. */
   complainTo(warn: (message: string) => void): void;
   /** Delivers what is left. */
   close(): Promise<void>;
@@ -58,11 +58,11 @@ export interface TracingSettings {
   readonly resource: Readonly<Record<string, string>>;
   /** The share of traces that begin here and are kept, from 0 to 1. */
   readonly ratio: number;
-  /** Whether whoever calls decides for the traces that he began. */
+  /** Whether the sampling decision of a caller's trace is followed. */
   readonly isParentHeeded: boolean;
 }
 
-/** Undefined where nothing is set; only else are the modules of OpenTelemetry loaded. */
+/** Undefined if no endpoint is set; the modules of OpenTelemetry are loaded only otherwise. */
 export async function openTracing(
   settings: TracingSettings | undefined,
 ): Promise<Tracing | undefined> {

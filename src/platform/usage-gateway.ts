@@ -3,7 +3,7 @@ import { problem, Problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Published, UsageBroker, UsageMessage } from '../messages/broker.js';
 
-/** A body of the ingestion endpoint; nobody has looked at it yet. */
+/** A body of the ingestion endpoint, not validated yet. */
 interface Ingestion {
   readonly key?: unknown;
   readonly message?: unknown;
@@ -14,7 +14,10 @@ export type PublishedResult = { readonly status: 'published' } & Published;
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** Text that the log can keep as it is; other values, and what no text column holds, as JSON. */
+/**
+ * A key as text: a string that the log can store as it is; any other value, and strings that a text
+ * column cannot hold, as JSON.
+ */
 function keyText(key: unknown): string | null {
   if (key === undefined || key === null) return null;
   const isStorable = typeof key === 'string' && !key.includes('\0') && key.isWellFormed();
@@ -35,7 +38,9 @@ function orgIdOf(scope: Scope, message: Readonly<Record<string, unknown>>): stri
   return orgId.replaceAll('\0', '\uFFFD').toWellFormed();
 }
 
-/** The gateway's checks; everything else is checked downstream and rejected there, visibly. */
+/**
+ * The gateway's validation; all other checks are made by rating, which rejects the event visibly.
+ */
 function toMessage(scope: Scope, body: unknown): UsageMessage {
   const { key, message }: Ingestion = isObject(body) ? body : {};
   if (!isObject(message)) {
@@ -70,8 +75,8 @@ export async function publishUsage(
 }
 
 /**
- * Publishes events in order; each is answered in its place, with a problem where it fails the checks
- * of the gateway (docs/decisions/0041).
+ * Publishes events in order; each is answered at its position, with a problem if the gateway's
+ * validation fails (docs/decisions/0041).
  */
 export async function publishUsageBatch(
   broker: UsageBroker,

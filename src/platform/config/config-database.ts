@@ -23,7 +23,10 @@ export const DatabaseEnvironment = Type.Object({
   }),
 });
 
-/** The owner of the tables does not stand for the login that processes use. */
+/**
+ * 'DATABASE_OWNER_URL' alone is refused: processes must not use the owner of the tables as their
+ * login.
+ */
 export function refuseOwnerAlone(values: Static<typeof DatabaseEnvironment>): void {
   if (values.DATABASE_OWNER_URL === undefined || values.DATABASE_URL !== undefined) return;
   throw new StartupError(

@@ -11,8 +11,8 @@ interface Waiting {
 }
 
 /**
- * Cancels what backends of PostgreSQL work on, through one small connection of its own: the pool may
- * be full of what is to be canceled.
+ * Cancels running statements of PostgreSQL backends, over a connection of its own: the pool may be
+ * full of the statements to be canceled.
  */
 export class Canceler {
   readonly #url: string;

@@ -14,7 +14,9 @@ import type { PooledConnection, Trail } from './tenant-client.js';
 import { timeLimits, type TimeLimits, type WorkKind } from './time-limits.js';
 import type { Tracing } from '../tracing.js';
 
-/** OIDs whose values must not become floats or shift with the time zone of this machine. */
+/**
+ * OIDs of types returned as text: they must not become floats or be shifted by the local time zone.
+ */
 const textTypes = new Set([
   pg.types.builtins.NUMERIC,
   pg.types.builtins.INT8,
@@ -26,12 +28,15 @@ const types = {
     textTypes.has(oid) ? (text: string) => text : pg.types.getTypeParser(oid, format as 'text'),
 };
 
-/** The tenant that platform work runs as where it serves all tenants; see the first migration. */
+/** The tenant id of platform work that serves all tenants; see the first migration. */
 const everyTenant = '*';
 
 type Limits = Readonly<Record<WorkKind, TimeLimits>>;
 
-/** Roles above row-level security become `durabill_app` for the rest of the session; true of them. */
+/**
+ * Switches roles that bypass row-level security to `durabill_app` for the rest of the session;
+ * returns whether it did.
+ */
 async function leaveSuperuser(connection: PooledConnection): Promise<boolean> {
   const { rows } = (await connection.query(
     `select rolsuper or rolbypassrls as "bypasses",
@@ -47,7 +52,7 @@ async function leaveSuperuser(connection: PooledConnection): Promise<boolean> {
 
 type OpenSession = (connection: PooledConnection) => Promise<void>;
 
-/** What begins a session; a login that may do too much is warned of once. */
+/** Sets up a session; a login with too many privileges is logged once. */
 function sessionOpener(log: Logger | undefined, tracing: Tracing | undefined): OpenSession {
   let hasWarned = false;
   return async (connection) => {
@@ -77,7 +82,9 @@ async function runTransaction<T>(
   }
 }
 
-/** A class, because one is made for every request: methods cost nothing then. */
+/**
+ * A class, because one is made for every request: unlike closures, its methods cost nothing then.
+ */
 class TenantHandle implements TenantDatabase {
   readonly tenantId: string;
   readonly #shared: Knex;
@@ -118,7 +125,7 @@ class TenantHandle implements TenantDatabase {
 export interface Database {
   /** For work that serves all tenants: keys, the usage log, waiting partitions. */
   readonly platform: Knex;
-  /** The way of one tenant; `trail` is who the audit names, `work` what the time limits are for. */
+  /** The handle of one tenant; `trail` is for the audit, `work` selects the time limits. */
   forTenant(tenantId: string, trail: Trail, work?: WorkKind): TenantDatabase;
   /** How full the pool is. */
   pool(): PoolState;
@@ -127,7 +134,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** What knex has to say goes where all else goes; errors reach whoever asked, too. */
+/** Sends knex's messages to our log; errors are thrown to the caller, too. */
 const knexLog = (log: Logger): NonNullable<Knex.Config['log']> => ({
   warn: (message: unknown) => log.warn({ err: message }, 'knex'),
   error: (message: unknown) => log.warn({ err: message }, 'knex'),

@@ -1,12 +1,14 @@
 import pg from 'pg';
 import type { Logger } from '../log.js';
 
-/** How long connecting may take: a server that is silent would keep this process deaf for ever. */
+/**
+ * Timeout of a connection attempt: without it, a silent server would block notifications for ever.
+ */
 const connectMsMax = 10_000;
 
 /**
- * Calls back when any process notifies a channel of PostgreSQL, and, without payload, after each time
- * that the connection was lost; reconnects until it is stopped by the function that is returned.
+ * Calls back on each NOTIFY on a channel of PostgreSQL, and, without payload, after each reconnect.
+ * Reconnects until the returned function is called.
  */
 export async function listen(
   url: string,
@@ -16,7 +18,7 @@ export async function listen(
 ): Promise<() => Promise<void>> {
   let client: pg.Client | undefined;
   let isClosed = false;
-  /** Whoever may log in to the database can send a notice that nobody understands: it ends nothing. */
+  /** Any login can send a notification with an invalid payload: it must not end the process. */
   const notify = (payload: string): void => {
     try {
       onNotice(payload);
@@ -43,7 +45,7 @@ export async function listen(
     next.on('end', () => reconnect());
     await next.query(`listen ${channel}`);
     client = next;
-    // Whatever was told while nobody listened.
+    // Notifications may have been missed without a connection.
     notify('');
   };
   await connect();

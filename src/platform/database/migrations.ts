@@ -8,9 +8,9 @@ import {
 import { grantService } from './service-role.js';
 
 /**
- * Below row-level security an index only serves comparisons that are leakproof, and only a superuser
- * can say that `ilike` and the text of JSON are (docs/decisions/0079, 0150). Not a migration: a dump
- * does not hold it.
+ * Under row-level security an index is used only for leakproof operators, and only a superuser can
+ * declare `ilike` and the text of JSON leakproof (docs/decisions/0079, 0150). Not a migration,
+ * since a dump does not contain it.
  */
 const allowIndexedSearch = `
   do $$ declare

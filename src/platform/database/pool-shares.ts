@@ -1,4 +1,4 @@
-/** A tenant's work waited too long for a connection, or too much of it waits already. */
+/** A tenant waited too long for a connection, or has too many waiting requests. */
 export class PoolBusyError extends Error {
   /** Known to `commands/rules/database-problem.ts`, as the codes of PostgreSQL are. */
   readonly code = 'POOL_BUSY';
@@ -24,9 +24,9 @@ interface ShareOptions {
 }
 
 /**
- * Divides the connections of a process among tenants (docs/decisions/0179). A tenth is left to the
- * platform itself. A tenant may hold more than its share only while a quarter of the others' is free,
- * so that whoever comes finds connections at once; who has to wait is served tenant by tenant.
+ * Divides the connections of a process among tenants (docs/decisions/0179). A tenth is reserved for
+ * the platform itself. A tenant may exceed its share only while a quarter of the others is free, so
+ * that a new tenant finds connections at once; waiting tenants are served round robin.
  */
 export class PoolShares {
   readonly #total: number;
@@ -49,8 +49,8 @@ export class PoolShares {
   }
 
   /**
-   * Takes a place for a connection; a promise only where it has to wait. `onWait` is given a function
-   * that gives up waiting.
+   * Takes a place for a connection; returns a promise only if it has to wait. `onWait` is called
+   * with a function that cancels waiting.
    */
   enter(
     tenantId: string,
@@ -111,14 +111,14 @@ export class PoolShares {
     });
   }
 
-  /** Gives what is free to those who wait, one of each tenant in turn. */
+  /** Assigns free places to waiting tenants, round robin. */
   #serve(): void {
     for (const [tenantId, queue] of this.#waiting) {
       if (this.#used >= this.#total) return;
       if (!this.#mayEnter(tenantId)) continue;
       const waiter = queue.shift();
       this.#waiting.delete(tenantId);
-      // Behind the others; the loop comes to it again while something is free.
+      // The tenant goes to the end of the queue; the loop returns to it while places are free.
       if (queue.length > 0) this.#waiting.set(tenantId, queue);
       if (waiter === undefined) continue;
       this.#take(tenantId);

@@ -21,8 +21,8 @@ export interface MigrationRun {
   /** Called before each migration with its name. */
   readonly onStep?: ((name: string) => void) | undefined;
   /**
-   * How long a migration waits for a lock. While it waits, everybody who comes after it waits behind
-   * it, even readers: it gives up and tries again instead.
+   * Lock timeout of a migration. While it waits, all later statements on the table queue behind it,
+   * even reads: it gives up and retries instead.
    */
   readonly lockTimeoutMs?: number;
   /** How often a migration is tried that got no lock. */
@@ -79,9 +79,9 @@ export function readMigrationState(
 }
 
 /**
- * One process migrates at a time. The lock belongs to the session, so that it goes with a process that
- * dies. It is asked for again and again and not waited for: an index that is made concurrently waits
- * for all statements of others, and so for one that waits for this lock.
+ * One process migrates at a time. The advisory lock belongs to the session, so it is released when
+ * its process dies. It is polled, not waited for: building an index concurrently waits for all
+ * running statements, and would deadlock with one that waits for this lock.
  */
 async function lockMigrations(db: Knex): Promise<void> {
   for (;;) {
@@ -91,7 +91,7 @@ async function lockMigrations(db: Knex): Promise<void> {
     if (rows[0]?.locked === true) break;
     await sleep(betweenLooksMs);
   }
-  // knex has a lock of its own, in a table: one that can be seen here is of a process that died.
+  // knex has a lock of its own, in a table; if it is held now, its process has died.
   await db.raw(`do $$ begin
     if to_regclass('knex_migrations_lock') is not null then
       update knex_migrations_lock set is_locked = 0 where is_locked <> 0;
@@ -104,7 +104,7 @@ const optionsOf = (directory: string): Knex.MigratorConfig => ({
   loadExtensions: ['.js'],
 });
 
-/** Does one migration, up or down, in a transaction that also keeps that it is done. */
+/** Runs one migration, up or down, in the transaction that also records it. */
 async function runMigration(
   db: Knex,
   { directory, lockTimeoutMs = 5_000, attempts = 10 }: MigrationRun,
@@ -115,7 +115,7 @@ async function runMigration(
   const file = pathToFileURL(join(directory, name)).href;
   const { config: own } = (await import(file)) as MigrationModule;
   if (own?.transaction === false) {
-    // What is made concurrently keeps nobody waiting while it waits.
+    // A concurrent index build blocks nobody while it waits, so it needs no lock timeout.
     await db.raw('set lock_timeout = 0');
     await db.migrate[way](config);
     return;
@@ -142,9 +142,9 @@ async function runMigration(
 }
 
 /**
- * Does what is pending, oldest first, and returns the names. Each migration is committed by itself: no
- * lock is held longer than its own statements. A database in which nothing is yet has nobody who
- * could wait, and is made in one go.
+ * Runs pending migrations, oldest first, and returns their names. Each is committed by itself, so
+ * that no lock is held longer than its own statements. In an empty database nobody waits, and all
+ * run in one transaction.
  */
 export function runPendingMigrations(databaseUrl: string, run: MigrationRun): Promise<string[]> {
   return withDatabase(databaseUrl, async (db) => {

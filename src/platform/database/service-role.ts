@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Tables that running processes only read, or do not know: what is in the audit stands, and keys and
- * tenants are made by the owner's side (the start, the command line).
+ * Tables that running processes only read, or cannot access: the audit is append-only, and keys and
+ * tenants are created by the owner's login (the start, the command line).
  */
 const readOnly = ['access_key', 'audit', 'audit_seal', 'seller', 'signing_key', 'tenant'];
 const closed = ['audit_sealing'];
@@ -12,10 +12,9 @@ const migrations = ['knex_migrations', 'knex_migrations_lock'];
 const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 
 /**
- * The group whose members are the logins of running processes, and what they may do. Not a
- * migration: roles belong to the server and not to the database, so that a dump does not hold them,
- * and tables of later migrations are granted too. An owner that may not make roles finds the group
- * made by an administrator, or does without.
+ * The group role of the logins of running processes, with its privileges. Not a migration: roles
+ * belong to the server, so a dump does not contain them, and later tables need grants, too. An
+ * owner that may not create roles uses a group created by an administrator, or none.
  */
 const grantServiceSql = `
   do $$ begin
@@ -68,8 +67,8 @@ export async function grantService(owner: Knex): Promise<void> {
 }
 
 /**
- * Makes the login of running processes, or gives it this password. It may do nothing but what its
- * group may, and can become no other role.
+ * Creates the login of running processes, or sets its password. It has the privileges of its group
+ * only, and cannot switch to another role.
  */
 export async function ensureLogin(owner: Knex, name: string, password: string): Promise<void> {
   await owner.transaction(async (trx) => {

@@ -13,11 +13,14 @@ type Callback = (error: unknown, result: unknown) => void;
 const textMax = 2_000;
 const described = new LRUCache<string, SpanStart>({ max: 1_000 });
 
-/** Literals stand in statements of ours where they begin a transaction: who acts, for the audit. */
+/**
+ * Removes literals; our statements have them where they begin a transaction, with the actor for the
+ * audit.
+ */
 const withoutLiterals = (sql: string): string =>
   sql.replace(/'(?:[^']|'')*'/g, '?').replace(/(?<![\w$."])\d+(?:\.\d+)?\b/g, '?');
 
-/** Named after what it does to which table: few names, and no value among them. */
+/** A span name from the operation and the table: few names, without values. */
 function describe(sql: string): SpanStart {
   const known = described.get(sql);
   if (known) return known;
@@ -40,8 +43,8 @@ function describe(sql: string): SpanStart {
 }
 
 /**
- * Gives every query of a new connection a span below what is under way; the one place that all of them
- * pass, those of knex and prepared ones. What nobody asked for (polls) has none.
+ * Gives each query of a new connection a span below the active one, at the single point that all
+ * queries pass, those of knex and prepared ones. Queries without an active span (polls) get none.
  */
 export function traceQueries(
   tracing: Tracing,

@@ -19,7 +19,7 @@ export interface PooledConnection {
   work?: WorkKind;
   /** Whether it counts for its tenant's share of the pool. */
   isShared?: boolean;
-  /** While its statement is being canceled: the next one must not be hit. */
+  /** Set while its statement is being canceled: the next statement must not be hit. */
   canceling?: Promise<void> | undefined;
 }
 
@@ -34,10 +34,7 @@ export interface Trail {
 const setConfig = (name: string, value: string, isLocal: boolean): string =>
   `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`;
 
-/**
- * A transaction that tells the database whose it is, and how long its statements may take, with the
- * statement that begins it.
- */
+/** A transaction whose BEGIN statement also sets the actor for the audit and the time limits. */
 class TrailedTransaction extends PostgresTransaction {
   readonly #trail: Partial<Trail>;
   readonly #limits: TimeLimits;
@@ -67,7 +64,7 @@ class TrailedTransaction extends PostgresTransaction {
   }
 }
 
-/** Work was given up because nobody waits for it; told apart by nobody, so like a canceled statement. */
+/** The work was abandoned because its caller has left; handled like a canceled statement. */
 class AbandonedError extends Error {
   readonly code = sqlState.queryCanceled;
 
@@ -82,15 +79,15 @@ const done = Promise.resolve();
 const cancelDelayMinMs = 50;
 const cancelDelayMaxMs = 1_000;
 
-/** A request, a step or a batch: what it holds of the pool, and what it waits for. */
+/** A request, a step or a batch, with the connections that it holds or waits for. */
 export class Caller {
   readonly connections = new Set<PooledConnection>();
-  /** Of those that are open: work within them must not wait for others of its tenant. */
+  /** Open transactions: work within them must not wait for other work of the tenant. */
   transactions = 0;
   isGone = false;
   giveUp: ((error: Error) => void) | undefined;
 
-  /** Ends what is done and waited for; nothing new is begun. */
+  /** Cancels running statements and pending waits; no new ones are started. */
   abandon(cancel: (pid: number) => Promise<void>): void {
     if (this.isGone) return;
     this.isGone = true;
@@ -98,7 +95,7 @@ export class Caller {
     for (const connection of this.connections) void this.#end(connection, cancel);
   }
 
-  /** Again and again: between two statements there is nothing to cancel. */
+  /** Repeated, since between two statements there is nothing to cancel. */
   async #end(connection: PooledConnection, cancel: (pid: number) => Promise<void>): Promise<void> {
     for (let delayMs = cancelDelayMinMs; this.connections.has(connection);) {
       connection.canceling = cancel(connection.pid);
@@ -119,10 +116,11 @@ interface TenantClientOptions {
 }
 
 /**
- * A knex client on the shared pool whose connections carry one tenant's id and the time limits of a
- * kind of work in the session, set when a connection is taken and only when they differ: a query
- * costs no extra round trip as long as the same tenant uses the connection for the same kind of work
- * (docs/decisions/0001-tenant-at-checkout.md). Before it takes one, it waits for its tenant's turn.
+ * A knex client on the shared pool. Its sessions carry the tenant's id and the time limits of a
+ * kind of work, set when a connection is acquired, and only if they differ: repeated use by one
+ * tenant for the same kind of work needs no extra round trip
+ * (docs/decisions/0001-tenant-at-checkout.md). Before it acquires a connection, it waits for its
+ * tenant's turn.
  */
 export function tenantClient({ tenantId, work, limits, shares }: TenantClientOptions) {
   const isPrepared = (connection: PooledConnection): boolean =>
@@ -167,7 +165,7 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
       try {
         if (!isPrepared(connection)) await prepare(connection);
         caller?.connections.add(connection);
-        // Between the look above and this one it may have left.
+        // The caller may have left since the check above.
         if ((caller as { isGone: boolean } | undefined)?.isGone === true)
           throw new AbandonedError();
         return connection;
@@ -185,7 +183,9 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
       return done;
     }
 
-    /** Not private by `#`: what `forCaller` makes inherits from a client, and is none. */
+    /**
+     * Not a `#` private method: the object of `forCaller` inherits from a client without being one.
+     */
     giveBack(connection: PooledConnection): void {
       const { isShared } = connection;
       connection.isShared = false;
@@ -195,15 +195,14 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
   };
 }
 
-/** What knex keeps behind its functions, and does not declare. */
+/** Internals of knex, which its types do not declare. */
 interface Inner {
   readonly context: { client: object; queryBuilder(): Knex.QueryBuilder };
 }
 
 /**
- * The same handle for one caller, so that what it does can be told from what others do. Made for
- * every request: it shares everything with the handle but the client, which shares everything but
- * the caller.
+ * The same handle for one caller, so that its statements can be canceled separately. Made for every
+ * request, by prototype: it shares all but the client, which shares all but the caller.
  */
 export function forCaller(handle: Knex, caller: Caller): Knex {
   const shared = handle as unknown as Inner;

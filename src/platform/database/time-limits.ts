@@ -5,7 +5,7 @@
  */
 export type WorkKind = 'request' | 'step' | 'batch';
 
-/** How long PostgreSQL works for one of us before it gives up, in milliseconds. */
+/** Timeouts of PostgreSQL for our sessions, in milliseconds. */
 export interface TimeLimits {
   /** A statement outside of transactions. */
   readonly readMs: number;
@@ -13,7 +13,7 @@ export interface TimeLimits {
   readonly writeMs: number;
   /** Waiting for one lock. */
   readonly lockMs: number;
-  /** A transaction that does nothing: its process hangs, or has forgotten it. */
+  /** An idle transaction: its process hangs, or has lost it. */
   readonly idleMs: number;
   /** A transaction as a whole, where PostgreSQL is 17 or newer. */
   readonly transactionMs: number;

@@ -1,6 +1,6 @@
 import type { FlowOutcome } from '../../messages/flow-run.js';
 
-/** Somebody who waits for the end of an execution. */
+/** A request that waits for the end of an execution. */
 export interface FlowReply {
   /** Resolves when the execution ends in this process, which may be never. */
   readonly outcome: Promise<FlowOutcome>;
@@ -11,8 +11,8 @@ export interface FlowReply {
 type Listener = (outcome: FlowOutcome) => void;
 
 /**
- * Tells requests of this process how their flows ended, the moment that is committed: asking Temporal
- * takes as long again as the flow itself. Who is in another process has to ask.
+ * Notifies requests of this process of the outcome of their flows right after the commit: polling
+ * Temporal would take as long as the flow itself. Requests in other processes have to poll.
  */
 export class FlowReplies {
   readonly #listeners = new Map<string, Set<Listener>>();

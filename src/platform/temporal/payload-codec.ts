@@ -9,7 +9,7 @@ import { decode, encode } from '@temporalio/common/lib/encoding.js';
 import proto from '@temporalio/proto';
 import { openBytes, sealBytes } from '../secret-box.js';
 
-/** The keys of what Temporal keeps: one that is written with, and those that are read with. */
+/** The keys that encrypt payloads in Temporal: the current one, and all that decrypt. */
 export interface PayloadKeys {
   /** The id of the key that is written with. */
   readonly current: string;
@@ -28,10 +28,10 @@ const unsealedMessage =
 const { Payload: PayloadMessage } = proto.temporal.api.common.v1;
 
 /**
- * Seals what workflows and activities are given and give before it reaches Temporal (AES-256-GCM), and
- * opens it again (docs/decisions/0142). Each payload names its key, so that keys can be replaced. One that
- * is not sealed was not written by us, and is refused; while sealing begins it is read until a stated
- * instant (docs/decisions/0206).
+ * Encrypts the inputs and outputs of workflows and activities before they reach Temporal
+ * (AES-256-GCM), and decrypts them (docs/decisions/0142). Each payload names its key, for key
+ * rotation. A payload that is not encrypted is refused as foreign; during the introduction of
+ * encryption it is accepted until a configured instant (docs/decisions/0206).
  */
 export function payloadCodec({ current, byId, unsealedUntil }: PayloadKeys): PayloadCodec {
   const keyOf = (id: string): Buffer => {
@@ -66,8 +66,8 @@ export function payloadCodec({ current, byId, unsealedUntil }: PayloadKeys): Pay
 }
 
 /**
- * Opens what can be opened and takes everything else for null: in a list, what somebody else wrote into
- * the memo of one entry must not hide the others.
+ * Decrypts what it can, and returns null for the rest: in a list, one entry with a foreign memo
+ * must not hide the others.
  */
 export function listCodec(codec: PayloadCodec | undefined): PayloadCodec {
   const open = async (payload: Payload): Promise<Payload> => {

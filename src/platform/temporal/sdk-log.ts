@@ -23,8 +23,8 @@ const isFlowFault = (value: unknown): value is FlowFault =>
 const isOfCaller = ({ kind }: FlowFault): boolean => kind !== 'internal' && kind !== 'timeout';
 
 /**
- * Writes a line of Temporal's SDK into our log: with the errors in it, and without an alarm for a flow that
- * was refused for a reason that its caller is told.
+ * Writes a line of Temporal's SDK to our log, with its errors; a flow refused because of its
+ * request is no alarm.
  */
 export function logFromSdk(
   log: Logger,

@@ -5,8 +5,8 @@ import { defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/c
 const delayMsMax = 2_000;
 
 /**
- * The SDK's own retries of calls, which can be ended: it tries again from a timer, and a timer that
- * finds its connection closed would throw where nobody can catch it.
+ * The SDK's retries of calls, made cancelable: the SDK retries from a timer, which would throw an
+ * unhandled error when its connection is closed.
  */
 export function closableRetries() {
   const defaults = defaultGrpcRetryOptions();
@@ -23,7 +23,7 @@ export function closableRetries() {
   });
   return {
     interceptor,
-    /** Tries nothing more; resolves when no retry is waiting, so that the connection may be closed. */
+    /** Stops retrying; resolves when no retry is pending, so that the connection may be closed. */
     async end(): Promise<void> {
       isClosing = true;
       const restMs = lastRetryAt - Date.now();

@@ -47,10 +47,12 @@ export interface Temporal {
   readonly waiter: Client;
   /** Lists workflows and schedules, whatever others wrote into the memo of one. */
   readonly lister: Client;
-  /** Told of every workflow that was started: its type, and whether a worker here took it at once. */
+  /** Called for every started workflow with its type, and whether it was an eager start. */
   readonly onStarted: (workflow: string, isEager: boolean) => void;
   ping(): Promise<void>;
-  /** Asks for the cancellation of a run, or of that in which it goes on; one that has ended is left as it is. */
+  /**
+   * Requests the cancellation of a run or its continuation; one that has ended is left as it is.
+   */
   cancel(workflowId: string, runId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -75,7 +77,7 @@ async function registerSearchAttributes(connection: Connection, namespace: strin
   }
 }
 
-/** What a caller is told when Temporal does not do what it is asked; the log has the reason. */
+/** The problem for callers when a call to Temporal fails; the log has the cause. */
 export function temporalProblem(cause: unknown): Problem {
   const away = problem.unavailable(
     'The workflow service does not answer at the moment; try again.',
@@ -88,9 +90,9 @@ export function temporalProblem(cause: unknown): Problem {
 let sdkLog: Logger | undefined;
 
 /**
- * Sends what the SDK logs to our log, and has it count, where that is asked for; before the first
- * native connection of this process. Of several instances in one process, as tests have them, the one
- * that was opened last has the lines. Answers with the address of the metrics.
+ * Routes the SDK's log to our log, and enables its metrics if requested; must run before the first
+ * native connection of this process. With several instances in one process, as in tests, the latest
+ * one gets the lines. Returns the address of the metrics.
  */
 export async function installRuntime(log: Logger, hasMetrics = false): Promise<string | null> {
   const isInstalled = sdkLog !== undefined;
@@ -98,7 +100,7 @@ export async function installRuntime(log: Logger, hasMetrics = false): Promise<s
   if (isInstalled) return null;
   const bindAddress = hasMetrics ? `127.0.0.1:${await freePort()}` : null;
   const logger = new DefaultLogger('INFO', (entry) => logFromSdk(sdkLog ?? log, entry));
-  // The process itself decides when its workers stop: on a signal they drain with everything else.
+  // The process stops its workers itself: on a signal they drain with everything else.
   const logging = { filter: makeTelemetryFilterString({ core: 'WARN' }), forward: {} };
   const metrics = bindAddress === null ? {} : { metrics: { prometheus: { bindAddress } } };
   const telemetryOptions = { logging, ...metrics };
@@ -162,8 +164,8 @@ export async function openTemporal(
     onStarted,
     async cancel(workflowId, runId) {
       const { workflow } = waiter;
-      // A workflow that goes on in another history keeps the id of the first; one that was reset has
-      // another. Asking for what has ended is no error, so the first is asked for first.
+      // A continued workflow keeps the first run's id, but one that was reset gets another.
+      // Canceling a closed workflow is no error, so the chain of the first run is tried first.
       const chain = workflow.getHandle(workflowId, undefined, { firstExecutionRunId: runId });
       for (const handle of [chain, workflow.getHandle(workflowId, runId)]) {
         try {

@@ -20,15 +20,15 @@ export interface WorkflowToSign {
   readonly input: unknown;
 }
 
-/** A workflow of which only that is known by which Temporal lists it. */
+/** A workflow by the fields that Temporal's list has. */
 export interface ListedWorkflow extends SignedSubject {
   readonly type: string;
   readonly workflowId: string;
 }
 
 /**
- * Proves that this installation has started a workflow, for this tenant, actor, execution and input:
- * whoever reaches Temporal can start any workflow (docs/decisions/0205).
+ * Proves that this installation started a workflow, for this tenant, actor, execution and input:
+ * anyone with access to Temporal can start any workflow (docs/decisions/0205).
  */
 export interface WorkflowSigner {
   /** Throws for a workflow whose input names no tenant. */
@@ -50,7 +50,7 @@ interface SignerOptions extends SecretKeys {
 const digestOf = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('base64url');
 
-/** As Temporal gives it back: without what JSON leaves out. */
+/** A value as Temporal returns it: without properties that JSON leaves out. */
 const asJson = (value: object): unknown => JSON.parse(JSON.stringify(value));
 
 const isEqual = (left: string, right: string): boolean => {
@@ -107,8 +107,9 @@ const signatureOf = (headers: Headers): unknown => {
 };
 
 /**
- * Refuses every activity whose workflow this installation has not started, or for another tenant, actor,
- * execution or input: it does nothing, its workflow fails, and the log says so.
+ * Refuses activities of a workflow that this installation did not start, or that it started for
+ * another tenant, actor, execution or input: nothing is done, the workflow fails, and the refusal
+ * is logged.
  */
 export const authenticateActivities =
   (signer: WorkflowSigner, log: Logger): ActivityInterceptorsFactory =>

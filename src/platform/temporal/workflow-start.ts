@@ -28,20 +28,22 @@ interface Subject {
 export interface WorkflowStart {
   /** The name of the workflow function. */
   readonly type: string;
-  /** A business key: it is what two that want the same meet at. */
+  /** The workflow id: starts with the same id join or exclude each other. */
   readonly workflowId: string;
   readonly input: object;
   readonly subject: Subject;
   /** One line for people who read the Temporal UI. */
   readonly summary: string;
   /**
-   * Whether one that runs under this id already is another request: then the start is refused
-   * (`isAlreadyRunning` tells) instead of joining it.
+   * Whether a start is refused (`isAlreadyRunning` returns true) instead of joined while a workflow
+   * with this id runs, since that is another request.
    */
   readonly isExclusive?: boolean;
-  /** Whether it runs once under this id, though it has ended since: who asks again has its result. */
+  /**
+   * Whether the id is used once, even after the workflow has ended: later starts get its result.
+   */
   readonly isOnce?: boolean;
-  /** Id of the execution that the database keeps of it; see `watchExecutions`. */
+  /** Id of the database's execution of this workflow; see `watchExecutions`. */
   readonly executionId?: string;
   /** Where its workers are; that of the product, when it is left out. */
   readonly taskQueue?: string;
@@ -62,9 +64,8 @@ const keys = {
 };
 
 /**
- * How long Temporal waits for a worker to finish a workflow task before another may have it: a worker
- * that was killed holds up its workflows no longer than this. Local activities that last longer report
- * that they live.
+ * Timeout of a workflow task: after this time the workflows of a killed worker go on elsewhere.
+ * Longer local activities send heartbeats.
  */
 const workflowTaskTimeout = '5 s';
 
@@ -85,7 +86,8 @@ export async function startWorkflow(
     workflowIdConflictPolicy:
       isExclusive === true ? WorkflowIdConflictPolicy.FAIL : WorkflowIdConflictPolicy.USE_EXISTING,
     ...defined({ workflowExecutionTimeout: executionTimeout }),
-    // That the work was done is known to the database alone: Temporal may remember another one.
+    // Only the database can tell that the work was done: Temporal may have a closed workflow of
+    // another request.
     workflowIdReusePolicy:
       isOnce === true
         ? WorkflowIdReusePolicy.REJECT_DUPLICATE
@@ -104,7 +106,7 @@ export async function startWorkflow(
   return handle;
 }
 
-/** Starts a workflow, or finds the one that runs, or ran, under its id; the id of its run. */
+/** Starts a workflow, or finds the one with its id; returns the run id. */
 async function startOrFind(temporal: Temporal, start: WorkflowStart): Promise<string> {
   try {
     return (await startWorkflow(temporal, start)).firstExecutionRunId;

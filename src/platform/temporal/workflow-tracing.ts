@@ -16,7 +16,7 @@ const subjectAttributes = ({ tenantId, executionId }: TraceSubject): SpanAttribu
   'durabill.execution_id': executionId,
 });
 
-/** Starts of workflows, which hand their trace on. */
+/** Passes the trace on to workflows that are started. */
 export function traceStarts(tracing: Tracing): WorkflowClientInterceptor {
   return {
     startWithDetails: (input, next) =>
@@ -37,7 +37,7 @@ export function traceStarts(tracing: Tracing): WorkflowClientInterceptor {
   };
 }
 
-/** Activities, below the runs that ask for them; those of a run that nobody traced share a trace. */
+/** Traces activities below the runs that schedule them; those of an untraced run share a trace. */
 export const traceActivities =
   (tracing: Tracing): ActivityInterceptorsFactory =>
   ({ info }) => ({
@@ -68,8 +68,8 @@ interface TraceSinks extends Sinks {
 }
 
 /**
- * Runs of workflows, told of when they have ended. A worker that does not trace may meet one that was started
- * by a process that does.
+ * Spans of workflow runs, recorded at their end. A worker without tracing may get workflows started
+ * by a process with it.
  */
 export const traceSinks = (tracing: Tracing | undefined): InjectedSinks<TraceSinks> => ({
   tracing: {
