@@ -49,12 +49,12 @@ export async function createAccessKey(db: Knex, request: AccessKeyRequest): Prom
   return `${prefix}_${id}_${secret}`;
 }
 
-/** The id in a key, by which it is known. */
+/** The id within a key. */
 export const accessKeyId = (key: string): string => key.split('_')[1] ?? '';
 
 /**
- * Whose key it is, and whether its tenant is suspended; undefined for a key that is unknown or
- * revoked. Whether it has expired, its credential says.
+ * The owner of a key, and whether the tenant is suspended; undefined for a key that is unknown or
+ * revoked. Expiry is checked with the credential.
  */
 export async function findAccessKey(
   db: Knex,
@@ -85,10 +85,10 @@ export async function findAccessKey(
   };
 }
 
-/** Between two notes of the use of one key, by one process. */
+/** Minimum time between two updates of a key's `usedAt` by one process. */
 const noteMs = 60_000;
 
-/** Notes when keys are used, at most once a minute and beside the request. */
+/** Records the use of keys, at most once a minute and without delaying the request. */
 export interface KeyUses {
   note(identity: Identity, usedAt: Date): void;
 }
@@ -104,7 +104,7 @@ export function openKeyUses(db: Knex): KeyUses {
          on conflict (access_key_id) do update set used_at = excluded.used_at
          where known.used_at < excluded.used_at - interval '1 minute'`,
         [credential.id, tenantId, usedAt],
-        // What cannot be noted now is noted with a later use.
+        // A failed update is made up for by a later use.
       ).catch(() => noted.delete(credential.id));
     },
   };
@@ -129,7 +129,7 @@ export async function listAccessKeys(db: Knex, tenantId: string): Promise<Access
     .orderBy('createdAt', 'desc');
 }
 
-/** Revokes a key and tells whose it was; undefined when there is none of that id that is valid. */
+/** Revokes a key and returns its tenant; undefined when there is no valid key of that id. */
 export async function revokeAccessKey(db: Knex, id: string): Promise<string | undefined> {
   const [revoked] = await db('accessKey')
     .where({ id })

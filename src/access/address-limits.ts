@@ -4,13 +4,14 @@ import type { ClientAddress } from './client-address.js';
 import type { Metrics } from '../platform/metrics.js';
 
 /**
- * What anybody may do in a minute from one address, without being known: bearer values, sign-ins at the
- * consent screen and requests for tokens that fail, authorizations that are begun, clients.
+ * Limits by address and minute for requests without authentication: failed bearer values, failed
+ * sign-ins at the consent screen, failed token requests, started authorizations, and client
+ * registrations.
  */
 const perMinute = { credential: 300, signIn: 30, token: 120, authorize: 120, register: 300 };
 export type AddressLimit = keyof typeof perMinute;
 
-/** This machine, and a proxy that does not say for whom, speak for many. */
+/** Loopback, and a proxy that does not forward client addresses, stand for many clients. */
 const manyTimes = 100;
 const windowMs = 60_000;
 const addressesMax = 50_000;
@@ -18,9 +19,9 @@ const knownMax = 10_000;
 const knownMs = 3_600_000;
 
 /**
- * Limits by address, for what comes before anybody is known. Each process counts alone, and mostly what
- * failed. A bearer value that was valid within the hour is never refused: who guesses does not
- * lock out others of the same address (docs/decisions/0172).
+ * Rate limits by address, before authentication. Each process counts by itself, and mostly
+ * failures. A bearer value that was valid within the hour is never refused, so that an attacker
+ * does not lock out others of the same address (docs/decisions/0172).
  */
 export class AddressLimits {
   readonly #metrics: Pick<Metrics, 'refusals'>;

@@ -11,14 +11,18 @@ function rangeOf(text: string): Range {
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }
 
-/** An address as texts of requests have it; IPv4 within IPv6 is IPv4. Undefined: it is none. */
+/**
+ * Parses an address of a request; an IPv4-mapped IPv6 address is IPv4. Undefined: it is not an
+ * address.
+ */
 function parse(text: string): Address | undefined {
   const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  // `ipaddr.isValid` throws and catches inside for what is none: too slow for every request.
+  // For invalid addresses `ipaddr.isValid` throws and catches internally: too slow for every
+  // request.
   return isIP(plain) === 0 ? undefined : ipaddr.process(plain);
 }
 
-/** Who may hold 2^64 addresses at no cost counts as one. */
+/** IPv6 networks of this size count as one client, since they are assigned to one customer. */
 const prefixBits = 64;
 
 function groupOf(address: Address): string {
@@ -27,17 +31,18 @@ function groupOf(address: Address): string {
   return `${network.toString()}/${prefixBits}`;
 }
 
-/** From where a request comes, so that it can be counted. */
+/** The client address of a request, for rate limits. */
 export interface ClientAddress {
   /** The address; of IPv6, its network of 64 bits. */
   readonly group: string;
-  /** Whether it is this machine: tools and tests of its owner, or a proxy that nobody told us of. */
+  /** Whether it is loopback: local tools and tests, or a proxy that is not configured. */
   readonly isLoopback: boolean;
-  /** Whether it is a proxy that speaks for many, where it did not say for whom. */
+  /** Whether it is a proxy that did not forward the client's address. */
   readonly isProxy: boolean;
   /**
-   * Who registers OAuth clients: behind a proxy that nobody told us of, each of those that it names. Who
-   * lies about that is counted by his connection, too, for all that he claims to be.
+   * The address that registrations of OAuth clients are counted by: behind a proxy that is not
+   * configured, the forwarded address. As that may be forged, the connection's address is counted,
+   * too.
    */
   readonly registrant: string;
 }
@@ -49,7 +54,7 @@ const unknown: ClientAddress = {
   registrant: 'unknown',
 };
 
-/** Most proxies in a row that are looked at. */
+/** Maximum length of a chain of proxies. */
 const hopsMax = 20;
 
 /** Clients whose address is not worked out again, and how long a header may be to be kept for that. */
@@ -57,8 +62,8 @@ const knownMax = 10_000;
 const keptLengthMax = 200;
 
 /**
- * Tells from where a request comes. `X-Forwarded-For` is believed only as far as trusted proxies wrote
- * it: from its end, each address that is a trusted proxy's vouches for the one before it.
+ * Determines the client address. `X-Forwarded-For` is trusted only as far as trusted proxies wrote
+ * it: read from its end, each trusted proxy's address vouches for the one before it.
  */
 export class ClientAddresses {
   readonly #trusted: readonly Range[];
@@ -74,7 +79,7 @@ export class ClientAddresses {
     );
   }
 
-  /** The client of a connection, whose requests say this of whom they were forwarded for. */
+  /** The client of a connection, given the `X-Forwarded-For` of its requests. */
   find(remoteAddress: string | undefined, forwardedFor = ''): ClientAddress {
     if (forwardedFor.length > keptLengthMax) return this.#workOut(remoteAddress, forwardedFor);
     const key = `${remoteAddress} ${forwardedFor}`;

@@ -6,18 +6,18 @@ import { findAccessKey, isAccessKey, openKeyUses } from './access-keys.js';
 import { findTokenFault } from './token-revocations.js';
 import type { GrantClaims, TokenKeys } from './tokens.js';
 
-/** What a caller proved who it is with; what was given on its word ends with it. */
+/** The credential that authenticated a caller; grants made with it end with it. */
 export interface Credential {
   readonly kind: 'accessKey' | 'token';
   /** Id of the access key, or `jti` of the token. */
   readonly id: string;
-  /** The key that signed a token; null for an access key. */
+  /** The id of the key that signed a token; null for an access key. */
   readonly kid: string | null;
   /** Null: it does not end by itself. */
   readonly endsAt: Date | null;
 }
 
-/** Who a bearer value speaks for. */
+/** The subject and tenant of a bearer value. */
 export interface Identity {
   readonly tenantId: string;
   readonly orgId: string | null;
@@ -29,9 +29,11 @@ export interface Identity {
   readonly grant?: GrantClaims;
 }
 
-/** How long a checked bearer value is trusted: what was revoked works no longer than this. */
+/** How long a verified bearer value is cached, and so how long a revoked one may still work. */
 const trustMs = 5_000;
-/** From here on a value in use is checked again while it is still trusted, so that nobody waits. */
+/**
+ * The age from which a cached value is verified again in the background, so that no request waits.
+ */
 const recheckMs = 2_500;
 
 interface Trusted {
@@ -40,7 +42,7 @@ interface Trusted {
   isRechecked: boolean;
 }
 
-/** Tells the identity of a bearer value; throws an unauthorized problem for any other. */
+/** Returns the identity of a bearer value; throws an unauthorized problem if it is not valid. */
 export type Authenticate = (bearer: string) => Promise<Identity>;
 
 function isOver({ credential }: Identity, now: Date): boolean {
@@ -54,13 +56,13 @@ const suspended = (tenantId: string): Problem =>
 const unknownTenant = (tenantId: string): Problem =>
   problem.unauthorized(`The token is for the tenant '${tenantId}', which does not exist.`);
 
-/** How long the database is given to say whether a token was revoked. */
+/** Timeout of the database query for revocation. */
 const askMs = 1_000;
 
 /**
- * What the database knows against a token. Where the database is away nobody can say, and the signature
- * suffices: nothing but the usage log in Kafka can be reached without it, which must go on being filled.
- * Tokens of OAuth clients wait until the database is back.
+ * The reason in the database to refuse a token. If the database is unavailable, the signature
+ * suffices: without it only the usage log in Kafka can be reached, and ingestion must go on. Tokens
+ * of OAuth clients are refused until the database is back.
  */
 async function faultUnlessAway<Fault>(
   { grant }: Identity,
@@ -80,9 +82,9 @@ async function faultUnlessAway<Fault>(
 }
 
 /**
- * Checked values are remembered for a moment, since checking a signature costs 0.1 ms and more, and
- * the database is asked whether a token was revoked, its signing key removed, its tenant deleted or suspended.
- * Tokens of OAuth clients are not remembered: a replayed code or refresh token ends them at once.
+ * Verified values are cached briefly: verifying a signature takes 0.1 ms or more, and the database
+ * is queried for revocations, removed signing keys, and deleted or suspended tenants. Tokens of
+ * OAuth clients are not cached: a replayed code or refresh token ends them at once.
  */
 export function openAuthenticator(
   db: Knex,
@@ -125,7 +127,7 @@ export function openAuthenticator(
     if (!known || isOver(known.identity, now())) return check(bearer);
     if (!known.isRechecked && performance.now() - known.checkedAt > recheckMs) {
       known.isRechecked = true;
-      // Without the database the value is trusted to the end of its time, and then asked for again.
+      // While the database is unavailable, the cached value is used until it expires.
       void check(bearer).catch(() => undefined);
     }
     return known.identity;

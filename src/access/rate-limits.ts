@@ -9,7 +9,7 @@ const requestsOfPlan = { standard: 100, premium: 1000, enterprise: 1000 } as con
 
 const windowSeconds = 60;
 
-/** How a tenant stands in the current minute. */
+/** The state of a tenant's limit in the current minute. */
 export interface RateLimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -19,7 +19,7 @@ export interface RateLimitState {
   readonly isExceeded: boolean;
 }
 
-/** Counts what tenants ask for, in all processes together. */
+/** Counts the requests of tenants across all processes. */
 export interface RateLimits {
   /** Counts a request of a tenant under its plan. */
   countRequest(tenantId: string): Promise<RateLimitState>;
@@ -27,7 +27,7 @@ export interface RateLimits {
   countEvents(tenantId: string, events: number): Promise<RateLimitState | undefined>;
 }
 
-/** How long another process may not know that a plan was changed. */
+/** How long another process may use a stale plan. */
 const planMs = 1_000;
 const limitersMax = 200;
 const tenantsMax = 10_000;
@@ -39,7 +39,7 @@ const limitOf = (row: PlanRow | undefined): number => {
   return (plan === 'enterprise' ? row?.requestLimit : null) ?? requestsOfPlan[plan];
 };
 
-/** The limits of tenants; while the database is away, those that were known last. */
+/** Reads the limits of tenants; without the database, the last known ones. */
 function planReader(db: Knex): (tenantId: string) => Promise<number> {
   const known = new LRUCache<string, { readonly limit: number; readonly at: number }>({
     max: tenantsMax,
@@ -61,7 +61,7 @@ function planReader(db: Knex): (tenantId: string) => Promise<number> {
   };
 }
 
-/** One limiter for each number of points; they share the table and the keys. */
+/** A limiter for each number of points; they share the table and the keys. */
 function limiterCache(db: Knex): (points: number) => RateLimiterPostgres {
   const limiters = new LRUCache<number, RateLimiterPostgres>({ max: limitersMax });
   return (points) => {
@@ -76,9 +76,9 @@ function limiterCache(db: Knex): (points: number) => RateLimiterPostgres {
       tableCreated: true,
       // One limiter clears the table of keys that have long expired.
       clearExpiredByTimeout: points === requestsOfPlan.standard,
-      // Who has exceeded the limit is refused until the minute ends without asking the database.
+      // A tenant above its limit is refused until the minute ends, without a query.
       inMemoryBlockOnConsumed: points + 1,
-      // While the database is away each process counts alone.
+      // While the database is unavailable, each process counts by itself.
       insuranceLimiter: new RateLimiterMemory(rule),
     });
     limiters.set(points, limiter);

@@ -5,9 +5,9 @@ const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /**
- * Writes an event into the audit of its tenant. With a transaction, event and change are committed
- * together or not at all. `db` is the platform's handle or the tenant's own; the login of the
- * running processes can add such entries and change none.
+ * Adds an event to the audit of its tenant; in a transaction, together with the change. `db` is the
+ * platform's handle or the tenant's own; the login of running processes can insert such entries,
+ * but not change any.
  */
 export async function recordSecurityEvent(db: Knex, event: SecurityEvent): Promise<void> {
   const { tenantId, actor, requestId = null, callerRequestId = null, details = null } = event;

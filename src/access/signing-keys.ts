@@ -57,13 +57,16 @@ export const ensureSigningKey = (db: Knex, box: SecretBox): Promise<void> =>
 export const rotateSigningKey = (db: Knex, box: SecretBox): Promise<string> =>
   alone(db, (trx) => insertSigningKey(trx, box));
 
-/** What came of sealing secrets anew: those that were, and what holds one that no key opens. */
+/**
+ * The result of resealing secrets: the number resealed, and the holders of secrets that no key
+ * opens.
+ */
 export interface SealedAgain {
   readonly sealed: number;
   readonly lost: readonly string[];
 }
 
-/** Seals the private halves of all keys with the key that seals now. */
+/** Seals the private halves of all keys with the current secret key. */
 export const sealSigningKeysAgain = (db: Knex, box: SecretBox): Promise<SealedAgain> =>
   alone(db, async (trx) => {
     const fresh: { kid: string; sealed: string }[] = [];

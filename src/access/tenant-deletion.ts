@@ -3,7 +3,7 @@ import type { TenantDatabase } from '../kernel/scope.js';
 import { recordSecurityEvent } from './security-events.js';
 import { sqlRows } from '../models/db/sql-rows.js';
 
-/** The audit and its chain are append-only: they tell, too, that the tenant was deleted. */
+/** The audit and its chain are append-only; they also record the deletion of the tenant. */
 const keptTables = ['audit', 'audit_seal'];
 
 /** Tables of tenants with those that they refer to. */
@@ -31,7 +31,7 @@ async function readTables(trx: Knex): Promise<Table[]> {
   return rows;
 }
 
-/** Those that refer to others come before them. */
+/** Orders tables for deletion: referencing tables before the referenced ones. */
 function inOrder(tables: readonly Table[]): string[] {
   const ordered: string[] = [];
   let left = [...tables];
@@ -47,20 +47,21 @@ function inOrder(tables: readonly Table[]): string[] {
   return ordered;
 }
 
-/** Triggers keep tallies of what is deleted: a second round takes those away, too. */
+/** Triggers write tallies while rows are deleted; further rounds delete those. */
 const roundsMax = 4;
 
 /**
- * Deletes a tenant with all its rows, but for its audit, in one transaction. False: there is none.
- * Whoever calls it has seen to it that nothing works for the tenant any more.
+ * Deletes a tenant with all its rows, except its audit, in one transaction. False: there is none.
+ * The caller ensures that no process works for the tenant any more.
  */
 export async function deleteTenant(db: TenantDatabase, actor: string): Promise<boolean> {
   const { tenantId } = db;
   return db.transaction(async (trx) => {
-    // However much it is: it is either gone or there.
+    // Without time limits: the deletion is atomic, however long it takes.
     await trx.raw(`select set_config(name, '0', true) from pg_settings
       where name in ('statement_timeout', 'transaction_timeout')`);
-    // Whoever adds up its usage has done so, or finds nothing (models/usage/usage-total.ts).
+    // Waits until a merge of its usage totals has ended; a later one finds nothing
+    // (models/usage/usage-total.ts).
     await trx.raw(`select pg_advisory_xact_lock(hashtextextended('usage-total/' || ?, 0))`, [
       tenantId,
     ]);
@@ -73,7 +74,7 @@ export async function deleteTenant(db: TenantDatabase, actor: string): Promise<b
       if (deleted === 0) break;
       if (round === roundsMax) throw new Error(`Rows of '${tenantId}' come into being meanwhile.`);
     }
-    // Before: what is written of a tenant that does not exist stands in the audit of nobody.
+    // Written first: an event of a tenant that does not exist goes to the platform's audit.
     await recordSecurityEvent(trx, {
       tenantId,
       actor,

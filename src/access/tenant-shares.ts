@@ -2,33 +2,36 @@ import { problem } from '../kernel/problem.js';
 import type { Metrics } from '../platform/metrics.js';
 
 /**
- * Where requests do their work. `light`: reads and writes of little. `heavy`: what takes much time or
- * memory. `flow`: what mostly waits for a workflow.
+ * The queues of requests. `light`: small reads and writes. `heavy`: much time or memory. `flow`:
+ * mostly waiting for a workflow.
  */
 export type Lane = 'light' | 'heavy' | 'flow';
 
-/** Ends the work of a request; the bytes of its answer cost its tenant, too. */
+/** Ends the work of a request; the size of its answer adds to its cost. */
 export type Leave = (bytes?: number) => void;
 
 /** Where the configuration does not say. */
 export const tenantShareDefault = 0.5;
 
-/** Requests in work that one tenant may have while it is alone, and how many it always keeps. */
+/** Slots that one tenant may use while it is alone, and the minimum that it always keeps. */
 const lanes: Readonly<Record<Lane, { readonly slots: number; readonly least: number }>> = {
   light: { slots: 64, least: 4 },
   heavy: { slots: 4, least: 1 },
   flow: { slots: 256, least: 8 },
 };
 
-/** Requests that wait: of a tenant, and of all. They keep a connection each, and no body. */
+/** Maximum waiting requests: of a tenant, and of all. Each keeps a connection, but no body. */
 const waitingMax = { tenant: 1_000, all: 4_000 };
 const waitingMs = 30_000;
-/** For how long a tenant counts as one that wants to work after it has worked. */
+/** How long a tenant counts as active after its last work. */
 const presentMs = 1_000;
 const tickMs = 50;
-/** How late the event loop may be before fewer requests are begun while several tenants work. */
+/** Event-loop delay above which fewer requests are started while several tenants are active. */
 const lateMs = 20;
-/** How much of its share a tenant may use: from when it comes, up while the loop is on time, down when it is late. */
+/**
+ * The fraction of its share that a tenant may use: initially, and its steps up while the event loop
+ * is on time and down while it is late.
+ */
 const ease = { first: 1 / 8, least: 1 / 32, step: 1 / 32 };
 /** What a MiB of answer costs: about as long as it takes to write it. */
 const msPerByte = 10 / (1024 * 1024);
@@ -44,9 +47,12 @@ interface Waiting {
 interface Tenant {
   readonly inWork: Record<Lane, number>;
   readonly waiting: Record<Lane, Waiting[]>;
-  /** What its work has cost so far, in milliseconds of this process: who has had least is next. */
+  /**
+   * The accumulated cost of its work in milliseconds of this process: the tenant with the lowest is
+   * next.
+   */
   spent: number;
-  /** What a request of it costs; it is charged before its work and corrected afterwards. */
+  /** The mean cost of its requests; it is charged in advance and corrected afterwards. */
   mean: number;
   /** How much of its share it may use. */
   ease: number;
@@ -59,12 +65,13 @@ const nextEase = (now: number, isLate: boolean): number =>
 const none = (): Record<Lane, number> => ({ light: 0, heavy: 0, flow: 0 });
 
 /**
- * Divides the work of this process among tenants: by how many requests are in work, and by what they cost,
- * not by how many are sent. A tenant alone has all slots of a lane. While others want to work it begins
- * nothing beyond its share, and slots beyond those that one tenant may fill are left for them; whoever
- * has had least is next. A tenant that comes has an eighth of its share at first: what its requests cost shows
- * only once they were late for others. The cost of a request is the time that it was in work, divided by how
- * many were in work with it, and the bytes of its answer (docs/decisions/0171).
+ * Fair queueing of this process's work among tenants, by concurrent requests and their cost instead
+ * of the number of requests sent. A tenant alone may use all slots of a lane. While others are
+ * active it is limited to its share, and some slots are reserved that one tenant cannot fill; the
+ * tenant with the lowest cost is next. A new tenant starts with an eighth of its share, since the
+ * cost of its requests shows only after they have delayed others. The cost of a request is its time
+ * in work, divided by the number of concurrent requests, plus the size of its answer
+ * (docs/decisions/0171).
  */
 export class TenantShares {
   readonly #share: number;
@@ -73,12 +80,12 @@ export class TenantShares {
   readonly #inWork = none();
   #count = 0;
   #waiting = 0;
-  /** Milliseconds of work that each request has had since the process began, if it was there always. */
+  /** Virtual time of fair queueing: milliseconds of work per request since the process began. */
   #clock = 0;
   #clockAt = 0;
-  /** What the tenant had had that began last: who comes anew has had as much. */
+  /** The virtual time of the tenant that started last; a new tenant starts from it. */
   #floor = 0;
-  /** Whether the event loop was late lately: 1 where it was not. */
+  /** The state of the event loop: 1 while it is on time. */
   #ease = 1;
   #timer: NodeJS.Timeout | undefined;
   #tickedAt = 0;
@@ -89,8 +96,8 @@ export class TenantShares {
   }
 
   /**
-   * Waits until a request may do its work, which ends when the function that is returned is called. 429:
-   * too many of its tenant wait, or it has waited too long. `isGone`: nobody waits for the answer.
+   * Waits until a request may start; call the returned function at its end. 429: too many requests
+   * of its tenant wait, or it has waited too long. `isGone`: the client has disconnected.
    */
   enter(tenantId: string, lane: Lane, isGone: () => boolean): Leave | Promise<Leave> {
     const tenant = this.#tenantOf(tenantId);
@@ -111,7 +118,7 @@ export class TenantShares {
     });
   }
 
-  /** Whether requests of other tenants are answered late, as the event loop was late lately. */
+  /** Whether requests of other tenants are delayed, since the event loop was late recently. */
   isLateForOthersThan(tenantId: string): boolean {
     const { size } = this.#tenants;
     return this.#ease < 1 && size > (this.#tenants.has(tenantId) ? 1 : 0);
@@ -179,7 +186,7 @@ export class TenantShares {
     };
   }
 
-  /** Begins what may begin: each time with the tenant that has had least. */
+  /** Starts queued requests, each time of the tenant with the lowest cost. */
   #dispatch(lane: Lane): void {
     for (;;) {
       let next: Tenant | undefined;
@@ -202,7 +209,7 @@ export class TenantShares {
     this.#timer.unref();
   }
 
-  /** Looks how late the event loop is, lets tenants go that do nothing, and ends long waits. */
+  /** Measures the event-loop delay, forgets inactive tenants, and ends long waits. */
   #tick(): void {
     const now = performance.now();
     const isLate = now - this.#tickedAt - tickMs > lateMs;

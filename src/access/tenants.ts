@@ -15,14 +15,14 @@ export interface Tenant {
 
 const idForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Makes the tenant unless it is there; true when it was made. */
+/** Creates the tenant unless it exists; returns whether it was created. */
 export async function ensureTenant(db: Knex, id: string, name: string = id): Promise<boolean> {
   if (!idForm.test(id)) {
     throw problem.validation(
       `'${id}' is no tenant id: use 1 to 64 letters, digits, '.', '_' or '-', first a letter or digit.`,
     );
   }
-  // The login of running processes reads tenants and makes none.
+  // The login of running processes can read tenants, but not create any.
   if (await db('tenant').where({ id }).first('id')) return false;
   const rows = (await db('tenant')
     .insert({ id, name })
@@ -69,7 +69,7 @@ export async function isTenantSuspended(db: Knex, id: string): Promise<boolean> 
 export const resumeTenant = async (db: Knex, id: string): Promise<boolean> =>
   (await db('tenant').where({ id }).whereNotNull('suspendedAt').update({ suspendedAt: null })) > 0;
 
-/** Who a tenant is on its invoices (docs/decisions/0121). */
+/** The seller's data on a tenant's invoices (docs/decisions/0121). */
 export interface Seller extends Omit<PdfParty, 'lines'> {
   /** What its invoices say about how to pay, beside the account. */
   readonly paymentText: string | null;

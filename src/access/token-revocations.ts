@@ -13,7 +13,7 @@ export interface TokenRevocation {
   readonly expiresAt: Date;
 }
 
-/** Of what a grant lives: SQL that finds the grant `:grantId` while the credential of its user holds. */
+/** SQL that finds the grant `:grantId` if the credential of its user is still valid. */
 const liveGrant = `
   select from oauth_grant as given
   where given.id = :grantId and given.revoked_at is null
@@ -39,7 +39,7 @@ interface Found {
   readonly isTrusted: boolean;
 }
 
-/** Why a credential is refused whose signature or secret is right. */
+/** Why a credential with a valid signature or secret is refused. */
 export type CredentialFault = 'revoked' | 'suspended' | 'unknown';
 
 function faultOf({
@@ -53,8 +53,8 @@ function faultOf({
 }
 
 /**
- * Why a token whose signature is right is refused all the same: its tenant does not exist (any more)
- * or is suspended, or it was revoked, by its id, with the key that signed it, or with the grant that it came of.
+ * Why a token with a valid signature is refused: its tenant does not exist or is suspended, or it
+ * was revoked by its id, with its signing key, or with its grant.
  */
 export async function findTokenFault(
   db: Knex,
@@ -81,8 +81,8 @@ export async function findGrantFault(
 }
 
 /**
- * Revokes a token by its id; what was revoked before stays as it was. Revocations whose tokens have
- * ended by themselves are deleted on the way.
+ * Revokes a token by its id; repeated calls change nothing. Also deletes revocations of tokens that
+ * have expired.
  */
 export async function revokeTokenById(
   trx: Knex,

@@ -67,8 +67,8 @@ export interface TokenKeys {
   /** Throws a validation problem for one that is to live longer than tokens may. */
   issue(request: TokenRequest): Promise<string>;
   /**
-   * Who a token speaks for, as far as the token itself tells: whether it was revoked, the database
-   * knows. Throws an unauthorized problem for one that is malformed, expired or not ours.
+   * The identity of a token from its claims; revocation is checked in the database. Throws an
+   * unauthorized problem for one that is malformed, expired or not ours.
    */
   verify(token: string): Promise<Identity>;
 }
@@ -90,9 +90,12 @@ interface TokenSettings {
   readonly lifeMaxSeconds?: number | undefined;
 }
 
-/** How long a process signs with a key after another one has rotated it. */
+/** How long a process may sign with a key after another process has rotated it. */
 const trustMs = 5_000;
-/** Between two looks for a key that is not known: tokens of made-up keys must not cost a query each. */
+/**
+ * Minimum time between two reloads for unknown keys: tokens with made-up key ids must not cost a
+ * query each.
+ */
 const lookMs = 5_000;
 
 async function loadKeys(db: Knex, box: SecretBox, loadedAt: number): Promise<LoadedKeys> {
@@ -121,13 +124,13 @@ export async function openTokenKeys(
   let loading: Promise<void> | undefined;
   const load = async (): Promise<void> => {
     const time = now().getTime();
-    // Without the database the keys that are known go on working.
+    // Without the database the cached keys are used.
     const known = { ...keys, loadedAt: time };
     keys = await loadKeys(db, box, time).catch(() => known);
   };
   const refresh = async (afterMs: number): Promise<void> => {
     if (now().getTime() - keys.loadedAt < afterMs) return;
-    // Requests that come together wait for one look.
+    // Concurrent requests share one reload.
     loading ??= load().finally(() => {
       loading = undefined;
     });
@@ -224,12 +227,12 @@ function openPrivateJwk(box: SecretBox, row: SigningKeyRow): JWK {
 function checkKind({ payload, protectedHeader: { typ } }: JWTVerifyResult): void {
   const { grantId, iss, aud } = payload;
   const isOfClient = typ === clientType && typeof grantId === 'string' && iss !== ownName;
-  // Tokens that were issued before had the instance's address as their issuer.
+  // Tokens issued by earlier releases have the instance's address as their issuer.
   const isOwn = typ === ownType && grantId === undefined && aud === ownName;
   if (!isOfClient && !isOwn) throw problem.unauthorized('The token is not valid.');
 }
 
-/** Tokens that were issued before end with the life that tokens may have now, too. */
+/** The maximum life applies to tokens of earlier releases, too. */
 function identityOf({ payload, protectedHeader }: JWTVerifyResult, lifeMaxSeconds: number) {
   const { tenantId, morgId, roles, sub, jti = '', exp = 0, iat = 0 } = payload;
   if (typeof tenantId !== 'string' || tenantId === '') {

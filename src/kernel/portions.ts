@@ -1,4 +1,4 @@
-/** Work that has held the thread for so long lets others have their turn. */
+/** Time after which work yields the event loop. */
 const portionMs = 3;
 
 const waiting: (() => void)[] = [];
@@ -17,13 +17,13 @@ function nextPortion(): Promise<void> {
   });
 }
 
-/** What takes more portions than these also leaves others half of the time. */
+/** Work of more portions also pauses between them, for half of the time. */
 const quickPortions = 40;
 
 /**
- * Divides long work into portions, between which the process answers others: however many such works are
- * under way, each turn of the event loop has one portion of one of them. `rest` after each piece, which is
- * itself to take less than some milliseconds; ask `isOver` first where pieces are small.
+ * Divides long work into portions, between which the event loop serves other work; of all such
+ * work, one portion runs in each turn of the loop. Call `rest` after each piece of at most some
+ * milliseconds; check `isOver` first if pieces are small.
  */
 export class Portions {
   #until = performance.now() + portionMs;

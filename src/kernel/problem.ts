@@ -36,8 +36,8 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
 };
 
 /**
- * What is said of a problem: a text, or one that asks for the name under which the caller knows a
- * field (a field of a start node has not the name that commands have for it).
+ * The message of a problem: a text, or a function that is called with the caller's names of fields
+ * (commands name fields differently from start nodes).
  */
 export type Sentence = string | ((nameOf: NameOf) => string);
 

@@ -55,8 +55,9 @@ export interface ReferenceRows {
 }
 
 /**
- * Picklists, currencies and countries by any name that a caller may use. The tables are shared by
- * all tenants and change only with a migration, so each process reads them once when it starts.
+ * Picklists, currencies and countries, found by any name that a request may use. The tables are
+ * shared by all tenants and change only with a migration, so each process reads them once at its
+ * start.
  */
 export class ReferenceData {
   #rows: ReferenceRows = { picklistValues: [], currencies: [], countries: [] };

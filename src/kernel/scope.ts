@@ -10,11 +10,11 @@ export interface TenantDatabase {
   readonly read: Knex;
   /** Runs the function in one transaction; the actor and the request are recorded by the audit. */
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
-  /** Ends what the database does for whoever asked, because nobody waits for it any more. */
+  /** Cancels running statements after the client has disconnected. */
   abandon?(): void;
 }
 
-/** Who asks, for which tenant, and with what: handed to every command and query. */
+/** The tenant, actor and request that a command or query works for. */
 export interface Scope {
   readonly tenantId: string;
   /** The organization (`morgId`) of the caller's token, if it has one. */
@@ -22,7 +22,7 @@ export interface Scope {
   /** Who is written into the audit: the token's subject or the access key's id. */
   readonly actor: string;
   readonly roles: readonly string[];
-  /** Ours, whatever the caller calls its request: the audit keeps it. */
+  /** Our request id, independent of the caller's: the audit keeps it. */
   readonly requestId: string;
   /** The id that the caller chose for its request, if it chose one: a hint, no evidence. */
   readonly callerRequestId?: string | undefined;

@@ -1,4 +1,4 @@
-/** The codes of PostgreSQL's errors that something of ours answers to. */
+/** SQLSTATEs that the product handles. */
 export const sqlState = {
   untranslatableText: '22P05',
   invalidText: '22021',
@@ -36,30 +36,30 @@ export const sqlStateOf = (error: unknown): string => databaseErrorOf(error).cod
 export const isRepeatable = (error: unknown): boolean =>
   isOneOf(error, [sqlState.deadlock, sqlState.serializationFailure]);
 
-/** Whether others hold what the statement needs: `isRepeatable`, or no lock came in time. */
+/** Whether others hold a lock that the statement needs: `isRepeatable`, or a lock timeout. */
 export const isContended = (error: unknown): boolean =>
   isRepeatable(error) || isOneOf(error, [sqlState.lockNotAvailable]);
 
 /**
- * Whether the database gave up on a statement or a transaction because it took too long, or because
- * whoever asked has left. Nothing of the transaction was done.
+ * Whether the database canceled a statement or transaction because of a time limit, or because the
+ * caller has left. The transaction was rolled back.
  */
 export const tookTooLong = (error: unknown): boolean =>
   isOneOf(error, [sqlState.queryCanceled, sqlState.idleInTransaction, sqlState.transactionTimeout]);
 
 /**
- * Whether another transaction took a key between our look and our write: done again, it will be seen.
+ * Whether another transaction inserted a key between our read and our write: a retry will find it.
  */
 export const isRace = (error: unknown): boolean => isOneOf(error, [sqlState.uniqueViolation]);
 
 /**
- * Whether PostgreSQL refused a value (data exceptions, and constraints other than keys): it would do
- * so again, however often the same is written.
+ * Whether PostgreSQL refused a value (data exceptions, and constraints other than keys): a retry
+ * would fail again.
  */
 export const isUnstorable = (error: unknown): boolean =>
   /^2[23]...$/.test(sqlStateOf(error)) && !isRace(error);
 
-/** Whether it says "not now": a lost connection, shutdown, too many connections, a full disk. */
+/** Transient errors: a lost connection, shutdown, too many connections, a full disk. */
 export const isUnavailable = (error: unknown): boolean =>
   /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/.test(
     sqlStateOf(error),

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { openBytes, sealBytes } from '../../platform/secret-box.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
-/** What a client asked for and a user has to decide, in one browser. */
+/** An authorization request of a client that waits for its user's decision, in one browser. */
 export interface PendingFlow {
   readonly id: string;
   readonly clientId: string;
@@ -56,10 +56,10 @@ function newFlowId(keys: Keys, expiresAt: Date): string {
 }
 
 /**
- * Flows that wait for their user. Nothing of them is stored: whoever asks could fill the database.
- * A flow travels sealed, as a cookie of the browser that began it, and opens with that browser's
- * secret alone; the process that sealed it remembers it for a while, for browsers that send back the
- * secret only (docs/decisions/0198).
+ * Pending authorization flows. They are not stored, since anyone could fill the database. A flow
+ * travels encrypted, as a cookie of the browser that began it, and opens with that browser's secret
+ * only; the process that sealed it caches it for browsers that send back the secret only
+ * (docs/decisions/0198).
  */
 export class PendingFlows {
   readonly #keys: Keys;
@@ -90,7 +90,7 @@ export class PendingFlows {
     return { id, sealed };
   }
 
-  /** When a flow of ours ends, whoever asks; undefined for an id that is not ours. */
+  /** The expiry of a flow, for any browser; undefined for an id that is not ours. */
   endOf(id: string): Date | undefined {
     const bytes = bytesOf(id);
     const isOurs = this.#known.some((keys) =>
@@ -99,7 +99,7 @@ export class PendingFlows {
     return isOurs ? new Date(bytes.readUInt32BE() * 1000) : undefined;
   }
 
-  /** The flow of an id, of what its browser sent; undefined where another browser began it. */
+  /** Opens a flow with its browser's secret and cookies; undefined if another browser began it. */
   open(id: string, browserSecret: string, cookies: readonly string[]): PendingFlow | undefined {
     const remembered = this.#remembered.get(id);
     const candidates = remembered === undefined ? cookies : [remembered, ...cookies];
@@ -125,7 +125,7 @@ export class PendingFlows {
 export const isDecided = async (db: Knex, id: string): Promise<boolean> =>
   (await db('oauthDecision').where({ id }).first('id')) !== undefined;
 
-/** Marks a flow as decided; false when it was before, however close together both came. */
+/** Marks a flow as decided; false if it was decided before. Concurrent decisions are serialized. */
 export async function decideFlow(trx: Knex, { id, expiresAt }: PendingFlow): Promise<boolean> {
   const rows = (await trx('oauthDecision')
     .insert({ id, expiresAt })

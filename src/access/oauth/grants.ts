@@ -42,13 +42,13 @@ const grantLifetimeSeconds = 30 * 86_400;
 
 const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000);
 
-/** The end of something that lives for so long, and no longer than the credential behind it. */
+/** The expiry of something with a lifetime, limited by that of its credential. */
 const endOf = (now: Date, seconds: number, endsAt: Date | null): Date => {
   const end = after(now, seconds);
   return endsAt !== null && endsAt < end ? endsAt : end;
 };
 
-/** What a grant keeps of the credential that its user signed in with: it ends with it. */
+/** The credential of the user's sign-in, which a grant stores, since the grant ends with it. */
 const madeWith = ({ credential }: Identity) => ({
   accessKeyId: credential?.kind === 'accessKey' ? credential.id : null,
   tokenJti: credential?.kind === 'token' ? credential.id : null,
@@ -130,7 +130,7 @@ export const findRefreshToken = (
   token: string,
 ): Promise<WithGrant<StoredRefreshToken> | undefined> => findSecret(db, 'oauthRefreshToken', token);
 
-/** Consumes a secret; false when it was consumed before, however close together both came. */
+/** Consumes a secret; false if it was consumed before. Concurrent calls are serialized. */
 async function consume(
   trx: Knex,
   table: 'oauthCode' | 'oauthRefreshToken',
@@ -144,12 +144,12 @@ async function consume(
   return count > 0;
 }
 
-/** A secret that was exchanged, for a refresh token where its client may have one. */
+/** The exchange of a secret, for a refresh token if its client may have one. */
 interface Exchange {
   readonly refreshToken: string | undefined;
 }
 
-/** That a client got its first tokens; that it gets the next is nothing new. */
+/** Records a client's first tokens; refreshes are not recorded. */
 const recordExchange = (trx: Knex, { id, tenantId, subject, clientId }: Grant): Promise<void> =>
   recordSecurityEvent(trx, {
     tenantId,
@@ -206,7 +206,7 @@ export async function revokeGrant(
   return count > 0;
 }
 
-/** Ends a grant, which the audit then knows: `replay` where somebody used a secret twice. */
+/** Ends a grant and records it in the audit: `replay` if a secret was used twice. */
 export const endGrant = (
   db: Knex,
   { id, tenantId, subject, clientId }: Grant,

@@ -11,14 +11,14 @@ const unusedDays = 3;
 const keptDays = 7;
 
 /**
- * Removes what can be of no use any more: clients that were never used, grants that have expired,
- * with their codes and tokens, and decisions about flows that have. Called where rows are added, so that they cannot pile up.
+ * Deletes clients that were never used, expired grants with their codes and tokens, and expired
+ * decisions about flows. Called when rows are added, so that they do not accumulate.
  */
 export async function purgeOauth(db: Knex, now: Date): Promise<void> {
   const before = (days: number): Date => new Date(now.getTime() - days * day);
   const remove = (table: string, stale: (query: Knex.QueryBuilder) => Knex.QueryBuilder) =>
     db(table)
-      // Two purges at once take different rows, and so cannot wait for each other.
+      // Concurrent purges skip each other's rows, and so cannot deadlock.
       .whereIn('id', stale(db(table).select('id')).limit(rowsMax).forUpdate().skipLocked())
       .delete();
   await remove('oauthDecision', (rows) => rows.where('expiresAt', '<', now));

@@ -5,7 +5,7 @@ import { defined } from '../../kernel/defined.js';
 export interface KafkaSettings {
   /** `host:port` of some brokers; the others are found through them. */
   readonly brokers: readonly string[];
-  /** Before every topic and group, where several instances share a Kafka; '' for none. */
+  /** Prefix of every topic and group, if several instances share a Kafka; '' for none. */
   readonly prefix: string;
   readonly tls: boolean;
   readonly sasl:
@@ -59,9 +59,9 @@ interface Closable {
 }
 
 /**
- * A client of the library that is replaced after a failure: a connection whose request ran into its
- * time limit, and an idempotent producer that does not know whether its last batch arrived, are
- * both of no further use. The old one is closed when nobody uses it any more.
+ * Replaces a client of the library after a failure: a connection whose request timed out, and an
+ * idempotent producer that does not know whether its last batch arrived, cannot be used any more.
+ * The old client is closed after its last use.
  */
 export class Renewed<Client extends Closable> {
   readonly #create: () => Client;

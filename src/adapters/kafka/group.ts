@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/log.js';
 import { clientOptions, prefixed, type KafkaSettings } from './client.js';
 import type { KafkaTopics } from './topics.js';
 
-/** Shares that a group divides; more processes than these would have nothing to do. */
+/** Partitions of the group's topic, each a share of the work; further processes would be idle. */
 const shareCount = 64;
 
 /** A process that does not answer for so long has lost its shares. Kafka allows no less. */
@@ -11,7 +11,7 @@ const sessionTimeoutMs = 6_000;
 const heartbeatMs = 1_500;
 const watchMs = 1_000;
 const requestTimeoutMs = 5_000;
-/** Who does not take leave in time is missed by the group after the session's time: no harm is done. */
+/** A member that fails to leave in time is removed after the session timeout, without harm. */
 const leaveMsMax = 2_000;
 
 const atMost = (work: Promise<unknown>, limitMs: number): Promise<unknown> =>
@@ -27,10 +27,10 @@ function shareOf(tenantId: string, partition: number): number {
 }
 
 /**
- * Divides the partitions of all tenants among the processes that rate, through a consumer group on a
- * topic without records, each partition of which stands for a share: tenants come and go without a
- * rebalance. It is for balance alone: what two processes take up by mistake is rated once, since the
- * offsets are in the database. So a process that is in no group (yet) takes everything.
+ * Divides the partitions of all tenants among the rating processes, through a consumer group on an
+ * empty topic: each of its partitions stands for a share, so tenants can be added without a
+ * rebalance. It only balances load: a range taken by two processes is still rated once, since
+ * offsets are in the database. A process that has not joined a group takes everything.
  */
 export class KafkaGroup {
   readonly #settings: KafkaSettings;
@@ -57,12 +57,12 @@ export class KafkaGroup {
     this.#keepMembership();
   }
 
-  /** Whether this process is the one to rate a partition. */
+  /** Whether this process is assigned a partition. */
   owns(tenantId: string, partition: number): boolean {
     return this.#shares?.has(shareOf(tenantId, partition)) ?? true;
   }
 
-  /** Leaves at once what it has to the others. */
+  /** Leaves the group, so that its shares are reassigned at once. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#watch);
@@ -70,7 +70,7 @@ export class KafkaGroup {
     await this.#leave();
   }
 
-  /** Joins, and joins anew when the group has not answered for longer than it waits for us. */
+  /** Joins, and rejoins after the group has not answered for longer than the session timeout. */
   #keepMembership(): void {
     const answeredAt = Math.max(this.#joinedAt, this.#consumer?.lastHeartbeat?.getTime() ?? 0);
     const isMember = this.#consumer !== undefined && Date.now() - answeredAt < sessionTimeoutMs;
@@ -120,7 +120,7 @@ export class KafkaGroup {
     this.#consumer = undefined;
     this.#shares = undefined;
     if (!consumer) return;
-    // Of a group that does not answer one cannot take leave: an error changes nothing.
+    // Leaving a group that does not answer fails; the error changes nothing.
     const left = new Promise<void>((resolve) => consumer.close(true, () => resolve()));
     await atMost(left, leaveMsMax);
   }

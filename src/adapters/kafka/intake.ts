@@ -7,10 +7,10 @@ import { readCommitted, type Renewed } from './client.js';
 import type { KafkaGroup } from './group.js';
 import { kafkaTopic, tenantOfTopic } from './topics.js';
 
-/** How often Kafka is asked for what nobody has told of. */
+/** Interval of polling Kafka for ends that no notification announced. */
 const endsAgeMs = 1_000;
 const topicsAgeMs = 5_000;
-/** How often the database is asked for all offsets, and not only for those that must have moved. */
+/** Interval of reading all consumer offsets from the database, not only those that seem to lag. */
 const consumedAgeMs = 30_000;
 
 interface IntakeParts {
@@ -30,14 +30,14 @@ interface Place {
 const keyOf = ({ tenantId, partition }: Place): string => `${partition}/${tenantId}`;
 
 /**
- * What waits in this process's share of the partitions: where they end is told by the processes that
- * publish, and asked of Kafka each second; how far they are consumed is asked of the database, for
- * those only that seem to have something.
+ * The waiting events of this process's partitions. Ends of partitions come from notifications of
+ * publishing processes, and from polling Kafka each second; consumer offsets come from the
+ * database, for partitions that seem to lag only.
  */
 export class KafkaIntake implements UsageIntake {
   readonly #parts: IntakeParts;
   readonly #ends = new Map<string, Place & { end: number }>();
-  /** Lower bounds: consumers only go on. */
+  /** Lower bounds: consumer offsets only increase. */
   readonly #consumed = new Map<string, number>();
   readonly #cut = new Set<string>();
   #tenantIds: readonly string[] = [];
@@ -49,12 +49,12 @@ export class KafkaIntake implements UsageIntake {
     this.#parts = parts;
   }
 
-  /** Told by a process that has published where partitions of a tenant end now. */
+  /** Called with the ends of a tenant's partitions that a process has published to. */
   onNotice(tenantId: string, ends: readonly (readonly [number, number])[]): void {
     for (const [partition, end] of ends) this.#learn({ tenantId, partition }, end);
   }
 
-  /** Asks Kafka again at the next look. */
+  /** Makes the next search poll Kafka. */
   expire(): void {
     this.#endsAt = 0;
     this.#topicsAt = 0;
@@ -151,7 +151,7 @@ export class KafkaIntake implements UsageIntake {
     return rows.map((row) => Number(row.next_offset));
   }
 
-  /** A log that ends before what was consumed has lost events, or is another one. */
+  /** A log that ends before the consumer offset has lost events, or is another log. */
   #tellOfCut(key: string, offset: number, end: number): void {
     if (offset <= end || this.#cut.has(key)) return;
     this.#cut.add(key);

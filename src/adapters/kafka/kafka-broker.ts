@@ -23,8 +23,8 @@ const pingTimeoutMs = 2_000;
 type Notice = readonly [string, readonly (readonly [number, number])[]];
 
 /**
- * Tells the processes that rate what was published, so that they need not wait for their next look at
- * Kafka. What is published meanwhile is told together; nobody waits for it, and it may fail.
+ * Notifies the rating processes of published events, so that they need not wait for their next poll
+ * of Kafka. Notifications during one are batched; nothing waits for them, and they may fail.
  */
 function teller(db: Knex, log: Logger) {
   const ends = new Map<string, Map<number, number>>();
@@ -52,8 +52,8 @@ function teller(db: Knex, log: Logger) {
 }
 
 /**
- * The clients of a process, each with connections of its own: none waits behind another. The library
- * is loaded here: a start without Kafka would take a second longer.
+ * The clients of a process, each with its own connections, so that none blocks another. The library
+ * is loaded here, since it would delay a start without Kafka by a second.
  */
 async function openClients(settings: KafkaSettings, timeoutMs: number) {
   const { Admin, Consumer, Producer, stringSerializers } = await import('@platformatic/kafka');
@@ -77,7 +77,7 @@ async function openClients(settings: KafkaSettings, timeoutMs: number) {
   };
 }
 
-/** The name of the cluster; the start ends here when nobody answers. */
+/** The id of the cluster; throws a startup error if no broker answers. */
 async function clusterOf(admin: Renewed<Admin>, { brokers }: KafkaSettings): Promise<string> {
   try {
     return (await admin.use((client) => client.metadata({ topics: [], forceUpdate: true }))).id;

@@ -26,7 +26,9 @@ const hasAppendTime = 1 << 3;
 
 type Fetched = Awaited<ReturnType<Consumer['fetch']>>['responses'][number]['partitions'][number];
 
-/** Reads the log of Kafka by place, without a group: where to go on is known to the database. */
+/**
+ * Reads the Kafka log by offset, without a consumer group: consumer offsets are in the database.
+ */
 export class KafkaLog implements UsageLogReader {
   readonly #reader: Renewed<Consumer>;
   readonly #prefix: string;
@@ -58,7 +60,7 @@ export class KafkaLog implements UsageLogReader {
     return { records, nextOffset: next };
   }
 
-  /** Kafka's retention removes the oldest records; nothing else goes missing without a new end. */
+  /** Only retention removes records, the oldest first; any other loss changes the end of the log. */
   async firstKept(tenantId: string, partition: number, offset: number): Promise<number> {
     const topic = kafkaTopic(this.#prefix, tenantId);
     const partitions = { [topic]: [partition] };
@@ -74,7 +76,7 @@ export class KafkaLog implements UsageLogReader {
       reader
         .listOffsets({ topics: [topic], isolationLevel: readCommitted })
         .catch((error: unknown) => {
-          // Who has sent nothing yet has no topic.
+          // A tenant that has sent nothing has no topic.
           if (isUnknownTopic(error)) return new Map<string, bigint[]>();
           throw error;
         }),

@@ -25,14 +25,15 @@ interface PublisherParts {
   readonly producer: Renewed<TextProducer>;
   readonly topics: KafkaTopics;
   readonly prefix: string;
-  /** Told where partitions end now. */
+  /** Called with the new ends of partitions. */
   readonly onPublished: (tenantId: string, ends: ReadonlyMap<number, number>) => void;
 }
 
 /**
- * Publishes in groups, one after the other in each topic: the library numbers the batches of a
- * partition only when their predecessors are answered, and a group that fails takes the producer with
- * it, so that no number is used for two batches, of which Kafka would drop one.
+ * Publishes in groups, one after the other in each topic: the library assigns sequence numbers to
+ * the batches of a partition only after their predecessors are acknowledged. After a failed group
+ * the producer is replaced, so that no sequence number is used for two batches, of which Kafka
+ * would drop one.
  */
 export class KafkaPublisher {
   readonly #parts: PublisherParts;

@@ -29,9 +29,9 @@ const groupBytesMax = 64 * 1024 * 1024;
 const readBytesMax = 8 * 1024 * 1024;
 
 /**
- * Takes offsets and writes the records in one statement, so that offsets have no gaps and become
- * visible in order: the row of a partition stays locked until its records are committed. `back` is how
- * far a record stands before the end that its partition then has.
+ * Assigns offsets and writes the records in one statement, so that offsets have no gaps and become
+ * visible in order: the row of a partition stays locked until its records are committed. `back` is
+ * the distance of a record from the end of its partition.
  */
 const publishSql = `
   with taken as (
@@ -77,7 +77,7 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
   });
   const messagesText = joinJson(messages.map(({ message }) => message));
   if (messagesText === null) throw new Error('A message is no JSON text.');
-  // In one order, so that two processes cannot wait for one another.
+  // Locked in one order, to avoid deadlocks of two processes.
   const sorted = [...slots.values()].sort(slotOrder);
   const { rows } = await db.raw<{
     rows: { tenant_id: string; partition: number; next_offset: string }[];

@@ -23,7 +23,7 @@ interface Waiting {
   readonly context: AsyncResource;
   readonly resolve: (published: Published[]) => void;
   readonly reject: (error: unknown) => void;
-  /** The caller was told that it took too long: what was not sent by then is not sent any more. */
+  /** The request has timed out: messages not sent by then are dropped. */
   isGivenUp: boolean;
 }
 
@@ -34,8 +34,8 @@ const bytesOf = (messages: readonly UsageMessage[]): number =>
   messages.reduce((sum, { message }) => sum + Buffer.byteLength(message), 0);
 
 /**
- * Publishes in groups: while one is under way, the next one fills. A publish that takes longer than
- * the time limit is answered with 504, one that the broker refuses with 502.
+ * Publishes in groups: while one is being sent, the next one fills. 504: a publish takes longer
+ * than the time limit; 502: the broker refuses it.
  */
 export function inGroups(send: Publish, options: GroupOptions): Publish {
   const queue: Waiting[] = [];

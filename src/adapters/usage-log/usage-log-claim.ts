@@ -5,8 +5,8 @@ const described = (name: string): string =>
   name === 'postgres' ? 'in PostgreSQL (no KAFKA_BROKERS)' : `in Kafka (${name.slice(6)})`;
 
 /**
- * Remembers which log this database rates, and refuses another one: its offsets begin anew, so that
- * what it accepts would be taken for rated already (docs/decisions/0131).
+ * Records which log this database consumes, and refuses another one: its offsets begin anew, so
+ * that its events would be taken for rated already (docs/decisions/0131).
  */
 export async function claimUsageLog(db: Knex, name: string): Promise<void> {
   await db('usageLog').insert({ name }).onConflict('isOnly').ignore();

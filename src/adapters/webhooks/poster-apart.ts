@@ -124,8 +124,8 @@ export interface PosterApart extends WebhookPoster {
 }
 
 /**
- * Sends requests from a process of its own, which is started with the first one, and again after it has
- * died: what happens to it fails the attempts that it had under way, and nothing else.
+ * Sends requests from a child process, which is started with the first request, and restarted when
+ * it dies: a crash fails only its own attempts.
  */
 export function openPosterApart(settings: WebhookSettings, log: Logger): PosterApart {
   let sending: SendingProcess | undefined;
@@ -138,7 +138,7 @@ export function openPosterApart(settings: WebhookSettings, log: Logger): PosterA
   };
   const current = async (): Promise<SendingProcess> => {
     if (sending?.hasEnded === true) await pause;
-    // Others may have waited, too, and the first of them has started it.
+    // Another caller may have waited, too, and started the process.
     if (sending === undefined || sending.hasEnded) {
       if (isClosed) throw new Error('it is closed');
       sending = new SendingProcess(settings, onFailure);

@@ -1,7 +1,7 @@
 /**
- * The process that sends webhooks: it talks to addresses that anybody may have chosen, so it stands apart
- * from the one that serves requests, with a bounded memory and without secrets of the instance
- * (docs/decisions/0190). It is told what to send by its parent, and ends with it.
+ * The process that sends webhooks. It connects to addresses chosen by strangers, so it is isolated
+ * from the process that serves requests, with bounded memory and without the instance's secrets
+ * (docs/decisions/0190). Its parent sends it the requests, and it ends with its parent.
  */
 import type { WebhookSettings } from './sender.js';
 import { namesOf } from './sender.js';

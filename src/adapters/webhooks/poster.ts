@@ -106,7 +106,7 @@ type LookupCallback = (
   family?: number,
 ) => void;
 
-/** Looks a name up for a connection: whatever fails is told to the callback, and nothing is thrown. */
+/** Looks a name up for a connection: errors are passed to the callback, never thrown. */
 function answerLookup(
   found: Promise<LookupAddress[]>,
   { all }: LookupOptions,
@@ -126,8 +126,8 @@ function answerLookup(
 }
 
 /**
- * Connects to public addresses only, unless the instance allows all. A literal address never reaches
- * the lookup, and a name may have another address at every lookup: so both are looked at when the
+ * Connects to public addresses only, unless the instance allows all. A literal address skips the
+ * lookup, and a name may resolve to another address each time: so both are checked when the
  * connection is made.
  */
 function guardedAgent(settings: PosterSettings, names: Names): Agent {

@@ -1,7 +1,9 @@
 import { contentId } from '../id.js';
 import { amountPlaces, type Decimal, roundToMinorUnit, ZERO } from './money.js';
 
-/** The stretch of a whole that an account bears: from, to, of. Stretches of one whole adjoin. */
+/**
+ * The interval of a whole that an account bears: from, to, of. Intervals of one whole are adjacent.
+ */
 export interface Share {
   readonly from: Decimal;
   readonly to: Decimal;
@@ -34,9 +36,9 @@ export function stretchesOf(shares: readonly AccountShare[]): ShareOfAccount[] {
 }
 
 /**
- * What a share bears of a whole: up to its end, less up to its beginning, each rounded once. So the
- * parts of all shares add up to the rounded whole to the last digit, whoever computes which of them
- * when (docs/decisions/0244).
+ * The part of a whole that a share bears: rounded at its end, less rounded at its beginning. So the
+ * parts of all shares add up to the rounded whole exactly, whichever are computed, in any order
+ * (docs/decisions/0244).
  */
 export function partOf(whole: Decimal, { from, to, of }: Share, places = amountPlaces): Decimal {
   const until = (end: Decimal): Decimal =>
@@ -44,11 +46,11 @@ export function partOf(whole: Decimal, { from, to, of }: Share, places = amountP
   return until(to).minus(until(from));
 }
 
-/** The same of a number that keeps all its digits: the last share takes what others do not. */
+/** The same without rounding: the last share gets the remainder. */
 export const exactPartOf = (whole: Decimal, share: Share): Decimal =>
   partOf(whole, share, Math.max(amountPlaces, whole.decimalPlaces()));
 
-/** Names who bears the charges of a line; null where its account does. */
+/** Identifies the shares of a line; null where its account bears all. */
 export function sharesKey(shares: readonly AccountShare[] = []): string | null {
   if (shares.length === 0) return null;
   const sorted = stretchesOf(shares).map(({ accountId, to }) => [accountId, to.toFixed()]);

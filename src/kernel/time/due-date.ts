@@ -6,18 +6,20 @@ export function dueDateOf(invoiceDate: string, netTerm: string | null): string {
   return days === undefined ? invoiceDate : addDays(invoiceDate, Number(days));
 }
 
-/** How an invoice stands against its due date, whatever of it is paid. */
+/** The status of an invoice relative to its due date. */
 type DueStatus = 'Not Due' | 'Overdue' | 'Settled';
 
-/** What of an invoice says whether it is overdue; the balance is decimal text or a decimal. */
+/**
+ * The fields that decide whether an invoice is overdue; the balance is decimal text or a decimal.
+ */
 interface Due {
   readonly balance: string | { toString(): string };
   readonly dueDate: string | null;
 }
 
 /**
- * Overdue is what is open on the day after its due date; nothing is open of a paid or void invoice, and
- * nobody owes what is below zero.
+ * An open invoice is overdue from the day after its due date. Paid and void invoices, and those
+ * with a balance below zero, have nothing open.
  */
 export function dueStatusOf({ balance, dueDate }: Due, today: string): DueStatus {
   const open = Number(balance.toString());
