@@ -33,8 +33,8 @@ function bySpecificity(a: Operation, b: Operation): number {
 }
 
 /**
- * What a request is told whose path or method leads nowhere: 405 with `Allow` where other methods do
- * lead somewhere (docs/decisions/0074), else 404.
+ * The problem of a request without a route: 405 with `Allow` if the path has other methods
+ * (docs/decisions/0074), else 404.
  */
 function unroutedProblem(ctx: Context): Problem {
   const methods = [...new Set(routesOf(ctx).flatMap((layer) => layer.methods))].sort();
@@ -44,7 +44,7 @@ function unroutedProblem(ctx: Context): Problem {
   return problem.methodNotAllowed(`There is no ${ctx.method} ${ctx.path}, but ${allowed}.`);
 }
 
-/** Koa takes a time for them that grows with their square. */
+/** Koa parses them in quadratic time. */
 const queryParametersMax = 500;
 
 /** 400: an address has too many query parameters. */
@@ -56,7 +56,7 @@ function checkQuery({ querystring }: Context): void {
   throw problem.validation(`The address has more than ${queryParametersMax} query parameters.`);
 }
 
-/** What a caller without the right token is told (RFC 6750, section 3). */
+/** The `WWW-Authenticate` challenge for a caller without a valid token (RFC 6750, section 3). */
 function challengeOf({ kind, details }: Problem, { challenge }: RequestState): string | undefined {
   const own = challenge === undefined ? [] : [challenge];
   if (kind === 'unauthorized') return ['Bearer', ...own].join(' ');
@@ -65,7 +65,7 @@ function challengeOf({ kind, details }: Problem, { challenge }: RequestState): s
   return `Bearer ${[`error="insufficient_scope"`, `scope="${scope}"`, ...own].join(', ')}`;
 }
 
-/** What finds a request in the log, the audit and Temporal. */
+/** The ids by which the log, the audit and Temporal know a request. */
 const requestIds = (state: RequestState, { details }: Problem) => ({
   requestId: state.requestId,
   auditRequestId: state.ids.requestId,
@@ -78,7 +78,7 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   const state = ctx.state as RequestState;
   const failure = problemOf(error);
   const family = state.operation?.family ?? familyOfPath(ctx.path);
-  // Refused requests are counted; a line for each would be more work than they were.
+  // Refused requests are counted, not logged: a line for each would cost more than refusing it.
   if (failure.status >= 500 && failure.kind !== 'overloaded') {
     platform.log.error(
       { err: error, ...requestIds(state, failure), method: ctx.method, path: shownPath(ctx.path) },

@@ -23,29 +23,34 @@ export interface RunningApi {
 }
 
 /**
- * Bytes of an address with its headers, as much as proxies pass on. Longer filters are sent in a body
- * (docs/decisions/0170).
+ * Maximum bytes of the request line and headers, as much as proxies pass on. Longer filters are
+ * sent in a body (docs/decisions/0170).
  */
 const maxHeaderSize = 32 * 1024;
-/** Node gives a request of any size as much; clients send some dozen. */
+/** Node allocates for this many headers regardless of the request; clients send some dozen. */
 const maxHeadersCount = 200;
 
-/** Who takes longer to send a request's headers, or all of it, is cut off (docs/decisions/0170). */
+/**
+ * Timeout for receiving a request's headers; then the connection is closed (docs/decisions/0170).
+ */
 const headersTimeout = 15_000;
 const requestTimeout = 180_000;
 const connectionsCheckingInterval = 5_000;
-/** How long nothing may come or go beyond what an operation may take: who does not read his answer. */
+/**
+ * Timeout of a connection without traffic, beyond an operation's time limit: the client does not
+ * read.
+ */
 const silenceMs = 120_000;
 
 /**
- * How long an idle connection is kept. Node's 5 s are less than what load balancers (60 s) and clients
- * with pools reckon with: their next request would meet a connection that is being closed.
+ * Timeout of an idle connection. Node's default of 5 s is less than load balancers (60 s) and
+ * connection pools expect: their next request would hit a closing connection.
  */
 const keepAliveTimeout = 75_000;
 
 /**
- * Connections that wait to be accepted, as far as the system allows. Of Node's 511 a thousand producers
- * that come at once lose some: the system drops what does not fit, and resets it when it is used.
+ * The TCP accept queue, as far as the system allows. With Node's default of 511, a thousand
+ * producers connecting at once would overflow it, and the system resets the rest.
  */
 const backlog = 4_096;
 
@@ -78,13 +83,13 @@ export async function startApi(
   });
 }
 
-/** Node joins headers of this name that come several times. */
+/** Node joins repeated headers of this name. */
 const forwardedFor = ({ 'x-forwarded-for': given }: IncomingHttpHeaders): string =>
   typeof given === 'string' ? given : '';
 
 /**
- * The address without scheme and host, which a caller may send too, as to a proxy: what stands there may
- * be no host at all, and is not wanted.
+ * The request target without scheme and host (origin form). A caller may send the absolute form, as
+ * to a proxy; its host may be invalid and is ignored.
  */
 const originForm = (address: string): string => {
   const rest = /^https?:\/\/[^/?#]*(.*)$/is.exec(address)?.[1];
@@ -93,8 +98,8 @@ const originForm = (address: string): string => {
 };
 
 /**
- * Answers requests and never throws: what fails here, beyond all that answers errors, ends its connection
- * and not the process.
+ * Handles requests and never throws: an error outside the error handlers closes the connection
+ * instead of ending the process.
  */
 export const answering =
   (
@@ -127,7 +132,7 @@ function closeServer(server: SocketServer): Promise<void> {
   });
 }
 
-/** Listens, for whoever answers what comes; rejects with EADDRINUSE when the port is taken. */
+/** Starts an HTTP server for a request handler; rejects with EADDRINUSE when the port is taken. */
 export async function serve(
   { host, port, accepted = 1 }: Place,
   log: Logger,

@@ -32,10 +32,10 @@ import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
 import { sendStream } from './server/send-stream.js';
 import { bytesOf, enterShare } from './guards/share.js';
 
-/** What a request tells of who sent it besides its token; OAuth alone looks at it. */
+/** Data of a request about its sender besides the token; only OAuth uses them. */
 export interface Caller {
   readonly address: string;
-  /** The name and port by which it called this instance. */
+  /** The host and port in the request, under which the caller knows this instance. */
   readonly host: string;
   readonly cookie: (name: string) => string | undefined;
 }
@@ -53,7 +53,7 @@ export type Handlers<Os extends Readonly<Record<string, Operation>>> = {
   readonly [K in keyof Os]: Handler<Os[K]>;
 };
 
-/** A handler whose operation is not known when it is compiled. */
+/** A handler of an operation that is known at run time only. */
 export type AnyHandler = (
   input: object,
   scope: Scope,
@@ -61,36 +61,37 @@ export type AnyHandler = (
   caller: Caller,
 ) => Promise<unknown>;
 
-/** What surrounds an operation; see `api/oauth/guards.ts`. */
+/** Wraps the handling of an operation; see `api/oauth/guards.ts`. */
 export type Guard = (ctx: Context, answer: () => Promise<void>) => Promise<void>;
 
-/** How the audit knows a request: by our id, and by what its caller calls it. */
+/** The request's ids in the audit: ours, and the one that the caller chose. */
 export type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
 
 /** Set by the first middleware for all that follow. */
 export interface RequestState {
-  /** What the answer tells: the caller's own id where it is a sane token. */
+  /** The id in the answer: the caller's, if it is a valid token. */
   requestId: string;
-  /** What the audit keeps. */
+  /** The ids for the audit. */
   ids: RequestIds;
-  /** Of the token, once it is known. */
+  /** The tenant of the token, after authentication. */
   tenantId?: string;
   /** The operation that was matched: errors are rendered in its family. */
   operation?: Operation;
-  /** What `WWW-Authenticate` says besides Bearer, where this address has more to say. */
+  /** Further parameters of `WWW-Authenticate` after Bearer, if this route has any. */
   challenge?: string;
 }
 
 const bearerForm = /^Bearer +([^\s]+)$/i;
 
-/** Who the bearer value of a request speaks for. 401: it has none, or one that is not valid. */
+/** Authenticates the bearer value of a request. 401: it is missing or not valid. */
 export async function identify(ctx: Context, platform: Platform): Promise<Identity> {
   const bearer = bearerForm.exec(ctx.get('authorization'))?.[1];
   if (bearer === undefined) {
     throw problem.unauthorized('A bearer token is required: Authorization: Bearer <ACCESS_TOKEN>.');
   }
   const { addressLimits } = platform;
-  // What was valid lately is looked at again whoever else guesses from the same address.
+  // A value that was valid lately is checked even if its address has exceeded the limit of
+  // failures.
   const isKnown = addressLimits.isKnown(bearer);
   if (!isKnown) addressLimits.check('credential', clientOf(ctx, platform));
   try {
@@ -122,13 +123,13 @@ export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform)
   return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, now: platform.now };
 }
 
-/** What `{accountId}` is called in "There is no account '…'." */
+/** The name of the resource of `{accountId}` in "There is no account '…'." */
 const resourceName = (param: string): string =>
   param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * The parameters of a path, ids in lower case. 404: an id is none, where the record has no natural key
- * that it could be.
+ * The path parameters, ids in lower case. 404: an id is malformed, and its record has no natural
+ * key.
  */
 export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
   const read: Record<string, string> = {};
@@ -145,7 +146,7 @@ export function readParams(operation: Operation, params: Readonly<Record<string,
   return read;
 }
 
-/** 400: a parameter of the path has none of its values. */
+/** 400: a path parameter is not one of its allowed values. */
 function checkPathValues({ pathValues = {} }: Operation, params: Record<string, unknown>): void {
   for (const [name, known] of Object.entries(pathValues)) {
     const value = String(params[name]);
@@ -165,8 +166,8 @@ const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
     : value;
 
 /**
- * 400: a parameter that an operation does not know, as a misspelt filter would answer with everything.
- * OAuth alone has to ignore such parameters (RFC 6749, section 3.1).
+ * 400: the operation has no such parameter; a misspelt filter must not return everything. Only
+ * OAuth has to ignore unknown parameters (RFC 6749, section 3.1).
  */
 function refuseParameter({ family }: Operation, name: string, known: readonly string[]): void {
   if (family === 'gateway') return;
@@ -204,7 +205,7 @@ export function readQuery(operation: Operation, query: Context['query']): Record
 
 const wholeIdempotencyKey = new RegExp(`^${idempotencyKeyForm}$`);
 
-/** The `Idempotency-Key` of a request, where its operation knows one. 400: it is no such key. */
+/** The `Idempotency-Key` of a request, if its operation takes one. 400: it is malformed. */
 export function checkIdempotencyKey(operation: Operation, key: string | undefined): string | null {
   if (key === undefined || !takesIdempotencyKey(operation)) return null;
   if (wholeIdempotencyKey.test(key)) return key;
@@ -214,7 +215,7 @@ export function checkIdempotencyKey(operation: Operation, key: string | undefine
   );
 }
 
-/** The body as its declaration has it; undefined where there is none. */
+/** The body, validated by its schema; undefined where there is none. */
 async function readInput(operation: Operation, ctx: Context, leave: () => void): Promise<unknown> {
   if (!operation.body) return undefined;
   const { text, value } = await readBody(ctx, operation);
@@ -223,7 +224,7 @@ async function readInput(operation: Operation, ctx: Context, leave: () => void):
   return operation.keepsBodyText === true ? new JsonText(text.trim()) : body;
 }
 
-/** Works out what it is asked for: hardly any operation looks at its caller. */
+/** Computes its properties on demand, since few operations use them. */
 class RequestCaller implements Caller {
   readonly #ctx: Context;
   readonly #platform: Platform;
@@ -246,7 +247,7 @@ class RequestCaller implements Caller {
   }
 }
 
-/** Reads what is asked for, has it done, and answers with what came of it. */
+/** Reads the input of an operation, calls its handler and sends the answer. */
 async function carryOut(
   operation: Operation,
   handler: AnyHandler,
@@ -284,7 +285,7 @@ async function perform(
   if (counting) await counting;
   const idempotencyKey = checkIdempotencyKey(operation, ctx.headers['idempotency-key']?.toString());
   const scope = scopeOf(identity, ids, platform);
-  // Whoever has left waits for no answer: what the database does for them ends.
+  // When the client has disconnected, its running statements are canceled.
   ctx.res.on('close', () => {
     if (!ctx.res.writableFinished) scope.db.abandon?.();
   });
@@ -327,12 +328,12 @@ async function answer(
     try {
       checkAccess(operation, identity);
     } catch (error) {
-      // Told at once, without waiting for a turn or a body; it counts as a request all the same.
+      // Refused at once, before queueing or reading the body; it counts as a request all the same.
       await limitRequest(operation, ctx, platform, tenantId);
       throw error;
     }
   }
-  // What need not be waited for is not: each promise costs more than most of these checks.
+  // Awaited only if it is a promise: an await costs more than most of these checks.
   const entering = enterShare(operation, ctx, platform, tenantId);
   const leaveShare = entering instanceof Promise ? await entering : entering;
   try {
@@ -355,8 +356,8 @@ interface Layer {
 }
 
 /**
- * The routes of the template that an address belongs to: of several that fit, the most literal one,
- * which is registered first. `/usage-events/retry` is no usage event of the id `retry`.
+ * The routes of the path template that matches: of several, the most literal one, which is
+ * registered first. `/usage-events/retry` is not a usage event with the id `retry`.
  */
 export function routesOf(ctx: Context): readonly Layer[] {
   const { matched = [] } = ctx as unknown as { matched?: readonly Layer[] };
@@ -390,7 +391,7 @@ export function requestIdOf(given = ''): string {
   return requestIdForm.test(given) ? given : randomUUID();
 }
 
-/** What the audit keeps of a request that is answered with this id (docs/decisions/0178). */
+/** The audit's ids of a request that is answered with this id (docs/decisions/0178). */
 export function auditIdsOf(requestId: string, given: string): RequestIds {
   return requestId === given ? { requestId: randomUUID(), callerRequestId: given } : { requestId };
 }

@@ -4,7 +4,10 @@ import type { Platform } from '../../process/platform.js';
 
 type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
 
-/** Failed sign-ins that a process writes down in a minute: strangers must not fill log and audit. */
+/**
+ * Maximum failed sign-ins that a process records in a minute: strangers must not fill log and
+ * audit.
+ */
 const notedMax = 20;
 const windowMs = 60_000;
 
@@ -16,7 +19,10 @@ interface Window {
 
 const windows = new WeakMap<Platform, Window>();
 
-/** Whether there is room in this minute; what was left out of the one before is told once. */
+/**
+ * Whether the minute's maximum is not reached; the number left out of the last minute is logged
+ * once.
+ */
 function hasRoom(platform: Platform): boolean {
   const at = performance.now();
   let window = windows.get(platform);
@@ -35,7 +41,7 @@ function hasRoom(platform: Platform): boolean {
   return true;
 }
 
-/** Notes that somebody gave the consent screen a credential that is none, in log and audit. */
+/** Records a sign-in with an invalid credential at the consent screen, in log and audit. */
 export async function noteFailedSignIn(
   platform: Platform,
   ids: RequestIds,
@@ -54,7 +60,7 @@ export async function noteFailedSignIn(
   });
 }
 
-/** Notes that a bearer value was refused, in the log. */
+/** Logs that a bearer value was refused. */
 export function noteRefusedBearer(
   platform: Platform,
   request: RequestIds & { readonly address: string; readonly path: string },

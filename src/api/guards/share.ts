@@ -5,10 +5,10 @@ import type { Lane, Leave } from '../../access/tenant-shares.js';
 import type { Operation } from '../../schemas/http/operation.js';
 import { readAhead } from '../server/body.js';
 
-/** Of a body that is read before its request waits for its turn: waiting for it takes nobody's place. */
+/** A smaller body is read before its request queues; slow uploads then occupy no slot. */
 const smallBodyMax = 64 * 1024;
 
-/** Whether a body may take much memory: its place is taken before it is read. */
+/** Whether a body may need much memory: its slot is taken before it is read. */
 export function isLargeBody({ headers }: IncomingMessage): boolean {
   return (
     headers['transfer-encoding'] !== undefined ||
@@ -17,13 +17,13 @@ export function isLargeBody({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** Where an operation does its work. One that starts a workflow mostly waits for it. */
+/** The lane of an operation. One that starts a workflow mostly waits for it. */
 export function laneOf({ weight, idempotency }: Operation): Lane {
   if (weight === 'heavy') return 'heavy';
   return idempotency === 'flow' ? 'flow' : 'light';
 }
 
-/** Waits for the turn of a tenant's request, until the function that is returned is called. 429. */
+/** Waits until a tenant's request may start; call the returned function at its end. 429. */
 export function takeTurn(
   ctx: Context,
   { shares }: Platform,
@@ -39,8 +39,8 @@ export const bytesOf = ({ body }: Context): number =>
   typeof body === 'string' || Buffer.isBuffer(body) ? body.length : 0;
 
 /**
- * Waits for the turn of a request among those of all tenants (docs/decisions/0171). Ingestion is let in by
- * `admit` instead, and who is not known is counted by address.
+ * Queues a request among those of all tenants (docs/decisions/0171). Ingestion is admitted by
+ * `admit` instead, and requests without authentication are limited by address.
  */
 export function enterShare(
   operation: Operation,

@@ -38,16 +38,16 @@ import { writeToolAnswer } from './tool-answer.js';
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** Who calls a tool, and with which request. */
+/** The caller of a tool, and the request of the call. */
 export interface ToolCaller {
   readonly identity: Identity;
   readonly requestId: string;
   readonly ids: RequestIds;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
 }
 
-/** What MCP answers a call with (2025-11-25, "Tool Result"). */
+/** The result of a call in MCP (2025-11-25, "Tool Result"). */
 interface ToolResult {
   readonly content: { readonly type: 'text'; readonly text: string }[];
   readonly isError?: true;
@@ -74,7 +74,7 @@ function textOf(name: string, value: unknown): string {
   throw problem.validation(`'${name}' must be a text, a number, true or false`, { field: name });
 }
 
-/** The parameters of these names; null counts as left out, which is how models leave things out. */
+/** The parameters of these names; null counts as absent, since models send it for omitted ones. */
 function texts(names: readonly string[], given: ToolArguments): Record<string, string | string[]> {
   const values = names.flatMap((name): [string, string | string[]][] => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
@@ -120,7 +120,7 @@ function tokensMaxOf({ maxTokens }: ToolArguments): number {
   });
 }
 
-/** No tool looks at who called beyond the token: OAuth alone does, and is none. */
+/** Stands for the HTTP caller: only operations of OAuth read it, and they are no tools. */
 const nobody = { address: '', host: '', cookie: () => undefined };
 
 async function perform(
@@ -144,7 +144,8 @@ async function perform(
   };
   const { idempotencyKey } = input;
   if (idempotencyKey === null || idempotencyOf(operation) !== 'transaction') return work(scope);
-  // What a tool answers is another text than over HTTP: the same key there is another request.
+  // The operation's name has a prefix, since a tool's answer differs from that over HTTP: the same
+  // key is another request there.
   const request = { key: idempotencyKey, operation: `mcp/${operation.id}`, input };
   const { text } = await answerOnce(scope, request, async (inner) => ({
     status: operation.success.status,
@@ -163,9 +164,9 @@ function failureOf(error: unknown, platform: Platform, tool: Tool): Problem {
 const resultOf = (text: string): ToolResult => ({ content: [{ type: 'text', text }] });
 
 /**
- * Calls the handler of an operation for an MCP client, with the scope of its token: it can reach no
- * other tenant. What goes wrong is told in the result, in the error body of family C, so that a model
- * can mend it. Every call is recorded before and after.
+ * Calls the handler of an operation for an MCP client, with the scope of its token, so that it
+ * reaches its own tenant only. Errors are returned in the result, as an error body of family C, so
+ * that a model can correct its call. Each call is recorded before and after.
  */
 export async function callTool(
   tool: Tool,
@@ -180,7 +181,7 @@ export async function callTool(
     arguments: given,
     clientId: identity.grant?.clientId ?? null,
   });
-  // Of its own, so that what became of the call is noted when its work was given up.
+  // A separate scope, so that the outcome can be recorded after the work was abandoned.
   const work = scopeOf(identity, ids, platform);
   const giveUp = (): void => work.db.abandon?.();
   gone.addEventListener('abort', giveUp);
@@ -194,7 +195,7 @@ export async function callTool(
     },
   );
   gone.removeEventListener('abort', giveUp);
-  // What was done is done, and is answered, even where this cannot be noted: it stays `Started`.
+  // The work is committed and answered, even if its outcome cannot be recorded: it stays `Started`.
   await completeToolCall(scope, id, code).catch((error: unknown) => {
     platform.log.error({ err: error, toolCallId: id }, 'the end of a tool call was not recorded');
   });

@@ -9,7 +9,7 @@ import type {
 } from '../../access/oauth/grants.js';
 import { oauthFault } from './fault.js';
 
-/** What a token is asked with, against which what is stored is checked. */
+/** The data of a token request that a stored code or refresh token is checked against. */
 export interface TokenRequest {
   readonly client: OauthClient;
   readonly now: Date;
@@ -43,14 +43,14 @@ const mayRefresh: Check<unknown> = (_stored, { client }) => {
   }
 };
 
-/** What must hold of a code before it is exchanged. */
+/** The checks of a code before it is exchanged. */
 export const codeChecks: readonly Check<WithGrant<StoredCode>>[] = [
   isOfClient,
   isNotRevoked,
   isCurrent,
 ];
 
-/** What must hold of a refresh token before it is exchanged. */
+/** The checks of a refresh token before it is exchanged. */
 export const refreshTokenChecks: readonly Check<WithGrant<StoredRefreshToken>>[] = [
   mayRefresh,
   isOfClient,
@@ -83,7 +83,7 @@ export function checkVerifier(code: StoredCode, verifier: string): void {
   }
 }
 
-/** RFC 6749, section 6: what was granted, or less. */
+/** RFC 6749, section 6: the granted scopes, or a subset. */
 export function narrowScopes(grant: Grant, scope: string | undefined): readonly string[] {
   const asked = scopeNames(scope ?? '');
   if (asked.length === 0) return grant.scopes;

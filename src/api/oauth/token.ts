@@ -42,7 +42,7 @@ interface TokenAnswer {
   readonly scope: string;
 }
 
-/** What a client asks the token endpoint for; `issuer` is how it knows this instance. */
+/** A token request; `issuer` is the address under which the client knows this instance. */
 interface Asked {
   readonly platform: Platform;
   readonly client: OauthClient;
@@ -58,7 +58,7 @@ export async function requireClient({ database }: Platform, form: Form): Promise
   return client;
 }
 
-/** RFC 8707, section 2.2: nothing but what the user allowed it for. */
+/** RFC 8707, section 2.2: only the resource that the user consented to. */
 function checkSameResource(grant: Grant, form: Form, issuer: string): void {
   const resource = form.get('resource');
   if (resource === undefined || readResource(resource, issuer) === grant.resource) return;
@@ -66,8 +66,8 @@ function checkSameResource(grant: Grant, form: Form, issuer: string): void {
 }
 
 /**
- * Refuses what was exchanged before and revokes what came of it: somebody holds a copy
- * (RFC 6749, section 4.1.2; RFC 9700, section 4.14.2).
+ * Refuses a secret that was exchanged before, and revokes its grant: the secret has leaked (RFC
+ * 6749, section 4.1.2; RFC 9700, section 4.14.2).
  */
 async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<never> {
   const reason = 'a code or refresh token was used twice';
@@ -76,8 +76,8 @@ async function refuseReplay({ database, now }: Platform, grant: Grant): Promise<
 }
 
 /**
- * Refuses what came of a credential that has ended since, such as an access key that was revoked: so
- * has the grant then. What belongs to a suspended tenant is refused until the tenant is resumed.
+ * Refuses a grant whose user's credential has ended since, such as a revoked access key: it ends
+ * the grant. Grants of a suspended tenant are refused until it is resumed.
  */
 async function checkGranter({ database, now }: Platform, grant: Grant): Promise<void> {
   const fault = await findGrantFault(database.platform, grant, now());

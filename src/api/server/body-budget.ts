@@ -6,11 +6,13 @@ import { bodyBytesMax } from './body.js';
 const mebibyte = 1024 * 1024;
 /** Smaller bodies do not wait: they are parsed in a few milliseconds. */
 export const largeBodyMin = 256 * 1024;
-/** What large bodies may weigh that are being worked on at a time: one takes some eight times that. */
+/**
+ * Maximum bytes of large bodies being processed at a time; each takes about eight times its size.
+ */
 const bytesMax = 48 * mebibyte;
-/** Of that, what one tenant may have while others may want some: one bulk of the greatest size. */
+/** The part of it that one tenant may use while others wait: one bulk request of maximum size. */
 const tenantBytesMax = 16 * mebibyte;
-/** Those that wait have been read by nobody: they take memory of the network alone. */
+/** Maximum waiting requests; their bodies are unread, and held by the network's buffers only. */
 const waitingMax = 256;
 const tenantWaitingMax = 64;
 const waitMaxMs = 30_000;
@@ -22,8 +24,8 @@ interface Waiter {
 }
 
 /**
- * Large bodies of one process: so many bytes at a time, in the order in which they came, but that no
- * tenant waits for another's (docs/decisions/0182).
+ * Limits the large bodies of one process by bytes, first in, first out, except that no tenant waits
+ * for another one's limit (docs/decisions/0182).
  */
 export class BodyBudget {
   #bytes = 0;
@@ -49,7 +51,7 @@ export class BodyBudget {
     this.#hold(waiter, -1);
     const begun = new Set<Waiter>();
     for (const next of this.#waiting) {
-      // Who waits for bytes that are free before long keeps his place before smaller ones.
+      // A body that waits for bytes about to be freed is not overtaken by smaller ones.
       const isHeldBack = this.#heldBy(next.tenantId) + next.bytes > tenantBytesMax;
       if (isHeldBack) continue;
       if (!this.#hasRoom(next)) break;
@@ -62,7 +64,10 @@ export class BodyBudget {
     }
   }
 
-  /** Waits until there is room, and returns what gives it back. 503: too many wait, or for too long. */
+  /**
+   * Waits until there is room; returns the function that frees it. 503: too many wait, or for too
+   * long.
+   */
   async enter(tenantId: string, bytes: number, ended?: AbortSignal): Promise<() => void> {
     const ofTenant = this.#waiting.filter((one) => one.tenantId === tenantId).length;
     const waiter = await new Promise<Waiter>((resolve, reject) => {
@@ -100,16 +105,16 @@ export class BodyBudget {
 const budget = new BodyBudget();
 const nothing = (): void => undefined;
 
-/** Bytes that the body of a request may have: what it says, else as many as its operation takes. */
+/** The bytes of a request's body: its content length, else the maximum of its operation. */
 function bytesOf(ctx: Context, { bodyMax = bodyBytesMax }: Operation): number {
   const length = Number(ctx.get('content-length'));
   return ctx.get('content-length') !== '' && length >= 0 ? Math.min(length, bodyMax) : bodyMax;
 }
 
 /**
- * Lets a request with a large body in when there is room for it; returns what gives the room back.
- * A promise only where there may be something to wait for.
- * Ingestion has a door of its own: see `Admission`.
+ * Admits a request with a large body when there is room for it; returns the function that frees it.
+ * Returns a promise only if it may have to wait. Ingestion has its own admission control: see
+ * `Admission`.
  */
 export function enterWithBody(
   ctx: Context,

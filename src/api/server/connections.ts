@@ -10,15 +10,15 @@ import { securityHeaders } from '../guards/security-headers.js';
 /** Connections of a process, where the configuration does not say. Each idle one takes some 10 KB. */
 export const connectionsDefault = 10_000;
 
-/** What one client may hold of them: others shall find a place. */
+/** The share of connections that one client may hold. */
 const shareOfClient = 0.5;
-/** From how many on those that do nothing are closed to make room. */
+/** The fill level from which idle connections are closed to make room. */
 const crowdedFrom = 0.9;
 const sweepMs = 1_000;
 
 /**
- * Bounds how many connections there are, and how many of them are of one client (loopback and trusted
- * proxies, which speak for many, aside). Where it gets crowded, idle connections make room.
+ * Limits the number of connections, and of those of one client (except loopback and trusted
+ * proxies, which stand for many clients). Near the limit, idle connections are closed.
  */
 export function limitConnections(server: Server, { config, clients, metrics }: Platform): void {
   const max = config.maxConnections ?? connectionsDefault;
@@ -49,7 +49,7 @@ export function limitConnections(server: Server, { config, clients, metrics }: P
   });
 }
 
-/** What was wrong with what a client sent, when it was no request. */
+/** The problem of data that could not be parsed as a request. */
 function faultOf(code: string | undefined): Problem {
   if (code === 'HPE_HEADER_OVERFLOW') {
     return problem.headersTooLarge('The address and the headers are larger than 32 KiB.');
@@ -76,13 +76,13 @@ function endSlowly(socket: Socket, answer: string): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** The path of what was sent, as far as it can be seen: the error body depends on it. */
+/** The path in the raw data, if it can be found: the form of the error body depends on it. */
 const pathOf = (packet: Buffer | undefined): string =>
   /^[A-Z]+ (\/[^\s?]{0,200})/.exec(packet?.toString('latin1', 0, 300) ?? '')?.[1] ?? '/';
 
 /**
- * Answers in place of Node, whose own answers have no headers of ours: an expectation that is none of
- * HTTP's is 417, and a request of HTTP/1.1 that names no host is 400 (RFC 9112, section 3.2).
+ * Answers in place of Node, whose answers lack our headers: 417 for an unknown expectation, 400 for
+ * an HTTP/1.1 request without a host (RFC 9112, section 3.2).
  */
 export function refuseUnfit(server: Server, { config, metrics }: Platform) {
   const headers = Object.entries(securityHeaders(config.publicUrl));
@@ -115,7 +115,7 @@ interface ClientError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** Answers what is no request, or one with too much in its headers, as any other fault is answered. */
+/** Answers unparseable requests, and those with too many headers, with an ordinary error body. */
 export function answerClientErrors(server: Server, { config, metrics }: Platform): void {
   const headers = Object.entries(securityHeaders(config.publicUrl))
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -124,11 +124,11 @@ export function answerClientErrors(server: Server, { config, metrics }: Platform
   server.on('clientError', (error: ClientError, socket: Socket) => {
     const known = answered.get(socket);
     if (known !== undefined) {
-      // It sends on, and all of that is no request either.
+      // The client sends on, and the rest cannot be parsed, either.
       if (socket.bytesRead - known > lingerBytesMax) socket.destroy();
       return;
     }
-    // Node keeps here what is being answered on this connection: an answer begun cannot be replaced.
+    // Node keeps the answer of this connection here: one that has begun cannot be replaced.
     const { _httpMessage: begun } = socket as Socket & { _httpMessage?: ServerResponse | null };
     if (error.code === 'ECONNRESET' || !socket.writable || begun?.headersSent === true) {
       socket.destroy();

@@ -2,27 +2,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Context } from 'koa';
 
-/** What is left of a body that is this small is read, and its connection stays. */
+/** The unread rest of a body up to this size is read, so that its connection can be kept. */
 const keptBytesMax = 64 * 1024;
-/** More than any operation takes: who sends on after that finds the connection reset. */
+/** More than any operation accepts; after it the connection is reset. */
 const drainedBytesMax = 64 * 1024 * 1024;
 const drainMs = 5_000;
 
-/** What is read and forgotten in a tick, of all bodies: 32 MiB in a second. Each reads some 64 KiB at a time. */
+/** Interval of reading and discarding bodies: 32 MiB per second in total, some 64 KiB each time. */
 const tickMs = 10;
 const tickBytes = 320 * 1024;
 const readersPerTick = tickBytes / (64 * 1024);
 
 /**
- * Lets bodies that nobody wants be read no faster than this in all: read as fast as they are sent, a
- * gigabyte in a second, they would keep the process from everything else.
+ * Limits the rate at which discarded bodies are read in total: at network speed, a gigabyte per
+ * second, they would starve all other work.
  */
 class Pace {
   #left = tickBytes;
   #timer: NodeJS.Timeout | undefined;
   readonly #waiting = new Set<IncomingMessage>();
 
-  /** Has a request wait where all together have read enough for the moment. */
+  /** Pauses a request when the total of this interval is used up. */
   count(request: IncomingMessage, bytes: number): void {
     this.#left -= bytes;
     this.#timer ??= setInterval(() => this.#tick(), tickMs).unref();
@@ -49,13 +49,13 @@ class Pace {
 
 const pace = new Pace();
 
-/** Connections that end with an answer: no request that follows on them is carried out (RFC 9112, 9.6). */
+/** Connections that close after an answer: further requests on them are ignored (RFC 9112, 9.6). */
 const ending = new WeakSet<Socket>();
 
 /** Whether the connection ends with an answer that was given before this request. */
 export const isEnding = ({ socket }: IncomingMessage): boolean => ending.has(socket);
 
-/** Reads and forgets what is left of a body, within limits; then `done`, once. */
+/** Reads and discards the rest of a body, within limits; then calls `done`, once. */
 function drain(request: IncomingMessage, done: () => void): void {
   let bytes = 0;
   let isDone = false;
@@ -76,17 +76,17 @@ function drain(request: IncomingMessage, done: () => void): void {
   request.resume();
 }
 
-/** Whether what is left of a body is known to be little, on a connection that shall stay. */
+/** Whether the unread rest of a body is known to be small, on a connection that is kept alive. */
 function isShort({ headers }: IncomingMessage, { shouldKeepAlive }: ServerResponse): boolean {
   const length = Number(headers['content-length'] ?? NaN);
   return shouldKeepAlive && headers['transfer-encoding'] === undefined && length <= keptBytesMax;
 }
 
 /**
- * Sends an answer to a request of whose body something may be unread. The answer goes out at once. What
- * is left is then read and forgotten within bounds of bytes and time: a connection that closed while its
- * client still sends would be reset, and the answer lost; one that stayed would give what is unread, or
- * nothing at all, to the next request on it.
+ * Answers a request whose body may be partly unread. The answer is sent at once; then the rest is
+ * read and discarded, within limits of bytes and time. Closing while the client still sends would
+ * reset the connection and lose the answer; keeping it open would make the rest part of the next
+ * request.
  */
 export function answerUnread(
   request: IncomingMessage,
@@ -108,7 +108,7 @@ export function answerUnread(
   drain(request, () => response.end());
 }
 
-/** The same for an answer of Koa, where something of the body is unread; all others are Koa's to send. */
+/** The same for an answer of Koa, if the body is partly unread; Koa sends all others itself. */
 export function answerBeforeEnd(ctx: Context): void {
   const { req, res, body } = ctx;
   if (req.complete && req.readableLength === 0) return;

@@ -2,20 +2,23 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Requests begun in a turn of the event loop: some 50 ms of work. */
+/** Requests started in a turn of the event loop: some 50 ms of work. */
 const begunMax = 64;
-/** And as long as new connections come: a few milliseconds of work. */
+/** The same while new connections arrive: a few milliseconds of work. */
 const begunMaxWhileConnecting = 2;
-/** Requests that wait for their turn, of one client: under a second of work; and of all. */
+/** Maximum queued requests: of one client, under a second of work; and of all. */
 const clientWaitingMax = 1_000;
 const waitingMax = 4_000;
 
-/** Requests of one connection that are not answered yet; clients of ours wait for each answer. */
+/** Maximum unanswered requests of one connection (pipelining); our clients wait for each answer. */
 const unansweredMax = 64;
-/** Who sends on all the same is cut off: each request takes memory until those before it are answered. */
+/**
+ * Above this number the connection is closed: each request takes memory until those before it are
+ * answered.
+ */
 const unansweredEnd = 256;
 
-/** Counts what each connection has sent ahead of its answers. */
+/** Counts the unanswered requests of each connection. */
 function countUnanswered(): (...request: Parameters<RequestListener>) => number {
   const ofConnection = new WeakMap<Socket, number>();
   return ({ socket }, response) => {
@@ -36,14 +39,14 @@ interface Told {
 }
 
 /**
- * Begins some requests in each turn of the event loop and keeps the others waiting, those of one client in
- * the order in which they came, one of each client in turn (docs/decisions/0212). What comes when too many
- * wait is refused (0151), and so is what one connection sends far ahead of its answers (0263). Of those that
- * wait, requests whose clients have left are not begun.
- *
- * Without it, all that thousands of connections have sent is worked off before timers run and another
- * connection is accepted: libuv accepts one a turn. A process with more work than it can do would make
- * twenty turns a second, and most of a thousand new producers would give up before they were heard.
+ * Starts some requests in each turn of the event loop and queues the others: first in, first out
+ * for one client, round robin over clients (docs/decisions/0212). Requests beyond the queue's limit
+ * are refused (0151), and so are those far ahead of the answers on one connection (0263). Queued
+ * requests of disconnected clients are dropped.
+ * Without it, the requests of thousands of connections would all be handled before timers run and
+ * another connection is accepted: libuv accepts one in each turn. An overloaded process would make
+ * twenty turns a second, and most of a thousand new producers would time out before they are
+ * accepted.
  */
 export function listenInTurns(server: EventEmitter, { begin, refuse, clientOf }: Told): void {
   /** Of each client that has some, in the order in which clients are served next. */
@@ -64,14 +67,14 @@ export function listenInTurns(server: EventEmitter, { begin, refuse, clientOf }:
       const [request, response] = row.shift() as Parameters<RequestListener>;
       count -= 1;
       waiting.delete(client);
-      // Behind the others; the loop comes to it again while something may be begun.
+      // The client goes to the end of the queue; the loop returns to it while requests may start.
       if (row.length > 0) waiting.set(client, row);
       if (request.socket.destroyed) continue;
       begun += 1;
       begin(request, response);
       if (begun >= beginMax) break;
     }
-    // What was begun counts until the next turn, which begins with those that wait.
+    // Started requests count until the next turn, which begins with the queued ones.
     if (begun > 0 || count > 0) lookAhead();
   };
   /** Whether the request waits; too many do otherwise. */

@@ -7,7 +7,7 @@ import { answering, serve, type RunningApi } from '../main.js';
 import { askParts, mountHealth } from '../pages/pages.js';
 import { securityHeaders } from '../guards/security-headers.js';
 
-/** How long a reading may take; Prometheus gives a scrape ten seconds. */
+/** Timeout of a reading; Prometheus allows ten seconds for a scrape. */
 const readMsMax = 2_000;
 
 const soon = <T>(work: Promise<T>): Promise<T> =>
@@ -27,8 +27,8 @@ interface SharedGauge {
 }
 
 /**
- * What the database knows, and which parts answer, asked when somebody reads the metrics: the same in every
- * process, so that a dashboard takes the greatest and not the sum.
+ * Gauges read from the database, and the health of the parts, when metrics are scraped. Every
+ * process reports the same values, so a dashboard takes the maximum instead of the sum.
  */
 const sharedGauges: readonly SharedGauge[] = [
   {
@@ -51,7 +51,7 @@ const sharedGauges: readonly SharedGauge[] = [
   },
 ];
 
-/** What does not answer leaves its gauge without values, and the others with theirs. */
+/** A source that fails leaves its gauge without values; the other gauges are not affected. */
 function addSharedGauges(platform: Platform): void {
   for (const { name, help, label, read } of sharedGauges) {
     const gauge = new Gauge({
@@ -68,7 +68,7 @@ function addSharedGauges(platform: Platform): void {
   }
 }
 
-/** What Temporal's SDK counts, as text; nothing where it does not. */
+/** The metrics of Temporal's SDK, as text; empty if they are not available. */
 async function readSdkMetrics({ temporal: { metricsUrl } }: Platform): Promise<string> {
   if (metricsUrl === null) return '';
   const read = fetch(metricsUrl).then((response) => response.text());
@@ -96,8 +96,8 @@ function operatorApp(platform: Platform): Koa {
 }
 
 /**
- * Serves metrics and health to operators, on an address of its own: what it tells is of all tenants,
- * and no token is asked for (docs/decisions/0140). Rejects with EADDRINUSE when the port is taken.
+ * Serves metrics and health to operators, on a separate address: they are about all tenants, and
+ * need no token (docs/decisions/0140). Rejects with EADDRINUSE when the port is taken.
  */
 export async function startOperator(
   platform: Platform,

@@ -7,20 +7,20 @@ import { requestIdOf } from '../mount.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from '../presenters/problem.js';
 import { securityHeaders } from '../guards/security-headers.js';
 
-// Made once: an error looks through the stack that it comes from.
+// Created once, since creating an error captures its stack.
 const failure = problem.overloaded('More requests arrive than can be answered; send it again.');
 
 /**
- * Callers hear of it as late as they are asked to come again: a crowd that sends again at once would
- * be refused thousands of times a second.
+ * Refusals are delayed by their `Retry-After`: clients that retry at once would be refused
+ * thousands of times a second.
  */
 const heldMs = 1_000;
-/** Refusals that are held back; each keeps a connection and the first part of a body. */
+/** Maximum delayed refusals; each keeps a connection and the first part of a body. */
 const heldMax = 2_000;
 
 /**
- * Answers 503, and counts it, without the application: refusing has to cost a fraction of what serving
- * does, or a crowd that is refused leaves no time for those that were let in (docs/decisions/0151).
+ * Answers 503, and counts it, without the application: refusing must cost a fraction of serving,
+ * else an overload leaves no time for admitted requests (docs/decisions/0151).
  */
 export function refuseRequests({ config, metrics }: Platform): RequestListener {
   const headers = {
@@ -52,7 +52,7 @@ export function refuseRequests({ config, metrics }: Platform): RequestListener {
       try {
         answer(request, response);
       } catch {
-        // Nobody is told less than the caller, whose connection may have ended meanwhile.
+        // Only the caller would get an error, and its connection may have ended meanwhile.
         response.destroy();
       }
     }, heldMs);

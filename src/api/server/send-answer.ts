@@ -14,8 +14,8 @@ interface Asked {
 const plainName = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * The name stands without quotes (docs/decisions/0073); it is quoted where it has to be, and encoded
- * where ASCII does not suffice (RFC 6266, RFC 8187).
+ * The file name is not quoted (docs/decisions/0073), except where it must be, and is encoded if it
+ * is not ASCII (RFC 6266, RFC 8187).
  */
 function sendFile(ctx: Context, contentType: string, { fileName, bytes }: StoredFile): void {
   if (plainName.test(fileName)) ctx.set('Content-Disposition', `attachment; filename=${fileName}`);
@@ -24,7 +24,7 @@ function sendFile(ctx: Context, contentType: string, { fileName, bytes }: Stored
   ctx.body = bytes;
 }
 
-/** By hand: Koa refuses `Secure` behind a proxy that ends TLS. */
+/** Not by Koa, which refuses `Secure` cookies behind a proxy that terminates TLS. */
 function sendRedirect(ctx: Context, { location, cookies }: Redirect, isSecure: boolean): void {
   for (const { name, value, maxAgeSeconds } of cookies) {
     const attributes = `Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax`;
@@ -60,7 +60,7 @@ export function sendJson(ctx: Context, status: number, text: string | null): voi
   ctx.body = text;
 }
 
-/** Answers with what came of an operation. A promise only where the text takes long to write. */
+/** Sends the answer of an operation. Returns a promise only if its text takes long to write. */
 export function sendAnswer(
   ctx: Context,
   operation: Operation,

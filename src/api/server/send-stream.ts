@@ -6,13 +6,13 @@ import type { StreamedAnswer } from '../../schemas/http/operation.js';
 import { recordsError } from '../presenters/problem.js';
 import { problemOf } from './problem-of.js';
 
-/** Who reads nothing for so long has left. */
+/** Timeout of a client that does not read. */
 const idleMs = 60_000;
 
-/** Thrown where nobody reads any more: nothing is left to be said, and to no one. */
+/** Thrown when the client has disconnected, so that no answer is possible. */
 class ReaderGone extends Error {}
 
-/** Waits until what was written is on its way. */
+/** Waits until the write buffer is drained (back-pressure). */
 function drained(response: ServerResponse): Promise<void> {
   if (response.destroyed) return Promise.reject(new ReaderGone());
   return new Promise((resolve, reject) => {
@@ -39,7 +39,10 @@ interface Sending {
   readonly platform: Platform;
 }
 
-/** Says that the answer is not whole, and cuts the connection: no client takes it for all. */
+/**
+ * Marks the answer as incomplete, and closes the connection, so that no client takes it for
+ * complete.
+ */
 function breakOff({ ctx, answer, platform }: Sending, error: unknown): void {
   const { res } = ctx;
   if (error instanceof ReaderGone || res.destroyed) {
@@ -71,9 +74,9 @@ async function sendParts(
 }
 
 /**
- * Sends an answer part by part, each when the one before it was taken. What fails before the first part
- * is answered as any other fault. Resolves when the first part is sent: what follows holds no place among
- * requests. 429: the tenant has as many as it may.
+ * Streams an answer, each part after the one before it was accepted by the client. An error before
+ * the first part is answered as usual. Resolves when the first part is sent, so that the rest
+ * occupies no slot. 429: the tenant has reached its maximum of streams.
  */
 export async function sendStream(
   ctx: Context,
@@ -99,7 +102,7 @@ export async function sendStream(
     'Content-Type': contentType,
     'Content-Disposition': `attachment; filename=${fileName}`,
   });
-  // What no request takes back, Koa is not to send.
+  // The response is written here, not by Koa.
   ctx.respond = false;
   if (ctx.method === 'HEAD') {
     ctx.res.end();

@@ -35,7 +35,7 @@ function validatorOf(schema: TSchema): ValidateFunction {
   return validate;
 }
 
-/** At most this many faults are told at once: a body of 10,000 bad rows needs no longer answer. */
+/** Maximum faults in an answer: a body of 10,000 bad rows needs no longer one. */
 const faultsMax = 10;
 
 /**

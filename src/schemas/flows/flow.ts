@@ -28,9 +28,9 @@ export interface Flow<S extends TObject = TObject> {
   readonly entity: FlowEntity;
   /** The fields of the start node; each says under which name commands know it. */
   readonly start: S;
-  /** The field that names what it is about: two flows of one kind and key meet. */
+  /** The field with the business key: calls of one flow with the same key share a workflow id. */
   readonly keyField: string;
-  /** What can go wrong, where it is not what can go wrong with any flow. */
+  /** Errors that this flow may have besides those of any flow. */
   readonly errors?: readonly ErrorStatus[];
   /** A start node that is valid, for the documentation and for tests over all operations. */
   readonly example: object;
