@@ -10,7 +10,7 @@ async function sealAgain(): Promise<void> {
     const keys = await sealSigningKeysAgain(database.platform, secrets);
     const unreadable = [...keys.lost];
     let webhooks = 0;
-    // One after the other: row-level security shows one tenant at a time.
+    // One tenant after the other, since row-level security shows one at a time.
     for (const { id } of await listTenants(database.platform)) {
       const trail = { actor: 'secrets-seal', requestId: 'secrets-seal' };
       const of = await sealWebhookSecretsAgain(database.forTenant(id, trail, 'batch'), (sealed) =>
@@ -28,7 +28,7 @@ async function sealAgain(): Promise<void> {
   throw new Error(`No key of SECRET_KEY has sealed or signed these: ${lost.join(', ')}.`);
 }
 
-/** Signs schedules anew, and tells of those that cannot be. */
+/** Signs schedules again; returns those that cannot be signed. */
 async function signAgain(): Promise<readonly string[]> {
   const { withInstance } = await import('../start/instance.js');
   const { isTemporalKnown, withTemporal } = await import('../start/temporal-access.js');

@@ -2,10 +2,10 @@ import type { Knex } from 'knex';
 import type { SecurityEvent } from '../../kernel/security-event.js';
 import { recordSecurityEvent } from '../../access/security-events.js';
 
-/** Who the audit names for what an operator does. */
+/** The actor in the audit for commands of an operator. */
 export const commandLine = 'command-line';
 
-/** Writes into the audit what an operator did. */
+/** Records a command of an operator in the audit. */
 export const recordCommand = (
   db: Knex,
   event: Pick<SecurityEvent, 'tenantId' | 'entity' | 'entityKey' | 'action' | 'details'>,

@@ -3,10 +3,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
 
-/** Every process has heard of a suspension by then (docs/decisions/0197). */
+/** The time after which every process has noticed a suspension (docs/decisions/0197). */
 const suspensionMs = 11_000;
 
-/** Ends what works for the tenant: its schedules, and its workflows, whose ids begin with it. */
+/**
+ * Deletes the tenant's schedules and terminates its workflows, whose ids begin with the tenant's
+ * id.
+ */
 async function endWork(client: Client, tenantId: string): Promise<void> {
   const { changeBillingSchedule } = await import('../../flows/billing-schedule.js');
   for (const job of ['billing', 'audit'] as const) {
@@ -15,7 +18,7 @@ async function endWork(client: Client, tenantId: string): Promise<void> {
   const query = `WorkflowId STARTS_WITH '${tenantId}/' AND ExecutionStatus = 'Running'`;
   for await (const { workflowId } of client.workflow.list({ query })) {
     const handle = client.workflow.getHandle(workflowId);
-    // One that has ended meanwhile is no reason to stop.
+    // A workflow that has ended meanwhile must not stop the deletion.
     await handle.terminate('the tenant is deleted').catch(() => undefined);
   }
 }

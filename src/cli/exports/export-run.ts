@@ -18,7 +18,7 @@ export interface ExportRunOptions extends TokenOptions {
 
 const tellMs = 1_000;
 
-/** Where bytes go: the file, or standard output. */
+/** The destination of the bytes: the file, or standard output. */
 interface Target {
   write(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
@@ -36,14 +36,14 @@ const fileTarget = (file: FileHandle): Target => ({
   close: () => file.close(),
 });
 
-/** What an interrupted run has left. */
+/** Scans the output of an interrupted run. */
 async function scanFile(path: string, format: 'ndjson' | 'csv'): Promise<ExportScanner> {
   const scanner = new ExportScanner(format);
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) scanner.feed(chunk);
   return scanner;
 }
 
-/** The file that goes on, cut behind its last whole row; `cursor` is of that row. */
+/** Opens the file to resume, truncated after its last complete row, with the cursor of that row. */
 async function openFile({ out, resume, format }: ExportRunOptions) {
   if (out === undefined) {
     if (resume === true) throw new Error('--resume needs the file: --out FILE.');
@@ -75,7 +75,7 @@ async function request(kind: string, options: ExportRunOptions, after: string | 
   try {
     ({ message } = (JSON.parse(text) as { error: { message: string } }).error);
   } catch {
-    // What stands between us and the API answers in its own words.
+    // The error of a proxy before the API is not JSON in our form.
   }
   throw new Error(`${response.status}: ${message}`);
 }
@@ -93,7 +93,7 @@ async function* withoutHeader(body: AsyncIterable<Uint8Array>): AsyncGenerator<U
   }
 }
 
-/** Whether all has come, and what is known of it. */
+/** The state of an export: its progress, and whether it is complete. */
 interface Received {
   readonly isWhole: boolean;
   readonly fault: string | undefined;
@@ -130,7 +130,7 @@ async function receive(
   };
 }
 
-/** Writes the export; the exit code is 1 where it did not end with all. */
+/** Writes the export; the exit code is 1 if it is not complete. */
 export async function runExport(kind: string, options: ExportRunOptions): Promise<void> {
   const { format, after, out } = options;
   const { target, found } = await openFile(options);

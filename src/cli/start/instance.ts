@@ -19,7 +19,7 @@ async function runningInstance(config: Config) {
   return instance?.state === 'ready' && instance.isRunning ? instance : undefined;
 }
 
-/** What a command of the command line uses of the instance that the configuration names. */
+/** The part of the configured instance that commands use. */
 export interface InstanceAccess {
   readonly config: Config;
   readonly database: Database;

@@ -51,18 +51,18 @@ async function loadParts() {
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
 
-/** What has been opened so far, to be closed in the reverse order. */
+/** The resources opened so far, to be closed in the reverse order. */
 interface Run {
   config: Config;
   abort: AbortController;
   closers: (() => Promise<void>)[];
   tenure: Tenure | undefined;
   warn: (text: string) => void;
-  /** Told that the process is about to end: it takes no more work from whoever asks whether it is ready. */
+  /** Called before the process shuts down: from then on it reports itself as not ready. */
   onEnding: () => void;
   /** Ends the process because of a failure, with exit code 1, after it has drained. */
   fail: (reason: string) => void;
-  /** Why it has to end; undefined while it need not. */
+  /** The reason to shut down with an error; undefined if there is none. */
   failure: string | undefined;
 }
 
@@ -78,7 +78,7 @@ export async function runStart(config: Config): Promise<void> {
     fail: () => undefined,
     failure: undefined,
   };
-  // Whoever read our output may leave (npm start | head); the work goes on.
+  // The reader of our output may close the pipe (npm start | head); the process goes on.
   process.stdout.on('error', () => undefined);
   const starting = start(run);
   const grace = closeOnSignal(run, starting);
@@ -90,7 +90,7 @@ export async function runStart(config: Config): Promise<void> {
   try {
     await starting;
   } catch (error) {
-    // A signal that came meanwhile is answered by closeOnSignal, which also ends the process.
+    // A signal received meanwhile is handled by closeOnSignal, which also ends the process.
     if (run.abort.signal.aborted) return;
     await close(run);
     grace.uninstall();
@@ -151,7 +151,10 @@ async function openTenure({ config, abort, warn }: Run): Promise<Tenure> {
   return occupy(config, { abort: abort.signal, onProgress: warn });
 }
 
-/** Metrics and health for operators, in a process of any role; from now on, so that a start is seen. */
+/**
+ * Metrics and health for operators, in a process of any role; opened early, to make the start
+ * observable.
+ */
 async function openOperator({ config, closers }: Run, parts: Parts, platform: Platform) {
   if (config.metrics === undefined) return null;
   const operator = await parts.startOperator(platform, config.metrics).catch((error: unknown) => {
@@ -172,7 +175,9 @@ function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }
   };
 }
 
-/** As the owner of the tables; from then on this process has a login that may do less. */
+/**
+ * Migrates as the owner of the tables; afterwards this process uses a login with fewer privileges.
+ */
 function migrationStep(
   { config }: Run,
   tenure: Tenure,
@@ -247,8 +252,9 @@ function progressOf(run: Run, tell: Tell) {
 }
 
 /**
- * Whether this is a person's own machine: all data is embedded, and nobody else reaches the port.
- * Elsewhere output ends in journals, which must hold no credential (docs/decisions/0201).
+ * Whether this is a personal machine: all data is embedded, and the port is reachable from here
+ * only. Elsewhere output is collected in journals, which must not contain credentials
+ * (docs/decisions/0201).
  */
 const isOwnMachine = ({ databaseUrl, host }: Config): boolean =>
   databaseUrl === undefined && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
@@ -271,7 +277,7 @@ async function makeToken(
   return token;
 }
 
-/** Before the servers are started, so that this common mistake is told at once. */
+/** Checked before the servers are started, to report this common mistake at once. */
 async function refuseOccupiedPort(
   { host, port }: Pick<Config, 'host' | 'port'>,
   prefix = '',
@@ -301,9 +307,9 @@ function cannotListen(
 
 /**
  * The first signal drains: no new requests, those under way finish, workers shut down, connections
- * close, embedded servers stop. A second signal, or the time limit, ends the process at once. A worker
- * that fails, and an error that nobody caught (of which nobody knows what it has left behind), drain in
- * the same way, with exit code 1.
+ * close, embedded servers stop. A second signal, or the time limit, ends the process at once. A
+ * failed worker and an uncaught error (after which the state is unknown) drain in the same way,
+ * with exit code 1.
  */
 function closeOnSignal(run: Run, starting: Promise<void>) {
   const abandon = (): void => run.tenure?.abandon();
@@ -327,7 +333,7 @@ function closeOnSignal(run: Run, starting: Promise<void>) {
       run.abort.abort();
       await starting.catch(() => undefined);
       await close(run);
-      // Whoever supervises the process starts it again when it has failed.
+      // A supervisor restarts the process after a failure.
       if (run.failure !== undefined) throw new StartupError(run.failure);
     },
   );
@@ -361,8 +367,8 @@ async function close({ closers, tenure, warn }: Run): Promise<void> {
 }
 
 /**
- * npm that is killed, or a shell between it and us that does not pass SIGTERM on, takes nothing
- * with it: without this, an instance that nobody can see any more would go on and hold the port.
+ * A killed npm, or a shell that does not forward SIGTERM, does not end its child: without this
+ * check, an orphaned instance would go on and hold the port.
  */
 function endWithParent(end: () => void): void {
   const parent = process.ppid;

@@ -1,11 +1,11 @@
 import { Listr, type ListrTask } from 'listr2';
 
-/** Tells what a step does at the moment. */
+/** Reports the present activity of a step. */
 export type Tell = (text: string) => void;
 
 export interface Step {
   title: string;
-  /** Returns what to say of the finished step, after its title. */
+  /** Returns the text to show after the title of the finished step. */
   work: (tell: Tell) => Promise<string>;
 }
 
@@ -30,7 +30,7 @@ export async function runSteps(lines: readonly (readonly Step[])[]): Promise<voi
   const list = new Listr(tasks, {
     concurrent: true,
     exitOnError: false,
-    // Ctrl-C is for us to answer: listr2 would exit at once.
+    // Ctrl-C is handled by us: listr2 would exit at once.
     registerSignalListeners: false,
     renderer: isPlain ? 'silent' : 'default',
     rendererOptions: { collapseSubtasks: false },

@@ -7,7 +7,7 @@ interface Health {
   readonly text: string;
 }
 
-/** What the API says of its parts; it may be away while its process runs. */
+/** The health of the API's parts; the API may not answer while its process runs. */
 async function askHealth(apiUrl: string): Promise<Health> {
   try {
     const answer = await fetch(`${apiUrl}/readyz`, { signal: AbortSignal.timeout(answerMs) });

@@ -20,7 +20,7 @@ export interface IngestRunOptions {
 /** Faults shown one by one; the rest are only counted. */
 const faultsShownMax = 20;
 
-/** Where an interrupted run stopped is kept beside the file, with what tells the file from another. */
+/** Stores the position of an interrupted run beside the file, with a fingerprint of the file. */
 class Bookmark {
   readonly #path: string;
   readonly #file: string;
@@ -106,7 +106,7 @@ async function send(path: string, target: Target, bookmark: Bookmark): Promise<S
   }
 }
 
-/** Writes lines until there are too many of them. */
+/** Prints lines up to a maximum. */
 function teller(): (text: string) => void {
   let count = 0;
   return (text) => {
@@ -117,8 +117,8 @@ function teller(): (text: string) => void {
 }
 
 /**
- * The id of the service that `--service` names, by its id, name or code. Throws where there is none,
- * before anything is sent. Who may only send is taken at its word.
+ * The id of the service of `--service`, which is an id, name or code. Throws if there is none,
+ * before anything is sent. For a token that may only send, the value is used unchecked.
  */
 async function serviceOf({ apiUrl, token, service }: Target): Promise<string | undefined> {
   if (service === undefined) return undefined;
@@ -138,8 +138,8 @@ interface Target extends IngestRunOptions {
 }
 
 /**
- * Sends the file and says what became of it; the exit code is 1 when a line was refused, or rejected
- * by rating, or is not rated yet.
+ * Sends the file and prints the outcome; the exit code is 1 if a line was refused, rejected by
+ * rating, or is not rated yet.
  */
 export async function runIngest(path: string, options: IngestRunOptions): Promise<void> {
   const file = await stat(path).catch(() => undefined);

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 
 const lookMs = 500;
 
-/** Has the projections of a tenant made again and shows how far that is. */
+/** Starts a rebuild of a tenant's totals and shows its progress. */
 async function rebuild(tenantId: string, { background }: { background?: true }): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant } = await import('../../access/tenants.js');
@@ -29,7 +29,7 @@ async function rebuild(tenantId: string, { background }: { background?: true }):
   });
 }
 
-/** Prints the tenants whose projections are being made. */
+/** Prints the tenants with a rebuild under way. */
 async function printStatus(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { findRebuild, listRebuilds } = await import('../../models/usage/usage-total-rebuild.js');
@@ -43,7 +43,7 @@ async function printStatus(): Promise<void> {
   });
 }
 
-/** `durabill projections`: what is kept beside the facts so that it is found quickly. */
+/** `durabill projections`: the totals that are stored for fast queries. */
 export function registerProjections(program: Command): void {
   const group = program
     .command('projections')

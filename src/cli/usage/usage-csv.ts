@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { parse } from 'csv-parse/sync';
 
-/** A row by its columns, or what is wrong with it. */
+/** A row by its columns, or the error of a row. */
 export type CsvRow =
   | { readonly line: number; readonly cells: Readonly<Record<string, string>> }
   | { readonly line: number; readonly fault: string };
@@ -11,7 +11,7 @@ export type CsvRow =
 /** What separates cells: German and French spreadsheets write semicolons. */
 const delimiters = [',', ';', '\t'] as const;
 
-/** A header is read at once; a longer one is none. */
+/** The header is read with one call; a longer line is not a header. */
 const headerBytesMax = 65_536;
 
 const columnsRequired = ['externalTransactionId', 'eventTimestamp', 'billingAccountRef'] as const;
@@ -21,7 +21,7 @@ interface Header {
   readonly delimiter: string;
 }
 
-/** Reads the header, separated by whatever gives the most columns. */
+/** Reads the header, with the delimiter that results in the most columns. */
 async function readHeader(path: string): Promise<Header> {
   const file = await open(path);
   try {
@@ -61,7 +61,7 @@ function checkHeader(columns: readonly string[], hasService: boolean): void {
 
 const isDimension = (name: string): boolean => /^dimensions\../.test(name);
 
-/** The columns of a file that are none of an event, such as a misspelt one. */
+/** The columns of a file that no event has, such as a misspelt one. */
 function unknownColumns(columns: readonly string[]): readonly string[] {
   const known = [
     ...columnsRequired,
@@ -82,8 +82,9 @@ interface CsvOptions {
 }
 
 /**
- * The rows of a CSV file in their order; one that cannot be read is told and passed over. A row is a
- * line: no member of an event holds line breaks, and a quote that nobody closes spoils its line alone.
+ * The rows of a CSV file in order; one that cannot be parsed is reported and skipped. A row is a
+ * line: no property of an event contains line breaks, and an unclosed quote affects its own line
+ * only.
  */
 export async function* readCsvRows(
   path: string,

@@ -11,7 +11,7 @@ import type { SentPlace } from './usage-sender.js';
 type Outcomes = Static<typeof UsageOutcomes>;
 type Range = OutcomesBody['ranges'][number];
 
-/** What became of the events of a file. */
+/** The outcomes of the events of a file. */
 export interface FileOutcome {
   readonly accepted: number;
   readonly rated: number;
@@ -27,7 +27,10 @@ export interface FileOutcome {
   }[];
 }
 
-/** Where the log has the events of a file. Two numbers for each, for a file may have millions. */
+/**
+ * The positions in the log of a file's events. Two numbers for each, since a file may have
+ * millions.
+ */
 export class SentLines {
   readonly #byPartition = new Map<
     number,
@@ -46,7 +49,7 @@ export class SentLines {
     return known?.lines[known.offsets.indexOf(offset ?? -1)] ?? 0;
   }
 
-  /** Offsets that follow each other as one range, in portions that can be asked at once. */
+  /** Consecutive offsets as one range, in portions of one request. */
   portions(): Range[][] {
     const portions: Range[][] = [[]];
     let events = 0;
@@ -80,10 +83,10 @@ export class SentLines {
 }
 
 const pollMs = 200;
-/** Rating that does not go on for this long is not waited for. */
+/** Timeout of waiting while rating makes no progress. */
 const stillMs = 30_000;
 
-/** Asks until every event of the portion was rated, or rating stands still. */
+/** Polls until every event of the portion is rated, or rating makes no progress. */
 async function settle(
   ask: (ranges: readonly Range[]) => Promise<Outcomes | undefined>,
   ranges: readonly Range[],
@@ -100,7 +103,10 @@ async function settle(
   }
 }
 
-/** Waits until what was sent is rated, and counts what became of it; undefined: it may not be read. */
+/**
+ * Waits until the events sent are rated, and counts their outcomes; undefined: the token may not
+ * read them.
+ */
 export async function findOutcome(
   { apiUrl, token }: { readonly apiUrl: string; readonly token: string },
   sent: SentLines,

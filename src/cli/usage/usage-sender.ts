@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { readUsageFile, type UsageDefaults } from './usage-file.js';
 
-/** How a file was sent so far. */
+/** The progress of sending a file. */
 export interface SendProgress {
   /** Lines of the file that need not be sent again. */
   line: number;
@@ -9,7 +9,7 @@ export interface SendProgress {
   refused: number;
 }
 
-/** Where the broker put a line. */
+/** The position of a line's event in the log. */
 export interface SentPlace {
   readonly line: number;
   readonly partition: number;
@@ -26,7 +26,7 @@ export interface SendOptions {
   readonly onProgress: (progress: SendProgress) => void | Promise<void>;
   readonly onFault: (line: number, fault: string) => void;
   readonly onWaiting: (reason: string) => void;
-  /** What is odd about the file as a whole. */
+  /** Called with warnings about the file as a whole. */
   readonly onNotice: (notice: string) => void;
   readonly onSent?: (place: SentPlace) => void;
 }
@@ -59,7 +59,7 @@ async function postOnce(options: SendOptions, body: string): Promise<Response | 
   }
 }
 
-/** Sends a batch until it is accepted; sending again is safe, because repeats are recognized. */
+/** Sends a batch until it is accepted; a retry is safe, because duplicates are recognized. */
 async function post(options: SendOptions, batch: Batch): Promise<unknown[]> {
   const body = `[${batch.lines.map((line) => line.body).join(',')}]`;
   let reason = '';

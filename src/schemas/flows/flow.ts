@@ -13,7 +13,7 @@ import { Flag } from '../http/paging.js';
 /** The entities that flows are about. */
 export type FlowEntity = 'account' | 'contract' | 'service' | 'payment';
 
-/** What a reference in a start node points to. */
+/** The kind of record that a reference in a start node names. */
 export type ReferenceTarget = 'account' | 'contract' | 'service' | 'currency';
 
 /**
@@ -26,7 +26,7 @@ export interface Flow<S extends TObject = TObject> {
   readonly name: string;
   readonly description: string;
   readonly entity: FlowEntity;
-  /** The fields of the start node; each says under which name commands know it. */
+  /** The fields of the start node; each has the name that commands use for it. */
   readonly start: S;
   /** The field with the business key: calls of one flow with the same key share a workflow id. */
   readonly keyField: string;
@@ -46,7 +46,7 @@ const titleOf = (name: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** A copy of a schema with further keywords; what TypeBox hides in it is copied too. */
+/** A copy of a schema with further keywords, including TypeBox's symbol properties. */
 const annotated = <S extends TSchema>(schema: S, keywords: object): S =>
   Object.assign(
     Object.defineProperties({} as S, Object.getOwnPropertyDescriptors(schema)),
@@ -64,7 +64,7 @@ export function startNode<P extends TProperties>(fields: P): TObject<P> {
   return Type.Object(titled, { additionalProperties: false, description: 'A start node.' });
 }
 
-/** A field that commands know under another name. */
+/** A field that has another name in commands. */
 export const named = <S extends TSchema>(to: string, schema: S): S => annotated(schema, { to });
 
 /** A record by its id or natural key; resolved before later steps run (spec/flows.md R5). */
@@ -77,7 +77,7 @@ export const Reference = (target: ReferenceTarget, description: string): TUnsafe
     reference: target,
   });
 
-/** What running a flow answers with (spec/flows.md R2). */
+/** The answer of a flow that was run (spec/flows.md R2). */
 export const ExecutionResult = Type.Object(
   {
     output: Type.Unsafe<Record<string, unknown>>({
@@ -97,8 +97,8 @@ const draftQuery = Type.Object({
 export const isCreate = ({ slug }: Flow): boolean => slug.endsWith('/create');
 
 /**
- * What a flow may be called with: its start node, and, where it creates, the draft to complete
- * (spec/flows.md R19, R20).
+ * The input of a flow: its start node, and for a create flow the draft to complete (spec/flows.md
+ * R19, R20).
  */
 export const flowBody = (declared: Flow): TObject =>
   isCreate(declared)

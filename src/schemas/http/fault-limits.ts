@@ -2,26 +2,26 @@ import { _, Name, type KeywordCxt } from 'ajv';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 
 /**
- * From so many faults on, a check looks no further: ten are told, and some of those that are found are
- * not (a failed variant, a field that is ignored).
+ * Number of faults after which validation stops: ten are shown, and some found ones are not faults
+ * in the end (a failed variant, a field that is ignored).
  */
 const faultsFoundMax = 50;
 
-/** Unknown properties of an object that are looked at: as many as are told. */
+/** Maximum unknown properties of an object that are checked: as many as are shown. */
 const unknownMax = 10;
 
-/** What ajv calls the faults so far, and their number, in the functions that it generates. */
+/** The variable of ajv's generated functions that holds the faults found so far. */
 const faults = new Name('vErrors');
 const faultCount = new Name('errors');
 
-/** Ends the generated function with the faults that it has. */
+/** Makes the generated function return with the faults found so far. */
 function stop({ gen, it }: KeywordCxt): void {
   gen.code(_`${it.validateName}.errors = ${faults}; return false`);
 }
 
 /**
- * Takes away what clients may send back and what is ignored (see `writeBody`), and of what is not known
- * all but the first: it would be a fault each.
+ * Removes properties that clients may send back and that are ignored (see `writeBody`), and all
+ * unknown ones but the first: each would be a fault.
  */
 function dropProperties(
   data: Record<string, unknown>,
@@ -37,8 +37,8 @@ function dropProperties(
 }
 
 /**
- * Bounds what a check of a body costs that has faults everywhere (docs/decisions/0262): objects are not
- * looked at any more when there are enough faults, nor the items of an array that has too many.
+ * Limits the cost of validating a body with faults everywhere (docs/decisions/0262): once there are
+ * enough faults, objects are skipped, and so are the items of an array that has too many.
  */
 export function limitFaults(ajv: Ajv2020): void {
   ajv.addKeyword({

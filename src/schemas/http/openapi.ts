@@ -74,7 +74,7 @@ const headers = {
 
 const headerRef = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` });
 
-/** What every answer tells whose request was counted (spec/platform.md R45). */
+/** Headers of every answer to a request that was counted (spec/platform.md R45). */
 const rateLimitHeaders = {
   'X-RateLimit-Limit': headerRef('RateLimit'),
   'X-RateLimit-Remaining': headerRef('RateLimitRemaining'),
@@ -98,7 +98,7 @@ function errorResponse(
   { translator, fault }: { readonly translator: SchemaTranslator } & Pick<OpenApiFacts, 'fault'>,
 ): object {
   const [name, description] = statusNames[status];
-  // Whose token is not valid has no plan.
+  // Without a valid token the tenant, and so its plan, is unknown.
   const isCounted = rateLimit === 'requests' && status !== 401;
   const key = `${isCounted ? 'Counted' : ''}${familyNames[family]}${name}`;
   responses[key] ??= {
@@ -153,9 +153,9 @@ function queryParameters({ query }: Operation, translator: SchemaTranslator): ob
       name,
       in: 'query',
       description,
-      // A list is the parameter repeated.
+      // An array is sent by repeating the parameter.
       ...(rest['type'] === 'array' ? { style: 'form', explode: true } : {}),
-      // What has a default may be left out.
+      // A parameter with a default is optional.
       ...(required.includes(name) && !('default' in rest) ? { required: true } : {}),
       schema: rest,
     };
@@ -199,7 +199,7 @@ function successResponse(
   };
 }
 
-/** What there is to say, and who may do it. */
+/** The description of an operation, with the roles that it requires. */
 function describe(operation: Operation): string {
   const roles = rolesOf(operation);
   const needed =

@@ -6,7 +6,7 @@ import type { RowSpec } from './row.js';
 export type ErrorFamily = 'billing' | 'flows' | 'records' | 'ingestion' | 'gateway';
 
 /**
- * Who may: whoever has one of the roles of `rolesOf`, whoever has a valid token, or everybody
+ * Who may call it: callers with one of the roles of `rolesOf`, with any valid token, or everybody
  * (docs/decisions/0195).
  */
 export type Access = 'reader' | 'operator' | 'admin' | 'token' | 'public';
@@ -59,13 +59,13 @@ interface EnvelopedListReply<S extends TSchema = TSchema> {
   readonly status: 200;
   readonly schema: S;
 }
-/** A file to keep: its bytes as they are stored. */
+/** A file to download: its bytes as they are stored. */
 interface FileReply {
   readonly kind: 'file';
   readonly status: 200;
   readonly contentType: string;
 }
-/** What is sent part by part and has no known end: its media types, of which the request chooses one. */
+/** A stream of unknown length; the request chooses one of its media types. */
 interface StreamReply {
   readonly kind: 'stream';
   readonly status: 200;
@@ -166,12 +166,12 @@ export interface Operation {
   /** Heading in the documentation. */
   readonly tag: string;
   readonly summary: string;
-  /** What whoever calls it has to know: in the documentation and in the description of a tool. */
+  /** The description for all callers: in the documentation and in the description of a tool. */
   readonly description?: string;
-  /** What else there is to say, in the documentation alone: models pay for each word of a tool. */
+  /** Further details, in the documentation only, since each word of a tool costs a model tokens. */
   readonly details?: string;
   readonly family?: ErrorFamily;
-  /** Left out: `reader` where it changes nothing, else `admin`. */
+  /** Default: `reader` for read-only operations, else `admin`. */
   readonly access?: Access;
   /** Of a body: properties that only ADMIN may give, with dots into objects and lists. */
   readonly adminFields?: readonly string[];
@@ -190,57 +190,61 @@ export interface Operation {
   /** A request body that is valid, for the documentation and for tests over all operations. */
   readonly example?: object;
   readonly success: Reply;
-  /** Whether it changes nothing, where its method does not say so. */
+  /** Whether it is read-only, if its method does not imply that. */
   readonly isReadOnly?: boolean;
   /**
    * Which limit of the tenant it counts for: `requests` is that of its plan (spec/platform.md R43),
    * `events` that of ingestion, if the instance has one.
    */
   readonly rateLimit?: 'requests' | 'events';
-  /** What takes much time or memory: few of them are in work at once (docs/decisions/0171). */
+  /**
+   * Set for operations with much time or memory: few of them run concurrently
+   * (docs/decisions/0171).
+   */
   readonly weight?: 'heavy';
   /**
-   * What an `Idempotency-Key` means here, where `idempotencyOf` does not know: `flow`, a workflow keeps
-   * the answer; `none`, none is taken, because a repetition is harmless or its answer is not to be kept.
+   * How an `Idempotency-Key` is handled, if `idempotencyOf` cannot derive it: `flow`, a workflow
+   * stores the answer; `none`, no key is accepted, since a repetition is harmless or the answer
+   * must not be stored.
    */
   readonly idempotency?: 'flow' | 'none';
-  /** What can go wrong beyond 401 and 403, which every protected operation has. */
+  /** Errors besides 401 and 403, which every protected operation has. */
   readonly errors: readonly ErrorStatus[];
 }
 
-/** What an `Idempotency-Key` is written like. */
+/** The form of an `Idempotency-Key`. */
 export const idempotencyKeyForm = '[!-~]{1,255}';
 
 /** Every error status that an operation may answer with: declared, and common to its kind. */
 export function errorStatuses(declared: Operation): ErrorStatus[] {
   const { body, query, errors } = declared;
   const statuses = new Set<ErrorStatus>(errors);
-  // 403 to whoever has a token, too: its tenant may be suspended.
+  // 403 for valid tokens without a role, too: the tenant may be suspended.
   if (accessOf(declared) !== 'public') statuses.add(401).add(403);
   if (body) statuses.add(413);
   // The key was used for another request.
   if (takesIdempotencyKey(declared)) statuses.add(409);
-  // More than its share of a tenant, or of an address that nobody knows.
+  // The limit of a tenant's share, or of the address of an unauthenticated request, is reached.
   statuses.add(429);
-  // A bad path leads nowhere: 404.
-  // Every family but the gateway's refuses query parameters that it does not know.
+  // Not for path parameters: a malformed one is 404. Every family but the gateway's refuses unknown
+  // query parameters.
   if (body || query || declared.family !== 'gateway') statuses.add(400);
   statuses.add(503);
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Whether an operation changes nothing: it needs no right to write. */
+/** Whether an operation is read-only, so that it needs no right to write. */
 export const isReadOnly = ({ method, isReadOnly: declared }: Operation): boolean =>
   method === 'GET' || declared === true;
 
 /**
- * Who sees to it that a request which is sent again under its `Idempotency-Key` has one effect and one
- * answer: the workflow that it starts, or the transaction that it is. Undefined: it takes no key.
+ * What makes a request with an `Idempotency-Key` idempotent: the workflow that it starts, or its
+ * transaction. Undefined: the operation takes no key.
  */
 export function idempotencyOf(declared: Operation): 'flow' | 'transaction' | undefined {
   const { method, family, idempotency } = declared;
   if (idempotency !== undefined) return idempotency === 'flow' ? 'flow' : undefined;
-  // Usage is told apart by its externalTransactionId, whatever it is sent with.
+  // Usage events are deduplicated by their externalTransactionId.
   const isAlone = family === 'ingestion' || family === 'gateway';
   return method === 'POST' && !isReadOnly(declared) && !isAlone ? 'transaction' : undefined;
 }
@@ -280,7 +284,7 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
 export interface Listed<T> {
   readonly items: readonly T[];
   readonly total: number;
-  /** Whether the page ended before its limit, because it has as many bytes as an answer may have. */
+  /** Whether the page ended before its limit, because of the maximum bytes of an answer. */
   readonly isCut?: boolean;
 }
 
@@ -290,16 +294,16 @@ export interface StoredFile {
   readonly bytes: Buffer;
 }
 
-/** What is sent part by part; each is made when the one before it is on its way. */
+/** A streamed answer; each part is made when the previous one has been sent. */
 export interface StreamedAnswer {
   readonly contentType: string;
   readonly fileName: string;
   readonly parts: AsyncGenerator<string | Uint8Array, void>;
-  /** What is sent last where it breaks off; null: there is no place for it. */
+  /** The last part of a stream that fails; null: the format has no place for it. */
   readonly breakOff: (fault: { readonly code: string; readonly message: string }) => string | null;
 }
 
-/** Where a browser is led, and what it is to keep. */
+/** The target of a redirect, with cookies. */
 export interface Redirect {
   readonly location: string;
   readonly cookies: readonly {

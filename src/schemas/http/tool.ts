@@ -13,7 +13,7 @@ export interface Tool {
   readonly operation: Operation;
 }
 
-/** What is asked when a customer asks about a bill, in the order in which tools are listed. */
+/** Resources for questions about a bill, in the order in which tools are listed. */
 const readResources = [
   'account',
   'contract',
@@ -39,7 +39,10 @@ const toolsOf = (resource: keyof Operations): Tool[] =>
     operation,
   }));
 
-/** Files are for people: a model reads the record itself. Places of the log are for who sends to it. */
+/**
+ * No files, since a model reads the record itself, and no offsets of the log, which only senders of
+ * usage need.
+ */
 const isReading = ({ operation }: Tool): boolean =>
   isReadOnly(operation) && operation.success.kind !== 'file' && operation.id !== 'getUsageOutcomes';
 
@@ -58,7 +61,7 @@ const toolSets = {
 
 export const toolSetNames = Object.keys(toolSets);
 
-/** The tools of these sets, each once; undefined: one of the names is none. */
+/** The tools of these sets, without duplicates; undefined: one of the names is unknown. */
 export function toolsOfSets(names: readonly string[]): readonly Tool[] | undefined {
   const chosen = names.map((name) =>
     Object.hasOwn(toolSets, name) ? toolSets[name as keyof typeof toolSets] : undefined,
