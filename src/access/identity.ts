@@ -62,7 +62,7 @@ const askMs = 1_000;
 /**
  * The reason in the database to refuse a token. If the database is unavailable, the signature
  * suffices: without it only the usage log in Kafka can be reached, and ingestion must go on. Tokens
- * of OAuth clients are refused until the database is back.
+ * of OAuth clients are not accepted until the database is back.
  */
 async function faultUnlessAway<Fault>(
   { grant }: Identity,

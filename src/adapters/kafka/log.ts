@@ -60,7 +60,7 @@ export class KafkaLog implements UsageLogReader {
     return { records, nextOffset: next };
   }
 
-  /** Only retention removes records, the oldest first; any other loss changes the end of the log. */
+  /** Only retention removes records, the oldest first; any other loss changes the end of a log. */
   async firstKept(tenantId: string, partition: number, offset: number): Promise<number> {
     const topic = kafkaTopic(this.#prefix, tenantId);
     const partitions = { [topic]: [partition] };

@@ -18,8 +18,8 @@ import { namedInBody } from '../rules/named-in-body.js';
 import { insertRateCard, makesVersion, putRateCard } from './rate-card.js';
 
 /*
- * Price matrices are rate cards under other names; the body names their owner (spec/platform.md
- * R7).
+ * Price matrices are rate cards under other names; the body names their owner
+ * (spec/platform.md R7).
  */
 
 const options = { rowsField: 'priceMatrixRows' };

@@ -143,9 +143,9 @@ export async function withSharesById(
 
 /**
  * Adds lines with their attributes and exception cards. A line without attributes in the request
- * gets copies of its service's; one without cards is priced by the list price (spec/resources.md
- * R66). Returns their ids in order. The caller holds their services (`lockServicesOf`). 400: a part
- * is not valid.
+ * gets copies of its service's; one without cards has the list price (spec/resources.md R66).
+ * Returns their ids in order. The caller holds their services (`lockServicesOf`). 400: a part is
+ * not valid.
  */
 export async function insertLines(
   trx: Knex.Transaction,

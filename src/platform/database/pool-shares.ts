@@ -25,8 +25,8 @@ interface ShareOptions {
 
 /**
  * Divides the connections of a process among tenants (docs/decisions/0179). A tenth is reserved for
- * the platform itself. A tenant may exceed its share only while a quarter of the others is free, so
- * that a new tenant finds connections at once; waiting tenants are served round robin.
+ * the platform itself. A tenant may exceed its share only while a quarter of the other connections is
+ * free, so that a new tenant finds one at once; waiting tenants are served round robin.
  */
 export class PoolShares {
   readonly #total: number;

@@ -49,7 +49,7 @@ const bindingsOf = (tenantId: string, { accountId, periodEnd }: BillingRunInput)
   until: periodEnd,
 });
 
-/** Counts the candidate accounts of a billing run. 400: the account that it names does not exist. */
+/** Counts the candidate accounts of a billing run. 400: the named account does not exist. */
 export async function beginBillingRun(
   { db, tenantId }: Scope,
   input: BillingRunInput,

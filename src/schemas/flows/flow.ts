@@ -97,8 +97,8 @@ const draftQuery = Type.Object({
 export const isCreate = ({ slug }: Flow): boolean => slug.endsWith('/create');
 
 /**
- * The input of a flow: its start node, and for a create flow the draft to complete (spec/flows.md
- * R19, R20).
+ * The input of a flow: its start node, and for a create flow the draft to complete
+ * (spec/flows.md R19, R20).
  */
 export const flowBody = (declared: Flow): TObject =>
   isCreate(declared)
