@@ -1,5 +1,11 @@
 import { digitsMax, parseDecimal, type Decimal } from '../../kernel/numbers/money.js';
-import { additionCost, divisionCost, nameCost, priceCost, productCostMax } from '../operation-budget.js';
+import {
+  additionCost,
+  divisionCost,
+  nameCost,
+  priceCost,
+  productCostMax,
+} from '../operation-budget.js';
 import { parse, SyntaxError, type SyntaxNode } from './formula-parser.js';
 
 export const formulaLengthMax = 2_000;
