@@ -7,7 +7,7 @@ import { makeRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
 
 const external = '/api/v1/external';
 
-/** When it dies, after 16 flows were sent at once. */
+/** When it dies, after all flows were sent at once. */
 const killedAfterMs = [100, 700];
 
 describe('killed in the middle of every flow', function () {
@@ -71,6 +71,6 @@ describe('killed in the middle of every flow', function () {
       flows: flowList.length,
       'answered before': answers.join(' and '),
     });
-    expect(Math.min(...answers)).to.be.lessThan(16);
+    expect(Math.min(...answers)).to.be.lessThan(flowList.length);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { SignJWT, generateKeyPair } from 'jose';
 import { defined } from '../../src/kernel/defined.js';
+import { flowList } from '../../src/schemas/flows/index.js';
 import { accessOf, rolesOf, type Operation } from '../../src/schemas/http/operation.js';
 import { declaredOperations } from '../support/http/answers.js';
 import type { TestInstance } from '../support/servers/instance.js';
@@ -19,10 +20,10 @@ const send = (instance: TestInstance, { method, path }: Operation, authorization
 
 /** What OPERATOR may beyond reading (docs/decisions/0195), from the specification and by hand. */
 const operators = [
-  ...['create', 'edit', 'delete', 'approve'].flatMap((flow) =>
-    ['account', 'contract'].map((entity) => `POST /run/billing/${entity}/${flow}`),
-  ),
-  ...['create', 'edit', 'delete'].map((flow) => `POST /run/billing/payment/${flow}`),
+  // The flows of accounts, contracts and payments; those of services change prices.
+  ...flowList
+    .filter(([, { slug }]) => !slug.startsWith('billing/service/'))
+    .map(([, { slug }]) => `POST /run/${slug}`),
   'POST /v1/workflows/{workflowId}/execute',
   'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel',
   'POST /accounts',

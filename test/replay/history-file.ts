@@ -15,16 +15,24 @@ function withoutMachine(name: string, value: unknown): unknown {
 
 /**
  * Histories are files of JSON. The SDK has functions for that, which fail when npm has installed
- * protobufjs in more than one place; these use the classes of the protocol itself.
+ * protobufjs in more than one place; these use the classes of the protocol itself. A history that is
+ * there stays as it is: then the answer is false.
  */
-export async function writeHistory(name: string, history: object): Promise<void> {
+export async function writeHistory(name: string, history: object): Promise<boolean> {
   const plain = History.toObject(History.fromObject(history), {
     longs: String,
     bytes: String,
     enums: String,
   });
   const text = JSON.stringify(plain, withoutMachine, 1);
-  await writeFile(new URL(`${name}.json`, folder), `${text}\n`);
+  const file = new URL(`${name}.json`, folder);
+  return writeFile(file, `${text}\n`, { flag: 'wx' }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
 }
 
 export async function readHistory(name: string): Promise<History> {

@@ -1,12 +1,15 @@
 /**
- * Writes the histories that `replay.test.ts` replays: npm run record-histories. Histories of an older
- * release stay, so that its running workflows are known to go on; new ones get names of their own.
+ * Writes the histories that `replay.test.ts` replays and that are not there yet: npm run
+ * record-histories. Those of an older release stay, so that its running workflows are known to go on;
+ * `npm run record-histories -- 2` writes all of them for the release 2.
  */
 import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { signatureMemo } from '../../src/messages/workflow-signature.js';
+import { flowList, flows } from '../../src/schemas/flows/index.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing-run.js';
+import { makeRecords, starts } from '../support/billing/flow-starts.js';
 import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
 import { external, openTestInstance } from '../support/servers/instance.js';
 import { ok, openReceiver, waitUntilDelivered } from '../support/servers/receiver.js';
@@ -44,11 +47,14 @@ const workers = await startWorkers(instance.platform, {
   ],
 });
 
+async function keep(name: string, history: object): Promise<void> {
+  if (await writeHistory(`${name}.${release}`, history)) console.log(name);
+}
+
 async function record(name: string, workflowId: string): Promise<void> {
   const handle = temporal.waiter.workflow.getHandle(workflowId);
   await handle.result();
-  await writeHistory(`${name}.${release}`, await handle.fetchHistory());
-  console.log(name);
+  await keep(name, await handle.fetchHistory());
 }
 
 const tenant = await instance.tenant();
@@ -75,63 +81,25 @@ await tenant.post('/v1/usage-events/retry', {}).expect(200);
 const last = await event(tenant, String(messages[0]?.message.externalTransactionId));
 await record('retry-usage-in-pages', last.workflowId as string);
 
-/** One of each flow, and one that waited for its database. */
-const run = `${external}/run/billing`;
-const flow = async (slug: string, body: object, name = slug) => {
-  const { body: answer } = await tenant.post(`${run}/${slug}`, body).expect(200);
-  const executions = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
-    'select workflow_id as place from execution where id = ?',
-    [answer.flowExecutionId],
-  );
-  await record(name.replace('/', '-'), executions.rows[0]?.place ?? '');
-  return answer.output as { readonly id: string };
+/** One of each flow, on records of its own, and one that waited for its database. */
+const flow = async (name: string, slug: string, start: object): Promise<void> => {
+  const { body } = await tenant.post(`${external}/run/${slug}`, start).expect(200);
+  await record(name, await workflowIdOf(tenant, body.flowExecutionId));
 };
-const onboarding = (ExternalId: string) => ({
-  Company_Name: 'Acme',
-  First_Name: 'A',
-  Last_Name: 'B',
-  Line1: 'L',
-  City: 'C',
-  State: 'S',
-  Country: 'US',
-  Currency: 'USD',
-  Zip_Code: '1',
-  ExternalId,
-});
-const account = await flow('account/create', onboarding('first'));
-await flow('account/edit', { id: account.id, name: 'Changed' });
-await flow('account/approve', { ID_Account: account.id });
-const payment = await flow('payment/create', {
-  account_id: 'first',
-  amount: 1,
-  currency_id: 'USD',
-  payment_date: '2026-01-01',
-  payment_method: 'Cash',
-  payment_reference: 'P-1',
-});
-await flow('payment/edit', { id: payment.id, amount: 2 });
-await flow('payment/delete', { id: payment.id });
-const contract = await flow('contract/create', { name: 'C', master_account_id: 'first' });
-await flow('contract/edit', { id: contract.id, total_price: 5 });
-await flow('contract/approve', { ID_Contract: contract.id });
-await flow('contract/delete', { id: contract.id });
-await flow('account/delete', { id: account.id });
-const service = await flow('service/create', { name: 'S' });
-await flow('service/edit', { id: service.id, label: 'L' });
-await flow('service/approve', { ID_Service: service.id });
-await flow('service/clone', { Service_ID: service.id });
-await flow('service/delete', { id: service.id });
+const make = async (path: string, body: object): Promise<string> =>
+  (await tenant.post(`${external}${path}`, body).expect(201)).body.id;
+for (const [workflow, { slug }] of flowList) {
+  const start = starts[workflow](await makeRecords(make, `-${workflow}`));
+  await flow(slug.replace('billing/', '').replace('/', '-'), slug, start);
+}
+const second = starts.createAccount(await makeRecords(make, '-second'));
 failuresLeft = 5;
-await flow('account/create', onboarding('second'), 'account-create-after-failures');
+await flow('account-create-after-failures', flows.createAccount.slug, second);
 
 /** A billing run that waited for its database, and that of nothing. */
 const billingRun = async (name: string, data: object) => {
   const { body } = await tenant.post('/v1/workflows/billing-run/execute', { data }).expect(200);
-  const executions = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
-    'select workflow_id as place from execution where id = ?',
-    [body.executionId],
-  );
-  await record(name, executions.rows[0]?.place ?? '');
+  await record(name, await workflowIdOf(tenant, body.executionId));
 };
 /** As a schedule starts it. */
 async function startSigned(type: string, workflowId: string): Promise<void> {
@@ -161,11 +129,7 @@ const audited = await tenant
     data: { periodStart: '2026-03-01', periodEnd: '2026-03-31' },
   })
   .expect(200);
-const audits = await tenant.scope.db.read.raw<{ rows: { place: string }[] }>(
-  'select workflow_id as place from execution where id = ?',
-  [audited.body.executionId],
-);
-await record('audit-usage', audits.rows[0]?.place ?? '');
+await record('audit-usage', await workflowIdOf(tenant, audited.body.executionId));
 const scheduledAudit = `${tenant.id}/audit-schedule`;
 await startSigned('scheduleUsageAudit', scheduledAudit);
 await record('audit-schedule', scheduledAudit);
@@ -202,9 +166,8 @@ const { waiter } = small.platform.temporal;
 const place = await workflowIdOf(five, continued.executionId as string);
 await waiter.workflow.getHandle(place).result();
 for (const [index, history] of (await historiesOf(waiter, place)).entries()) {
-  await writeHistory(`billing-run-continued-${index + 1}.${release}`, history);
+  await keep(`billing-run-continued-${index + 1}`, history);
 }
-console.log('billing-run-continued');
 await small.close();
 await stopTestServers();
 process.exit(0);

@@ -35,7 +35,7 @@ export const TokenRevocation = Type.Object(
   { description: 'A token that was revoked before its end.' },
 );
 
-const place = { tag: 'Credentials', family: 'records' } as const;
+const place = { tag: 'Credentials', family: 'records', isAddition: true } as const;
 
 export const grantOperations = {
   list: operation({

@@ -119,6 +119,7 @@ export const invoiceOperations = {
   }),
   void: operation({
     id: 'voidInvoice',
+    isAddition: true,
     method: 'POST',
     path: '/v1/invoices/{invoiceId}/void',
     tag,
@@ -136,6 +137,7 @@ export const invoiceOperations = {
   }),
   explain: operation({
     id: 'explainInvoice',
+    isAddition: true,
     weight: 'heavy',
     method: 'GET',
     path: '/v1/invoices/{invoiceId}/explain',

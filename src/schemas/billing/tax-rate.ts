@@ -25,7 +25,7 @@ export const TaxRateCreate = writeBody(
 );
 export const TaxRateUpdate = updateBody(TaxRateCreate);
 
-const place = { tag: 'Tax rates', family: 'records' } as const;
+const place = { tag: 'Tax rates', family: 'records', isAddition: true } as const;
 
 /** The table of tax rates of a tenant, empty at first (docs/decisions/0104). */
 export const taxRateOperations = {

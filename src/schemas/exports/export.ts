@@ -92,6 +92,7 @@ const example = [
 export const exportOperations = {
   stream: operation({
     id: 'exportRecords',
+    isAddition: true,
     weight: 'heavy',
     method: 'GET',
     path: '/v1/exports/{kind}',

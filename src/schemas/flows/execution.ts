@@ -144,19 +144,19 @@ export const flowContractOperations = {
   }),
 };
 
-const tag = 'Workflows';
-const family = 'records';
-const rateLimit = 'requests';
-const textParams = ['workflowId'];
+const place = {
+  tag: 'Workflows',
+  family: 'records',
+  rateLimit: 'requests',
+  textParams: ['workflowId'],
+} as const;
 
 export const executionOperations = {
   listWorkflows: operation({
     id: 'listWorkflows',
     method: 'GET',
     path: '/v1/workflows',
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'List the workflows that can be executed',
     query: Type.Object(offsetQuery),
     details:
@@ -168,10 +168,7 @@ export const executionOperations = {
     id: 'getWorkflow',
     method: 'GET',
     path: '/v1/workflows/{workflowId}',
-    tag,
-    family,
-    rateLimit,
-    textParams,
+    ...place,
     summary: 'Read a workflow by its id or name',
     details: 'With the JSON Schema of its data.',
     success: reply.dto(Workflow),
@@ -181,10 +178,7 @@ export const executionOperations = {
     id: 'executeWorkflow',
     method: 'POST',
     path: '/v1/workflows/{workflowId}/execute',
-    tag,
-    family,
-    rateLimit,
-    textParams,
+    ...place,
     summary: 'Execute a workflow, and wait for its end or not',
     idempotency: 'flow',
     body: ExecuteBody,
@@ -199,10 +193,7 @@ export const executionOperations = {
     id: 'listExecutions',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions',
-    tag,
-    family,
-    rateLimit,
-    textParams,
+    ...place,
     summary: 'List the executions of a workflow, the latest first',
     query: Type.Object({ ...offsetQuery, status: Type.Optional(Status) }),
     details: 'Filter by status: running, completed, failed, canceled, terminated, timed_out.',
@@ -213,10 +204,7 @@ export const executionOperations = {
     id: 'getExecution',
     method: 'GET',
     path: '/v1/workflows/{workflowId}/executions/{executionId}',
-    tag,
-    family,
-    rateLimit,
-    textParams,
+    ...place,
     summary: 'Read an execution',
     details: 'Who asked, with what, what came of it, and where Temporal shows each step.',
     success: reply.dto(Execution),
@@ -224,12 +212,10 @@ export const executionOperations = {
   }),
   cancel: operation({
     id: 'cancelExecution',
+    isAddition: true,
     method: 'POST',
     path: '/v1/workflows/{workflowId}/executions/{executionId}/cancel',
-    tag,
-    family,
-    rateLimit,
-    textParams,
+    ...place,
     summary: 'Cancel an execution that runs',
     access: 'operator',
     // Asked of Temporal; canceling twice is canceling once.

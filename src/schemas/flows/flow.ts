@@ -30,6 +30,8 @@ export interface Flow<S extends TObject = TObject> {
   readonly start: S;
   /** The field with the business key: calls of one flow with the same key share a workflow id. */
   readonly keyField: string;
+  /** Set for a flow besides those of the specification (spec/flows.md R1). */
+  readonly isAddition?: boolean;
   /** Errors that this flow may have besides those of any flow. */
   readonly errors?: readonly ErrorStatus[];
   /** A start node that is valid, for the documentation and for tests over all operations. */
@@ -117,6 +119,7 @@ export function flowOperation(workflow: string, declared: Flow) {
     id: `run${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}`,
     method: 'POST',
     path: external(`/run/${declared.slug}`),
+    isAddition: declared.isAddition ?? false,
     tag: 'Flows',
     family: 'flows',
     summary: declared.name,

@@ -163,6 +163,8 @@ export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** The whole path, parameters in braces. */
   readonly path: string;
+  /** Set for an operation besides those of the specification (test/meta/operation-list.test.ts). */
+  readonly isAddition?: boolean;
   /** Heading in the documentation. */
   readonly tag: string;
   readonly summary: string;

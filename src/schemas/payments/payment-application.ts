@@ -52,7 +52,7 @@ export const ApplyPayment = writeBody(
 );
 export type ApplyPayment = Static<typeof ApplyPayment>;
 
-const place = { tag: 'Payments', family: 'records' } as const;
+const place = { tag: 'Payments', family: 'records', isAddition: true } as const;
 
 /** Which invoices a payment pays (docs/decisions/0107). */
 export const paymentApplicationOperations = {

@@ -114,20 +114,20 @@ export const RecordDeletion = Type.Object(
   { description: 'That something was deleted.' },
 );
 
-const tag = 'Record types';
-const family = 'records';
-const rateLimit = 'requests';
+const place = {
+  tag: 'Record types',
+  family: 'records',
+  rateLimit: 'requests',
+  textParams: ['mobjectId'],
+} as const;
 export const recordTypePath = '/v1/mobjects/{mobjectId}';
-const textParams = ['mobjectId'];
 
 export const recordTypeOperations = {
   list: operation({
     id: 'listRecordTypes',
     method: 'GET',
     path: '/v1/mobjects',
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'List record types by name',
     query: Type.Object(offsetQuery),
     details: 'A page of them with their fields.',
@@ -138,9 +138,7 @@ export const recordTypeOperations = {
     id: 'createRecordType',
     method: 'POST',
     path: '/v1/mobjects',
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Create a record type',
     body: RecordTypeCreate,
     example: examples.recordType,
@@ -153,10 +151,7 @@ export const recordTypeOperations = {
     id: 'getRecordType',
     method: 'GET',
     path: recordTypePath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Read a record type, by id or name',
     details: 'With its fields.',
     success: reply.dto(RecordType),
@@ -166,10 +161,7 @@ export const recordTypeOperations = {
     id: 'updateRecordType',
     method: 'PUT',
     path: recordTypePath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Change a record type; fields, when present, replace its fields',
     description:
       'What is stored has to fit the new fields, or nothing is changed: 409 tells how many records ' +
@@ -183,10 +175,7 @@ export const recordTypeOperations = {
     id: 'deleteRecordType',
     method: 'DELETE',
     path: recordTypePath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Delete a record type; with force, its records too',
     query: Type.Object({
       force: Flag('Whether to delete its records too; without, a type that has records stays.'),

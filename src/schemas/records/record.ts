@@ -117,12 +117,14 @@ export const RecordSearch = Type.Object(
   { description: 'Which records, in which order.', additionalProperties: false },
 );
 
-const tag = 'Records';
-const family = 'records';
-const rateLimit = 'requests';
+const place = {
+  tag: 'Records',
+  family: 'records',
+  rateLimit: 'requests',
+  textParams: ['mobjectId'],
+} as const;
 const recordsPath = `${recordTypePath}/mdata` as const;
 const recordPath = `${recordTypePath}/mdata/{mdataId}` as const;
-const textParams = ['mobjectId'];
 
 export const recordOperations = {
   list: operation({
@@ -130,10 +132,7 @@ export const recordOperations = {
     weight: 'heavy',
     method: 'GET',
     path: recordsPath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'List records, filtered and sorted; oldest first when nothing is said',
     query: Type.Object(listQuery),
     details: 'A filter is field:operator:value; several must all hold.',
@@ -143,13 +142,11 @@ export const recordOperations = {
   }),
   search: operation({
     id: 'searchRecords',
+    isAddition: true,
     weight: 'heavy',
     method: 'POST',
     path: `${recordsPath}/search`,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     isReadOnly: true,
     summary: 'List records as the list does, with filters that are too long for an address',
     body: RecordSearch,
@@ -162,10 +159,7 @@ export const recordOperations = {
     id: 'createRecord',
     method: 'POST',
     path: recordsPath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Create a record',
     body: RecordCreate,
     example: examples.record,
@@ -179,10 +173,7 @@ export const recordOperations = {
     weight: 'heavy',
     method: 'POST',
     path: `${recordsPath}/bulk`,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Create up to 10,000 records, each on its own',
     description:
       'An object that is not valid, or has a unique value that is taken, does not keep the others ' +
@@ -198,10 +189,7 @@ export const recordOperations = {
     id: 'getRecord',
     method: 'GET',
     path: recordPath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Read a record',
     details: 'With its data as it was sent.',
     success: reply.dto(StoredRecord),
@@ -211,10 +199,7 @@ export const recordOperations = {
     id: 'updateRecord',
     method: 'PUT',
     path: recordPath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Change the fields of a record that are given; null removes one',
     body: RecordUpdate,
     example: examples.recordUpdate,
@@ -227,10 +212,7 @@ export const recordOperations = {
     id: 'deleteRecord',
     method: 'DELETE',
     path: recordPath,
-    textParams,
-    tag,
-    family,
-    rateLimit,
+    ...place,
     summary: 'Delete a record',
     access: 'operator',
     details: 'The audit keeps what it was.',

@@ -175,16 +175,14 @@ export const UsageOutcomes = Type.Object(
   },
 );
 
-const tag = 'Usage events';
-const family = 'records';
+const place = { tag: 'Usage events', family: 'records' } as const;
 
 export const usageEventOperations = {
   list: operation({
     id: 'listUsageEvents',
     method: 'GET',
     path: '/v1/usage-events',
-    tag,
-    family,
+    ...place,
     summary: 'List usage events, newest first',
     query: Type.Object({ ...offsetQuery, status: Type.Optional(Status), ...filter }),
     details:
@@ -194,10 +192,10 @@ export const usageEventOperations = {
   }),
   summary: operation({
     id: 'getUsageSummary',
+    isAddition: true,
     method: 'GET',
     path: '/v1/usage-events/summary',
-    tag,
-    family,
+    ...place,
     summary: 'Count what became of all usage events',
     details:
       'accepted = rated + duplicate + rejected + pending, at every moment: nothing is lost and nothing is counted twice.',
@@ -209,8 +207,7 @@ export const usageEventOperations = {
     weight: 'heavy',
     method: 'POST',
     path: '/v1/usage-events/outcomes',
-    tag,
-    family,
+    ...place,
     summary: 'Count what became of the events at these places of the log',
     description:
       'For who has sent events and wants to know what became of these alone. Repeated ranges count ' +
@@ -226,8 +223,7 @@ export const usageEventOperations = {
     weight: 'heavy',
     method: 'GET',
     path: '/v1/usage-events/{id}',
-    tag,
-    family,
+    ...place,
     summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
     details:
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
@@ -238,8 +234,7 @@ export const usageEventOperations = {
     id: 'retryUsageEvent',
     method: 'POST',
     path: '/v1/usage-events/{id}/retry',
-    tag,
-    family,
+    ...place,
     summary: 'Rate a rejected event again',
     idempotency: 'flow',
     access: 'operator',
@@ -253,8 +248,7 @@ export const usageEventOperations = {
     weight: 'heavy',
     method: 'POST',
     path: '/v1/usage-events/retry',
-    tag,
-    family,
+    ...place,
     summary: 'Rate rejected events again, by filter',
     idempotency: 'flow',
     body: RetryBody,
@@ -270,8 +264,7 @@ export const usageEventOperations = {
     weight: 'heavy',
     method: 'POST',
     path: '/v1/usage-events/simulate',
-    tag,
-    family,
+    ...place,
     summary: 'Rate ingestion bodies without writing anything',
     description:
       'An object is answered with one event, an array with an array. The events of an array find the ' +

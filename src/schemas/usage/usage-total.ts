@@ -45,6 +45,7 @@ const usageType = Type.Unsafe<'Charge' | 'Payout'>({
 export const usageTotalOperations = {
   list: operation({
     id: 'listUsageTotals',
+    isAddition: true,
     weight: 'heavy',
     method: 'GET',
     path: '/v1/usage',

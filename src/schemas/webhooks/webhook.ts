@@ -216,6 +216,7 @@ export const webhookOperations = {
   }),
   rotateSecret: operation({
     id: 'rotateWebhookSecret',
+    isAddition: true,
     method: 'POST',
     path: `${webhookPath}/rotate-secret`,
     ...common,
@@ -231,6 +232,7 @@ export const webhookOperations = {
   }),
   test: operation({
     id: 'testWebhook',
+    isAddition: true,
     method: 'POST',
     path: `${webhookPath}/test`,
     ...common,
@@ -241,6 +243,7 @@ export const webhookOperations = {
   }),
   recover: operation({
     id: 'recoverWebhook',
+    isAddition: true,
     method: 'POST',
     path: `${webhookPath}/recover`,
     ...common,
