@@ -30,27 +30,27 @@ describe('npm run new', function () {
 
   const cases: [words: string[], files: string[]][] = [
     [
-      ['endpoint', 'billing/tax-rate', 'summary'],
+      ['endpoint', 'billing/tax-rate', 'history'],
       [
         'src/schemas/billing/tax-rate.ts',
         'src/api/handlers/billing/tax-rate.ts',
-        'test/api/billing/tax-rate-summary.test.ts',
+        'test/api/billing/tax-rate-history.test.ts',
       ],
     ],
     [
-      ['flow', 'account', 'pause'],
+      ['flow', 'account', 'rest'],
       [
         'src/schemas/flows/account.ts',
         'src/workflows/account.ts',
         'test/support/billing/flow-starts.ts',
-        'test/workflow/pause-account.test.ts',
+        'test/workflow/rest-account.test.ts',
       ],
     ],
     [
-      ['price-method', 'per-seat'],
+      ['price-method', 'per-desk'],
       [
-        'src/rating/price-methods/per-seat.ts',
-        'test/unit/rating/per-seat.test.ts',
+        'src/rating/price-methods/per-desk.ts',
+        'test/unit/rating/per-desk.test.ts',
         'src/rating/price-methods/index.ts',
       ],
     ],
@@ -74,7 +74,7 @@ describe('npm run new', function () {
     const index = join(copy, 'src/rating/price-methods/index.ts');
     const options = { parser: 'typescript', printWidth: 100, singleQuote: true };
     // The third does not fit any more, the fourth finds it wrapped.
-    for (const name of ['per-seat', 'per-active-seat', 'per-named-seat', 'per-idle-seat']) {
+    for (const name of ['per-desk', 'per-active-seat', 'per-named-seat', 'per-idle-seat']) {
       expect(run('price-method', name).status, name).to.equal(0);
       expect(await check(readFileSync(index, 'utf8'), options), name).to.equal(true);
     }
@@ -83,10 +83,10 @@ describe('npm run new', function () {
   });
 
   it('puts an endpoint beside its resource, and exports what it answers', () => {
-    expect(run('endpoint', 'billing/tax-rate', 'summary').status).to.equal(0);
+    expect(run('endpoint', 'billing/tax-rate', 'history').status).to.equal(0);
     const schema = readFileSync(join(copy, 'src/schemas/billing/tax-rate.ts'), 'utf8');
-    expect(schema).to.include("path: '/v1/tax-rates/summary'");
-    expect(schema).to.include('export const TaxRateSummary = Type.Object(');
+    expect(schema).to.include("path: '/v1/tax-rates/history'");
+    expect(schema).to.include('export const TaxRateHistory = Type.Object(');
   });
 
   it('refuses what it does not know, and writes nothing', () => {
