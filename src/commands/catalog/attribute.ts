@@ -6,6 +6,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Attribute, type CatalogOwner } from '../../models/catalog/attribute.js';
 import { RateCard } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
+import { ContractService } from '../../models/contracts/contract-service.js';
 import { getAttribute, loadAttributes } from '../../queries/catalog/attribute.js';
 import type { AttributeKind } from '../../rating/index.js';
 import type * as schema from '../../schemas/catalog/attribute.js';
@@ -111,7 +112,10 @@ export async function createAttribute(
   return created;
 }
 
-/** Changes what is given; a new name holds on the rows of rate cards too. 404, 409: name taken. */
+/**
+ * Changes what is given; a new name holds on the rows of rate cards too, and that of a service on the
+ * lines that have a copy (docs/decisions/0308). 404, 409: name taken.
+ */
 export async function updateAttribute(
   trx: Knex.Transaction,
   scope: Scope,
@@ -133,6 +137,7 @@ export async function updateAttribute(
       .existing()
       .where({ attributeId: attribute.id })
       .patch({ attributeName: attribute.name });
+    await ContractService.renameCopies(trx, scope.tenantId, attribute, oldName);
   }
   return attribute;
 }

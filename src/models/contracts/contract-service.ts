@@ -114,4 +114,42 @@ export class ContractService extends BillingRecord {
       [tenantId, [...ids]],
     );
   }
+
+  /**
+   * Gives the copies that lines have of an attribute of their service its new name: the attribute,
+   * the rows of their cards that price it, and its value. A line that has an attribute of that name
+   * already stays as it is.
+   */
+  static async renameCopies(
+    trx: Knex.Transaction,
+    tenantId: string,
+    { serviceId, kind, name }: Pick<Attribute, 'serviceId' | 'kind' | 'name'>,
+    oldName: string,
+  ): Promise<void> {
+    await trx.raw(
+      `with renamed as (
+         update attribute set name = :name, updated_at = now()
+         from contract_service as line
+         where attribute.tenant_id = :tenantId and attribute.deleted_at is null
+           and attribute.name = :oldName and attribute.kind = :kind
+           and line.tenant_id = :tenantId and line.service_id = :serviceId
+           and line.deleted_at is null and line.id = attribute.contract_service_id
+           and not exists (
+             select from attribute as other
+             where other.tenant_id = :tenantId and other.deleted_at is null
+               and other.contract_service_id = line.id and other.name = :name)
+         returning attribute.id, line.id as line_id
+       ), priced as (
+         update rate_card_row set attribute_name = :name
+         where tenant_id = :tenantId and deleted_at is null
+           and attribute_id in (select id from renamed)
+       )
+       update contract_service
+       set dimension_values = dimension_values - :oldName::text
+         || jsonb_build_object(:name::text, dimension_values -> :oldName::text), updated_at = now()
+       where tenant_id = :tenantId and id in (select line_id from renamed)
+         and jsonb_exists(dimension_values, :oldName)`,
+      { tenantId, serviceId, kind, name, oldName },
+    );
+  }
 }
