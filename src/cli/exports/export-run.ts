@@ -1,9 +1,9 @@
-import { createReadStream } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { once } from 'node:events';
 import { readerToken, type TokenOptions } from '../access/reader-token.js';
 import { instanceAddresses } from '../start/instance.js';
 import { ExportScanner } from './export-scanner.js';
+import { requireKind, scanFile, tellAllRows } from './resumed-file.js';
 
 export interface ExportRunOptions extends TokenOptions {
   readonly format: 'ndjson' | 'csv' | 'parquet';
@@ -36,15 +36,8 @@ const fileTarget = (file: FileHandle): Target => ({
   close: () => file.close(),
 });
 
-/** Scans the output of an interrupted run. */
-async function scanFile(path: string, format: 'ndjson' | 'csv'): Promise<ExportScanner> {
-  const scanner = new ExportScanner(format);
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) scanner.feed(chunk);
-  return scanner;
-}
-
 /** Opens the file to resume, truncated after its last complete row, with the cursor of that row. */
-async function openFile({ out, resume, format }: ExportRunOptions) {
+async function openFile(kind: string, { out, resume, format }: ExportRunOptions) {
   if (out === undefined) {
     if (resume === true) throw new Error('--resume needs the file: --out FILE.');
     return { target: standardOutput, found: undefined };
@@ -54,6 +47,7 @@ async function openFile({ out, resume, format }: ExportRunOptions) {
   const file = await stat(out).catch(() => undefined);
   if (file === undefined) return { target: fileTarget(await open(out, 'w')), found: undefined };
   const found = await scanFile(out, format);
+  if (found.rowsEnd > 0) await requireKind(out, kind, format);
   const handle = await open(out, 'a');
   if (!found.isWhole) await handle.truncate(found.rowsEnd);
   return { target: fileTarget(handle), found };
@@ -97,7 +91,8 @@ async function* withoutHeader(body: AsyncIterable<Uint8Array>): AsyncGenerator<U
 interface Received {
   readonly isWhole: boolean;
   readonly fault: string | undefined;
-  readonly rows: number | undefined;
+  /** What was received; undefined of Parquet. */
+  readonly scanner: ExportScanner | undefined;
 }
 
 async function receive(
@@ -124,7 +119,7 @@ async function receive(
     fault = `the connection broke off (${String((error as Error).cause ?? error)})`;
   }
   return {
-    rows: scanner?.rows,
+    scanner,
     isWhole: scanner?.isWhole ?? (fault === undefined && tail.toString('latin1') === 'PAR1'),
     fault: scanner?.fault ?? fault,
   };
@@ -133,7 +128,7 @@ async function receive(
 /** Writes the export; the exit code is 1 if it is not complete. */
 export async function runExport(kind: string, options: ExportRunOptions): Promise<void> {
   const { format, after, out } = options;
-  const { target, found } = await openFile(options);
+  const { target, found } = await openFile(kind, options);
   try {
     if (found?.isWhole === true) {
       process.stderr.write(`'${out ?? ''}' has all ${found.rows} rows\n`);
@@ -143,11 +138,15 @@ export async function runExport(kind: string, options: ExportRunOptions): Promis
     const body = await request(kind, options, found?.cursor ?? after);
     const isGoingOn = found !== undefined && found.rowsEnd > 0;
     const rest = format === 'csv' && isGoingOn ? withoutHeader(body) : body;
-    const { rows, isWhole, fault } = await receive(rest, format, target);
+    const { scanner, isWhole, fault } = await receive(rest, format, target);
     const seconds = (performance.now() - since) / 1000;
+    const rows = scanner?.rows;
     const pace = rows === undefined ? '' : `${rows} rows, ${Math.round(rows / seconds)} rows/s, `;
     process.stderr.write(`${pace}${seconds.toFixed(1)} s\n`);
-    if (isWhole) return;
+    if (isWhole) {
+      if (scanner && isGoingOn && out !== undefined) await tellAllRows(out, found, scanner);
+      return;
+    }
     process.stderr.write(`the export is not whole: ${fault ?? 'its end is missing'}\n`);
     process.exitCode = 1;
   } finally {

@@ -20,6 +20,11 @@ export class ExportScanner {
     this.#isCsv = format === 'csv';
   }
 
+  /** The last line, with its line break; empty before it has come. */
+  get last(): string {
+    return this.#last;
+  }
+
   /** Whether the last line says that these are all rows. */
   get isWhole(): boolean {
     return this.#last.startsWith(this.#isCsv ? '# end,' : '{"end":true');
