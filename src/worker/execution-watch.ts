@@ -9,6 +9,7 @@ import type { ExecutionStatus } from '../messages/flow-run.js';
 import { signatureMemo } from '../messages/workflow-signature.js';
 import type { Platform } from '../process/platform.js';
 import type { ListedWorkflow } from '../platform/temporal/workflow-signature.js';
+import { Watch } from './watch.js';
 
 export interface ExecutionWatchLimits {
   /** How often it looks. */
@@ -59,11 +60,10 @@ const keyword = (info: WorkflowExecutionInfo, name: string): string => {
 export class ExecutionWatch {
   readonly #platform: Platform;
   readonly #limits: ExecutionWatchLimits;
-  readonly #timer: NodeJS.Timeout;
+  readonly #watch: Watch;
   readonly #recorded = new LRUCache<string, true>({ max: rememberedMax });
   /** The number of failures to record an outcome; failed ones are tried last. */
   readonly #failures = new LRUCache<string, number>({ max: rememberedMax });
-  #looking: Promise<void> | undefined;
   #lookedUntil: number | undefined;
   #keptUntil = 0;
   /** Refused runs, so that each is logged once. */
@@ -72,39 +72,27 @@ export class ExecutionWatch {
   constructor(platform: Platform, limits: Partial<ExecutionWatchLimits> = {}) {
     this.#platform = platform;
     this.#limits = { ...limitsByDefault, ...limits };
-    this.#timer = setInterval(() => {
-      this.#looking ??= this.#look().finally(() => {
-        this.#looking = undefined;
-      });
-    }, this.#limits.everyMs);
+    this.#watch = new Watch(platform, {
+      everyMs: this.#limits.everyMs,
+      failure: 'cannot look for executions that Temporal ended; trying again',
+      look: () => this.#look(),
+    });
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#looking;
+  stop(): Promise<void> {
+    return this.#watch.stop();
   }
 
   async #look(): Promise<void> {
-    const { temporal, log } = this.#platform;
     const { overlapMs, backMs, keepMs } = this.#limits;
-    const { taskQueue } = temporal;
     const startedAt = Date.now();
-    try {
-      this.#lookedUntil ??=
-        (await findWatchedUntil(this.#platform))?.getTime() ?? startedAt - backMs;
-      const fault = await this.#recordSince(this.#lookedUntil - overlapMs);
-      if (fault !== undefined && startedAt - this.#lookedUntil < backMs) throw fault.error;
-      this.#lookedUntil = startedAt;
-      if (startedAt - this.#keptUntil < keepMs) return;
-      await keepWatchedUntil(this.#platform, new Date(startedAt));
-      this.#keptUntil = startedAt;
-    } catch (error) {
-      const since = this.#lookedUntil === undefined ? null : new Date(this.#lookedUntil);
-      log.warn(
-        { err: error, taskQueue, since },
-        'cannot look for executions that Temporal ended; trying again',
-      );
-    }
+    this.#lookedUntil ??= (await findWatchedUntil(this.#platform))?.getTime() ?? startedAt - backMs;
+    const fault = await this.#recordSince(this.#lookedUntil - overlapMs);
+    if (fault !== undefined && startedAt - this.#lookedUntil < backMs) throw fault.error;
+    this.#lookedUntil = startedAt;
+    if (startedAt - this.#keptUntil < keepMs) return;
+    await keepWatchedUntil(this.#platform, new Date(startedAt));
+    this.#keptUntil = startedAt;
   }
 
   /** Records the outcomes since an instant; returns undefined if all are recorded. */

@@ -6,11 +6,11 @@ import { webhookQueue } from '../messages/webhook.js';
 import type { Platform } from '../process/platform.js';
 import { authenticateActivities } from '../platform/temporal/workflow-signature.js';
 import { traceActivities, traceSinks } from '../platform/temporal/workflow-tracing.js';
-import { AuditSealer } from './audit-sealer.js';
+import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
-import { OverdueWatch } from './overdue-watch.js';
+import { startOverdueWatch } from './overdue-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
-import { UsageProjector } from './usage-projector.js';
+import { startUsageProjector } from './usage-projector.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
 import { loadWorkflowBundle } from './workflow-bundle.js';
 
@@ -52,15 +52,15 @@ export async function startWorkers(
   { activityInterceptors = [], watch: watchLimits = {}, overdueMs }: WorkerOptions = {},
 ): Promise<RunningWorkers> {
   const { temporal, log, tracing } = platform;
-  const rated = { tell: (_range: UsageRange): void => undefined };
-  const delivered = { tell: (): void => undefined };
+  const rated = { notify: (_range: UsageRange): void => undefined };
+  const delivered = { notify: (): void => undefined };
   const common = {
     connection: temporal.native,
     namespace: temporal.namespace,
     dataConverter: temporal.dataConverter,
     activities: createActivities(platform, {
-      onRated: (range) => rated.tell(range),
-      onDelivered: () => delivered.tell(),
+      onRated: (range) => rated.notify(range),
+      onDelivered: () => delivered.notify(),
     }),
     interceptors: {
       activity: [
@@ -91,24 +91,23 @@ export async function startWorkers(
     }),
   ]);
   const { running, failed, stop } = run(workers, platform);
-  const watch = new ExecutionWatch(platform, watchLimits);
-  const sealer = new AuditSealer(platform);
-  const overdue = new OverdueWatch(platform, overdueMs);
-  const projector = new UsageProjector(platform);
+  const watches = [
+    new ExecutionWatch(platform, watchLimits),
+    startAuditSealer(platform),
+    startOverdueWatch(platform, overdueMs),
+    startUsageProjector(platform),
+  ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.
-  rated.tell = AsyncResource.bind(consumer.onRated);
+  rated.notify = AsyncResource.bind(consumer.onRated);
   const dispatcher = new WebhookDispatcher(platform);
-  delivered.tell = AsyncResource.bind(dispatcher.wake);
+  delivered.notify = AsyncResource.bind(dispatcher.wake);
   return {
     failed,
     async drain() {
       await consumer.drain();
       await dispatcher.drain();
-      await watch.stop();
-      await sealer.stop();
-      await overdue.stop();
-      await projector.stop();
+      await Promise.all(watches.map((watch) => watch.stop()));
       stop();
       await running;
     },

@@ -4,6 +4,7 @@ import type { UsageIntake, WaitingPartition } from '../messages/broker.js';
 import type { Platform } from '../process/platform.js';
 import { startWorkflow } from '../platform/temporal/workflow-start.js';
 import { RatingSlots } from './rating-slots.js';
+import { Watch } from './watch.js';
 
 /**
  * Maximum events of one workflow: a single event gets a workflow of its own; under load events are
@@ -14,7 +15,7 @@ const batchEventsMax = 4_000;
 /** Interval of polling for events, in addition to notifications. */
 const pollMs = 1_000;
 /** How long to wait for a notification from this process's workers before polling Temporal. */
-const tellMs = 1_000;
+const notifyMs = 1_000;
 /** How long `drain` waits for batches that are under way. */
 const drainMsMax = 8_000;
 /**
@@ -39,12 +40,10 @@ export class UsageConsumer {
   readonly #platform: Platform;
   readonly #active = new Map<string, Promise<void>>();
   readonly #slots: RatingSlots;
-  readonly #tellers = new Map<string, () => void>();
-  readonly #timer: NodeJS.Timeout;
+  /** What to call when a range is rated, by partition and first offset. */
+  readonly #onRated = new Map<string, () => void>();
+  readonly #watch: Watch;
   #intake: UsageIntake | undefined;
-  #looking: Promise<void> | undefined;
-  #mustLookAgain = false;
-  #isDraining = false;
   #lookedAt = 0;
   #lookingLater: NodeJS.Timeout | undefined;
 
@@ -54,29 +53,32 @@ export class UsageConsumer {
     this.#slots = new RatingSlots(config.tenantShare ?? defaultShare, (tenantId) =>
       shares.isLateForOthersThan(tenantId),
     );
-    this.#timer = setInterval(() => this.#wake(), pollMs);
+    this.#watch = new Watch(platform, {
+      everyMs: pollMs,
+      failure: 'cannot look for usage; trying again',
+      look: () => this.#look(),
+    });
   }
 
   static async open(platform: Platform): Promise<UsageConsumer> {
     const consumer = new UsageConsumer(platform);
-    consumer.#intake = await platform.broker.openIntake(() => consumer.#wake());
-    consumer.#wake();
+    consumer.#intake = await platform.broker.openIntake(consumer.#watch.wake);
+    consumer.#watch.wake();
     return consumer;
   }
 
   /** Called by the activity in this process after a range is rated. */
   readonly onRated = (range: UsageRange): void => {
-    this.#tellers.get(`${keyOf(range)}/${range.firstOffset}`)?.();
+    this.#onRated.get(`${keyOf(range)}/${range.firstOffset}`)?.();
   };
 
   /** Starts nothing more; resolves when what is under way has ended. */
   async drain(): Promise<void> {
-    this.#isDraining = true;
-    clearInterval(this.#timer);
+    const stopped = this.#watch.stop();
     clearTimeout(this.#lookingLater);
     // Leaves the consumer group, so that other processes take over its partitions.
     await this.#intake?.close();
-    await this.#looking;
+    await stopped;
     // A batch that waits for its database can be abandoned: its workflow goes on with another
     // worker.
     const limit = new AbortController();
@@ -87,29 +89,12 @@ export class UsageConsumer {
     limit.abort();
   }
 
-  /** Searches for waiting events, and once more if it is called during a search. */
-  #wake(): void {
-    this.#mustLookAgain = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-      // It was called after the last search and before this moment.
-      if (this.#mustLookAgain && !this.#isDraining) this.#wake();
-    });
-  }
-
   async #look(): Promise<void> {
-    while (this.#mustLookAgain && !this.#isDraining) {
-      this.#mustLookAgain = false;
-      if (this.#slots.isBusy && this.#isLookingLater()) return;
-      this.#lookedAt = performance.now();
-      try {
-        const waiting = (await this.#intake?.waiting()) ?? [];
-        this.#platform.metrics.showWaiting(waiting);
-        this.#startWaiting(waiting);
-      } catch (error) {
-        this.#platform.log.warn({ err: error }, 'cannot look for usage; trying again');
-      }
-    }
+    if (this.#slots.isBusy && this.#isLookingLater()) return;
+    this.#lookedAt = performance.now();
+    const waiting = (await this.#intake?.waiting()) ?? [];
+    this.#platform.metrics.showWaiting(waiting);
+    this.#startWaiting(waiting);
   }
 
   /** Whether the last search was a moment ago; then the next one is delayed. */
@@ -118,18 +103,18 @@ export class UsageConsumer {
     if (delayMs <= 0) return false;
     this.#lookingLater ??= setTimeout(() => {
       this.#lookingLater = undefined;
-      this.#wake();
+      this.#watch.wake();
     }, delayMs);
     return true;
   }
 
   #startWaiting(waiting: readonly WaitingPartition[]): void {
-    if (this.#isDraining) return;
+    if (this.#watch.isStopped) return;
     for (const each of this.#slots.take(waiting, Date.now())) {
       const key = keyOf(each);
       const work = this.#rate(each).finally(() => {
         this.#active.delete(key);
-        this.#wake();
+        this.#watch.wake();
       });
       this.#active.set(key, work);
     }
@@ -150,15 +135,15 @@ export class UsageConsumer {
         { err: error, tenantId, partition, offset, failures, delayMs },
         'cannot rate usage; trying again',
       );
-      setTimeout(() => this.#wake(), delayMs).unref();
+      setTimeout(this.#watch.wake, delayMs).unref();
     }
   }
 
   async #run(range: UsageRange): Promise<void> {
     const { tenantId, partition, firstOffset, endOffset } = range;
     const count = endOffset - firstOffset;
-    const tellerKey = `${keyOf(range)}/${firstOffset}`;
-    const told = new Promise<void>((resolve) => this.#tellers.set(tellerKey, resolve));
+    const key = `${keyOf(range)}/${firstOffset}`;
+    const rated = new Promise<void>((resolve) => this.#onRated.set(key, resolve));
     try {
       const { workflowId } = await this.#traced(range, () =>
         startWorkflow(this.#platform.temporal, {
@@ -174,9 +159,9 @@ export class UsageConsumer {
           summary: `rate ${count} usage event${count === 1 ? '' : 's'} of partition ${partition}`,
         }),
       );
-      await Promise.race([told, this.#ended(workflowId, told)]);
+      await Promise.race([rated, this.#ended(workflowId, rated)]);
     } finally {
-      this.#tellers.delete(tellerKey);
+      this.#onRated.delete(key);
     }
   }
 
@@ -196,10 +181,10 @@ export class UsageConsumer {
   }
 
   /** Waits for the end of a workflow: by notification, then by polling Temporal. */
-  async #ended(workflowId: string, told: Promise<void>): Promise<void> {
+  async #ended(workflowId: string, rated: Promise<void>): Promise<void> {
     const abort = new AbortController();
-    void told.then(() => abort.abort());
-    const isTold = await wait(tellMs, false, { signal: abort.signal }).catch(() => true);
-    if (!isTold) await this.#platform.temporal.waiter.workflow.getHandle(workflowId).result();
+    void rated.then(() => abort.abort());
+    const isNotified = await wait(notifyMs, false, { signal: abort.signal }).catch(() => true);
+    if (!isNotified) await this.#platform.temporal.waiter.workflow.getHandle(workflowId).result();
   }
 }

@@ -7,6 +7,7 @@ import {
 import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../messages/webhook.js';
 import type { Platform } from '../process/platform.js';
 import { startWorkflow } from '../platform/temporal/workflow-start.js';
+import { Watch } from './watch.js';
 
 /** Interval of polling for deliveries, in addition to notifications. */
 const pollMs = 1_000;
@@ -23,26 +24,32 @@ type Claimed = Awaited<ReturnType<typeof claimDeliveries>>[number];
  */
 export class WebhookDispatcher {
   readonly #platform: Platform;
-  readonly #timer: NodeJS.Timeout;
-  readonly #purgeTimer: NodeJS.Timeout;
+  readonly #waiting: Watch;
+  readonly #watches: readonly Watch[];
   readonly #stopListening: Promise<() => Promise<void>>;
-  #looking: Promise<void> | undefined;
-  #purging: Promise<void> | undefined;
-  #mustLookAgain = false;
-  #mustReclaim = true;
-  #isDraining = false;
 
   constructor(platform: Platform) {
     this.#platform = platform;
-    this.#timer = setInterval(() => {
-      this.#mustReclaim = true;
-      this.wake();
-    }, pollMs);
-    this.#purgeTimer = setInterval(() => {
-      this.#purging ??= this.#purge().finally(() => {
-        this.#purging = undefined;
-      });
-    }, purgeMs);
+    const failure = 'cannot look for webhooks; trying again';
+    this.#waiting = new Watch(platform, {
+      everyMs: pollMs,
+      failure,
+      look: async (watch) => {
+        // There may be more deliveries than one search may claim.
+        while (!watch.isStopped && (await this.#startAll(await claimDeliveries(platform))));
+      },
+    });
+    const lost = new Watch(platform, {
+      everyMs: pollMs,
+      failure,
+      look: async () => void (await this.#startAll(await reclaimDeliveries(platform))),
+    });
+    const old = new Watch(platform, {
+      everyMs: purgeMs,
+      failure: 'cannot delete old deliveries of webhooks',
+      look: () => purgeDeliveries(platform),
+    });
+    this.#watches = [this.#waiting, lost, old];
     this.#stopListening = platform.listen(webhookChannel, this.wake).catch((error: unknown) => {
       platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
       return () => Promise.resolve();
@@ -52,54 +59,17 @@ export class WebhookDispatcher {
 
   /** Starts nothing more. */
   async drain(): Promise<void> {
-    this.#isDraining = true;
-    clearInterval(this.#timer);
-    clearInterval(this.#purgeTimer);
+    const stopped = Promise.all(this.#watches.map((watch) => watch.stop()));
     const stop = await this.#stopListening;
     await stop();
-    await this.#looking;
-    await this.#purging;
+    await stopped;
   }
 
   /** Searches for waiting deliveries, and once more if it is called during a search. */
-  readonly wake = (): void => {
-    if (this.#isDraining) return;
-    this.#mustLookAgain = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-      if (this.#mustLookAgain) this.wake();
-    });
-  };
+  readonly wake = (): void => this.#waiting.wake();
 
-  async #look(): Promise<void> {
-    while (this.#mustLookAgain && !this.#isDraining) {
-      this.#mustLookAgain = false;
-      try {
-        const claimed = await claimDeliveries(this.#platform);
-        await this.#startAll(claimed);
-        // Lost deliveries are rare, and minutes late anyway.
-        if (this.#mustReclaim) {
-          this.#mustReclaim = false;
-          await this.#startAll(await reclaimDeliveries(this.#platform));
-        }
-        // There may be more deliveries than one search may claim.
-        if (claimed.length > 0) this.#mustLookAgain = true;
-      } catch (error) {
-        this.#platform.log.warn({ err: error }, 'cannot look for webhooks; trying again');
-        return;
-      }
-    }
-  }
-
-  async #purge(): Promise<void> {
-    try {
-      await purgeDeliveries(this.#platform);
-    } catch (error) {
-      this.#platform.log.warn({ err: error }, 'cannot delete old deliveries of webhooks');
-    }
-  }
-
-  async #startAll(claimed: readonly Claimed[]): Promise<void> {
+  /** Whether there were any. */
+  async #startAll(claimed: readonly Claimed[]): Promise<boolean> {
     const failed: string[] = [];
     for (let first = 0; first < claimed.length; first += startsMax) {
       const starts = claimed.slice(first, first + startsMax).map(async (delivery) => {
@@ -113,6 +83,7 @@ export class WebhookDispatcher {
       await Promise.all(starts);
     }
     if (failed.length > 0) await watchDeliveriesSoon(this.#platform, failed);
+    return claimed.length > 0;
   }
 
   async #start({ tenantId, id, webhookId, event, round, attempts }: Claimed): Promise<void> {
