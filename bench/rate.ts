@@ -14,7 +14,7 @@ const floorConnections = 4;
 /** About; of what `UsageMaker` makes. */
 const messageBytes = 230;
 
-const tables = ['usage_event', 'rated_transaction', 'rated_dimension'] as const;
+const tables = ['usage_event', 'rated_transaction'] as const;
 
 async function fillLog(bench: Bench, run: string, count: number): Promise<void> {
   const maker = new UsageMaker(run, bench.services, bench.accounts.length);
@@ -44,10 +44,7 @@ async function readPieces(db: pg.Client, table: string, run: string) {
   const where =
     table === 'usage_event'
       ? `row.external_transaction_id like '${run}-%'`
-      : table === 'rated_transaction'
-        ? `row.external_tran_id like '${run}-%'`
-        : `row.transaction_id in
-             (select id from rated_transaction where external_tran_id like '${run}-%')`;
+      : `row.external_tran_id like '${run}-%'`;
   const { rows, fields } = await db.query<(string | null)[]>({
     text: `select * from ${table} row where ${where}`,
     rowMode: 'array',
@@ -104,24 +101,39 @@ async function settle(db: pg.Client): Promise<void> {
 }
 
 interface Space {
-  readonly disk: string;
-  readonly wal: string;
+  /** By table (with its TOAST) and by index. */
+  readonly relations: ReadonlyMap<string, number>;
+  readonly wal: number;
 }
 
-/** Bytes of all tables with their indexes, and of all WAL that was ever written. */
+/** Bytes of all tables and indexes, and of all WAL that was ever written. */
 async function spaceOf(db: pg.Client): Promise<Space> {
-  const { rows } = await db.query<Space>(
-    `select sum(pg_total_relation_size(oid)) as disk, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal
-     from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+  const { rows } = await db.query<{ name: string; bytes: string; wal: string }>(
+    `select relname as name, case relkind when 'i' then pg_relation_size(oid)
+       else pg_table_size(oid) end as bytes, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0') as wal
+     from pg_class where relkind in ('r', 'i') and relnamespace = 'public'::regnamespace`,
   );
-  return rows[0] ?? { disk: '0', wal: '0' };
+  return {
+    relations: new Map(rows.map(({ name, bytes }) => [name, Number(bytes)])),
+    wal: Number(rows[0]?.wal),
+  };
 }
 
-/** What an event has taken, from its publication to its totals. */
-const bytesBetween = (before: Space, after: Space) => ({
-  disk: (Number(after.disk) - Number(before.disk)) / ratedEvents,
-  wal: (Number(after.wal) - Number(before.wal)) / ratedEvents,
-});
+/** What an event has taken, from its publication to its totals; says of what it consists. */
+function bytesBetween(bench: Bench, before: Space, after: Space) {
+  const grown = [...after.relations]
+    .map(([name, bytes]) => ({
+      name,
+      bytes: (bytes - (before.relations.get(name) ?? 0)) / ratedEvents,
+    }))
+    .sort((a, b) => b.bytes - a.bytes);
+  for (const { name, bytes } of grown)
+    if (Math.abs(bytes) >= 0.5) bench.tell(`${bytes.toFixed(1)} B of an event in ${name}`);
+  return {
+    disk: grown.reduce((sum, { bytes }) => sum + bytes, 0),
+    wal: (after.wal - before.wal) / ratedEvents,
+  };
+}
 
 function bytesRow(id: string, where: string, value: number, aim: number): BenchRow {
   return {
@@ -135,6 +147,24 @@ function bytesRow(id: string, where: string, value: number, aim: number): BenchR
     measure: `bytes ${where} of an event, from its publication to its totals`,
     floor: 'B of its message',
   };
+}
+
+/** Says which tables and indexes the WAL of an event since `lsn` is about. */
+async function tellWal(bench: Bench, db: pg.Client, lsn: string): Promise<void> {
+  const { rows } = await db.query<{ name: string; bytes: string; pages: string }>(
+    `select coalesce(relname, 'others') as name, sum(record_length) / ${ratedEvents} as bytes,
+       sum(block_fpi_length) / ${ratedEvents} as pages
+     from pg_get_wal_block_info($1, pg_current_wal_flush_lsn()) as wal
+     left join pg_class on wal.relfilenode = pg_relation_filenode(oid)
+       and pg_relation_filenode(oid) is not null
+     where block_id = 0 group by 1 order by 2 desc`,
+    [lsn],
+  );
+  for (const { name, bytes, pages } of rows) {
+    if (Number(bytes) < 2) continue;
+    const ofPages = Number(pages) < 2 ? '' : `, whole pages ${Number(pages).toFixed(0)} B`;
+    bench.tell(`${Number(bytes).toFixed(0)} B of WAL of an event: ${name}${ofPages}`);
+  }
 }
 
 /** From a filled log to committed rated transactions, against a bulk insert of the same rows. */
@@ -151,7 +181,12 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
   await settle(db);
   await bench.product.ask({ do: 'stopWorkers' });
   const run = `rate-${Date.now()}`;
+  // What the WAL holds is read at the end.
+  await db.query(`alter system set wal_keep_size = '4GB'`);
+  await db.query('select pg_reload_conf()');
+  await db.query('create extension if not exists pg_walinspect');
   const before = await spaceOf(db);
+  const lsn = (await db.query<{ lsn: string }>('select pg_current_wal_lsn() as lsn')).rows[0]?.lsn;
   bench.tell(`filling the log with ${ratedEvents} events`);
   await fillLog(bench, run, ratedEvents);
   await db.query('checkpoint');
@@ -163,8 +198,9 @@ export async function measureRate(bench: Bench): Promise<BenchRow[]> {
   );
   if (Number(rated.rows[0]?.count) !== ratedEvents) throw new Error('not all events were rated');
   await settle(db);
-  const space = bytesBetween(before, await spaceOf(db));
+  const space = bytesBetween(bench, before, await spaceOf(db));
   await bench.product.ask({ do: 'stopWorkers' });
+  await tellWal(bench, db, lsn ?? '0/0');
   await db.query('checkpoint');
   const floorValue = await measureInsert(bench, db, run);
   await db.end();

@@ -1,4 +1,9 @@
-import { listProjectedTenants, projectUsage } from '../activities/usage/projection.js';
+import {
+  listProjectedTenants,
+  listTenantsToMove,
+  moveFactsOf,
+  projectUsage,
+} from '../activities/usage/projection.js';
 import type { Platform } from '../process/platform.js';
 import { Watch } from './watch.js';
 
@@ -6,28 +11,38 @@ const projectMs = 500;
 /** Maximum steps for one tenant before the others have their turn. */
 const stepsMax = 20;
 
+type Step = (platform: Platform, tenantId: string) => Promise<boolean>;
+
 /**
- * Merges usage deltas into totals in the background. Every process with workers runs it; an
- * advisory lock admits one process at a time for a tenant.
+ * Merges usage deltas into totals in the background, and moves facts from the form of an earlier
+ * version (docs/decisions/0321). Every process with workers runs it; an advisory lock admits one
+ * process at a time for a tenant.
  */
 export const startUsageProjector = (platform: Platform): Watch =>
   new Watch(platform, {
     everyMs: projectMs,
     failure: 'cannot look for usage to add up; trying again',
     look: async (watch) => {
-      for (const tenantId of await listProjectedTenants(platform)) {
-        await projectTenant(platform, tenantId, watch);
-      }
+      const takeSteps = async (tenantIds: readonly string[], step: Step): Promise<void> => {
+        for (const tenantId of tenantIds) await stepTenant(platform, tenantId, watch, step);
+      };
+      await takeSteps(await listProjectedTenants(platform), projectUsage);
+      await takeSteps(await listTenantsToMove(platform), moveFactsOf);
     },
   });
 
 /** An error of one tenant must not block the following ones. */
-async function projectTenant(platform: Platform, tenantId: string, watch: Watch): Promise<void> {
+async function stepTenant(
+  platform: Platform,
+  tenantId: string,
+  watch: Watch,
+  takeStep: Step,
+): Promise<void> {
   try {
     for (let step = 0; step < stepsMax && !watch.isStopped; step += 1) {
-      if (!(await projectUsage(platform, tenantId))) return;
+      if (!(await takeStep(platform, tenantId))) return;
     }
   } catch (error) {
-    platform.log.warn({ err: error, tenantId }, 'cannot add up usage; trying again');
+    platform.log.warn({ err: error, tenantId }, 'cannot project or move usage; trying again');
   }
 }

@@ -92,13 +92,8 @@ describe('a billing run over usage at many rates', () => {
       );
       await trx.raw(
         `insert into rated_transaction select (jsonb_populate_record(
-           t, jsonb_build_object('id', copy_id, 'external_tran_id', copy_id))).*
+           t, jsonb_build_object('id', copy_id, 'external_tran_id', copy_id, 'rate', number))).*
          from copied join rated_transaction as t using (id)`,
-      );
-      await trx.raw(
-        `insert into rated_dimension select (jsonb_populate_record(
-           d, jsonb_build_object('transaction_id', copy_id, 'rate', number))).*
-         from copied join rated_dimension as d on d.transaction_id = copied.id`,
       );
     });
   };
@@ -126,7 +121,7 @@ describe('a billing run over usage at many rates', () => {
       },
     ]);
     await tenant.scope.db.transaction((trx) =>
-      trx.raw('update rated_dimension set rate = 1 where rate = 2'),
+      trx.raw('update rated_transaction set rate = 1 where rate = 2'),
     );
     const again = await runBilling(tenant, '2026-03-01', '2026-03-31');
     expect(again).to.deep.include({ invoiceCount: 1, transactionCount: 20_001, problemCount: 0 });

@@ -35,7 +35,8 @@ export async function outcomeOf(
   const [sums] = await query<{ doubled: string; counters: string; volumes: string }>(
     `select (select count(*) from (${ratedOf(prefix)}) as rated where times > 1) as doubled,
        (select coalesce(sum(value), 0) from usage_counter) as counters,
-       (select coalesce(sum(volume), 0) from rated_dimension) as volumes`,
+       (select coalesce(sum(quantity), 0) from rated_transaction
+        where rate_card_row_id is not null) as volumes`,
   );
   const rated = runs.reduce((sum, { first, last }) => sum + last - first + 1, 0);
   let found = 0;

@@ -90,8 +90,8 @@ describe('an audit of usage', () => {
       where tenant_id = $1 and external_tran_id = $2`;
     expect(await change(sql, ids[2] ?? '', '0.01')).to.equal(1);
     const found = await audit(tenant);
-    // The charge, and the totals of its day in three grains.
-    expect(found.differenceCount).to.equal(4);
+    // The charge, its only row, and the totals of its day in three grains.
+    expect(found.differenceCount).to.equal(5);
     const [difference] = found.differences;
     expect(difference).to.deep.include({
       kind: 'charge',
@@ -103,10 +103,10 @@ describe('an audit of usage', () => {
     });
     const [delivery] = await receiver.until((received) => received.length > 0);
     expect(delivery?.payload.event).to.equal('audit.difference');
-    expect(delivery?.payload.data).to.deep.include({ differenceCount: 4, ...period });
+    expect(delivery?.payload.data).to.deep.include({ differenceCount: 5, ...period });
     await receiver.close();
     expect(await instance.platform.metrics.registry.metrics()).to.match(
-      /^durabill_audit_differences_total 4$/m,
+      /^durabill_audit_differences_total 5$/m,
     );
     await change(sql, ids[2] ?? '', '-0.01');
     expect((await audit(tenant)).differenceCount).to.equal(0);
@@ -139,11 +139,11 @@ describe('an audit of usage', () => {
   });
 
   it('names a dimension, and a charge whose recorded event is another', async () => {
-    await change(`update rated_dimension set volume = volume + 1
-      where tenant_id = $1 and volume = 900`);
+    await change(`update rated_transaction set row_volume = quantity + 1
+      where tenant_id = $1 and quantity = 900`);
     const fields = (await audit(tenant)).differences.map(({ field }) => field);
     expect(fields).to.deep.equal(['volume of api_calls', 'value of api_calls']);
-    await change(`update rated_dimension set volume = 900 where tenant_id = $1 and volume = 901`);
+    await change(`update rated_transaction set row_volume = null where tenant_id = $1`);
     const sql = `update usage_event set message = replace(message, $3, $4)
       where tenant_id = $1 and external_transaction_id = $2`;
     expect(await change(sql, ids[0] ?? '', '100', '200')).to.equal(1);

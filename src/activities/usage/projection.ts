@@ -1,4 +1,9 @@
-import { mergeUsageTotals, rebuildUsageDay } from '../../commands/usage/project-usage.js';
+import {
+  mergeUsageTotals,
+  moveUsageFacts,
+  rebuildUsageDay,
+} from '../../commands/usage/project-usage.js';
+import { listMovingTenants } from '../../models/usage/fact-move.js';
 import { listDeltaTenants } from '../../models/usage/usage-total.js';
 import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
 import type { Platform } from '../../process/platform.js';
@@ -27,3 +32,11 @@ export async function projectUsage(platform: Platform, tenantId: string): Promis
   const merged = await mergeUsageTotals(scope, deltasMax);
   return (await rebuildUsageDay(scope)) || merged === deltasMax;
 }
+
+/** The tenants with facts of an earlier version's form. */
+export const listTenantsToMove = ({ database }: Platform): Promise<string[]> =>
+  listMovingTenants(database.platform);
+
+/** Moves some of a tenant's facts; false: nothing is left to move. */
+export const moveFactsOf = (platform: Platform, tenantId: string): Promise<boolean> =>
+  moveUsageFacts(projecting(platform, tenantId));

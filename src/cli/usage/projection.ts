@@ -29,12 +29,16 @@ async function rebuild(tenantId: string, { background }: { background?: true }):
   });
 }
 
-/** Prints the tenants with a rebuild under way. */
+/** Prints the tenants with a rebuild or a move of facts under way. */
 async function printStatus(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { findRebuild, listRebuilds } = await import('../../models/usage/usage-total-rebuild.js');
+  const { listFactMoves } = await import('../../models/usage/fact-move.js');
   await withInstance(async ({ database }) => {
     const trail = { actor: 'operator', requestId: randomUUID() };
+    for (const { tenantId, kind, moved, isDone } of await listFactMoves(database.platform)) {
+      process.stdout.write(`${tenantId}\t${kind}: ${moved} moved${isDone ? ', all' : ''}\n`);
+    }
     for (const tenantId of await listRebuilds(database.platform)) {
       const progress = await findRebuild(database.forTenant(tenantId, trail).read, tenantId);
       if (progress === undefined) continue;
@@ -62,6 +66,8 @@ and the workflow audit-usage compare projections with facts.`,
     .action(rebuild);
   group
     .command('status')
-    .description('Tenants whose projections are being made, and how far that is.')
+    .description(
+      'Tenants whose projections are made, or whose facts are moved, and how far that is.',
+    )
     .action(printStatus);
 }

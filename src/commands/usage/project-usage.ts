@@ -1,4 +1,5 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
+import { moveFacts } from '../../models/usage/fact-move.js';
 import { mergeUsageDeltas } from '../../models/usage/usage-total.js';
 import { beginRebuild, rebuildNextDay } from '../../models/usage/usage-total-rebuild.js';
 
@@ -18,3 +19,7 @@ export const rebuildUsageTotals = ({ db, tenantId }: Projecting): Promise<void> 
 /** Rebuilds the totals of one more day; false: none is left, or another process is rebuilding. */
 export const rebuildUsageDay = ({ db, tenantId }: Projecting): Promise<boolean> =>
   db.transaction((trx) => rebuildNextDay(trx, tenantId));
+
+/** Moves some of a tenant's facts from the form of an earlier version; false: nothing is left. */
+export const moveUsageFacts = ({ db, tenantId }: Projecting): Promise<boolean> =>
+  db.transaction((trx) => moveFacts(trx, tenantId));

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { canonicalJson } from '../../kernel/text/json.js';
 import { chargeId } from '../../messages/usage-log.js';
-import { RatedDimension, type RatedDimensionRow } from '../../models/usage/rated-dimension.js';
+import { pricedRowColumns } from '../../models/usage/priced-row.js';
 import {
   RatedTransaction,
   type RatedTransactionRow,
@@ -16,8 +16,8 @@ import {
 } from '../../models/usage/usage-event.js';
 import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
-import { chargeOf, dimensionOf } from '../../queries/usage/rated-transaction.js';
-import type { RatingPlan } from '../../rating/index.js';
+import { chargeOf } from '../../queries/usage/rated-transaction.js';
+import type { RatedDimension, RatingPlan } from '../../rating/index.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
@@ -63,7 +63,7 @@ export class UsageBatch {
   readonly #inserted: UsageEventRow[] = [];
   readonly #updated = new Map<string, UsageEventRow>();
   readonly #transactions: (RatedTransactionRow & { readonly partition: number })[] = [];
-  readonly #dimensions: RatedDimensionRow[] = [];
+  #rows = 0;
   readonly #plans = new Set<RatingPlan>();
   readonly #totals = new UsageTotals();
 
@@ -73,7 +73,7 @@ export class UsageBatch {
 
   /** Whether the charges have reached the maximum of one transaction. */
   get isFull(): boolean {
-    return this.#transactions.length + this.#dimensions.length >= chargeRowsMax;
+    return this.#transactions.length + this.#rows >= chargeRowsMax;
   }
 
   /** Adds an event that is stored in the database. */
@@ -193,11 +193,10 @@ export class UsageBatch {
     this.#plans.add(plan);
     this.#totals.add({ prepared, rated });
     rated.transactions.forEach((charge, index) => {
-      const transactionId = chargeId(row.id, index + 1);
       this.#transactions.push({
         ...chargeOf(prepared, charge),
         partition: row.partition,
-        id: transactionId,
+        id: chargeId(row.id, index + 1),
         usageEventId: row.id,
         contractServiceId: owner.line?.id ?? null,
         planId: StoredRatingPlan.idOf(plan),
@@ -205,20 +204,9 @@ export class UsageBatch {
         shareTo: charge.share?.to ?? null,
         shareOf: charge.share?.of ?? null,
         sharedAmount: charge.share?.amount ?? null,
+        ...pricedRowColumns(charge.quantity, charge.amount, charge.dimensions.map(pricedRowOf)),
       });
-      charge.dimensions.forEach((dimension, position) => {
-        const { counter, whole } = dimension;
-        this.#dimensions.push({
-          ...dimensionOf(prepared, charge, dimension),
-          transactionId,
-          position,
-          rateCardRowId: dimension.rowId,
-          counterId: counter ? counterIdOf(counter.keyText) : null,
-          counterBefore: counter ? counter.before : null,
-          sharedVolume: whole?.volume ?? null,
-          sharedAmount: whole?.calcAmount ?? null,
-        });
-      });
+      this.#rows += charge.dimensions.length;
     });
   }
 
@@ -278,7 +266,6 @@ export class UsageBatch {
     await UsageEvent.insertMany(trx, tenantId, this.#inserted);
     await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
     await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
-    await RatedDimension.insertMany(trx, tenantId, this.#dimensions);
     await UsageCounter.write(trx, tenantId, counters);
     await this.#totals.write(trx, tenantId);
     const written = [...this.#updated.values(), ...this.#inserted];
@@ -291,6 +278,17 @@ export class UsageBatch {
     });
   }
 }
+
+const pricedRowOf = ({ counter, whole, ...row }: RatedDimension) => ({
+  rateCardRowId: row.rowId,
+  volume: row.volume,
+  rate: row.rate,
+  calcAmount: row.calcAmount,
+  counterId: counter ? counterIdOf(counter.keyText) : null,
+  counterBefore: counter ? counter.before : null,
+  sharedVolume: whole?.volume ?? null,
+  sharedAmount: whole?.calcAmount ?? null,
+});
 
 const blank = { code: null, reason: null, accountId: null };
 

@@ -21,8 +21,8 @@ async function findCharges(trx: Knex.Transaction, tenantId: string, ids: readonl
   const transactions = await RatedTransaction.query(trx)
     .forTenant(tenantId)
     .whereRaw('id = any(?::uuid[])', [[...ids]])
-    .orderBy('id')
-    .withGraphFetched('dimensions');
+    .orderBy('id');
+  await RatedTransaction.readDimensions(trx, tenantId, transactions);
   const accountIds = transactions.map(({ accountId }) => accountId);
   const numbers = await findAccountNumbers(trx, tenantId, accountIds);
   const charges = new Map<string, object[]>();

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { sqlRows } from '../db/sql-rows.js';
+import { pricedRowsSql } from '../usage/priced-row.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
 export interface UsageGroup {
@@ -91,10 +92,8 @@ interface UsageShape {
 
 /**
  * The unbilled usage: all of the days that are not billed yet, and queued transactions of earlier
- * days, each with its dimensions. Usually all accounts are billed up to the same day and all usage
+ * days, each with its priced rows. Usually all accounts are billed up to the same day and all usage
  * is due; then unneeded joins are left out, so that the planner estimates the row count correctly.
- * Dimensions are joined before the union. Behind it, the planner would not know that ids are
- * unique, and would hash all dimensions instead of the transactions of this batch.
  */
 function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
   const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
@@ -106,7 +105,7 @@ function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
     select ${columns} from rated_transaction as t
     ${isMixed ? 'join billing on billing.account_id = t.account_id and billing.billed_until < t.transaction_date' : ''}
     ${hasCutoffs ? 'left join cutoff on cutoff.line_id = t.contract_service_id' : ''}
-    left join rated_dimension as d on d.tenant_id = :tenantId and d.transaction_id = t.id
+    ${pricedRowsSql('left join')}
     where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
       and t.transaction_date > :since::date and t.transaction_date <= :until::date
       ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
@@ -114,7 +113,7 @@ function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
     select ${columns}
     from queued join billing on billing.account_id = queued.account_id
     join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
-    left join rated_dimension as d on d.tenant_id = :tenantId and d.transaction_id = t.id
+    ${pricedRowsSql('left join')}
     where queued.transaction_date <= billing.billed_until
   )`;
 }

@@ -1,13 +1,12 @@
-import { Model } from 'objection';
 import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import { chargeId } from '../../messages/usage-log.js';
 import { BulkTable } from '../db/bulk-table.js';
-import { RatedDimension } from './rated-dimension.js';
+import { readPricedRows, type PricedRow, type PricedRowColumns } from './priced-row.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
-export interface RatedTransactionRow {
+export interface RatedTransactionRow extends PricedRowColumns {
   readonly id: string;
   readonly usageEventId: string;
   readonly externalTranId: string;
@@ -52,6 +51,13 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   shareTo: 'numeric',
   shareOf: 'numeric',
   sharedAmount: 'numeric',
+  rateCardRowId: 'uuid',
+  rate: 'numeric',
+  rowVolume: 'numeric',
+  rowAmount: 'numeric',
+  counterId: 'uuid',
+  counterBefore: 'numeric',
+  pricedRows: 'jsonb',
 });
 
 /** Most events have one charge; the ids of so many are asked for at once. */
@@ -60,14 +66,6 @@ const chargesAtOnce = 8;
 /** What a usage event costs, or pays, an account. */
 export class RatedTransaction extends TenantModel {
   static override tableName = 'rated_transaction';
-  static override relationMappings = {
-    dimensions: {
-      relation: Model.HasManyRelation,
-      modelClass: RatedDimension,
-      join: { from: 'rated_transaction.id', to: 'rated_dimension.transactionId' },
-      modify: (builder: { orderBy(column: string): void }) => builder.orderBy('position'),
-    },
-  };
 
   declare usageEventId: string;
   declare externalTranId: string;
@@ -94,7 +92,8 @@ export class RatedTransaction extends TenantModel {
   /** Set where several accounts share the charge: decimal text. */
   declare shareOf: string | null;
   declare ratedAt: Date;
-  declare dimensions?: RatedDimension[];
+  /** Its priced rows; no column: `readDimensions` sets them. */
+  dimensions: readonly PricedRow[] = [];
 
   /** The charges of an event with their dimensions, in the order in which they were made. */
   static async ofEvent(db: Knex, tenantId: string, eventId: string): Promise<RatedTransaction[]> {
@@ -118,8 +117,8 @@ export class RatedTransaction extends TenantModel {
         .forTenant(tenantId)
         // One binding: there may be more ids than a statement has room for.
         .whereRaw('id = any(?::uuid[])', [ids])
-        .orderBy('id')
-        .withGraphFetched('dimensions');
+        .orderBy('id');
+      await RatedTransaction.readDimensions(db, tenantId, charges);
       for (const charge of charges) {
         const known = found.get(charge.usageEventId);
         if (known) known.push(charge);
@@ -129,6 +128,20 @@ export class RatedTransaction extends TenantModel {
       asked = asked.filter((eventId) => found.get(eventId)?.length === all);
     }
     return found;
+  }
+
+  /** Reads the priced rows of each. */
+  static async readDimensions(
+    db: Knex,
+    tenantId: string,
+    charges: readonly RatedTransaction[],
+  ): Promise<void> {
+    const rows = await readPricedRows(
+      db,
+      tenantId,
+      charges.map(({ id }) => id),
+    );
+    for (const charge of charges) charge.dimensions = rows.get(charge.id) ?? [];
   }
 
   /** Says of each whether it is billed (docs/decisions/0110), and answers with them. */

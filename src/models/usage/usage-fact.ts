@@ -1,3 +1,5 @@
+import { pricedRowsSql } from './priced-row.js';
+
 /**
  * Rated usage as the facts have it, in the form of totals: common table expressions to follow `event`,
  * which has the columns id and event_at of rated events.
@@ -13,9 +15,8 @@ export const factPartsSql = `
     select id, event_at, usage_charge_id(id, 1) as charge_id from event
   ),
   charge as (
-    select first.id as event_id, first.event_at, found.*, exists (
-      select from rated_dimension where tenant_id = :tenantId and transaction_id = found.id
-    ) as has_rows
+    select first.id as event_id, first.event_at, found.*,
+      exists (select from (select) as always ${pricedRowsSql('join', 'true', 'found')}) as has_rows
     from first cross join lateral (
       -- From charge to charge by their ids (docs/decisions/0040), however large the table is.
       with recursive numbered as (
@@ -26,8 +27,7 @@ export const factPartsSql = `
         from numbered join rated_transaction as fact
           on fact.tenant_id = :tenantId and fact.id = numbered.next_id
       )
-      select number, id, account_id, contract_id, service_id, usage_type, currency, quantity, amount
-      from numbered
+      select * from numbered
     ) as found
   ),
   part as (
@@ -35,12 +35,9 @@ export const factPartsSql = `
       currency, null::text as attribute_name, has_rows, quantity, amount
     from charge
     union all
-    select event_id, event_at, number, 1 + row.position, account_id, contract_id, service_id,
-      usage_type, currency, row.dimension_name, false, row.volume, row.calc_amount
-    from charge cross join lateral (
-      select position, dimension_name, volume, calc_amount from rated_dimension
-      where tenant_id = :tenantId and transaction_id = charge.id offset 0
-    ) as row
+    select event_id, event_at, number, 1 + d.position, account_id, contract_id, service_id,
+      usage_type, currency, d.dimension_name, false, d.volume, d.calc_amount
+    from charge ${pricedRowsSql('join', 'true', 'charge')}
   )`;
 
 /** When usage occurred, as the index `usage_event_time` has it (docs/decisions/0078). */

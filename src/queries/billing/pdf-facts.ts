@@ -3,6 +3,7 @@ import type { PdfStep, PdfUsage } from '../../messages/pdf-invoice.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import type { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
+import { pricedRowsSql } from '../../models/usage/priced-row.js';
 import type { Explanation } from '../../rating/index.js';
 import { explainParts, type UsagePart } from './charge-explainer.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
@@ -214,8 +215,7 @@ async function loadUsage(
        join invoice on invoice.tenant_id = usage.tenant_id and invoice.id = usage.invoice_id
        join invoice_item as item on item.tenant_id = usage.tenant_id
          and item.id = usage.invoice_item_id
-       left join rated_dimension as d on d.tenant_id = usage.tenant_id
-         and d.transaction_id = known.id and d.rate_card_row_id = usage.rate_card_row_id
+       ${pricedRowsSql('left join', 'd.rate_card_row_id = usage.rate_card_row_id')}
        where usage.tenant_id = ? and usage.invoice_id = any(?::uuid[])
        group by 1, 2, 3, 4, 5
      ) as day where number <= ${usageRowsMax} order by number`,

@@ -56,9 +56,19 @@ type Charged = Undecoded<
   'amount' | 'discount' | 'taxAmount' | 'quantity'
 >;
 
-type ChargedRow = Undecoded<Omit<RatedDimensionDto, 'id'>, 'volume' | 'rate' | 'calcAmount'> & {
-  readonly position: number;
-};
+type ChargedRow = Undecoded<
+  Pick<
+    RatedDimensionDto,
+    | 'transactionId'
+    | 'dimensionId'
+    | 'dimensionName'
+    | 'priceMethodType'
+    | 'volume'
+    | 'rate'
+    | 'calcAmount'
+  >,
+  'volume' | 'rate' | 'calcAmount'
+> & { readonly position: number };
 
 /** The fields of a transaction that its stored row and its DTO have in common. */
 export function chargeOf({ event, owner }: Prepared, charge: Charge) {
@@ -79,18 +89,14 @@ export function chargeOf({ event, owner }: Prepared, charge: Charge) {
 }
 
 /** The same for a dimension of a transaction. */
-export function dimensionOf({ event }: Prepared, charge: Charge, dimension: ChargeDimension) {
+export function dimensionOf(dimension: ChargeDimension) {
   return {
     dimensionId: dimension.attributeId,
     dimensionName: dimension.attributeName,
     volume: dimension.volume,
     rate: dimension.rate,
     calcAmount: dimension.calcAmount,
-    currency: charge.currency,
     priceMethodType: dimension.priceMethod,
-    itemType: charge.chargeType,
-    billStartDate: event.date,
-    billEndDate: event.date,
   };
 }
 
@@ -120,10 +126,12 @@ function presentSummary(transaction: Charged, numbers: AccountNumbers): RatedTra
   };
 }
 
-function presentDimension(dimension: ChargedRow): RatedDimensionDto {
-  const { transactionId, position, dimensionId, dimensionName } = dimension;
-  const { currency, priceMethodType } = dimension;
-  const { billStartDate, billEndDate, isProrated, itemType } = dimension;
+/** What a usage event makes is for its day, whole. */
+function presentDimension(
+  { currency, chargeType, transactionDate }: Charged,
+  dimension: ChargedRow,
+): RatedDimensionDto {
+  const { transactionId, position, dimensionId, dimensionName, priceMethodType } = dimension;
   return {
     id: transactionId === null ? null : contentId(`${transactionId}/${position}`),
     transactionId,
@@ -134,21 +142,21 @@ function presentDimension(dimension: ChargedRow): RatedDimensionDto {
     calcAmount: new Decimal(dimension.calcAmount),
     currency,
     priceMethodType,
-    billStartDate,
-    billEndDate,
-    isProrated,
-    itemType,
+    billStartDate: transactionDate,
+    billEndDate: transactionDate,
+    isProrated: false,
+    itemType: chargeType,
   };
 }
 
 /** The whole transaction; its dimensions must have been fetched. */
 export function presentRatedTransaction(
-  transaction: Charged & { readonly dimensions?: readonly ChargedRow[] },
+  transaction: Charged & { readonly dimensions: readonly ChargedRow[] },
   numbers: AccountNumbers,
 ): RatedTransactionDto {
   return {
     ...presentSummary(transaction, numbers),
-    dimensions: (transaction.dimensions ?? []).map(presentDimension),
+    dimensions: transaction.dimensions.map((row) => presentDimension(transaction, row)),
   };
 }
 
@@ -211,11 +219,9 @@ async function countTransactions(
 /** A transaction with its dimensions (spec/resources.md R86). 404 when there is none. */
 export async function getRatedTransaction(scope: Scope, id: string): Promise<RatedTransactionDto> {
   const { tenantId, db } = scope;
-  const found = await RatedTransaction.query(db.read)
-    .forTenant(tenantId)
-    .findById(id)
-    .withGraphFetched('dimensions');
+  const found = await RatedTransaction.query(db.read).forTenant(tenantId).findById(id);
   if (!found) throw problem.notFound(`There is no rated transaction '${id}'.`);
+  await RatedTransaction.readDimensions(db.read, tenantId, [found]);
   await RatedTransaction.findBilled(db.read, tenantId, [found]);
   const numbers = await findAccountNumbers(db.read, tenantId, [found.accountId]);
   return presentRatedTransaction(found, numbers);

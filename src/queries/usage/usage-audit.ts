@@ -11,6 +11,7 @@ import {
   type UsageDifference,
 } from '../../messages/usage-audit.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
+import { pricedRowsSql } from '../../models/usage/priced-row.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import * as rating from '../../rating/index.js';
@@ -192,7 +193,7 @@ function compareCharge(
   if (stored.currency !== computed.currency) {
     differences.push(differenceOf(stored, 'currency', stored.currency, computed.currency));
   }
-  const before = stored.dimensions ?? [];
+  const before = stored.dimensions;
   const count = Math.max(before.length, computed.dimensions.length);
   for (let index = 0; index < count; index += 1) {
     const [old, now] = [before[index], computed.dimensions[index]];
@@ -215,17 +216,15 @@ const countersSql = `
       period_start is null or (period_start <= :periodEnd::date and period_end >= :periodStart::date)
     )
   ), moved as (
-    select dimension.counter_id,
-      max(coalesce(dimension.shared_volume, dimension.volume)) as volume
-    from rated_transaction as charge join rated_dimension as dimension
-      on dimension.tenant_id = charge.tenant_id and dimension.transaction_id = charge.id
-    where charge.tenant_id = :tenantId and dimension.counter_id is not null
-      and charge.transaction_date >= (
+    select d.counter_id, max(coalesce(d.shared_volume, d.volume)) as volume
+    from rated_transaction as t ${pricedRowsSql('join')}
+    where t.tenant_id = :tenantId and d.counter_id is not null
+      and t.transaction_date >= (
         select case when bool_or(period_start is null) then '-infinity'::date
           else least(min(period_start), :periodStart::date) end
         from checked
       )
-    group by dimension.counter_id, charge.usage_event_id
+    group by d.counter_id, t.usage_event_id
   ), rated as (
     select counter_id, sum(volume) as volume from moved group by counter_id
   ), compared as (

@@ -73,7 +73,7 @@ function isSame(
   amount: Decimal,
   dimensions: readonly RatedDimension[],
 ): boolean {
-  const before = stored.dimensions ?? [];
+  const before = stored.dimensions;
   return (
     amount.equals(stored.amount) &&
     before.length === dimensions.length &&
@@ -122,7 +122,7 @@ export function recomputeWith(
   // Every price of an event begins at the counters before it (docs/decisions/0012).
   const before = new Map(
     transactions
-      .flatMap(({ dimensions = [] }) => dimensions)
+      .flatMap(({ dimensions }) => dimensions)
       .map(({ counterId, counterBefore }) => [counterId, new Decimal(counterBefore ?? 0)]),
   );
   const counters = { get: (key: string) => before.get(counterIdOf(key)) };

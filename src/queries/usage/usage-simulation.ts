@@ -145,10 +145,9 @@ function presentCharges(
       taxAmount: ZERO,
       billed: false,
       dimensions: charge.dimensions.map((dimension, position) => ({
-        ...dimensionOf(prepared, charge, dimension),
+        ...dimensionOf(dimension),
         transactionId: null,
         position,
-        isProrated: false,
       })),
     };
     return {

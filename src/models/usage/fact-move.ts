@@ -1,0 +1,95 @@
+import type { Knex } from 'knex';
+import { sqlRows } from '../db/sql-rows.js';
+
+/** What is moved from the form in which an earlier version wrote it (docs/decisions/0321). */
+type MoveKind = 'priced rows';
+
+/** How far the move of a tenant's facts is. */
+export interface FactMove {
+  readonly tenantId: string;
+  readonly kind: MoveKind;
+  /** Charges, as decimal text. */
+  readonly moved: string;
+  readonly isDone: boolean;
+}
+
+/** Charges that one transaction moves. */
+const portion = 2_000;
+/** An earlier version may run for a while and write the old form: looked for that often. */
+const lookAgain = '10 minutes';
+
+/**
+ * Moves the priced rows of some charges from `rated_dimension` into the charges. Rows that repeat the
+ * recorded plan leave out what it has.
+ */
+const pricedRowsMoveSql = `
+  with chosen as materialized (
+    select distinct transaction_id from rated_dimension where tenant_id = :tenantId
+    order by transaction_id limit ${portion}
+  ), gone as (
+    delete from rated_dimension as gone_row using chosen
+    where gone_row.tenant_id = :tenantId and gone_row.transaction_id = chosen.transaction_id
+    returning gone_row.*
+  ), checked as (
+    select gone.*, t.quantity, t.amount as whole,
+      (gone.dimension_id, gone.dimension_name, gone.price_method_type) is distinct from
+        (known.dimension_id, known.dimension_name, known.price_method_type) as differs,
+      count(*) over (partition by gone.transaction_id) = 1 and gone.shared_volume is null as is_only
+    from gone join rated_transaction as t on t.tenant_id = :tenantId and t.id = gone.transaction_id
+    left join rating_plan_row as known on known.tenant_id = :tenantId
+      and known.plan_id = t.plan_id and known.rate_card_row_id = gone.rate_card_row_id
+  ), folded as (
+    select transaction_id, jsonb_agg(jsonb_strip_nulls(jsonb_build_object(
+      'row', rate_card_row_id, 'volume', volume, 'rate', rate, 'amount', calc_amount,
+      'counter', counter_id, 'before', counter_before, 'sharedVolume', shared_volume,
+      'sharedAmount', shared_amount, 'dimension', case when differs then dimension_id end,
+      'name', case when differs then dimension_name end,
+      'method', case when differs then price_method_type end
+    )) order by position) as rows
+    from checked where not is_only or differs group by 1
+  ), others as (
+    update rated_transaction as t set priced_rows = folded.rows
+    from folded where t.tenant_id = :tenantId and t.id = folded.transaction_id
+  ), simple as (
+    update rated_transaction as t set rate_card_row_id = checked.rate_card_row_id,
+      rate = checked.rate, row_volume = nullif(checked.volume, checked.quantity),
+      row_amount = nullif(checked.calc_amount, checked.whole), counter_id = checked.counter_id,
+      counter_before = checked.counter_before
+    from checked where checked.is_only and not checked.differs
+      and t.tenant_id = :tenantId and t.id = checked.transaction_id
+  ), counted as (
+    update fact_move set moved = moved + (select count(*) from chosen), done_at = case
+      when (select count(*) from chosen) < ${portion} then now() end
+    where tenant_id = :tenantId and kind = 'priced rows'
+  )
+  select count(*)::integer as "moved" from chosen`;
+
+/** One process at a time moves the facts of a tenant, until the commit. */
+const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' || ?, 0)) as "isHeld"`;
+
+/** Moves a portion of a tenant's facts; false: nothing is left, or another process moves them. */
+export async function moveFacts(trx: Knex.Transaction, tenantId: string): Promise<boolean> {
+  const [lock] = await sqlRows<{ isHeld: boolean }>(trx, lockSql, [tenantId]);
+  if (lock?.isHeld !== true) return false;
+  const [done] = await sqlRows<{ moved: number }>(trx, pricedRowsMoveSql, { tenantId });
+  return (done?.moved ?? 0) >= portion;
+}
+
+/** The tenants that may have something to move, as the platform sees them. */
+export async function listMovingTenants(platform: Knex): Promise<string[]> {
+  const rows = await sqlRows<{ tenantId: string }>(
+    platform,
+    `select distinct tenant_id as "tenantId" from fact_move
+     where done_at is null or done_at < now() - interval '${lookAgain}' order by 1`,
+  );
+  return rows.map(({ tenantId }) => tenantId);
+}
+
+/** All moves, as the platform sees them. */
+export function listFactMoves(platform: Knex): Promise<FactMove[]> {
+  return sqlRows<FactMove>(
+    platform,
+    `select tenant_id as "tenantId", kind, moved, done_at is not null as "isDone"
+     from fact_move order by tenant_id, kind`,
+  );
+}

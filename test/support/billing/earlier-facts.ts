@@ -1,0 +1,45 @@
+import type pg from 'pg';
+
+/** Writes the priced rows of a tenant's charges as versions before 0321 wrote them. */
+const unfoldRows = `
+  with unfolded as (
+    insert into rated_dimension (tenant_id, transaction_id, position, dimension_id, dimension_name,
+      rate_card_row_id, volume, rate, calc_amount, currency, price_method_type, item_type,
+      bill_start_date, bill_end_date, counter_id, counter_before, shared_volume, shared_amount)
+    select t.tenant_id, t.id, each.position, row.dimension_id, row.dimension_name,
+      each.row, each.volume, each.rate, each.amount, t.currency, row.price_method_type,
+      t.charge_type, t.transaction_date, t.transaction_date, each.counter, each.before,
+      each."sharedVolume", each."sharedAmount"
+    from rated_transaction as t cross join lateral (
+      select 0 as position, t.rate_card_row_id as row, t.quantity as volume, t.rate,
+        coalesce(t.row_amount, t.amount) as amount, t.counter_id as counter,
+        t.counter_before as before, null::numeric as "sharedVolume", null::numeric as "sharedAmount"
+      where t.rate_card_row_id is not null
+      union all
+      select ordinality - 1, row, volume, rate, amount, counter, before, "sharedVolume",
+        "sharedAmount"
+      from rows from (jsonb_to_recordset(t.priced_rows) as (row uuid, volume numeric, rate numeric,
+        amount numeric, counter uuid, before numeric, "sharedVolume" numeric,
+        "sharedAmount" numeric)) with ordinality
+      where t.priced_rows is not null
+    ) as each join rating_plan_row as row on row.tenant_id = t.tenant_id
+      and row.plan_id = t.plan_id and row.rate_card_row_id = each.row
+    where t.tenant_id = $1
+  )
+  update rated_transaction set rate_card_row_id = null, rate = null, row_volume = null,
+    row_amount = null, counter_id = null, counter_before = null, priced_rows = null
+  where tenant_id = $1`;
+
+/** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
+export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
+  await client.query(unfoldRows, [tenantId]);
+}
+
+/** Has workers move it, as the migration does. */
+export async function beginMoving(client: pg.Client, tenantId: string): Promise<void> {
+  await client.query(
+    `insert into fact_move (tenant_id, kind) values ($1, 'priced rows')
+     on conflict (tenant_id, kind) do update set done_at = null, moved = 0`,
+    [tenantId],
+  );
+}
