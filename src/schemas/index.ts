@@ -6,6 +6,7 @@ import * as contractAttachment from './contracts/contract-attachment.js';
 import * as contractService from './contracts/contract-service.js';
 import * as contractServiceAttribute from './contracts/contract-service-attribute.js';
 import * as credential from './access/credential.js';
+import * as envelope from './http/envelope.js';
 import * as execution from './flows/execution.js';
 import * as exceptionCard from './catalog/exception-card.js';
 import * as exported from './exports/export.js';
@@ -94,6 +95,7 @@ export const modules: readonly object[] = [
   taxRate,
   flow,
   flowBodies,
+  envelope,
   execution,
   wallet,
   invoice,

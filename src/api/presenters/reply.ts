@@ -1,3 +1,4 @@
+import type { Envelope, OffsetPage, Page, RowPage } from '../../schemas/http/envelope.js';
 import type { JsonReply, Listed } from '../../schemas/http/operation.js';
 import { sizeFrom } from '../../schemas/http/paging.js';
 import type { RowSpec } from '../../schemas/http/row.js';
@@ -11,7 +12,7 @@ export interface ReplyContext {
 
 type AnyRecord = Readonly<Record<string, unknown>>;
 
-const envelope = (requestId: string, status: number, data: unknown) => ({
+const envelope = (requestId: string, status: number, data: unknown): Envelope => ({
   requestId,
   success: true,
   status,
@@ -21,8 +22,7 @@ const envelope = (requestId: string, status: number, data: unknown) => ({
 
 const unsorted = { empty: true, sorted: false, unsorted: true };
 
-/** The page inside an envelope (spec/resources.md R4). */
-function envelopePage(content: readonly unknown[], total: number, page: number, size: number) {
+function rowPage(content: unknown[], total: number, page: number, size: number): RowPage {
   const totalPages = Math.ceil(total / size);
   return {
     content,
@@ -61,7 +61,7 @@ function pageThatHolds({ items, isCut = false }: Listed<AnyRecord>, query: Reply
 function presentRows(spec: RowSpec, listed: Listed<AnyRecord>, context: ReplyContext) {
   const { items, page, size } = pageThatHolds(listed, context.query);
   const rows = items.map((item) => toRow(spec, item));
-  return envelope(context.requestId, 200, envelopePage(rows, listed.total, page, size));
+  return envelope(context.requestId, 200, rowPage(rows, listed.total, page, size));
 }
 
 /** The body of a successful answer, from what the handler returned. */
@@ -87,12 +87,12 @@ export function presentReply(reply: JsonReply, result: unknown, context: ReplyCo
       }
       const { items, page, size } = pageThatHolds(listed, context.query);
       return {
-        content: items,
+        content: [...items],
         page,
         size,
         totalElements: listed.total,
         totalPages: Math.ceil(listed.total / size),
-      };
+      } satisfies Page;
     }
     case 'offsetPage': {
       const { items, total, isCut = false } = result as Listed<AnyRecord>;
@@ -101,7 +101,7 @@ export function presentReply(reply: JsonReply, result: unknown, context: ReplyCo
       const page = { total, limit, offset, hasMore: nextOffset < total };
       // The limit that held, as where more is asked for than a page may have.
       const cut = { ...page, limit: items.length, nextOffset };
-      return { data: items, pagination: isCut ? cut : page };
+      return { data: [...items], pagination: isCut ? cut : page } satisfies OffsetPage;
     }
   }
 }

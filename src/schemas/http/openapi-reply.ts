@@ -1,138 +1,15 @@
+import { Type, type TSchema } from 'typebox';
 import { defined } from '../../kernel/defined.js';
+import { envelopeOf, LookupName, offsetPageOf, pageOf, rowPageOf } from './envelope.js';
 import type { JsonReply, Operation, Reply } from './operation.js';
 import { orNull, type JsonSchema, type SchemaTranslator } from './openapi-schema.js';
 import type { RowSpec } from './row.js';
-
-const text = { type: 'string' };
-const integer = { type: 'integer' };
-const boolean = { type: 'boolean' };
-
-/** An object that has all its properties but those that may be missing. */
-const object = (
-  properties: Record<string, unknown>,
-  description?: string,
-  optional: readonly string[] = [],
-): JsonSchema => ({
-  type: 'object',
-  ...defined({ description }),
-  required: Object.keys(properties).filter((name) => !optional.includes(name)),
-  properties,
-});
-
-const described = (schema: JsonSchema, description: string): JsonSchema => ({
-  ...schema,
-  description,
-});
-
-/** The envelope (spec/resources.md R4). */
-const envelope = (data: JsonSchema): JsonSchema =>
-  object(
-    {
-      requestId: described(text, 'Id of the request.'),
-      success: { type: 'boolean', const: true, description: 'Always true here.' },
-      status: described(integer, 'The HTTP status.'),
-      errors: {
-        type: 'array',
-        maxItems: 0,
-        description: 'Always empty here.',
-        items: { description: 'An error; there is none.' },
-      },
-      data,
-    },
-    'The envelope around the data.',
-  );
-
-const pageSort = (): JsonSchema =>
-  object(
-    {
-      empty: described(boolean, 'Whether the caller gave no order.'),
-      sorted: described(boolean, 'Whether the caller gave an order.'),
-      unsorted: described(boolean, 'The opposite of sorted.'),
-    },
-    'The order of a page.',
-  );
-
-/** The page inside an envelope. */
-function envelopePage(row: JsonSchema, translator: SchemaTranslator): JsonSchema {
-  const sort = translator.define('PageSort', pageSort);
-  const pageable = translator.define('Pageable', () =>
-    object(
-      {
-        pageNumber: described(integer, 'Page, counted from 0.'),
-        pageSize: described(integer, 'Rows a page.'),
-        sort,
-        offset: described(integer, 'Rows before this page.'),
-        paged: described(boolean, 'Always true.'),
-        unpaged: described(boolean, 'Always false.'),
-      },
-      'Where a page lies.',
-    ),
-  );
-  return object(
-    {
-      content: { type: 'array', items: row, description: 'The rows.' },
-      totalElements: described(integer, 'Rows in all.'),
-      totalPages: described(integer, 'Pages in all.'),
-      size: described(integer, 'Rows a page.'),
-      number: described(integer, 'Page, counted from 0.'),
-      numberOfElements: described(integer, 'Rows of this page.'),
-      first: described(boolean, 'Whether this is the first page.'),
-      last: described(boolean, 'Whether this is the last page.'),
-      empty: described(boolean, 'Whether the page has no rows.'),
-      sort,
-      pageable,
-    },
-    'A page of rows.',
-  );
-}
-
-const pageResponse = (item: JsonSchema): JsonSchema =>
-  object(
-    {
-      content: { type: 'array', items: item, description: 'The items.' },
-      page: described(integer, 'Page, counted from 0.'),
-      size: described(
-        integer,
-        'Items a page; fewer than were asked for where the page would be larger than 8 MiB: then ' +
-          'page is counted in pages of this size.',
-      ),
-      totalElements: described(integer, 'Items in all.'),
-      totalPages: described(integer, 'Pages in all.'),
-    },
-    'A page of items.',
-  );
-
-function offsetPage(item: JsonSchema, translator: SchemaTranslator): JsonSchema {
-  const pagination = translator.define('Pagination', () =>
-    object(
-      {
-        total: described(integer, 'Items in all.'),
-        limit: described(integer, 'Items a page.'),
-        offset: described(integer, 'Items before this page.'),
-        hasMore: described(boolean, 'Whether items follow.'),
-        nextOffset: described(
-          integer,
-          'Where to go on; only of a page that ended before the limit that was asked for, because ' +
-            'it would have been larger than 8 MiB. Then limit says how many items it has.',
-        ),
-      },
-      'Where a page lies.',
-      ['nextOffset'],
-    ),
-  );
-  return object(
-    { data: { type: 'array', items: item, description: 'The items.' }, pagination },
-    'A page of items.',
-  );
-}
 
 const pascalCase = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** The PascalCase row that `toRow` makes of a record (spec/resources.md R7). */
 function rowSchema(spec: RowSpec, translator: SchemaTranslator): JsonSchema {
-  const lookupName = translator.define('LookupName', () =>
-    object({ Name: described(text, 'The display name.') }, 'What a lookup field points to.'),
-  );
+  const lookupName = orNull(translator.translate(LookupName));
   const { source } = spec as { source: { required?: readonly string[] } };
   const required = ['__type__'];
   const properties: Record<string, unknown> = {
@@ -147,7 +24,7 @@ function rowSchema(spec: RowSpec, translator: SchemaTranslator): JsonSchema {
       ? { type: ['string', 'null'], format: 'uuid', description: `${description} The value's id.` }
       : translated;
     if (isLookup) {
-      properties[`${field}__r`] = described(orNull(lookupName), `Name behind ${field}.`);
+      properties[`${field}__r`] = { ...lookupName, description: `Name behind ${field}.` };
     }
     if (source.required?.includes(name)) required.push(field, ...(isLookup ? [`${field}__r`] : []));
   }
@@ -194,19 +71,18 @@ export function openApiReplies(
     const isOnly = specs.filter(({ type }) => type === spec.type).length === 1;
     return `${isOnly ? spec.type : (translator.nameOf(spec.source) ?? spec.type)}Row`;
   };
+  const named = (name: string, schema: TSchema) =>
+    translator.define(name, () => translator.translate(schema));
   const rowOf = (spec: RowSpec) =>
-    translator.define(rowName(spec), () => rowSchema(spec, translator));
-  const rowEnvelope = (spec: RowSpec) =>
-    translator.define(`${rowName(spec)}Envelope`, () => envelope(rowOf(spec)));
+    Type.Unsafe(translator.define(rowName(spec), () => rowSchema(spec, translator)));
+  const rowEnvelope = (spec: RowSpec) => named(`${rowName(spec)}Envelope`, envelopeOf(rowOf(spec)));
   const rowPageEnvelope = (spec: RowSpec) =>
-    translator.define(`${rowName(spec)}PageEnvelope`, () =>
-      envelope(envelopePage(rowOf(spec), translator)),
-    );
+    named(`${rowName(spec)}PageEnvelope`, envelopeOf(rowPageOf(rowOf(spec))));
   /** A wrapper has a name when what it wraps has one. */
-  const wrapped = (schema: object, suffix: string, wrap: (item: JsonSchema) => JsonSchema) => {
+  const wrapped = (schema: TSchema, suffix: string, wrap: (item: TSchema) => TSchema) => {
     const name = translator.nameOf(schema);
-    const make = () => wrap(translator.translate(schema));
-    return name === undefined ? make() : translator.define(`${name}${suffix}`, make);
+    const whole = wrap(schema);
+    return name === undefined ? translator.translate(whole) : named(`${name}${suffix}`, whole);
   };
   const bodyOf = (reply: Exclude<JsonReply, { readonly kind: 'empty' }>): JsonSchema => {
     switch (reply.kind) {
@@ -219,17 +95,17 @@ export function openApiReplies(
         return reply.row ? { oneOf: [dto, rowEnvelope(reply.row)] } : dto;
       }
       case 'page': {
-        const page = wrapped(reply.schema, 'Page', pageResponse);
+        const page = wrapped(reply.schema, 'Page', pageOf);
         return reply.row ? { oneOf: [page, rowPageEnvelope(reply.row)] } : page;
       }
       case 'enveloped':
-        return wrapped(reply.schema, 'Envelope', envelope);
+        return wrapped(reply.schema, 'Envelope', envelopeOf);
       case 'envelopedList':
         return wrapped(reply.schema, 'ListEnvelope', (item) =>
-          envelope({ type: 'array', items: item, description: 'The items.' }),
+          envelopeOf(Type.Array(item, { description: 'The items.' })),
         );
       case 'offsetPage':
-        return wrapped(reply.schema, 'List', (item) => offsetPage(item, translator));
+        return wrapped(reply.schema, 'List', offsetPageOf);
     }
   };
   return (reply, example) => {

@@ -5,6 +5,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** Keywords that mean the same in the declarations and in the document. */
 const sharedKeywords = new Set([
+  '$ref',
   'type',
   'title',
   'description',
