@@ -8,7 +8,7 @@ import { flowBody } from '../schemas/flows/flow.js';
 import { validate } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing-run.js';
-import { checkRoles } from '../schemas/http/check-roles.js';
+import { checkRoles } from '../schemas/http/operation.js';
 import type { KnownWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
 import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
