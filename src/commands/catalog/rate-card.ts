@@ -207,10 +207,10 @@ async function readWritten(
   trx: Knex.Transaction,
   { tenantId }: Scope,
   owner: CatalogOwner,
-  currency: string,
+  written: Pick<RateCardWrite, 'currency' | 'fromDate'>,
 ): Promise<RateCardDto> {
-  const card = await getRateCard(trx, tenantId, owner, currency);
-  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card]);
+  const card = await getRateCard(trx, tenantId, owner, written.currency);
+  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card], [written]);
   return warned;
 }
 
@@ -223,7 +223,7 @@ export async function insertRateCard(
   options: RateCardOptions = {},
 ): Promise<RateCardDto> {
   await insertRateCards(trx, scope, owner, [card], options);
-  return readWritten(trx, scope, owner, card.currency);
+  return readWritten(trx, scope, owner, card);
 }
 
 /**
@@ -250,7 +250,7 @@ export async function putRateCard(
   checkFromDates([card], current, options.field);
   const resolved = await resolveRateCards(trx, scope, owner, [card], options);
   await putResolved(trx, scope, owner, resolved, current, makesVersion);
-  return readWritten(trx, scope, owner, code);
+  return readWritten(trx, scope, owner, card);
 }
 
 /**
@@ -264,7 +264,7 @@ export async function putResolvedCard(
 ): Promise<RateCardDto> {
   const current = await currentVersions(trx, scope, owner, [card.currency]);
   await putResolved(trx, scope, owner, [card], current, true);
-  return readWritten(trx, scope, owner, card.currency);
+  return readWritten(trx, scope, owner, card);
 }
 
 /**

@@ -58,7 +58,9 @@ async function withWarnings(
 ): Promise<ServiceDto> {
   if (written.rateCards === undefined) return service;
   const owner = { serviceId: service.id };
-  return { ...service, rateCards: await warnOfCards(trx, tenantId, owner, service.rateCards) };
+  const sent = written.rateCards ?? [];
+  const rateCards = await warnOfCards(trx, tenantId, owner, service.rateCards, sent);
+  return { ...service, rateCards };
 }
 
 /**

@@ -67,7 +67,9 @@ async function withWarnings(
 ): Promise<ContractServiceDto> {
   if (written.rateCards === undefined) return line;
   const owner = { contractServiceId: line.id };
-  return { ...line, rateCards: await warnOfCards(trx, tenantId, owner, line.rateCards) };
+  const sent = written.rateCards ?? [];
+  const rateCards = await warnOfCards(trx, tenantId, owner, line.rateCards, sent);
+  return { ...line, rateCards };
 }
 
 /**

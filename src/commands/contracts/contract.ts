@@ -126,7 +126,7 @@ async function readWritten(
 ): Promise<ContractDto> {
   const contract = await getContract(trx, tenantId, id);
   if (services === undefined) return contract;
-  const warnings = await findLineWarnings(trx, tenantId, contract.services);
+  const warnings = await findLineWarnings(trx, tenantId, contract.services, services ?? []);
   return warnings.length === 0 ? contract : { ...contract, warnings };
 }
 

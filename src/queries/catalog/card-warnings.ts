@@ -1,13 +1,32 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
-import type { RateCardDto } from './rate-card.js';
+import { ContractService } from '../../models/contracts/contract-service.js';
+import { findIdleRowWarnings } from './idle-row-warnings.js';
+import { loadLineCards, type RateCardDto } from './rate-card.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Services or lines whose cards were written. */
 interface Written {
   readonly serviceIds?: readonly string[];
   readonly lineIds?: readonly string[];
+}
+
+/** What a request says of a card. */
+interface WrittenCard {
+  readonly currency: string;
+  readonly fromDate?: string | null | undefined;
+}
+
+interface WrittenLine {
+  readonly id: string;
+  readonly serviceId: string;
+  readonly exceptionPricing: boolean;
+}
+
+/** What a request says of a line. */
+interface SentLine {
+  readonly rateCards?: readonly WrittenCard[] | null | undefined;
 }
 
 interface Difference {
@@ -93,37 +112,93 @@ async function findDifferences(
   return rows;
 }
 
-/** Cards with their warnings, as the answer to a write (0242). */
+/** Where a line's cards are, for whose rows its service decides. */
+async function serviceOf(db: Knex, tenantId: string, owner: CatalogOwner): Promise<string> {
+  if ('serviceId' in owner) return owner.serviceId;
+  const line = await ContractService.query(db)
+    .forTenant(tenantId)
+    .findById(owner.contractServiceId)
+    .select('serviceId');
+  return line?.serviceId ?? '';
+}
+
+/** A first day that was sent and is not that of the card. */
+function warnOfFirstDay(fromDate: string, sent: string | null | undefined): string[] {
+  if (sent === undefined || sent === null || sent === fromDate) return [];
+  return [
+    `'fromDate' ${sent} has no effect: these prices hold from ${fromDate} on, and for all days before the first version.`,
+  ];
+}
+
+/** Cards with their warnings, as the answer to a write (0242, 0309). */
 export async function warnOfCards(
   db: Knex,
   tenantId: string,
   owner: CatalogOwner,
   cards: readonly RateCardDto[],
+  sent: readonly WrittenCard[],
 ): Promise<RateCardDto[]> {
   if (cards.length === 0) return [];
-  const written =
-    'serviceId' in owner
-      ? { serviceIds: [owner.serviceId] }
-      : { lineIds: [owner.contractServiceId] };
+  const lineId = 'serviceId' in owner ? null : owner.contractServiceId;
+  const serviceId = await serviceOf(db, tenantId, owner);
+  const written = lineId === null ? { serviceIds: [serviceId] } : { lineIds: [lineId] };
   const differences = await findDifferences(db, tenantId, written);
+  const idle = await findIdleRowWarnings(db, tenantId, [{ serviceId, lineId, cards }]);
+  const sentOf = ({ currency }: RateCardDto) =>
+    sent.find((card) => card.currency === currency)?.fromDate;
   return cards.map((card) => {
-    const warnings = differences
-      .filter(({ currency }) => currency === card.currency)
-      .map(warningOf);
+    const warnings = [
+      ...differences.filter(({ currency }) => currency === card.currency).map(warningOf),
+      ...(idle.get(card) ?? []),
+      ...warnOfFirstDay(card.fromDate, sentOf(card)),
+    ];
     return warnings.length === 0 ? card : { ...card, warnings };
   });
 }
 
-/** The warnings about exception cards of lines that were written together. */
+/** Of so many lines that are written together the rows are looked at. */
+const linesMax = 100;
+
+/** The warnings about exception cards of lines that were written together, as they were sent. */
 export async function findLineWarnings(
   db: Knex,
   tenantId: string,
-  lines: readonly { readonly id: string; readonly exceptionPricing: boolean }[],
+  lines: readonly WrittenLine[],
+  sent: readonly SentLine[],
 ): Promise<string[]> {
-  const lineIds = lines.filter((line) => line.exceptionPricing).map(({ id }) => id);
-  if (lineIds.length === 0) return [];
-  const differences = await findDifferences(db, tenantId, { lineIds });
-  return differences.map(
-    (difference) => `Contract service ${difference.lineId ?? ''}: ${warningOf(difference)}`,
+  const priced = lines.filter((line) => line.exceptionPricing);
+  if (priced.length === 0) return [];
+  const differences = await findDifferences(db, tenantId, { lineIds: priced.map(({ id }) => id) });
+  const looked = priced.slice(0, linesMax);
+  const cards = await loadLineCards(
+    db,
+    tenantId,
+    looked.map(({ id }) => id),
   );
+  const owners = looked.map(({ id, serviceId }) => ({
+    serviceId,
+    lineId: id,
+    cards: cards.get(id) ?? [],
+  }));
+  const [fromDate = ''] = [...cards.values()].flat().map((card) => card.fromDate);
+  const firstDays = sent.flatMap(({ rateCards }, line) =>
+    (rateCards ?? []).flatMap((card, at) =>
+      warnOfFirstDay(fromDate, card.fromDate).map(
+        (text) => `services[${line}].rateCards[${at}]: ${text}`,
+      ),
+    ),
+  );
+  const idle = await findIdleRowWarnings(db, tenantId, owners);
+  const ofCards = owners.flatMap(({ lineId, cards: ofLine }) =>
+    ofLine.flatMap((card) =>
+      (idle.get(card) ?? []).map((text) => `Contract service ${lineId}: ${card.currency}: ${text}`),
+    ),
+  );
+  return [
+    ...differences.map(
+      (difference) => `Contract service ${difference.lineId ?? ''}: ${warningOf(difference)}`,
+    ),
+    ...ofCards,
+    ...firstDays,
+  ];
 }

@@ -100,6 +100,26 @@ export async function listCurrentRateCards(
   return listHeavyPage(currentCards(db, tenantId, owner), page, presentRateCard, cardWeight);
 }
 
+/** The current cards of lines, by the line. */
+export async function loadLineCards(
+  db: Knex,
+  tenantId: string,
+  lineIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly RateCardDto[]>> {
+  const cards = await RateCard.query(db)
+    .forTenant(tenantId)
+    .existing()
+    .where({ isCurrent: true })
+    .whereRaw('contract_service_id = any(?::uuid[])', [[...lineIds]])
+    .orderBy('currency')
+    .withGraphFetched('rows');
+  const byLine = new Map<string, RateCardDto[]>(lineIds.map((id) => [id, []]));
+  for (const card of cards) {
+    byLine.get(card.contractServiceId ?? '')?.push(presentRateCard(card));
+  }
+  return byLine;
+}
+
 /** The current card of a currency (its code), with its rows. */
 export async function findCurrentCard(
   db: Knex,

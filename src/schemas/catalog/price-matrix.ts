@@ -16,7 +16,7 @@ const serviceId = RecordId('service', 'Service whose list prices they are.');
 const contractSvcId = Uuid('Line whose exception prices they are.');
 
 /** What an answer adds to a body is ignored in the next one. */
-const ignore = ['currency'];
+const ignore = ['currency', 'warnings'];
 
 export const PriceMatrixInsert = writeBody(
   { serviceId, currencyId, priceMatrixRows },

@@ -36,7 +36,11 @@ export const ContractCreate = writeBody(
     ),
     description: optional(FreeText('What there is to say of it.')),
   },
-  { description: 'A contract.', requiredAny: ['masterAccountId', 'accountExtId'] },
+  {
+    description: 'A contract.',
+    requiredAny: ['masterAccountId', 'accountExtId'],
+    ignore: ['warnings'],
+  },
 );
 export const ContractUpdate = updateBody(ContractCreate);
 

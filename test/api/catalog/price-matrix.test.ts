@@ -18,7 +18,13 @@ const address = '/api/service-price-matrix';
 
 /** A row of every price method. */
 const everyMethod = [
-  { priceDimName: 'API Calls', label: 'Setup', priceMethod: 'FLAT_RATE', flatRate: 12.5 },
+  {
+    priceDimName: 'API Calls',
+    label: 'Setup',
+    priceMethod: 'FLAT_RATE',
+    flatRate: 12.5,
+    attributeValues: [{ attributeName: 'region', attributeValue: 'us' }],
+  },
   {
     priceDimName: 'API Calls',
     label: 'Tiers',
@@ -32,7 +38,13 @@ const everyMethod = [
   },
   { priceDimName: 'API Calls', label: 'Each', priceMethod: 'QUANTITY', unitRate: 0.125 },
   { priceDimName: 'Storage', label: 'Share', priceMethod: 'AMOUNT', percentageRate: 2.5 },
-  { priceDimName: 'Storage', label: 'Free', priceMethod: 'NO_PRICE', usageType: 'Payout' },
+  {
+    priceDimName: 'Storage',
+    label: 'Free',
+    priceMethod: 'NO_PRICE',
+    usageType: 'Payout',
+    attributeValues: [{ attributeName: 'region', attributeValue: 'us' }],
+  },
 ];
 
 // spec/platform.md R2, R3, R7 to R9
@@ -48,7 +60,10 @@ describe('price matrices', () => {
 
   const id = (code: string): string => currencyIds[code] ?? '';
   const make = (fields: object = {}) =>
-    makeService(tenant, { priceableAttributes: [calls, storage], ...fields });
+    makeService(tenant, {
+      priceableAttributes: [{ ...calls, isMeterDimension: true }, storage],
+      ...fields,
+    });
   const rowsOf = (answer: { data: { rows: Record<string, unknown>[] } }, field: string) =>
     answer.data.rows.map((row) => row[field]);
   /** A line with attributes of its own, copied from its service, and no exception prices. */

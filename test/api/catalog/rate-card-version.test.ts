@@ -41,8 +41,9 @@ describe('versions of rate cards', () => {
     it('replaces the card of a draft service in its version', async () => {
       const { id, address } = await make({ rateCards: [card('USD', callsRow(1))] });
       await backdate(id, 1, '2026-01-05');
+      const european = { attributeValues: [{ attributeName: 'region', attributeValue: 'eu' }] };
       const { body } = await tenant
-        .put(`${address}/us%20dollar`, card('US Dollar', callsRow(2), callsRow(3)))
+        .put(`${address}/us%20dollar`, card('US Dollar', callsRow(2, european), callsRow(3)))
         .expect(200);
       expect(body).to.include({ versionNo: 1, isCurrent: true, fromDate: '2026-01-05' });
       expect(body.rows.map(({ unitRate }: { unitRate: number }) => unitRate)).to.deep.equal([2, 3]);

@@ -53,9 +53,9 @@ describe('rate cards', () => {
       const small = '0.000000000123456789';
       const large = '12345678901234567.89';
       const rows = [
-        `{"priceDimName":"API Calls","label":"a","priceMethod":"QUANTITY","unitRate":${small}}`,
-        `{"priceDimName":"API Calls","label":"b","priceMethod":"FLAT_RATE","flatRate":${large}}`,
-        `{"priceDimName":"API Calls","label":"c","priceMethod":"AMOUNT","percentageRate":1e-5}`,
+        `{"priceDimName":"API Calls","label":"a","attributeValues":[{"attributeName":"x","attributeValue":"a"}],"priceMethod":"QUANTITY","unitRate":${small}}`,
+        `{"priceDimName":"API Calls","label":"b","attributeValues":[{"attributeName":"x","attributeValue":"b"}],"priceMethod":"FLAT_RATE","flatRate":${large}}`,
+        `{"priceDimName":"API Calls","label":"c","attributeValues":[{"attributeName":"x","attributeValue":"c"}],"priceMethod":"AMOUNT","percentageRate":1e-5}`,
         `{"priceDimName":"API Calls","label":"d","priceMethod":"TIERED","rateCardTiers":[{"tierNum":1,` +
           `"tierMinVal":0,"tierMaxVal":${large},"tierUnitRate":${small}}]}`,
       ];

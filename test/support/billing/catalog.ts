@@ -102,6 +102,6 @@ export const whole = {
   ],
   pricingLogic: [
     logic('Price(API Calls, seats) + region', { chargeType: 'usage' }),
-    logic('1', { name: 'Second', usageType: 'payout' }),
+    logic('Price(Storage, 1)', { name: 'Second', usageType: 'payout' }),
   ],
 };
