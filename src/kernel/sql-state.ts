@@ -10,6 +10,7 @@ export const sqlState = {
   unknownDatabase: '3D000',
   serializationFailure: '40001',
   deadlock: '40P01',
+  unknownFunction: '42883',
   unknownTable: '42P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',

@@ -19,6 +19,7 @@ const secretFields = [
   'accessKey',
   'connectionString',
   'databaseUrl',
+  'directDatabaseUrl',
 ];
 const redact = secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]);
 

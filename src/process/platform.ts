@@ -97,6 +97,10 @@ export interface PlatformConfig {
 
 export interface PlatformServers {
   readonly databaseUrl: string;
+  /**
+   * PostgreSQL itself, for connections that listen, where `databaseUrl` is a pooler's address.
+   */
+  readonly directDatabaseUrl?: string | undefined;
   readonly temporal: TemporalAddress;
 }
 
@@ -147,14 +151,14 @@ export interface Platform {
 async function openBroker(
   { kafka, ingestTimeoutMs: timeoutMs }: PlatformConfig,
   database: Database,
-  databaseUrl: string,
+  directDatabaseUrl: string,
   log: Logger,
 ): Promise<UsageBroker> {
   if (kafka === undefined) {
     await claimUsageLog(database.platform, 'postgres');
-    return openPostgresBroker(database, databaseUrl, { timeoutMs, log });
+    return openPostgresBroker(database, directDatabaseUrl, { timeoutMs, log });
   }
-  const broker = await openKafkaBroker(kafka, database, databaseUrl, { timeoutMs, log });
+  const broker = await openKafkaBroker(kafka, database, directDatabaseUrl, { timeoutMs, log });
   await claimUsageLog(database.platform, `kafka:${broker.cluster}/${kafka.prefix}`);
   return broker;
 }
@@ -177,6 +181,8 @@ const openShares = (tenantShare: number, metrics: Metrics) => ({
   addressLimits: new AddressLimits(metrics),
 });
 
+const currentTime = (): Date => new Date();
+
 /** Connects to the database, Temporal and the broker. */
 export async function openPlatform(
   config: PlatformConfig,
@@ -185,7 +191,8 @@ export async function openPlatform(
   const tracing = await openTracing(config.tracing);
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
-  const database = openDatabase(servers.databaseUrl, config.databasePoolMax, {
+  const { databaseUrl, directDatabaseUrl = databaseUrl } = servers;
+  const database = openDatabase(databaseUrl, config.databasePoolMax, {
     log,
     tracing,
     limits: config.timeLimits,
@@ -202,10 +209,9 @@ export async function openPlatform(
     onStarted: (workflow, isEager) =>
       metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
   });
-  const untraced = await openBroker(config, database, servers.databaseUrl, log);
+  const untraced = await openBroker(config, database, directDatabaseUrl, log);
   const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
-  const { tenantShare = tenantShareDefault, ingestEventsPerMinute } = config;
-  const now = config.now ?? (() => new Date());
+  const { tenantShare = tenantShareDefault, ingestEventsPerMinute, now = currentTime } = config;
   const box = secretBox(config.secret, config.previousSecrets);
   const tokens = await openTokenKeys(database.platform, box, config.publicUrl, {
     now,
@@ -234,7 +240,7 @@ export async function openPlatform(
     invoices,
     parquet,
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
-    listen: (channel, onNotice) => listen(servers.databaseUrl, channel, onNotice, log),
+    listen: (channel, onNotice) => listen(directDatabaseUrl, channel, onNotice, log),
     now,
     health: { areWorkersRunning: null, isEnding: false },
     async close() {

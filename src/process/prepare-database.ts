@@ -4,6 +4,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import type { Config } from '../platform/config/config.js';
 import { dataFile, readOrCreateSecret } from '../platform/data-folder.js';
 import { StartupError } from '../platform/startup-error.js';
+import { requireSession } from '../platform/database/direct-address.js';
 import { listPendingMigrations, migrateDatabase } from '../platform/database/migrations.js';
 import type { SecretBox } from '../platform/secret-box.js';
 import { ensureLogin } from '../platform/database/service-role.js';
@@ -40,7 +41,7 @@ async function ownsTables(url: string): Promise<boolean> {
  */
 export async function databaseUrlsOf(
   url: string,
-  config: Pick<Config, 'databaseUrl' | 'databaseOwnerUrl' | 'dataDir'>,
+  config: Pick<Config, 'databaseUrl' | 'databaseOwnerUrl' | 'directDatabaseUrl' | 'dataDir'>,
 ): Promise<DatabaseUrls> {
   if (config.databaseUrl === undefined) {
     const login = new URL(url);
@@ -50,7 +51,9 @@ export async function databaseUrlsOf(
     );
     return { owner: url, login: login.href };
   }
-  const owner = config.databaseOwnerUrl ?? ((await ownsTables(url)) ? url : undefined);
+  const direct = config.directDatabaseUrl ?? url;
+  if (config.directDatabaseUrl === undefined) await requireSession(url);
+  const owner = config.databaseOwnerUrl ?? ((await ownsTables(direct)) ? direct : undefined);
   return { owner, login: url };
 }
 

@@ -7,7 +7,7 @@ import { secretBox } from '../../src/platform/secret-box.js';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { openDatabase, type Database } from '../../src/platform/database/database.js';
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
-import { asOwner } from '../support/servers/rows.js';
+import { asOwner, listTables } from '../support/servers/rows.js';
 import { buildWorld, type World } from '../support/http/world.js';
 
 const name = 'durabill_test_login';
@@ -111,6 +111,47 @@ describe('the login of running processes', function () {
       expect(rows).to.deep.equal([
         { user: name, rolsuper: false, rolbypassrls: false, rolcreaterole: false },
       ]);
+    });
+  });
+
+  it('sees and writes nothing before it has entered a tenant, and nothing afterwards', async () => {
+    const { id } = owner.tenant;
+    const entrance = `select enter_tenant($1, 'x', 'x', '', null, '5000', '5000', '5000', null)`;
+    const unseen = async (client: pg.Client): Promise<void> => {
+      await asOwner(instance.databaseUrl, async (reader) => {
+        for (const { name: table, hasTenant } of await listTables(reader)) {
+          if (!hasTenant || table === 'audit_sealing') continue;
+          const { rows } = await client.query(`select tenant_id from ${table}`);
+          expect(rows, table).to.deep.equal([]);
+        }
+      });
+      const { rowCount } = await client.query(`update account set name = 'taken'`);
+      expect(rowCount).to.equal(0);
+      const planted = client.query(
+        `insert into tax_rate (tenant_id, id, code, rate)
+         values ($1, gen_random_uuid(), 'planted', 1)`,
+        [id],
+      );
+      expect(await codeOf(planted)).to.equal('42501');
+    };
+    await asLogin(async (client) => {
+      await unseen(client);
+      // Alone, it is a transaction of its own and is over.
+      await client.query(entrance, [id]);
+      await unseen(client);
+      for (const end of ['commit', 'rollback']) {
+        await client.query('begin');
+        await client.query(entrance, [id]);
+        const { rows } = await client.query('select distinct tenant_id from account');
+        expect(rows).to.deep.equal([{ tenant_id: id }]);
+        await client.query(end);
+        await unseen(client);
+        const { rows: settings } = await client.query(
+          `select current_setting('statement_timeout') as "statementTimeout",
+             current_setting('app.actor', true) as "actor"`,
+        );
+        expect(settings).to.deep.equal([{ statementTimeout: '0', actor: '' }]);
+      }
     });
   });
 

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { Account } from '../../src/models/accounts/account.js';
+import { openDatabase } from '../../src/platform/database/database.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { asOwner, listTables } from '../support/servers/rows.js';
 import { buildWorld, type World } from '../support/http/world.js';
@@ -30,6 +31,15 @@ const count = async (client: pg.Client, table: string): Promise<number> => {
   );
   return rows[0]?.count ?? 0;
 };
+
+const failureOf = (work: () => PromiseLike<unknown>): Promise<unknown> =>
+  new Promise((resolve) => {
+    try {
+      work().then(resolve, resolve);
+    } catch (error) {
+      resolve(error);
+    }
+  });
 
 describe('row-level security', () => {
   let instance: TestInstance;
@@ -106,6 +116,18 @@ describe('row-level security', () => {
       expect(seen).to.deep.equal(tenants.map(({ id }) => [{ tenantId: id }]));
     }
   });
+
+  it('goes on with a connection whose first entrance failed', async () => {
+    const database = openDatabase(instance.databaseUrl, 1);
+    const trail = { actor: 'x', requestId: 'x' };
+    const { read } = database.forTenant(stranger.tenant.id, trail, 'request');
+    const broken = database.forTenant('a\0b', trail, 'request').read('account');
+    expect(await failureOf(() => broken)).to.have.property('code', '22021');
+    expect(await read('account').select('tenantId')).to.deep.equal([
+      { tenantId: stranger.tenant.id },
+    ]);
+    await database.close();
+  });
 });
 
 describe('the tenant of a model query', () => {
@@ -116,15 +138,6 @@ describe('the tenant of a model query', () => {
     world = await buildWorld(await instance.tenant());
   });
   after(() => instance.close());
-
-  const failureOf = (work: () => PromiseLike<unknown>): Promise<unknown> =>
-    new Promise((resolve) => {
-      try {
-        work().then(resolve, resolve);
-      } catch (error) {
-        resolve(error);
-      }
-    });
 
   const cases: readonly (readonly [string, RegExp, (world: World) => PromiseLike<unknown>])[] = [
     ['a query without one', /names no tenant/, ({ tenant }) => Account.query(tenant.scope.db.read)],

@@ -290,6 +290,10 @@ const refusals: [Record<string, string>, string][] = [
     'DATABASE_URL is not valid: it must be an address such as postgres://user:password@host:5432/database.',
   ],
   [
+    { DIRECT_DATABASE_URL: 'postgres://u:secret@h/d' },
+    'DIRECT_DATABASE_URL is set, but DATABASE_URL is not: set the address that processes use, too.',
+  ],
+  [
     { CORS_ORIGINS: 'https://a.example/path' },
     'CORS_ORIGINS is "https://a.example/path": it must be origins such as https://console.example, several with commas.',
   ],

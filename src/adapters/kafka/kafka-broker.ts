@@ -92,7 +92,7 @@ async function clusterOf(admin: Renewed<Admin>, { brokers }: KafkaSettings): Pro
 export async function openKafkaBroker(
   settings: KafkaSettings,
   database: Database,
-  databaseUrl: string,
+  directDatabaseUrl: string,
   options: PublishOptions,
 ): Promise<UsageBroker & { readonly cluster: string }> {
   const { log } = options;
@@ -123,7 +123,7 @@ export async function openKafkaBroker(
       const group = new KafkaGroup(settings, topics, { log, onChange: onPublished });
       const intake = new KafkaIntake({ db, admin, reader, group, prefix, log });
       const stop = await listen(
-        databaseUrl,
+        directDatabaseUrl,
         channel,
         (payload) => {
           if (payload === '') intake.expire();

@@ -244,7 +244,7 @@ function logReader(db: Knex): UsageLogReader {
 /** The usage log in PostgreSQL: tables `broker_partition` and `broker_record`. */
 export function openPostgresBroker(
   database: Database,
-  databaseUrl: string,
+  directDatabaseUrl: string,
   options: PublishOptions & { readonly log: Logger },
 ): UsageBroker {
   const db = database.platform;
@@ -263,7 +263,7 @@ export function openPostgresBroker(
     firstKept: (...place) => findFirstKept(db, ...place),
     ...logReader(db),
     async openIntake(onPublished) {
-      const stop = await listen(databaseUrl, channel, onPublished, options.log);
+      const stop = await listen(directDatabaseUrl, channel, onPublished, options.log);
       return { waiting: () => findWaiting(db), close: stop };
     },
     async ping() {

@@ -53,9 +53,9 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
 function explain(error: unknown): unknown {
   const code = sqlStateOf(error);
   if (code === 'ECONNREFUSED') return new StartupError('The database does not answer.');
-  if (code === sqlState.unknownTable) {
+  if (code === sqlState.unknownTable || code === sqlState.unknownFunction) {
     return new StartupError(
-      "The database has no tables yet: start Durabill once with 'npm start'.",
+      "The database is not ready yet: start Durabill once with 'npm start', or run 'durabill migrate'.",
     );
   }
   return error;

@@ -7,7 +7,12 @@ interface Options {
 }
 
 /** The configuration of a database that is not the embedded one. */
-async function externalDatabase(): Promise<{ config: Config; databaseUrl: string }> {
+async function externalDatabase(): Promise<{
+  config: Config;
+  databaseUrl: string;
+  /** Where migrations are read and run. */
+  ownerUrl: string;
+}> {
   const { loadConfig } = await import('../../platform/config/config.js');
   const { StartupError } = await import('../../platform/startup-error.js');
   const config = loadConfig();
@@ -17,7 +22,8 @@ async function externalDatabase(): Promise<{ config: Config; databaseUrl: string
       "DATABASE_URL is not set: the embedded database is migrated by 'npm start'.",
     );
   }
-  return { config, databaseUrl };
+  const ownerUrl = config.databaseOwnerUrl ?? config.directDatabaseUrl ?? databaseUrl;
+  return { config, databaseUrl, ownerUrl };
 }
 
 async function applyPending(): Promise<void> {
@@ -36,18 +42,18 @@ async function applyPending(): Promise<void> {
 }
 
 async function showPending(): Promise<void> {
-  const { config, databaseUrl } = await externalDatabase();
+  const { ownerUrl } = await externalDatabase();
   const { listPendingMigrations } = await import('../../platform/database/migrations.js');
-  const names = await listPendingMigrations(config.databaseOwnerUrl ?? databaseUrl);
+  const names = await listPendingMigrations(ownerUrl);
   for (const name of names) process.stdout.write(`${name}\n`);
   process.stdout.write(names.length === 0 ? 'up to date\n' : `${names.length} pending\n`);
   if (names.length > 0) process.exitCode = 1;
 }
 
 async function rollback(): Promise<void> {
-  const { config, databaseUrl } = await externalDatabase();
+  const { ownerUrl } = await externalDatabase();
   const { rollbackDatabase } = await import('../../platform/database/migrations.js');
-  const name = await rollbackDatabase(config.databaseOwnerUrl ?? databaseUrl);
+  const name = await rollbackDatabase(ownerUrl);
   process.stdout.write(name === undefined ? 'nothing to take back\n' : `${name}\ntaken back\n`);
 }
 

@@ -122,7 +122,11 @@ async function start(run: Run): Promise<void> {
 
   const parts = await loading;
   const secrets = readSecretKeys(tenure.secretKey);
-  const platform = await parts.openPlatform({ ...config, ...secrets }, { databaseUrl, temporal });
+  const { directDatabaseUrl } = config;
+  const platform = await parts.openPlatform(
+    { ...config, ...secrets },
+    { databaseUrl, directDatabaseUrl, temporal },
+  );
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
   run.onEnding = () => {

@@ -15,6 +15,12 @@ export const DatabaseEnvironment = Type.Object({
       description: 'an address such as postgres://owner:password@host:5432/database',
     }),
   ),
+  DIRECT_DATABASE_URL: Type.Optional(
+    Type.String({
+      format: 'postgres-url',
+      description: 'an address such as postgres://user:password@host:5432/database',
+    }),
+  ),
   DATABASE_POOL_MAX: Type.Integer({
     minimum: 2,
     maximum: 1000,
@@ -24,12 +30,15 @@ export const DatabaseEnvironment = Type.Object({
 });
 
 /**
- * 'DATABASE_OWNER_URL' alone is refused: processes must not use the owner of the tables as their
- * login.
+ * The owner's or the direct address alone is refused: processes must not use the owner of the tables
+ * as their login, and the direct one belongs to the same database.
  */
-export function refuseOwnerAlone(values: Static<typeof DatabaseEnvironment>): void {
-  if (values.DATABASE_OWNER_URL === undefined || values.DATABASE_URL !== undefined) return;
-  throw new StartupError(
-    'DATABASE_OWNER_URL is set, but DATABASE_URL is not: set the address that processes use, too.',
-  );
+export function refuseAddressAlone(values: Static<typeof DatabaseEnvironment>): void {
+  if (values.DATABASE_URL !== undefined) return;
+  for (const name of ['DATABASE_OWNER_URL', 'DIRECT_DATABASE_URL'] as const) {
+    if (values[name] === undefined) continue;
+    throw new StartupError(
+      `${name} is set, but DATABASE_URL is not: set the address that processes use, too.`,
+    );
+  }
 }

@@ -12,7 +12,7 @@ import {
   refuseSharedPort,
   tokenLifeMaxSeconds,
 } from './config-forms.js';
-import { refuseOwnerAlone } from './config-database.js';
+import { refuseAddressAlone } from './config-database.js';
 import { Environment } from './config-environment.js';
 import { withSecretFiles } from './config-files.js';
 import { isKeyValues, tracingSettings } from './config-telemetry.js';
@@ -32,6 +32,7 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 export const secretNames: ReadonlySet<string> = new Set([
   'DATABASE_OWNER_URL',
   'DATABASE_URL',
+  'DIRECT_DATABASE_URL',
   'TEMPORAL_API_KEY',
   'TEMPORAL_PAYLOAD_KEYS',
   'SECRET_KEY',
@@ -89,6 +90,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     databaseUrl: values.DATABASE_URL,
     /** The owner of the tables, for migrations and commands, where processes have a login of their own. */
     databaseOwnerUrl: values.DATABASE_OWNER_URL,
+    /** PostgreSQL itself, where `databaseUrl` is the address of a pooler. */
+    directDatabaseUrl: values.DIRECT_DATABASE_URL,
     databasePoolMax: values.DATABASE_POOL_MAX,
     temporal: {
       address: values.TEMPORAL_ADDRESS,
@@ -229,7 +232,7 @@ function refuseContradictions(values: Environment): void {
       }
     }
   }
-  refuseOwnerAlone(values);
+  refuseAddressAlone(values);
   refuseSharedPort(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);

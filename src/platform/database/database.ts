@@ -6,11 +6,11 @@ import type { TenantDatabase } from '../../kernel/scope.js';
 import { isRepeatable } from '../../kernel/sql-state.js';
 import type { Logger } from '../log.js';
 import type { PoolState } from '../metrics.js';
-import { Canceler } from './canceler.js';
+import { cancelStatement } from './cancel-statement.js';
 import { PoolShares } from './pool-shares.js';
 import { traceQueries } from './sql-tracing.js';
 import { Caller, forCaller, tenantClient } from './tenant-client.js';
-import type { PooledConnection, Trail } from './tenant-client.js';
+import { enterTenants, type PooledConnection, type Trail } from './tenant-entrance.js';
 import { timeLimits, type TimeLimits, type WorkKind } from './time-limits.js';
 import type { Tracing } from '../tracing.js';
 
@@ -33,32 +33,15 @@ const everyTenant = '*';
 
 type Limits = Readonly<Record<WorkKind, TimeLimits>>;
 
-/**
- * Switches roles that bypass row-level security to `durabill_app` for the rest of the session;
- * returns whether it did.
- */
-async function leaveSuperuser(connection: PooledConnection): Promise<boolean> {
-  const { rows } = (await connection.query(
-    `select rolsuper or rolbypassrls as "bypasses",
-       current_setting('server_version_num')::integer as "version", pg_backend_pid() as "pid"
-     from pg_roles where rolname = current_user`,
-  )) as { rows: { bypasses: boolean; version: number; pid: number }[] };
-  connection.version = rows[0]?.version ?? 0;
-  connection.pid = rows[0]?.pid ?? 0;
-  if (rows[0]?.bypasses !== true) return false;
-  await connection.query('set role durabill_app');
-  return true;
-}
-
 type OpenSession = (connection: PooledConnection) => Promise<void>;
 
-/** Sets up a session; a login with too many privileges is logged once. */
+/** Sets up a connection; a login with too many privileges is logged once. */
 function sessionOpener(log: Logger | undefined, tracing: Tracing | undefined): OpenSession {
   let hasWarned = false;
   return async (connection) => {
+    const mayBypass = await enterTenants(connection);
     if (tracing) traceQueries(tracing, connection);
-    const isSuperuser = await leaveSuperuser(connection);
-    if (!isSuperuser || hasWarned) return;
+    if (!mayBypass || hasWarned) return;
     hasWarned = true;
     log?.warn(
       'the login of DATABASE_URL may do anything in the database: give running processes one of their own, and the owner in DATABASE_OWNER_URL',
@@ -82,22 +65,23 @@ async function runTransaction<T>(
   }
 }
 
+type Cancel = (running: PooledConnection) => Promise<void>;
+
 /**
  * A class, because one is made for every request: unlike closures, its methods cost nothing then.
  */
 class TenantHandle implements TenantDatabase {
   readonly tenantId: string;
   readonly #shared: Knex;
-  readonly #trail: Trail;
-  readonly #canceler: Canceler;
-  readonly #caller = new Caller();
+  readonly #cancel: Cancel;
+  readonly #caller: Caller;
   #own: Knex | undefined;
 
-  constructor(tenantId: string, shared: Knex, trail: Trail, canceler: Canceler) {
+  constructor(tenantId: string, shared: Knex, trail: Trail, cancel: Cancel) {
     this.tenantId = tenantId;
     this.#shared = shared;
-    this.#trail = trail;
-    this.#canceler = canceler;
+    this.#cancel = cancel;
+    this.#caller = new Caller(trail);
   }
 
   get read(): Knex {
@@ -106,7 +90,7 @@ class TenantHandle implements TenantDatabase {
 
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> {
     const caller = this.#caller;
-    return runTransaction(this.read, this.#trail, async (trx) => {
+    return runTransaction(this.read, caller.trail, async (trx) => {
       caller.transactions += 1;
       try {
         return await work(trx);
@@ -117,7 +101,7 @@ class TenantHandle implements TenantDatabase {
   }
 
   abandon(): void {
-    this.#caller.abandon((pid) => this.#canceler.cancel(pid));
+    this.#caller.abandon(this.#cancel);
   }
 }
 
@@ -185,7 +169,7 @@ export function openDatabase(
 ): Database {
   const limits: Limits = { ...timeLimits, ...given };
   const tenantShares = new PoolShares({ max: poolMax, share: tenantShare });
-  const canceler = new Canceler(url, log);
+  const cancel: Cancel = (running) => cancelStatement(running, log);
   const options = {
     ...knexSnakeCaseMappers(),
     ...(log === undefined ? {} : { log: knexLog(log) }),
@@ -201,7 +185,7 @@ export function openDatabase(
     const known = handles.get(key);
     if (known) return known;
     const shares = tenantId === everyTenant ? undefined : tenantShares;
-    const client = tenantClient({ tenantId, work, limits: limits[work], shares });
+    const client = tenantClient({ tenantId, limits: limits[work], shares });
     const handle = knex({ client, connectionPool, ...options });
     handles.set(key, handle);
     return handle;
@@ -210,7 +194,7 @@ export function openDatabase(
   return {
     platform,
     forTenant(tenantId, trail, work = 'step') {
-      return new TenantHandle(tenantId, handleOf(tenantId, work), trail, canceler);
+      return new TenantHandle(tenantId, handleOf(tenantId, work), trail, cancel);
     },
     pool: () => ({
       used: tarn.numUsed(),
@@ -221,7 +205,6 @@ export function openDatabase(
       await platform.raw('select 1');
     },
     async close() {
-      await canceler.close();
       await base.destroy();
     },
   };

@@ -48,7 +48,7 @@ function describe(sql: string): SpanStart {
  */
 export function traceQueries(
   tracing: Tracing,
-  connection: { query: unknown; readonly tenantId?: string },
+  connection: { query: unknown; readonly tenantId?: string | undefined },
 ): void {
   const query = (connection.query as Query).bind(connection);
   const traced: Query = (config, values, callback) => {

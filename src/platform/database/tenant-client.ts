@@ -2,65 +2,35 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import PostgresTransaction from 'knex/lib/dialects/postgres/execution/pg-transaction.js';
 import PostgresClient from 'knex/lib/dialects/postgres/index.js';
-import pg from 'pg';
 import { sqlState } from '../../kernel/sql-state.js';
 import type { PoolShares } from './pool-shares.js';
-import { sessionSettings, type TimeLimits, type WorkKind } from './time-limits.js';
+import type { Entrance, PooledConnection, Trail } from './tenant-entrance.js';
+import type { TimeLimits } from './time-limits.js';
 
-export interface PooledConnection {
-  readonly query: (sql: string, values?: unknown[]) => Promise<unknown>;
-  /** Of the server, as `server_version_num` has it. */
-  version: number;
-  /** Of the backend that serves the session. */
-  pid: number;
-  /** Whose rows the session may see. */
-  tenantId?: string;
-  /** What the session's time limits are for. */
-  work?: WorkKind;
-  /** Whether it counts for its tenant's share of the pool. */
-  isShared?: boolean;
-  /** Set while its statement is being canceled: the next statement must not be hit. */
-  canceling?: Promise<void> | undefined;
-}
-
-/** Who the audit names. */
-export interface Trail {
-  readonly actor: string;
-  readonly requestId: string;
-  /** The id that the caller chose for its request, if it chose one. */
-  readonly callerRequestId?: string | undefined;
-}
-
-const setConfig = (name: string, value: string, isLocal: boolean): string =>
-  `set_config('${name}', ${pg.escapeLiteral(value)}, ${isLocal})`;
-
-/** A transaction whose BEGIN statement also sets the actor for the audit and the time limits. */
-class TrailedTransaction extends PostgresTransaction {
-  readonly #trail: Partial<Trail>;
-  readonly #limits: TimeLimits;
+/** A transaction of an entered tenant, with the time limits of transactions. */
+class EnteredTransaction extends PostgresTransaction {
+  readonly #entrance: Entrance;
 
   constructor(
     client: Knex.Client,
     work: unknown,
-    config: Partial<Trail>,
+    config: unknown,
     outer: unknown,
-    limits: TimeLimits,
+    entrance: Entrance,
   ) {
     super(client, work, config, outer);
-    this.#trail = config;
-    this.#limits = limits;
+    this.#entrance = entrance;
   }
 
-  override begin(connection: unknown): Promise<unknown> {
-    const { actor = '', requestId = '', callerRequestId = '' } = this.#trail;
-    const { readMs, writeMs } = this.#limits;
-    const calls = [
-      setConfig('app.actor', actor, true),
-      setConfig('app.request_id', requestId, true),
-      setConfig('app.caller_request_id', callerRequestId, true),
-      ...(writeMs === readMs ? [] : [setConfig('statement_timeout', String(writeMs), true)]),
-    ];
-    return this.query(connection, `begin; select ${calls.join(', ')}`);
+  /**
+   * `begin` makes the implicit transaction of `enter_tenant` a block, which keeps what that has set.
+   * The statements within it follow as they are.
+   */
+  override async begin(connection: PooledConnection): Promise<unknown> {
+    connection.entrance = this.#entrance;
+    const begun = await this.query(connection, 'begin');
+    connection.entrance = undefined;
+    return begun;
   }
 }
 
@@ -81,14 +51,19 @@ const cancelDelayMaxMs = 1_000;
 
 /** A request, a step or a batch, with the connections that it holds or waits for. */
 export class Caller {
+  readonly trail: Trail;
   readonly connections = new Set<PooledConnection>();
   /** Open transactions: work within them must not wait for other work of the tenant. */
   transactions = 0;
   isGone = false;
   giveUp: ((error: Error) => void) | undefined;
 
+  constructor(trail: Trail) {
+    this.trail = trail;
+  }
+
   /** Cancels running statements and pending waits; no new ones are started. */
-  abandon(cancel: (pid: number) => Promise<void>): void {
+  abandon(cancel: (running: PooledConnection) => Promise<void>): void {
     if (this.isGone) return;
     this.isGone = true;
     this.giveUp?.(new AbandonedError());
@@ -96,9 +71,12 @@ export class Caller {
   }
 
   /** Repeated, since between two statements there is nothing to cancel. */
-  async #end(connection: PooledConnection, cancel: (pid: number) => Promise<void>): Promise<void> {
+  async #end(
+    connection: PooledConnection,
+    cancel: (running: PooledConnection) => Promise<void>,
+  ): Promise<void> {
     for (let delayMs = cancelDelayMinMs; this.connections.has(connection);) {
-      connection.canceling = cancel(connection.pid);
+      connection.canceling = cancel(connection);
       await connection.canceling;
       connection.canceling = undefined;
       await wait(delayMs, undefined, { ref: false });
@@ -109,29 +87,19 @@ export class Caller {
 
 interface TenantClientOptions {
   readonly tenantId: string;
-  readonly work: WorkKind;
   readonly limits: TimeLimits;
   /** Undefined for the platform's own work. */
   readonly shares: PoolShares | undefined;
 }
 
 /**
- * A knex client on the shared pool. Its sessions carry the tenant's id and the time limits of a
- * kind of work, set when a connection is acquired, and only if they differ: repeated use by one
- * tenant for the same kind of work needs no extra round trip
- * (docs/decisions/0001-tenant-at-checkout.md). Before it acquires a connection, it waits for its
- * tenant's turn.
+ * A knex client on the shared pool. Whatever it sends enters the tenant first, in the same round
+ * trip, with the trail of its caller and the time limits of a kind of work
+ * (docs/decisions/0328-nothing-stays-in-a-session.md). Before it acquires a connection, it waits for
+ * its tenant's turn.
  */
-export function tenantClient({ tenantId, work, limits, shares }: TenantClientOptions) {
-  const isPrepared = (connection: PooledConnection): boolean =>
-    connection.tenantId === tenantId && connection.work === work;
-  const prepare = async (connection: PooledConnection): Promise<void> => {
-    const settings: [string, string][] = [['app.tenant_id', tenantId]];
-    if (connection.work !== work) settings.push(...sessionSettings(limits, connection.version));
-    const calls = settings.map(([name, value]) => setConfig(name, value, false));
-    await connection.query(`select ${calls.join(', ')}`);
-    Object.assign(connection, { tenantId, work });
-  };
+export function tenantClient({ tenantId, limits, shares }: TenantClientOptions) {
+  const { readMs, writeMs } = limits;
   const enter = (caller: Caller | undefined): Promise<void> | undefined =>
     shares?.enter(tenantId, (giveUp) => {
       if (caller) caller.giveUp = giveUp;
@@ -142,7 +110,8 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
     caller?: Caller;
 
     override transaction(container: unknown, config: Trail, outer: unknown): Knex.Transaction {
-      const transaction = new TrailedTransaction(this, container, config, outer, limits);
+      const entrance = { tenantId, trail: config, limits, statementMs: writeMs };
+      const transaction = new EnteredTransaction(this, container, config, outer, entrance);
       return transaction as unknown as Knex.Transaction;
     }
 
@@ -162,17 +131,15 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
         throw error;
       }
       connection.isShared = isShared;
-      try {
-        if (!isPrepared(connection)) await prepare(connection);
-        caller?.connections.add(connection);
-        // The caller may have left since the check above.
-        if ((caller as { isGone: boolean } | undefined)?.isGone === true)
-          throw new AbandonedError();
-        return connection;
-      } catch (error) {
+      // The caller may have left since the check above.
+      if ((caller as { isGone: boolean } | undefined)?.isGone === true) {
         await this.releaseConnection(connection);
-        throw error;
+        throw new AbandonedError();
       }
+      caller?.connections.add(connection);
+      connection.tenantId = tenantId;
+      connection.entrance = { tenantId, trail: caller?.trail ?? {}, limits, statementMs: readMs };
+      return connection;
     }
 
     override releaseConnection(connection: PooledConnection): Promise<void> {
@@ -189,6 +156,8 @@ export function tenantClient({ tenantId, work, limits, shares }: TenantClientOpt
     giveBack(connection: PooledConnection): void {
       const { isShared } = connection;
       connection.isShared = false;
+      connection.entrance = undefined;
+      connection.tenantId = undefined;
       void super.releaseConnection(connection);
       if (isShared === true) shares?.leave(tenantId);
     }

@@ -5,7 +5,7 @@
  */
 export type WorkKind = 'request' | 'step' | 'batch';
 
-/** Timeouts of PostgreSQL for our sessions, in milliseconds. */
+/** Timeouts of PostgreSQL for our transactions, in milliseconds. */
 export interface TimeLimits {
   /** A statement outside of transactions. */
   readonly readMs: number;
@@ -45,18 +45,3 @@ export const timeLimits: Readonly<Record<WorkKind, TimeLimits>> = {
     transactionMs: 30 * minute,
   },
 };
-
-/** PostgreSQL knows `transaction_timeout` from this version on. */
-const transactionTimeoutSince = 170_000;
-
-/** The settings of a session that works within these limits. */
-export function sessionSettings(limits: TimeLimits, serverVersion: number): [string, string][] {
-  return [
-    ['statement_timeout', String(limits.readMs)],
-    ['lock_timeout', String(limits.lockMs)],
-    ['idle_in_transaction_session_timeout', String(limits.idleMs)],
-    ...(serverVersion < transactionTimeoutSince
-      ? []
-      : [['transaction_timeout', String(limits.transactionMs)] satisfies [string, string]]),
-  ];
-}

@@ -16,7 +16,7 @@ export async function noteAnswers(): Promise<void> {
 function isWholeRun(filesRun: ReadonlySet<string>): boolean {
   const isNarrowed = process.argv.some((argument) => /^(?:-g|-f|--grep|--fgrep)\b/.test(argument));
   const testFiles = readdirSync(testFolder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts') && !/^(?:fault|production)\b/.test(path))
+    .filter((path) => path.endsWith('.test.ts') && !/^(?:fault|pooler|production)\b/.test(path))
     .map((path) => join(testFolder, path));
   return !isNarrowed && testFiles.every((file) => filesRun.has(file));
 }

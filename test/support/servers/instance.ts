@@ -11,6 +11,7 @@ import { openPlatform, type Platform, type PlatformConfig } from '../../../src/p
 import { ensureTenant, setTenantPlan } from '../../../src/access/tenants.js';
 import { startWorkers, type WorkerOptions } from '../../../src/worker/main.js';
 import { checked } from '../http/answers.js';
+import { throughPooler } from './pooler.js';
 import { createTestDatabase, testServers } from './servers.js';
 
 /** A tenant of a test with a client that speaks for it; answers are checked: see `answers.ts`. */
@@ -113,6 +114,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/** Through the pooler, where tests run with one, except for what needs a session of its own. */
+const addressesOf = (databaseUrl: string, poolerPort: number | undefined) =>
+  poolerPort === undefined
+    ? { databaseUrl }
+    : { databaseUrl: throughPooler(databaseUrl, poolerPort), directDatabaseUrl: databaseUrl };
+
 /** The whole product on a database of its own: API over HTTP and, if asked, the workers. */
 export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
   const servers = await testServers();
@@ -152,7 +159,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ...defined({ now: options.now }),
     },
     {
-      databaseUrl: (await options.route?.(databaseUrl)) ?? databaseUrl,
+      ...addressesOf((await options.route?.(databaseUrl)) ?? databaseUrl, servers.poolerPort),
       temporal: servers.temporal,
     },
   );

@@ -8,6 +8,7 @@ import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js'
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
 import { openServers } from '../../../src/embedded/servers.js';
 import type { TemporalServer } from '../../../src/platform/servers.js';
+import { startPooler } from './pooler.js';
 
 /** Plain data, so that one process can tell it to another. */
 interface TestServers {
@@ -15,6 +16,8 @@ interface TestServers {
   readonly temporal: TemporalServer;
   /** Where usage streams through; undefined: PostgreSQL. */
   readonly kafka: KafkaSettings | undefined;
+  /** Of the PgBouncer that is between the product and PostgreSQL; undefined: nothing is. */
+  readonly poolerPort: number | undefined;
 }
 
 /** The variable by which a process tells the tests that it starts which servers they share. */
@@ -72,7 +75,20 @@ async function startServers(): Promise<TestServers> {
   await execute(servers.databaseUrl, `drop database if exists ${template}`);
   await execute(servers.databaseUrl, `create database ${template}`);
   await migrateDatabase(databaseUrl(servers.databaseUrl, template));
-  return { databaseUrl: servers.databaseUrl, temporal: servers.temporal, kafka: config.kafka };
+  const pooler =
+    process.env['TEST_POOLER'] === undefined
+      ? undefined
+      : await startPooler(servers.databaseUrl, { poolSize: 8 });
+  stopOwn = async () => {
+    await pooler?.stop();
+    await servers.stop().finally(removeData);
+  };
+  return {
+    databaseUrl: servers.databaseUrl,
+    temporal: servers.temporal,
+    kafka: config.kafka,
+    poolerPort: pooler?.port,
+  };
 }
 
 /** The real PostgreSQL and Temporal of this run, started when the first asks. */

@@ -1,0 +1,195 @@
+import pg from 'pg';
+import type { TimeLimits } from './time-limits.js';
+
+/** Who the audit names. */
+export interface Trail {
+  readonly actor: string;
+  readonly requestId: string;
+  /** The id that the caller chose for its request, if it chose one. */
+  readonly callerRequestId?: string | undefined;
+}
+
+/** What each transaction begins with, also the implicit one of a single statement. */
+export interface Entrance {
+  /** Whose rows it may see. */
+  readonly tenantId: string;
+  readonly trail: Partial<Trail>;
+  readonly limits: TimeLimits;
+  /** Of a statement, in milliseconds: `limits` has one within transactions and one outside. */
+  readonly statementMs: number;
+}
+
+/** What a connection has told of its server and its login. */
+interface SessionFacts {
+  /** As `server_version_num` has it. */
+  readonly version: number;
+  /** Whether the login may do what row-level security forbids. */
+  readonly bypasses: boolean;
+  /** Whether a pooler is between: it may give each transaction another session. */
+  readonly isPooled: boolean;
+}
+
+/** A connection of node-postgres, as the pool has it and as far as its types do not declare it. */
+export interface PooledConnection {
+  query: Query;
+  readonly host: string;
+  readonly port: number;
+  readonly ssl: boolean | object;
+  /** By which the server knows the connection where its statement is to be canceled. */
+  readonly processID: number;
+  readonly secretKey: number;
+  /** Whom statements are for; undefined in a transaction, which has been entered, and of nobody. */
+  entrance: Entrance | undefined;
+  /** Who has it, for traces. */
+  tenantId?: string | undefined;
+  /** Whether the session knows `enter_tenant` as a prepared statement. */
+  isPrepared?: boolean;
+  /** Whether it counts for its tenant's share of the pool. */
+  isShared?: boolean;
+  /** Set while its statement is being canceled: the next statement must not be hit. */
+  canceling?: Promise<void> | undefined;
+}
+
+/** PostgreSQL knows `transaction_timeout` from this version on. */
+const transactionTimeoutSince = 170_000;
+
+/** The role that logins switch to that may bypass row-level security; see the first migration. */
+const boundRole = 'durabill_app';
+
+/** The function of the migrations. */
+const enterSql = 'select enter_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9)';
+const enterName = 'enter_tenant';
+
+/** The arguments of `enter_tenant`. */
+function argumentsOf(
+  { tenantId, trail, limits, statementMs }: Entrance,
+  { version, bypasses }: SessionFacts,
+): readonly (string | null)[] {
+  const { actor = '', requestId = '', callerRequestId = '' } = trail;
+  return [
+    tenantId,
+    actor,
+    requestId,
+    callerRequestId,
+    bypasses ? boundRole : null,
+    String(statementMs),
+    String(limits.lockMs),
+    String(limits.idleMs),
+    version < transactionTimeoutSince ? null : String(limits.transactionMs),
+  ];
+}
+
+type Callback = (error: Error | null, result: unknown) => void;
+type Query = (config: unknown, values?: unknown, callback?: unknown) => unknown;
+
+/** The messages of the protocol, as node-postgres sends them. */
+interface Wire {
+  readonly stream: { cork(): void; uncork(): void };
+  close(statement: { type: 'S'; name: string }): void;
+  parse(statement: { text: string; name: string }): void;
+  bind(portal: { statement: string; values: readonly (string | null)[] }): void;
+  execute(portal: { portal: string; rows: number }): void;
+}
+
+interface NodePostgresQuery {
+  /** Sends the statement itself, up to the Sync message. */
+  prepare(wire: Wire): void;
+  handleDataRow(message: unknown): void;
+  handleCommandComplete(message: unknown, wire: Wire): void;
+}
+const PlainQuery = pg.Query as unknown as new (
+  config: unknown,
+  values: unknown,
+) => NodePostgresQuery;
+
+/**
+ * A statement with `enter_tenant` before it, in one round trip. There is no Sync message between the
+ * two, so PostgreSQL runs them in one transaction (its documentation of the protocol, "Pipelining"):
+ * what the first sets holds for the second and ends with it, and where the first fails the second
+ * does not run.
+ */
+class EnteredQuery extends PlainQuery {
+  readonly #connection: PooledConnection;
+  readonly #values: readonly (string | null)[];
+  readonly #name: string;
+  #isEntered = false;
+
+  constructor(
+    connection: PooledConnection,
+    { entrance, facts }: { entrance: Entrance; facts: SessionFacts },
+    config: unknown,
+    values: unknown,
+  ) {
+    super(config, values);
+    this.#connection = connection;
+    this.#values = argumentsOf(entrance, facts);
+    // A pooler may give the next transaction a session that has not prepared it.
+    this.#name = facts.isPooled ? '' : enterName;
+  }
+
+  submit(wire: Wire): null {
+    const isKnown = this.#name !== '' && this.#connection.isPrepared === true;
+    wire.stream.cork();
+    try {
+      if (!isKnown) {
+        // Where the first entrance failed, the session has the statement nevertheless.
+        if (this.#name !== '') wire.close({ type: 'S', name: this.#name });
+        wire.parse({ text: enterSql, name: this.#name });
+      }
+      wire.bind({ statement: this.#name, values: this.#values });
+      wire.execute({ portal: '', rows: 0 });
+      this.prepare(wire);
+    } finally {
+      wire.stream.uncork();
+    }
+    return null;
+  }
+
+  override handleDataRow(message: unknown): void {
+    if (this.#isEntered) super.handleDataRow(message);
+  }
+
+  override handleCommandComplete(message: unknown, wire: Wire): void {
+    if (this.#isEntered) {
+      super.handleCommandComplete(message, wire);
+      return;
+    }
+    this.#isEntered = true;
+    this.#connection.isPrepared = true;
+  }
+}
+
+async function readFacts(connection: PooledConnection): Promise<SessionFacts> {
+  // The session's user: the role that it has switched to says nothing about what it may do.
+  const { rows } = (await connection.query(
+    `select current_setting('server_version_num')::integer as "version",
+       rolsuper or rolbypassrls as "bypasses", pg_backend_pid() as "pid"
+     from pg_roles where rolname = session_user`,
+  )) as { rows: { version: number; bypasses: boolean; pid: number }[] };
+  const { version = 0, bypasses = true, pid } = rows[0] ?? {};
+  // A pooler has keys of its own for the connections that it accepts.
+  return { version, bypasses, isPooled: pid !== connection.processID };
+}
+
+/**
+ * Makes each statement of a new connection enter the tenant of its entrance, at the single point that
+ * all statements pass. Without an entrance a statement goes as it is; outside of an entered
+ * transaction row-level security shows it nothing. Returns whether the login may bypass that, were
+ * it not for the role that `enter_tenant` switches to.
+ */
+export async function enterTenants(connection: PooledConnection): Promise<boolean> {
+  const facts = await readFacts(connection);
+  const query = connection.query.bind(connection);
+  connection.query = (config, values, callback) => {
+    const { entrance } = connection;
+    if (entrance === undefined) return query(config, values, callback);
+    const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
+    const entered = new EnteredQuery(connection, { entrance, facts }, config, given);
+    if (told !== undefined) return query(entered, told);
+    return new Promise((resolve, reject) => {
+      const settle: Callback = (error, result) => (error ? reject(error) : resolve(result));
+      query(entered, settle);
+    });
+  };
+  return facts.bypasses;
+}
