@@ -7,7 +7,7 @@ const layers = {
   messages: { may: ['kernel'] },
   rating: { may: ['kernel'] },
   schemas: { may: ['kernel', 'messages', 'rating'] },
-  models: { may: ['kernel', 'messages', 'rating'] },
+  models: { may: ['kernel', 'messages', 'rating'], types: ['schemas'] },
   queries: { may: ['kernel', 'messages', 'rating', 'schemas', 'models'] },
   commands: { may: ['kernel', 'messages', 'rating', 'schemas', 'models', 'queries'] },
   platform: { may: ['kernel', 'messages'] },

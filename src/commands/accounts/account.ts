@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Static } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -15,7 +15,8 @@ import {
   presentAccountSummary,
   presentAddress,
 } from '../../queries/accounts/account.js';
-import type * as schema from '../../schemas/accounts/account.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/accounts/account.js';
 import { requireSameId } from '../rules/same-id.js';
 import { requireAddressesFit } from '../rules/size-limits.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
@@ -29,19 +30,13 @@ type AccountDto = Static<typeof schema.Account>;
 type AccountSummaryDto = Static<typeof schema.AccountSummary>;
 type AddressDto = Static<typeof schema.Address>;
 
-/** Columns that may be null; the others keep their default when a caller sends null. */
-function accountColumns(input: AccountUpdate) {
-  const { number, externalId, billingDay, netTerm, defaultCurrency } = input;
-  const { name, isMaster, contactInfoList, accountPaymentProfileList } = input;
-  return {
-    ...defined({ number, externalId, billingDay, netTerm, defaultCurrency, name }),
-    ...(isMaster === undefined ? {} : { isMaster: isMaster ?? false }),
-    ...(contactInfoList === undefined ? {} : { contactInfoList: contactInfoList ?? [] }),
-    ...(accountPaymentProfileList === undefined
-      ? {}
-      : { accountPaymentProfileList: accountPaymentProfileList ?? [] }),
-  };
-}
+const Columns = Type.Omit(schema.Account, ['profile', 'addresses']);
+const accountColumns = (input: AccountUpdate) =>
+  columnsOf(Columns, input, {
+    isMaster: false,
+    contactInfoList: [],
+    accountPaymentProfileList: [],
+  });
 
 /** The profile after a change: given fields replace stored ones, null removes a field. */
 function changedProfile(

@@ -1,18 +1,19 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
+import type { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { TaxRate } from '../../models/billing/tax-rate.js';
 import { presentTaxRate, type TaxRateDto } from '../../queries/billing/tax-rate.js';
-import type * as schema from '../../schemas/billing/tax-rate.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/billing/tax-rate.js';
 import { requireTaxRatesFit } from '../rules/size-limits.js';
 
 const rateMax = 1000;
 
 /** 400: a rate above 1000 percent must be a typing error. */
-function rateText(rate: Decimal): string {
-  if (rate.lte(rateMax)) return decimalText(rate);
+function requireRateFits(rate: Decimal | undefined): void {
+  if (rate === undefined || rate.lte(rateMax)) return;
   throw problem.validation(`'rate' must be <= ${rateMax}`, { field: 'rate' });
 }
 
@@ -43,14 +44,14 @@ async function requireOneCase(
 /** Sets how charges of a tax code are taxed. 409: there is a rate of this code, or too many. */
 export async function createTaxRate(
   scope: Scope,
-  { rate, code, name }: Static<typeof schema.TaxRateCreate>,
+  input: Static<typeof schema.TaxRateCreate>,
 ): Promise<TaxRateDto> {
-  const columns = { code, name: name ?? null, rate: rateText(rate) };
+  requireRateFits(input.rate);
   return scope.db.transaction(async (trx) => {
-    await requireOneCase(trx, scope, code);
+    await requireOneCase(trx, scope, input.code);
     const created = await TaxRate.query(trx)
       .forTenant(scope.tenantId)
-      .insert(columns)
+      .insert(columnsOf(schema.TaxRate, input))
       .returning('*');
     await requireTaxRatesFit(trx, scope);
     return presentTaxRate(created);
@@ -71,16 +72,16 @@ async function lock(trx: Knex.Transaction, scope: Scope, id: string): Promise<Ta
 export async function updateTaxRate(
   scope: Scope,
   id: string,
-  { rate, ...fields }: Static<typeof schema.TaxRateUpdate>,
+  input: Static<typeof schema.TaxRateUpdate>,
 ): Promise<TaxRateDto> {
-  const columns = { ...fields, ...(rate === undefined ? {} : { rate: rateText(rate) }) };
+  requireRateFits(input.rate);
   return scope.db.transaction(async (trx) => {
     const found = await lock(trx, scope, id);
-    if (fields.code !== undefined) await requireOneCase(trx, scope, fields.code, id);
+    if (input.code !== undefined) await requireOneCase(trx, scope, input.code, id);
     const changed = await found
       .$query(trx)
       .forTenant(scope.tenantId)
-      .patch({ ...columns, updatedAt: scope.now() })
+      .patch({ ...columnsOf(schema.TaxRate, input), updatedAt: scope.now() })
       .returning('*');
     return presentTaxRate(changed as unknown as TaxRate);
   });

@@ -9,7 +9,8 @@ import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { getAttribute, loadAttributes } from '../../queries/catalog/attribute.js';
 import type { AttributeKind } from '../../rating/index.js';
-import type * as schema from '../../schemas/catalog/attribute.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/catalog/attribute.js';
 import { requireServiceFits } from '../rules/size-limits.js';
 
 /*
@@ -21,15 +22,12 @@ export type AttributeInput = Static<typeof schema.LineAttributeWrite>;
 export type AttributeChange = Static<typeof schema.LineAttributeUpdate>;
 
 /** Columns that may not be null get their default when a caller sends null. */
-function attributeColumns(input: AttributeChange) {
-  const { isContractInput, isMeterDimension, dimValues, ...rest } = input;
-  return {
-    ...rest,
-    ...(isContractInput === undefined ? {} : { isContractInput: isContractInput ?? false }),
-    ...(isMeterDimension === undefined ? {} : { isMeterDimension: isMeterDimension ?? false }),
-    ...(dimValues === undefined ? {} : { dimValues: dimValues ?? [] }),
-  };
-}
+const attributeColumns = (input: AttributeChange) =>
+  columnsOf(schema.LineAttribute, input, {
+    isContractInput: false,
+    isMeterDimension: false,
+    dimValues: [],
+  });
 
 /** All columns of a new attribute, so that what was inserted can be shown without reading it. */
 function newColumns(input: AttributeInput) {

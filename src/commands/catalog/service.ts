@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
@@ -8,7 +7,8 @@ import { Service } from '../../models/catalog/service.js';
 import { loadAttributes } from '../../queries/catalog/attribute.js';
 import { warnOfCards } from '../../queries/catalog/card-warnings.js';
 import { getService, type ServiceDto } from '../../queries/catalog/service.js';
-import type * as schema from '../../schemas/catalog/service.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/catalog/service.js';
 import {
   deleteAttributes,
   insertAttributes,
@@ -27,20 +27,11 @@ type ServiceUpdate = Static<typeof schema.ServiceUpdate>;
 type ServiceWrite = ServiceCreate | ServiceUpdate;
 
 /**
- * The columns that are given. A new service whose type or status is null gets the default of the
- * column; in a change null is refused (docs/decisions/0311).
+ * A new service whose type or status is null gets the default of the column; in a change null is
+ * refused (docs/decisions/0311).
  */
-function serviceColumns(input: ServiceWrite) {
-  const { name, label, code, description, currency, serviceType, serviceStatus } = input;
-  const { chargeFrequency, billingFrequency } = input;
-  return {
-    ...defined({ name, label, code, description, currency, chargeFrequency, billingFrequency }),
-    ...defined({
-      serviceType: serviceType ?? undefined,
-      serviceStatus: serviceStatus ?? undefined,
-    }),
-  };
-}
+const serviceColumns = (input: ServiceWrite) =>
+  columnsOf(schema.ServiceSummary, input, { serviceType: undefined, serviceStatus: undefined });
 
 function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceWrite): void {
   requireDistinctNames([

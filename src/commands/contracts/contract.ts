@@ -1,7 +1,6 @@
 import { raw } from 'objection';
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { defined } from '../../kernel/defined.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
@@ -9,7 +8,8 @@ import { Contract } from '../../models/contracts/contract.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { findLineWarnings } from '../../queries/catalog/card-warnings.js';
 import { getContract, type ContractDto } from '../../queries/contracts/contract.js';
-import type * as schema from '../../schemas/contracts/contract.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/contracts/contract.js';
 import type * as lineSchema from '../../schemas/contracts/contract-service.js';
 import { deleteLinesOf, insertLines, lockServicesOf } from './contract-lines.js';
 import { requireDateOrder } from '../rules/date-order.js';
@@ -20,17 +20,11 @@ import { requireAccountFits } from '../rules/size-limits.js';
 
 type ContractCreate = Static<typeof schema.ContractCreate>;
 type ContractUpdate = Static<typeof schema.ContractUpdate>;
-type LineWrite = Static<typeof lineSchema.ContractLineWrite>;
+/** The columns that a body gives; a contract without a number is given one. */
+const contractColumns = (input: ContractUpdate) =>
+  columnsOf(schema.ContractSummary, input, { number: undefined, masterAccountId: undefined });
 
-/** The columns that a request gives, but for the number and the account. */
-function contractColumns(input: ContractUpdate) {
-  const { name, startDate, endDate, currency, poNumber, totalPrice, description } = input;
-  return {
-    ...defined({ name, startDate, endDate, currency, poNumber, description }),
-    // Decimals become text on their way to the database: see `TenantModel`.
-    ...(totalPrice === undefined ? {} : { totalPrice: totalPrice as unknown as string | null }),
-  };
-}
+type LineWrite = Static<typeof lineSchema.ContractLineWrite>;
 
 /**
  * The line with its service id from `serviceId` or its alias. 400: neither is given, or they
@@ -195,7 +189,6 @@ export async function updateContract(
       .forTenant(scope.tenantId)
       .patch({
         ...contractColumns(input),
-        ...(typeof input.number === 'string' ? { number: input.number } : {}),
         masterAccountId,
         updatedAt: scope.now(),
       });

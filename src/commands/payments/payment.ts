@@ -6,7 +6,8 @@ import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { Payment } from '../../models/payments/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../../queries/payments/payment.js';
-import type * as schema from '../../schemas/payments/payment.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/payments/payment.js';
 import { holdAccount } from '../accounts/hold-account.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 import type { Drafted } from '../flows/save-by-flow.js';
@@ -17,20 +18,10 @@ type PaymentCreate = Static<typeof schema.PaymentCreate>;
 type PaymentUpdate = Static<typeof schema.PaymentUpdate>;
 
 /**
- * The columns that are given. A new payment whose status is null gets the default of the column
- * (spec/resources.md R76); in a change null is refused (docs/decisions/0311).
+ * A new payment whose status is null gets the default of the column (spec/resources.md R76); in a
+ * change null is refused (docs/decisions/0311).
  */
-function paymentColumns(input: Omit<PaymentCreate | PaymentUpdate, 'amount'>) {
-  const { paymentStatus, paymentGlStatus, isManualPayment, ...columns } = input;
-  return {
-    ...columns,
-    ...defined({
-      paymentStatus: paymentStatus ?? undefined,
-      paymentGlStatus: paymentGlStatus ?? undefined,
-      isManualPayment: isManualPayment === null ? false : isManualPayment,
-    }),
-  };
-}
+const defaults = { paymentStatus: undefined, paymentGlStatus: undefined, isManualPayment: false };
 
 /** How much of a payment is applied, by its two amounts. */
 const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
@@ -41,15 +32,15 @@ const balanceStatusOf = (amount: Decimal, balance: Decimal): string =>
  * for the general ledger, nothing of it applied. 400: no such account. 409: the reference is taken.
  */
 export async function createPayment(scope: Scope, input: PaymentCreate): Promise<PaymentDto> {
-  const { amount: given, ...fields } = input;
-  const amount = (given ?? ZERO).toFixed();
+  const given = input.amount ?? ZERO;
+  const amount = given.toFixed();
   requireNoWallet(input);
-  requireMinorUnit(given ?? ZERO, input.currency);
+  requireMinorUnit(given, input.currency);
   return scope.db.transaction(async (trx) => {
     await holdAccount(trx, scope, input.accountId);
     const payment = await Payment.query(trx)
       .forTenant(scope.tenantId)
-      .insert({ ...paymentColumns(fields), amount, balance: amount })
+      .insert({ ...columnsOf(schema.Payment, input, defaults), amount, balance: amount })
       .returning('*');
     return presentPayment(payment);
   });
@@ -110,7 +101,7 @@ export async function updatePayment(
   input: PaymentUpdate,
   approvalStatus?: string,
 ): Promise<PaymentDto> {
-  const { amount, ...fields } = input;
+  const { amount } = input;
   return scope.db.transaction(async (trx) => {
     const payment = await lockPayment(trx, scope, id);
     requireNoWallet(input, payment);
@@ -120,7 +111,7 @@ export async function updatePayment(
       .$query(trx)
       .forTenant(scope.tenantId)
       .patch({
-        ...paymentColumns(fields),
+        ...columnsOf(schema.Payment, input, defaults),
         ...(amount === undefined ? {} : amountColumns(payment, amount)),
         ...defined({ approvalStatus }),
         updatedAt: scope.now(),

@@ -1,51 +1,27 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { defined } from '../../kernel/defined.js';
-import { decimalText, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Wallet } from '../../models/payments/wallet.js';
 import { missingWallet, presentWallet } from '../../queries/payments/wallet.js';
-import type * as schema from '../../schemas/payments/wallet.js';
+import { columnsOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/payments/wallet.js';
 import { holdAccount } from '../accounts/hold-account.js';
 
 type WalletCreate = Static<typeof schema.WalletCreate>;
 type WalletUpdate = Static<typeof schema.WalletUpdate>;
 type WalletDto = Static<typeof schema.Wallet>;
 
-const amountNames = [
-  'balance',
-  'availableBalance',
-  'reservedBalance',
-  'frozenAmount',
-  'thresholdTopUpAmount',
-  'autoTopUpAmount',
-] as const;
-type AmountName = (typeof amountNames)[number];
-
-/** The amounts that are given, as columns; null is 0. */
-function amountColumns(input: { readonly [K in AmountName]?: Decimal | null }) {
-  const columns: { [K in AmountName]?: string } = {};
-  for (const name of amountNames) {
-    const amount = input[name];
-    if (amount !== undefined) columns[name] = decimalText(amount ?? ZERO);
-  }
-  return columns;
-}
-
-/**
- * The columns that are given. A new wallet whose `isActive` is null gets the default of the column;
- * in a change null is refused (docs/decisions/0311).
- */
-function walletColumns(input: WalletCreate | WalletUpdate) {
-  const { title, accountId, currency, unit, customerId, isActive, enableDisableTopUp } = input;
-  return {
-    ...amountColumns(input),
-    ...defined({ title, accountId, currency, unit, customerId, isActive: isActive ?? undefined }),
-    ...(enableDisableTopUp === undefined
-      ? {}
-      : { enableDisableTopUp: enableDisableTopUp ?? false }),
-  };
-}
+const defaults = {
+  balance: '0',
+  availableBalance: '0',
+  reservedBalance: '0',
+  frozenAmount: '0',
+  thresholdTopUpAmount: '0',
+  autoTopUpAmount: '0',
+  enableDisableTopUp: false,
+  // In a change null is refused (docs/decisions/0311).
+  isActive: undefined,
+};
 
 /** Creates a wallet (spec/resources.md R78, R79). 400: no such account. 409: the title is taken. */
 export async function createWallet(scope: Scope, input: WalletCreate): Promise<WalletDto> {
@@ -53,7 +29,7 @@ export async function createWallet(scope: Scope, input: WalletCreate): Promise<W
     await holdAccount(trx, scope, input.accountId);
     const wallet = await Wallet.query(trx)
       .forTenant(scope.tenantId)
-      .insert(walletColumns(input))
+      .insert(columnsOf(schema.Wallet, input, defaults))
       .returning('*');
     return presentWallet(wallet);
   });
@@ -82,7 +58,7 @@ export async function updateWallet(
     const changed = await wallet
       .$query(trx)
       .forTenant(scope.tenantId)
-      .patch({ ...walletColumns(input), updatedAt: scope.now() })
+      .patch({ ...columnsOf(schema.Wallet, input, defaults), updatedAt: scope.now() })
       .returning('*');
     return presentWallet(changed as unknown as Wallet);
   });

@@ -1,9 +1,12 @@
 import type { Knex } from 'knex';
 import { Model } from 'objection';
+import type * as schema from '../../schemas/accounts/account.js';
+import type { Columns } from '../../schemas/fields/columns.js';
 import { Address } from './address.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { ApprovableRecord } from '../db/tenant-model.js';
 
+export interface Account extends Columns<typeof schema.AccountSummary, 'profile'> {}
 export class Account extends ApprovableRecord {
   static override tableName = 'account';
   static override jsonAttributes = ['contactInfoList', 'accountPaymentProfileList', 'profile'];
@@ -17,17 +20,6 @@ export class Account extends ApprovableRecord {
     },
   };
 
-  declare name: string;
-  declare number: string | null;
-  declare externalId: string | null;
-  declare billingDay: number | null;
-  declare isMaster: boolean;
-  declare netTerm: string | null;
-  declare defaultCurrency: string | null;
-  declare status: string;
-  declare gst: string | null;
-  declare pan: string | null;
-  declare cin: string | null;
   /** Further facts; decimals in it are texts. */
   declare profile: Readonly<Record<string, unknown>>;
   declare approvedBy: string | null;

@@ -1,15 +1,10 @@
+import type { Columns } from '../../schemas/fields/columns.js';
+import type * as schema from '../../schemas/accounts/account.js';
 import { BillingRecord } from '../db/tenant-model.js';
 
+export interface Address extends Columns<typeof schema.Address> {}
 export class Address extends BillingRecord {
   static override tableName = 'address';
 
-  declare accountId: string;
   declare position: number;
-  declare line1: string;
-  declare line2: string | null;
-  declare city: string | null;
-  declare state: string | null;
-  declare zipCode: string | null;
-  declare country: string | null;
-  declare taxId: string | null;
 }

@@ -1,7 +1,13 @@
 import { Model } from 'objection';
+import type * as schema from '../../schemas/billing/invoice.js';
+import type { Columns } from '../../schemas/fields/columns.js';
 import { InvoiceItem } from './invoice-item.js';
 import { TenantModel } from '../db/tenant-model.js';
 
+export interface Invoice extends Columns<
+  typeof schema.InvoiceSummary,
+  'accountName' | 'total' | 'dueStatus'
+> {}
 /** What a billing run charges an account. It is never deleted: a wrong one is voided. */
 export class Invoice extends TenantModel {
   static override tableName = 'invoice';
@@ -14,25 +20,8 @@ export class Invoice extends TenantModel {
     },
   };
 
-  declare invoiceNo: string;
-  declare invoiceDate: string;
-  declare dueDate: string | null;
-  declare periodStart: string | null;
-  declare periodEnd: string | null;
-  declare accountId: string;
-  declare contractId: string | null;
-  declare invoiceStatus: string;
-  declare invoiceType: string;
   /** Whether its amounts have the opposite sign of the charges of which it is made. */
   declare isReversed: boolean;
-  /** ISO code. */
-  declare currency: string;
-  /** Amounts are decimal text. */
-  declare amount: string;
-  declare taxAmount: string;
-  declare balance: string;
-  declare paymentStatus: string;
-  declare approvalStatus: string;
   /** The execution of the billing run that made it. */
   declare executionId: string | null;
   /** How many rated transactions it claimed. */

@@ -1,4 +1,6 @@
 import type { AttributeKind } from '../../rating/index.js';
+import type * as schema from '../../schemas/catalog/attribute.js';
+import type { Columns } from '../../schemas/fields/columns.js';
 import { BillingRecord } from '../db/tenant-model.js';
 
 /**
@@ -13,6 +15,7 @@ export interface DimensionValue {
   readonly value: string | number | boolean;
 }
 
+export interface Attribute extends Columns<typeof schema.LineAttribute> {}
 /** A dimension of a service or of a contract line. */
 export class Attribute extends BillingRecord {
   static override tableName = 'attribute';
@@ -22,14 +25,4 @@ export class Attribute extends BillingRecord {
   declare contractServiceId: string | null;
   declare kind: AttributeKind;
   declare position: number;
-  declare name: string;
-  declare label: string | null;
-  declare dimensionDataType: string;
-  declare isContractInput: boolean;
-  declare isMeterDimension: boolean;
-  declare isProration: boolean | null;
-  declare meterResetFrequency: string | null;
-  declare dimValues: DimensionValue[];
-  /** The value on a contract line; null in the catalog. */
-  declare dimensionValText: string | null;
 }

@@ -1,4 +1,6 @@
 import { Model } from 'objection';
+import type * as schema from '../../schemas/catalog/service.js';
+import type { Columns } from '../../schemas/fields/columns.js';
 import { Attribute } from './attribute.js';
 import { PricingLogic } from './pricing-logic.js';
 import { RateCard } from './rate-card.js';
@@ -12,6 +14,7 @@ interface Ordered {
   where(columns: object): Ordered;
 }
 
+export interface Service extends Columns<typeof schema.ServiceSummary> {}
 /** A catalog product; its rate cards are the list price. */
 export class Service extends ApprovableRecord {
   static override tableName = 'service';
@@ -44,17 +47,8 @@ export class Service extends ApprovableRecord {
     },
   };
 
-  declare name: string;
-  declare label: string | null;
-  declare code: string | null;
-  declare description: string | null;
-  declare currency: string | null;
-  declare serviceType: string;
-  declare serviceStatus: string;
   declare approvedBy: string | null;
   declare approvedAt: Date | null;
-  declare chargeFrequency: string | null;
-  declare billingFrequency: string | null;
   /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
   declare ratingVersion: string;
   declare attributes?: Attribute[];

@@ -1,5 +1,7 @@
 import { Model } from 'objection';
 import type { Knex } from 'knex';
+import type * as schema from '../../schemas/contracts/contract-service.js';
+import type { Columns } from '../../schemas/fields/columns.js';
 import { Attribute } from '../catalog/attribute.js';
 import { RateCard } from '../catalog/rate-card.js';
 import { BillingRecord } from '../db/tenant-model.js';
@@ -12,6 +14,10 @@ interface Ordered {
   where(columns: object): Ordered;
 }
 
+export interface ContractService extends Columns<
+  typeof schema.ContractServiceHeader,
+  'exceptionPricing'
+> {}
 /** A line of a contract: a service, sold for a range of days, optionally with prices of its own. */
 export class ContractService extends BillingRecord {
   static override tableName = 'contract_service';
@@ -32,21 +38,8 @@ export class ContractService extends BillingRecord {
     },
   };
 
-  declare contractId: string;
-  declare serviceId: string;
   /** The first in the chain of replaced lines; null: this line itself. */
   declare lineageId: string | null;
-  /** The caller's name of what is sold, such as a subscription or a device; usage events name it. */
-  declare serviceInstanceId: string | null;
-  /** First day, inclusive; null: the contract's. */
-  declare startDate: string | null;
-  /** Last day, inclusive. */
-  declare endDate: string | null;
-  /** Last day of a line that was ended, inclusive. */
-  declare terminationDate: string | null;
-  declare terminationMessage: string | null;
-  declare chargeFrequency: string | null;
-  declare billingFrequency: string | null;
   /** When its subscription charges fall due; null: the service's setting applies. */
   declare subscriptionChargeType: string | null;
   declare dimensionValues: object | null;

@@ -7,7 +7,8 @@ import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { readRecords } from '../../models/db/read-records.js';
 import { Address } from '../../models/accounts/address.js';
-import type * as schema from '../../schemas/accounts/account.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/accounts/account.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { listPage } from '../lists/listing.js';
@@ -17,10 +18,7 @@ type AccountSummaryDto = Static<typeof schema.AccountSummary>;
 type AccountDto = Static<typeof schema.Account>;
 type AddressDto = Static<typeof schema.Address>;
 
-export function presentAddress(address: Address): AddressDto {
-  const { id, accountId, line1, line2, city, state, zipCode, country, taxId } = address;
-  return { id, accountId, line1, line2, city, state, zipCode, country, taxId };
-}
+export const presentAddress = presenterOf(schema.Address);
 
 /** The profile as it is answered; decimals are kept as texts. */
 function presentProfile(profile: Account['profile']): AccountSummaryDto['profile'] {
@@ -31,28 +29,13 @@ function presentProfile(profile: Account['profile']): AccountSummaryDto['profile
   };
 }
 
+const presentColumns = presenterOf(schema.AccountSummary, ['profile']);
+
 /** The account as a row shows it. */
-export function presentAccountSummary(account: Account): AccountSummaryDto {
-  const { id, name, number, externalId, billingDay, isMaster, netTerm, defaultCurrency } = account;
-  const { status, approvalStatus, gst, pan, cin } = account;
-  // One literal, not two spread into one: a list presents twenty of them.
-  return {
-    id,
-    name,
-    number,
-    externalId,
-    billingDay,
-    isMaster,
-    netTerm,
-    defaultCurrency,
-    status,
-    approvalStatus,
-    gst,
-    pan,
-    cin,
-    profile: presentProfile(account.profile),
-  };
-}
+export const presentAccountSummary = (account: Account): AccountSummaryDto => ({
+  ...presentColumns(account),
+  profile: presentProfile(account.profile),
+});
 
 function presentAccount(account: Account): AccountDto {
   return {

@@ -16,8 +16,9 @@ import { sqlRows } from '../../models/db/sql-rows.js';
 import { prorationFrom, type Proration } from '../../rating/index.js';
 import type { Listed, StoredFile } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as itemSchema from '../../schemas/billing/invoice-item.js';
-import type * as schema from '../../schemas/billing/invoice.js';
+import * as itemSchema from '../../schemas/billing/invoice-item.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/billing/invoice.js';
 import { itemsMax, pageOfItems } from './item-page.js';
 import { listRecords } from '../lists/record-list.js';
 
@@ -41,29 +42,18 @@ async function findAccountNames(
   return new Map(accounts.map(({ id, name }) => [id, name]));
 }
 
-function presentSummary(invoice: Invoice, names: AccountNames, today: string): InvoiceSummaryDto {
-  return {
-    id: invoice.id,
-    invoiceNo: invoice.invoiceNo,
-    invoiceDate: invoice.invoiceDate,
-    accountId: invoice.accountId,
-    accountName: names.get(invoice.accountId) ?? null,
-    invoiceStatus: invoice.invoiceStatus,
-    invoiceType: invoice.invoiceType,
-    amount: new Decimal(invoice.amount),
-    taxAmount: new Decimal(invoice.taxAmount),
-    total: new Decimal(invoice.amount).plus(invoice.taxAmount),
-    balance: new Decimal(invoice.balance),
-    currency: invoice.currency,
-    dueDate: invoice.dueDate,
-    periodStart: invoice.periodStart,
-    periodEnd: invoice.periodEnd,
-    paymentStatus: invoice.paymentStatus,
-    dueStatus: dueStatusOf(invoice, today),
-    approvalStatus: invoice.approvalStatus,
-    contractId: invoice.contractId,
-  };
-}
+const presentInvoice = presenterOf(schema.InvoiceSummary, ['accountName', 'total', 'dueStatus']);
+
+const presentSummary = (
+  invoice: Invoice,
+  names: AccountNames,
+  today: string,
+): InvoiceSummaryDto => ({
+  ...presentInvoice(invoice),
+  accountName: names.get(invoice.accountId) ?? null,
+  total: new Decimal(invoice.amount).plus(invoice.taxAmount),
+  dueStatus: dueStatusOf(invoice, today),
+});
 
 /** The days of an item, where only a part of its period is charged. */
 export const itemProration = ({ chargedDays, periodDays }: InvoiceItem): Proration | null =>
@@ -82,29 +72,14 @@ export function presentTier(tier: ChargedTier): InvoiceItemDto['tiers'][number] 
   };
 }
 
-function presentItem(item: InvoiceItem, currency: string): InvoiceItemDto {
-  return {
-    id: item.id,
-    invoiceId: item.invoiceId,
-    serviceId: item.serviceId,
-    description: item.description,
-    volume: new Decimal(item.volume),
-    ratePerUnit: item.ratePerUnit === null ? null : new Decimal(item.ratePerUnit),
-    amount: new Decimal(item.amount),
-    tax: new Decimal(item.tax),
-    balance: new Decimal(item.balance),
-    chargeType: item.chargeType,
-    priceMethodType: item.priceMethodType,
-    billStartDate: item.billStartDate,
-    billEndDate: item.billEndDate,
-    serviceName: item.serviceName,
-    serviceCode: item.serviceCode,
-    currency,
-    unit: item.unit,
-    proration: itemProration(item),
-    tiers: (item.tiers ?? []).map(presentTier),
-  };
-}
+const presentCharge = presenterOf(itemSchema.InvoiceItem, ['currency', 'proration', 'tiers']);
+
+const presentItem = (item: InvoiceItem, currency: string): InvoiceItemDto => ({
+  ...presentCharge(item),
+  currency,
+  proration: itemProration(item),
+  tiers: (item.tiers ?? []).map(presentTier),
+});
 
 export const missingInvoice = (id: string) => problem.notFound(`There is no invoice '${id}'.`);
 

@@ -5,17 +5,13 @@ import type { Scope } from '../../kernel/scope.js';
 import { TaxRate } from '../../models/billing/tax-rate.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as schema from '../../schemas/billing/tax-rate.js';
+import * as schema from '../../schemas/billing/tax-rate.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
 import { listPage } from '../lists/listing.js';
 
 export type TaxRateDto = Static<typeof schema.TaxRate>;
 
-export const presentTaxRate = ({ id, code, name, rate }: TaxRate): TaxRateDto => ({
-  id,
-  code,
-  name,
-  rate: new Decimal(rate),
-});
+export const presentTaxRate = presenterOf(schema.TaxRate);
 
 /** One page of the tax rates, by code. */
 export function listTaxRates(

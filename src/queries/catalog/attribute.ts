@@ -4,7 +4,8 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Attribute, type CatalogOwner } from '../../models/catalog/attribute.js';
 import type { AttributeKind } from '../../rating/index.js';
-import type * as schema from '../../schemas/catalog/attribute.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/catalog/attribute.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { weighFacts } from '../usage/facts-weight.js';
@@ -16,26 +17,10 @@ export type AttributeDto = Static<typeof schema.Attribute>;
 export type LineAttributeDto = Static<typeof schema.LineAttribute>;
 
 /** An attribute of a service. */
-export function presentAttribute(attribute: Attribute): AttributeDto {
-  const { id, name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
-  const { isProration, meterResetFrequency, dimValues } = attribute;
-  return {
-    id,
-    name,
-    label,
-    dimensionDataType,
-    isContractInput,
-    isMeterDimension,
-    isProration,
-    meterResetFrequency,
-    dimValues,
-  };
-}
+export const presentAttribute = presenterOf(schema.Attribute);
 
 /** An attribute of a contract line. */
-export function presentLineAttribute(attribute: Attribute): LineAttributeDto {
-  return { ...presentAttribute(attribute), dimensionValText: attribute.dimensionValText };
-}
+export const presentLineAttribute = presenterOf(schema.LineAttribute);
 
 /** The existing attributes of an owner, of one kind when it is given, in their order. */
 function attributesOf(db: Knex, tenantId: string, owner: CatalogOwner, kind?: AttributeKind) {

@@ -5,26 +5,20 @@ import type { Scope } from '../../kernel/scope.js';
 import { PricingLogic } from '../../models/catalog/pricing-logic.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as schema from '../../schemas/catalog/pricing-logic.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/catalog/pricing-logic.js';
 import { listHeavyPage } from '../lists/listing.js';
 import { storedWeight } from '../lists/page-bytes.js';
 import { requireService } from './require-service.js';
 
 export type PricingLogicDto = Static<typeof schema.PricingLogic>;
 
-export function presentPricingLogic(logic: PricingLogic): PricingLogicDto {
-  const { id, name, seqNo, priceOutput, transactionDimension, usageType, chargeType } = logic;
-  return {
-    id,
-    name,
-    seqNo,
-    priceOutput,
-    transactionDimension,
-    usageType,
-    chargeType,
-    steps: logic.steps.map(({ name, label, formula }) => ({ name, label: label ?? null, formula })),
-  };
-}
+const presentColumns = presenterOf(schema.PricingLogic, ['steps']);
+
+export const presentPricingLogic = (logic: PricingLogic): PricingLogicDto => ({
+  ...presentColumns(logic),
+  steps: logic.steps.map(({ name, label, formula }) => ({ name, label: label ?? null, formula })),
+});
 
 /** The existing pricing logic of a service, in its order. */
 export function pricingLogicOf(db: Knex, tenantId: string, serviceId: string) {

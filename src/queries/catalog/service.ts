@@ -6,7 +6,8 @@ import { Service } from '../../models/catalog/service.js';
 import type { AttributeKind } from '../../rating/index.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as schema from '../../schemas/catalog/service.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/catalog/service.js';
 import { presentAttribute } from './attribute.js';
 import { listRecords } from '../lists/record-list.js';
 import { presentPricingLogic } from './pricing-logic.js';
@@ -16,24 +17,7 @@ import { missingService } from './require-service.js';
 type ServiceSummaryDto = Static<typeof schema.ServiceSummary>;
 export type ServiceDto = Static<typeof schema.Service>;
 
-function presentServiceSummary(service: Service): ServiceSummaryDto {
-  const { id, name, label, code, description, currency } = service;
-  const { serviceType, serviceStatus, approvalStatus } = service;
-  const { chargeFrequency, billingFrequency } = service;
-  return {
-    id,
-    name,
-    label,
-    code,
-    description,
-    currency,
-    serviceType,
-    serviceStatus,
-    chargeFrequency,
-    billingFrequency,
-    approvalStatus,
-  };
-}
+const presentServiceSummary = presenterOf(schema.ServiceSummary);
 
 const ofKind = (attributes: readonly Attribute[], kind: AttributeKind) =>
   attributes.filter((attribute) => attribute.kind === kind).map(presentAttribute);

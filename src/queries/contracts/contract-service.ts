@@ -6,7 +6,8 @@ import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { RateCard } from '../../models/catalog/rate-card.js';
-import type * as schema from '../../schemas/contracts/contract-service.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/contracts/contract-service.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { presentLineAttribute } from '../catalog/attribute.js';
@@ -18,31 +19,20 @@ export type ContractServiceDto = Static<typeof schema.ContractService>;
 export type ContractServiceHeaderDto = Static<typeof schema.ContractServiceHeader>;
 export type ContractServiceSummaryDto = Static<typeof schema.ContractServiceSummary>;
 
+const presentShort = presenterOf(schema.ContractServiceSummary, ['exceptionPricing']);
+const presentColumns = presenterOf(schema.ContractServiceHeader, ['exceptionPricing']);
+
 /** A line as its contract shows it. */
-export function presentLineSummary(line: ContractService): ContractServiceSummaryDto {
-  const { id, serviceId, serviceInstanceId, startDate, endDate, terminationDate } = line;
-  return {
-    id,
-    serviceId,
-    serviceInstanceId,
-    startDate,
-    endDate,
-    terminationDate,
-    exceptionPricing: line.exceptionPricing === true,
-  };
-}
+const presentLineSummary = (line: ContractService): ContractServiceSummaryDto => ({
+  ...presentShort(line),
+  exceptionPricing: line.exceptionPricing === true,
+});
 
 /** A line without its collections. */
-export function presentLineHeader(line: ContractService): ContractServiceHeaderDto {
-  const { contractId, terminationMessage, chargeFrequency, billingFrequency } = line;
-  return {
-    ...presentLineSummary(line),
-    contractId,
-    terminationMessage,
-    chargeFrequency,
-    billingFrequency,
-  };
-}
+export const presentLineHeader = (line: ContractService): ContractServiceHeaderDto => ({
+  ...presentColumns(line),
+  exceptionPricing: line.exceptionPricing === true,
+});
 
 /** A line with its collections, which are loaded. */
 export function presentLine(line: ContractService): ContractServiceDto {

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Contract } from '../../models/contracts/contract.js';
-import type * as schema from '../../schemas/contracts/contract.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/contracts/contract.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { loadLineSummaries } from './contract-service.js';
@@ -13,23 +13,7 @@ import { missingContract } from './require-contract.js';
 type ContractSummaryDto = Static<typeof schema.ContractSummary>;
 export type ContractDto = Static<typeof schema.Contract>;
 
-function presentContractSummary(contract: Contract): ContractSummaryDto {
-  const { id, name, number, startDate, endDate, currency, masterAccountId } = contract;
-  const { poNumber, totalPrice, description, approvalStatus } = contract;
-  return {
-    id,
-    name,
-    number,
-    startDate,
-    endDate,
-    currency,
-    masterAccountId,
-    poNumber,
-    totalPrice: totalPrice === null ? null : new Decimal(totalPrice),
-    description,
-    approvalStatus,
-  };
-}
+const presentContractSummary = presenterOf(schema.ContractSummary);
 
 const contractList = {
   model: Contract,

@@ -1,38 +1,18 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Payment } from '../../models/payments/payment.js';
 import { readRecords } from '../../models/db/read-records.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as schema from '../../schemas/payments/payment.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/payments/payment.js';
 import { listRecords } from '../lists/record-list.js';
 
 export type PaymentDto = Static<typeof schema.Payment>;
 
-export function presentPayment(payment: Payment): PaymentDto {
-  return {
-    id: payment.id,
-    accountId: payment.accountId,
-    currency: payment.currency,
-    amount: new Decimal(payment.amount),
-    paymentReference: payment.paymentReference,
-    paymentMethod: payment.paymentMethod,
-    paymentType: payment.paymentType,
-    paymentDate: payment.paymentDate,
-    paymentStatus: payment.paymentStatus,
-    balanceStatus: payment.balanceStatus,
-    balance: new Decimal(payment.balance),
-    glPaymentDate: payment.glPaymentDate,
-    paymentGlStatus: payment.paymentGlStatus,
-    approvalStatus: payment.approvalStatus,
-    isManualPayment: payment.isManualPayment,
-    comments: payment.comments,
-    participantName: payment.participantName,
-  };
-}
+export const presentPayment = presenterOf(schema.Payment);
 
 export const missingPayment = (id: string) => problem.notFound(`There is no payment '${id}'.`);
 

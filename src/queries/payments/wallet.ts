@@ -1,35 +1,17 @@
 import type { Static } from 'typebox';
-import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { readRecords } from '../../models/db/read-records.js';
 import { Wallet } from '../../models/payments/wallet.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
-import type * as schema from '../../schemas/payments/wallet.js';
+import { presenterOf } from '../../schemas/fields/columns.js';
+import * as schema from '../../schemas/payments/wallet.js';
 import { listRecords } from '../lists/record-list.js';
 
 type WalletDto = Static<typeof schema.Wallet>;
 
-export function presentWallet(wallet: Wallet): WalletDto {
-  return {
-    id: wallet.id,
-    title: wallet.title,
-    accountId: wallet.accountId,
-    currency: wallet.currency,
-    unit: wallet.unit,
-    balance: new Decimal(wallet.balance),
-    availableBalance: new Decimal(wallet.availableBalance),
-    reservedBalance: new Decimal(wallet.reservedBalance),
-    frozenAmount: new Decimal(wallet.frozenAmount),
-    isActive: wallet.isActive,
-    approvalStatus: wallet.approvalStatus,
-    customerId: wallet.customerId,
-    enableDisableTopUp: wallet.enableDisableTopUp,
-    thresholdTopUpAmount: new Decimal(wallet.thresholdTopUpAmount),
-    autoTopUpAmount: new Decimal(wallet.autoTopUpAmount),
-  };
-}
+export const presentWallet = presenterOf(schema.Wallet);
 
 export const missingWallet = (id: string) => problem.notFound(`There is no wallet '${id}'.`);
 
