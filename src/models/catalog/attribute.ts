@@ -9,12 +9,6 @@ import { BillingRecord } from '../db/tenant-model.js';
  */
 export type CatalogOwner = { readonly serviceId: string } | { readonly contractServiceId: string };
 
-/** A value that an attribute offers. */
-export interface DimensionValue {
-  readonly label?: string | null;
-  readonly value: string | number | boolean;
-}
-
 export interface Attribute extends Columns<typeof schema.LineAttribute> {}
 /** A dimension of a service or of a contract line. */
 export class Attribute extends BillingRecord {
