@@ -13,7 +13,12 @@ export {
   type LogicToValidate,
 } from './formula/validate-logic.js';
 export { compileInPieces } from './compile-plan.js';
-export { findIdleRows, type CheckedCard, type CheckedRow, type IdleRow } from './formula/idle-rows.js';
+export {
+  findIdleRows,
+  type CheckedCard,
+  type CheckedRow,
+  type IdleRow,
+} from './formula/idle-rows.js';
 export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare.js';
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
