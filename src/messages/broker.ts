@@ -50,6 +50,8 @@ export interface UsageIntake {
 
 /** The port to the log that usage events stream through. */
 export interface UsageBroker extends UsageLogReader {
+  /** Whether it keeps messages in the database, where events find theirs; else rating does. */
+  readonly keepsMessages: boolean;
   /** Resolves when the message is durable. Throws a problem (502, 504) when it cannot be. */
   publish(message: UsageMessage): Promise<Published>;
   /**

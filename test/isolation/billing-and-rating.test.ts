@@ -128,6 +128,7 @@ describe('usage that is rated while a run bills its days', () => {
         from: offset,
         end: nextOffset,
         records,
+        areKept: true,
         workflowId: 'test',
         runId: newId(),
         onFault: (error) => expect.fail(String(error)),

@@ -109,13 +109,12 @@ describe('tenants that share the slots of rating', () => {
     for (const account of accounts) await createAccount(tenant, account);
     const service = await createService(tenant, 'API');
     const [account = ''] = accounts;
-    await publish(tenant, service, 5, account);
+    for (const count of [1, 2, 2]) await publish(tenant, service, count, account);
     const partition = partitionOf(account);
     // Offsets 1 and 2 are gone, as if the log had been kept for too short a time.
     await instance.platform.database
-      .platform('brokerRecord')
-      .where({ tenantId: tenant.id, partition })
-      .whereIn('offset', [1, 2])
+      .platform('usageMessage')
+      .where({ tenantId: tenant.id, partition, firstOffset: 1 })
       .delete();
     workers = await startWorkers(instance.platform);
     const counts = await waitUntilRated(tenant);
@@ -139,7 +138,7 @@ describe('tenants that share the slots of rating', () => {
     await publish(tenant, service, 4, 'a');
     const partition = partitionOf('a');
     const { platform } = instance.platform.database;
-    await platform('brokerRecord').where({ tenantId: tenant.id, partition }).delete();
+    await platform('usageMessage').where({ tenantId: tenant.id, partition }).delete();
     workers = await startWorkers(instance.platform);
     await waitUntilRated(tenant);
     const lost = await listLostUsage(platform, undefined);

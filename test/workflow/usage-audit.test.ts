@@ -144,8 +144,10 @@ describe('an audit of usage', () => {
     const fields = (await audit(tenant)).differences.map(({ field }) => field);
     expect(fields).to.deep.equal(['volume of api_calls', 'value of api_calls']);
     await change(`update rated_transaction set row_volume = null where tenant_id = $1`);
-    const sql = `update usage_event set message = replace(message, $3, $4)
-      where tenant_id = $1 and external_transaction_id = $2`;
+    const sql = `update usage_message as log set messages = replace(messages, $3, $4)
+      from usage_event as event where event.tenant_id = $1 and log.tenant_id = $1
+        and event.external_transaction_id = $2 and log.partition = event.partition
+        and log.first_offset = event."offset"`;
     expect(await change(sql, ids[0] ?? '', '100', '200')).to.equal(1);
     const { differences } = await audit(tenant);
     expect(differences[0]).to.deep.include({ field: 'amount', recorded: '1', computed: '2' });

@@ -44,6 +44,7 @@ export async function rateRange(
         from: offset,
         end: nextOffset,
         records,
+        areKept: platform.broker.keepsMessages,
         ...currentRun(),
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         onRated: onCommitted,

@@ -109,6 +109,7 @@ export async function openKafkaBroker(
   );
   return {
     cluster,
+    keepsMessages: false,
     publishAll: (messages) => publisher.publishAll(messages),
     async publish(message) {
       const [published] = await publisher.publishAll([message]);

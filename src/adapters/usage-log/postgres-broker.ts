@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
+import { arrayLiteral, joinGroups, splitGroupsSql } from '../../kernel/text/postgres-array.js';
 import {
   newestBytesMax,
   usageTopic,
+  type NewestRecords,
+  type PartitionOffset,
   type UsageLogReader,
-  type UsageRecord,
   type UsageSlice,
 } from '../../messages/usage-log.js';
 import {
@@ -14,6 +15,13 @@ import {
   type UsageMessage,
   type WaitingPartition,
 } from '../../messages/broker.js';
+import {
+  groupCountMax,
+  groupsOf,
+  groupTexts,
+  recordsOf,
+  type GroupRow,
+} from '../../messages/usage-message-group.js';
 import type { Database } from '../../platform/database/database.js';
 import { listen } from '../../platform/database/listen.js';
 import type { Logger } from '../../platform/log.js';
@@ -29,9 +37,9 @@ const groupBytesMax = 64 * 1024 * 1024;
 const readBytesMax = 8 * 1024 * 1024;
 
 /**
- * Assigns offsets and writes the records in one statement, so that offsets have no gaps and become
- * visible in order: the row of a partition stays locked until its records are committed. `back` is
- * the distance of a record from the end of its partition.
+ * Assigns offsets and writes the messages in one statement, so that offsets have no gaps and become
+ * visible in order: the row of a partition stays locked until its messages are committed. `back` is
+ * the distance of the first message of a row from the end of its partition.
  */
 const publishSql = `
   with taken as (
@@ -41,11 +49,14 @@ const publishSql = `
       do update set next_offset = broker_partition.next_offset + excluded.next_offset
     returning tenant_id, partition, next_offset
   ), written as (
-    insert into broker_record (tenant_id, partition, "offset", key, org_id, trace, message)
+    insert into usage_message
+      (tenant_id, partition, first_offset, end_offset, keys, org_ids, traces, messages)
     select tenant_id, partition, taken.next_offset - input.back,
-      input.key, input.org_id, input.trace, input.message
-    from unnest(?::text[], ?::int[], ?::int[], ?::text[], ?::text[], ?::text[], ${splitJsonSql})
-      as input (tenant_id, partition, back, key, org_id, trace, message)
+      taken.next_offset - input.back + input.count, nullif(input.keys, ''),
+      nullif(input.org_ids, ''), nullif(input.traces, ''), input.messages
+    from unnest(?::text[], ?::int[], ?::int[], ?::int[], ${splitGroupsSql}, ${splitGroupsSql},
+        ${splitGroupsSql}, ${splitGroupsSql})
+      as input (tenant_id, partition, back, count, keys, org_ids, traces, messages)
       join taken using (tenant_id, partition)
   )
   select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
@@ -55,30 +66,39 @@ interface Slot {
   readonly tenantId: string;
   readonly partition: number;
   readonly topic: string;
-  count: number;
+  readonly messages: UsageMessage[];
   end: number;
 }
 
 const slotOrder = (a: Slot, b: Slot): number =>
   a.tenantId === b.tenantId ? a.partition - b.partition : a.tenantId < b.tenantId ? -1 : 1;
 
+/** The rows of `usage_message` for a slot, as the columns of `input`. */
+function rowsOf({ tenantId, partition, messages }: Slot) {
+  let back = messages.length;
+  return groupsOf(messages).map((group) => {
+    const row = { tenantId, partition, back, count: group.length, ...groupTexts(group) };
+    back -= group.length;
+    return row;
+  });
+}
+
 async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
   const slots = new Map<string, Slot>();
-  const placed = messages.map(({ tenantId, partitionKey }) => {
+  const placed = messages.map((message) => {
+    const { tenantId, partitionKey } = message;
     const partition = partitionOf(partitionKey);
     const key = `${partition}/${tenantId}`;
     let slot = slots.get(key);
     if (!slot) {
-      slot = { tenantId, partition, topic: usageTopic(tenantId), count: 0, end: 0 };
+      slot = { tenantId, partition, topic: usageTopic(tenantId), messages: [], end: 0 };
       slots.set(key, slot);
     }
-    slot.count += 1;
-    return { slot, place: slot.count };
+    return { slot, place: slot.messages.push(message) };
   });
-  const messagesText = joinJson(messages.map(({ message }) => message));
-  if (messagesText === null) throw new Error('A message is no JSON text.');
   // Locked in one order, to avoid deadlocks of two processes.
   const sorted = [...slots.values()].sort(slotOrder);
+  const written = sorted.flatMap(rowsOf);
   const { rows } = await db.raw<{
     rows: { tenant_id: string; partition: number; next_offset: string }[];
   }>(publishSql, [
@@ -87,27 +107,18 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
       true,
     ),
     arrayLiteral(sorted.map(({ partition }) => partition)),
-    arrayLiteral(sorted.map(({ count }) => count)),
+    arrayLiteral(sorted.map((slot) => slot.messages.length)),
     arrayLiteral(
-      placed.map(({ slot }) => slot.tenantId),
+      written.map(({ tenantId }) => tenantId),
       true,
     ),
-    arrayLiteral(placed.map(({ slot }) => slot.partition)),
-    arrayLiteral(placed.map(({ slot, place }) => slot.count - place + 1)),
-    arrayLiteral(
-      messages.map(({ key }) => key),
-      true,
-    ),
-    arrayLiteral(
-      messages.map(({ orgId }) => orgId),
-      true,
-    ),
-    // Shorter arrays are filled up with null.
-    arrayLiteral(
-      messages.some(({ trace }) => trace) ? messages.map(({ trace }) => trace ?? null) : [],
-      true,
-    ),
-    messagesText,
+    arrayLiteral(written.map(({ partition }) => partition)),
+    arrayLiteral(written.map(({ back }) => back)),
+    arrayLiteral(written.map(({ count }) => count)),
+    joinGroups(written.map(({ keys }) => keys)),
+    joinGroups(written.map(({ orgIds }) => orgIds)),
+    joinGroups(written.map(({ traces }) => traces)),
+    joinGroups(written.map((row) => row.messages)),
   ]);
   for (const row of rows) {
     const slot = slots.get(`${row.partition}/${row.tenant_id}`);
@@ -116,27 +127,47 @@ async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promis
   return placed.map(({ slot, place }) => ({
     topic: slot.topic,
     partition: slot.partition,
-    offset: slot.end - slot.count + place - 1,
+    offset: slot.end - slot.messages.length + place - 1,
   }));
 }
 
-type RecordRow = Omit<UsageRecord, 'offset'> & { readonly offset: string };
+const groupColumns = `first_offset as "firstOffset", messages, keys, org_ids as "orgIds", traces,
+  received_at as "receivedAt"`;
 
-const recordOf = <R extends RecordRow>(row: R) => ({ ...row, offset: Number(row.offset) });
+/** A record of an earlier version in the form of a row of `usage_message`. */
+const oldRecordSql = `
+  select tenant_id, partition, "offset" as first_offset, "offset" + 1 as end_offset,
+    message as messages, json_build_array(key)::text as keys,
+    json_build_array(org_id)::text as org_ids, json_build_array(trace)::text as traces, received_at
+  from broker_record`;
 
-const recordColumns = ['offset', 'key', 'orgId', 'message', 'receivedAt'] as const;
+/** Where the row that holds an offset begins, if there is one: the last one that begins before it. */
+const beginSql = `coalesce((
+    select max(first_offset) from usage_message
+    where tenant_id = :tenantId and partition = :partition and first_offset <= :offset
+  ), 0)`;
 
 async function readRange(db: Knex, range: WaitingPartition): Promise<UsageSlice> {
-  const { tenantId, partition, offset, end } = range;
-  const { rows } = await db.raw<{ rows: RecordRow[] }>(
-    `select "offset", key, org_id as "orgId", message, received_at as "receivedAt", trace from (
-       select *, sum(octet_length(message)) over (order by "offset") as bytes from broker_record
-       where tenant_id = ? and partition = ? and "offset" >= ? and "offset" < ?
-     ) as record where bytes <= ? or "offset" = ? order by "offset"`,
-    [tenantId, partition, offset, end, readBytesMax, offset],
+  const { offset, end } = range;
+  const { rows } = await db.raw<{ rows: GroupRow[] }>(
+    `select ${groupColumns} from (
+       select *, sum(octet_length(messages)) over (order by first_offset) as bytes from (
+         ${oldRecordSql} where tenant_id = :tenantId and partition = :partition
+           and "offset" >= :offset and "offset" < :end
+         union all
+         select tenant_id, partition, first_offset, end_offset, messages, keys, org_ids, traces,
+           received_at
+         from usage_message
+         where tenant_id = :tenantId and partition = :partition and first_offset >= ${beginSql}
+           and first_offset < :end and end_offset > :offset
+       ) as message_group
+     ) as weighed where bytes <= :readBytesMax or first_offset <= :offset order by first_offset`,
+    { ...range, readBytesMax },
   );
   // The offsets of this log have no gaps, unless somebody has removed records.
-  const kept = rows.map(recordOf);
+  const kept = rows
+    .flatMap(recordsOf)
+    .filter((record) => record.offset >= offset && record.offset < end);
   const gap = kept.findIndex((record, index) => record.offset !== offset + index);
   const records = gap < 0 ? kept : kept.slice(0, gap);
   return { records, nextOffset: offset + records.length };
@@ -150,12 +181,18 @@ async function findFirstKept(
 ): Promise<number> {
   const { rows } = await db.raw<{ rows: { kept: string | null }[] }>(
     `select coalesce(
-       (select min("offset") from broker_record
-        where tenant_id = log.tenant_id and partition = log.partition and "offset" >= ?),
+       (select min(kept) from (
+          select min("offset") as kept from broker_record
+          where tenant_id = :tenantId and partition = :partition and "offset" >= :offset
+          union all
+          select min(first_offset) from usage_message
+          where tenant_id = :tenantId and partition = :partition
+            and first_offset >= ${beginSql} and end_offset > :offset
+        ) as found),
        log.next_offset
      ) as kept
-     from broker_partition as log where tenant_id = ? and partition = ?`,
-    [offset, tenantId, partition],
+     from broker_partition as log where tenant_id = :tenantId and partition = :partition`,
+    { tenantId, partition, offset },
   );
   return Math.max(offset, Number(rows[0]?.kept ?? offset));
 }
@@ -180,11 +217,108 @@ async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
   }));
 }
 
-const newestFirst: { column: string; order: 'desc' }[] = [
-  { column: 'receivedAt', order: 'desc' },
-  { column: 'partition', order: 'desc' },
-  { column: 'offset', order: 'desc' },
-];
+/** A row of the log that a page may show, and how many messages stand before it, newest first. */
+interface NewestGroup {
+  readonly partition: number;
+  readonly firstOffset: string;
+  readonly skipped: string;
+  readonly isFitting: boolean;
+}
+
+/**
+ * The rows of the log with messages of a page, newest first. `total` counts the messages up to a row,
+ * `bytes` those of the rows of the page before it. Rows that hold a text may hold other messages
+ * besides: of them all are chosen that a page may need.
+ */
+const newestGroupsSql = (isSearched: boolean): string => `
+  with source as (
+    select given.from_offset, found.*
+    from unnest(:partitions::int[], :offsets::bigint[]) as given (partition, from_offset)
+    cross join lateral (
+      ${oldRecordSql} where tenant_id = :tenantId and partition = given.partition
+        and "offset" >= given.from_offset
+      union all
+      select tenant_id, partition, first_offset, end_offset, messages, keys, org_ids, traces,
+        received_at
+      from usage_message
+      where tenant_id = :tenantId and partition = given.partition
+        and first_offset > given.from_offset - ${groupCountMax} and end_offset > given.from_offset
+    ) as found
+    ${isSearched ? 'where strpos(messages, :containing) > 0' : ''}
+  ),
+  counted as (
+    select partition, first_offset, received_at, octet_length(messages) as size,
+      end_offset - greatest(first_offset, from_offset) as own,
+      sum(end_offset - greatest(first_offset, from_offset)) over newest as total
+    from source window newest as (order by received_at desc, partition desc, first_offset desc)
+  ),
+  chosen as (
+    select *, sum(size) over (order by received_at desc, partition desc, first_offset desc) as bytes
+    from counted
+    where ${isSearched ? 'true' : 'total > :offset and total - own < :offset::bigint + :limit'}
+    order by received_at desc, partition desc, first_offset desc limit :offset::bigint + :limit
+  )
+  select partition, first_offset as "firstOffset", total - own as skipped,
+    bytes - size < ${newestBytesMax} as "isFitting"
+  from chosen`;
+
+const readGroupsSql = `
+  select found.partition, ${groupColumns}
+  from unnest(:partitions::int[], :firsts::bigint[]) as given (at_partition, at_first)
+  cross join lateral (
+    ${oldRecordSql} where tenant_id = :tenantId and partition = at_partition and "offset" = at_first
+    union all
+    select tenant_id, partition, first_offset, end_offset, messages, keys, org_ids, traces, received_at
+    from usage_message
+    where tenant_id = :tenantId and partition = at_partition and first_offset = at_first
+  ) as found`;
+
+async function readNewest(
+  db: Knex,
+  tenantId: string,
+  from: readonly PartitionOffset[],
+  { limit, offset, containing }: Parameters<UsageLogReader['readNewest']>[2],
+): Promise<NewestRecords> {
+  if (from.length === 0) return { records: [], isCut: false };
+  const { rows: found } = await db.raw<{ rows: NewestGroup[] }>(
+    newestGroupsSql(containing !== undefined),
+    {
+      tenantId,
+      limit,
+      offset,
+      ...(containing === undefined ? {} : { containing }),
+      partitions: arrayLiteral(from.map(({ partition }) => partition)),
+      offsets: arrayLiteral(from.map((each) => each.offset)),
+    },
+  );
+  const groups = found.filter(({ isFitting }) => isFitting);
+  const { rows } = await db.raw<{ rows: (GroupRow & { partition: number })[] }>(readGroupsSql, {
+    tenantId,
+    partitions: arrayLiteral(groups.map(({ partition }) => partition)),
+    firsts: arrayLiteral(groups.map(({ firstOffset }) => firstOffset)),
+  });
+  const begins = new Map(from.map((each) => [each.partition, each.offset]));
+  const keyOf = (row: { partition: number; firstOffset: string }) =>
+    `${row.partition}/${row.firstOffset}`;
+  const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+  const records = groups
+    .flatMap((group) => {
+      const row = byKey.get(keyOf(group));
+      const own = row ? recordsOf(row).reverse() : [];
+      return own.map((record) => ({ ...record, partition: group.partition }));
+    })
+    .filter(({ partition, offset: at }) => at >= (begins.get(partition) ?? 0))
+    .filter(({ message }) => containing === undefined || message.includes(containing));
+  const start = containing === undefined ? offset - Number(groups[0]?.skipped ?? 0) : offset;
+  const page = records.slice(start, start + limit);
+  let bytes = 0;
+  const cut = page.findIndex(({ message }, index) => {
+    bytes += Buffer.byteLength(message);
+    return index > 0 && bytes > newestBytesMax;
+  });
+  const isWhole = groups.length === found.length || page.length === limit;
+  return { records: cut < 0 ? page : page.slice(0, cut), isCut: cut >= 0 || !isWhole };
+}
 
 function logReader(db: Knex): UsageLogReader {
   return {
@@ -195,53 +329,15 @@ function logReader(db: Knex): UsageLogReader {
       return rows.map(({ partition, nextOffset }) => ({ partition, offset: Number(nextOffset) }));
     },
     async readOne(tenantId, partition, offset) {
-      const row = await db('brokerRecord')
-        .first<RecordRow | undefined>(...recordColumns)
-        .where({ tenantId, partition, offset });
-      return row && recordOf(row);
+      const range = { tenantId, partition, offset, end: offset + 1 };
+      return (await readRange(db, range)).records[0];
     },
-    async readNewest(tenantId, from, { limit, offset, containing }) {
-      if (from.length === 0) return { records: [], isCut: false };
-      const query = db('brokerRecord')
-        .select('partition', 'offset', 'receivedAt', db.raw('octet_length(message) as bytes'))
-        .where({ tenantId })
-        .where((group) => {
-          for (const each of from) {
-            void group.orWhere((one) => {
-              void one.where('partition', each.partition).andWhere('offset', '>=', each.offset);
-            });
-          }
-        });
-      if (containing !== undefined) void query.whereRaw('strpos(message, ?) > 0', [containing]);
-      const page = query.orderBy(newestFirst).limit(limit).offset(offset);
-      // The messages that fit are read; of the others only how long they are.
-      const { rows } = await db.raw<{
-        rows: (RecordRow & { partition: number; isCut: boolean })[];
-      }>(
-        `with page as materialized (?),
-         place as (
-           select *, row_number() over newest as number, sum(bytes) over newest as total from page
-           window newest as (order by received_at desc, partition desc, "offset" desc)
-         )
-         select record."offset", record.key, record.org_id as "orgId", record.message,
-           record.received_at as "receivedAt", record.partition,
-           exists (select from place where number > 1 and total > ?) as "isCut"
-         from place join broker_record as record
-           on record.tenant_id = ? and record.partition = place.partition
-           and record."offset" = place."offset"
-         where place.number = 1 or place.total <= ?
-         order by place.number`,
-        [page, newestBytesMax, tenantId, newestBytesMax] as unknown as string[],
-      );
-      return {
-        records: rows.map(({ isCut: _isCut, ...row }) => recordOf(row)),
-        isCut: rows[0]?.isCut ?? false,
-      };
-    },
+    readNewest: (...asked) => readNewest(db, ...asked),
   };
 }
 
-/** The usage log in PostgreSQL: tables `broker_partition` and `broker_record`. */
+/** The usage log in PostgreSQL: tables `broker_partition` and `usage_message`; `broker_record` has what
+ * earlier versions have published. */
 export function openPostgresBroker(
   database: Database,
   directDatabaseUrl: string,
@@ -254,6 +350,7 @@ export function openPostgresBroker(
     ...options,
   });
   return {
+    keepsMessages: true,
     publishAll,
     async publish(message) {
       const [published] = await publishAll([message]);

@@ -18,6 +18,7 @@ export function traceBroker(broker: UsageBroker, tracing: Tracing): UsageBroker 
     });
   };
   return {
+    keepsMessages: broker.keepsMessages,
     publishAll,
     publish: async (message) => {
       const [published] = await publishAll([message]);

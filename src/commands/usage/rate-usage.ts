@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import { usageEventId, type UsageRecord } from '../../messages/usage-log.js';
+import { insertMessages } from '../../models/usage/event-message.js';
 import { Execution } from '../../models/flows/execution.js';
 import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
@@ -20,6 +21,8 @@ export interface RateUsageInput {
   readonly end: number;
   /** The records of the range; an offset without a record holds no event. */
   readonly records: readonly UsageRecord[];
+  /** Whether the log keeps the messages in the database; else they are written with the events. */
+  readonly areKept: boolean;
   readonly workflowId: string;
   readonly runId: string;
   /** Called with errors of rating that are faults of the product. */
@@ -135,9 +138,13 @@ async function rateInTransaction(
   const { end, count } = await rateEach(takes, candidates, input.end, ({ record, message }) => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
-    const place = { id, partition, offset, orgId, receivedAt, message: text };
+    const place = { id, partition, offset, orgId, receivedAt, text };
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
   });
+  if (!input.areKept) {
+    const rated = candidates.slice(0, count).map(({ record }) => record);
+    await insertMessages(trx, tenantId, partition, rated);
+  }
   await batch.write(trx, scope, rater.movedCounters());
   const tallies = batch.tallies();
   const own = tallies.get(partition) ?? noChange();

@@ -60,7 +60,7 @@ async function retryInTransaction(
   );
   const candidates = await mapInPortions(events, (event) => ({
     event,
-    message: readMessage(event.message),
+    message: readMessage(event.text),
   }));
   const reads = candidates.flatMap(({ message: { read } }) => (read.ok ? [read.event] : []));
   const rater = await UsageRater.open(trx, tenantId, reads, ratePrepared, {
@@ -127,8 +127,7 @@ function lockRejected(
   tenantId: string,
   ids: readonly string[],
 ): Promise<UsageEvent[]> {
-  return UsageEvent.query(trx)
-    .forTenant(tenantId)
+  return UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
     .whereIn('id', [...ids])
     .where('status', 'rejected')
     .whereNull('originalId')

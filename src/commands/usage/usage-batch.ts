@@ -36,12 +36,13 @@ export interface UsageEnds extends Pick<UsageCounts, 'rated' | 'duplicate'> {
 
 /** The position of a message in the log. */
 export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' | 'receivedAt'> & {
-  readonly message: string;
+  readonly text: string;
 };
 
 /** An original event as this batch sees it: stored before, or of this batch. */
 interface Original {
   row: UsageEventRow;
+  text: string;
   content: () => string;
   readonly isStored: boolean;
 }
@@ -85,15 +86,18 @@ export class UsageBatch {
     };
     this.#before.set(row.id, row);
     if (row.externalTransactionId === null) return;
-    const content = (): string => canonicalJson(readMessage(event.message).content);
-    this.#originals.set(row.externalTransactionId, { row, content, isStored: true });
+    const { text } = event;
+    const content = (): string => canonicalJson(readMessage(text).content);
+    this.#originals.set(row.externalTransactionId, { row, text, content, isStored: true });
   }
 
   /** Rates an event that was stored as rejected again, at its offset. */
   retry(event: UsageEvent, message: ReadMessage, outcome: Outcome): void {
     this.addStored(event);
     const row = this.#before.get(event.id);
-    if (row) this.#updated.set(row.id, this.#outcomeRow(row, message, outcome));
+    if (row === undefined) return;
+    const retried = this.#outcomeRow(row, message, outcome);
+    this.#updated.set(row.id, { ...retried, message: row.message });
   }
 
   /**
@@ -108,7 +112,9 @@ export class UsageBatch {
       const row = this.#outcomeRow(place, message, rate());
       this.#inserted.push(row);
       const content = (): string => canonicalJson(message.content);
-      if (externalId !== null) this.#originals.set(externalId, { row, content, isStored: false });
+      const { text } = place;
+      if (externalId !== null)
+        this.#originals.set(externalId, { row, text, content, isStored: false });
     } else if (original.row.status === 'rejected') {
       this.#repair(original, place, message, rate());
     } else {
@@ -124,14 +130,14 @@ export class UsageBatch {
     if (original.isStored) this.#updated.set(row.id, row);
     else this.#inserted[this.#inserted.indexOf(old)] = row;
     original.row = row;
+    original.text = place.text;
     original.content = () => canonicalJson(message.content);
   }
 
   #repeat(original: Original, place: Place, message: ReadMessage): void {
     const base = { ...blank, ...place, ...fieldsOf(message) };
     const isSame =
-      original.row.message === place.message ||
-      original.content() === canonicalJson(message.content);
+      original.text === place.text || original.content() === canonicalJson(message.content);
     if (isSame) this.#push(base, 'duplicate', original.row.id);
     else {
       this.#push(
@@ -160,7 +166,7 @@ export class UsageBatch {
     return { workflowId, runId, processedAt };
   }
 
-  #outcomeRow(place: Place, message: ReadMessage, outcome: Outcome): UsageEventRow {
+  #outcomeRow(place: Omit<Place, 'text'>, message: ReadMessage, outcome: Outcome): UsageEventRow {
     const { id, partition, offset, orgId, receivedAt } = place;
     const { accountId, status } = outcome;
     const isRejected = outcome.status === 'rejected';
@@ -171,7 +177,7 @@ export class UsageBatch {
       offset,
       orgId,
       receivedAt,
-      message: place.message,
+      message: null,
       externalTransactionId: message.externalTransactionId,
       serviceId: message.serviceId,
       eventAt: message.eventAt,
@@ -290,7 +296,7 @@ const pricedRowOf = ({ counter, whole, ...row }: RatedDimension) => ({
   sharedAmount: whole?.calcAmount ?? null,
 });
 
-const blank = { code: null, reason: null, accountId: null };
+const blank = { code: null, reason: null, accountId: null, message: null };
 
 function fieldsOf(message: ReadMessage) {
   const { externalTransactionId, serviceId, eventAt } = message;

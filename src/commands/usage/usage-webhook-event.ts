@@ -47,8 +47,7 @@ export function recordUsageOutcomes(
   return recordWebhookEvents(trx, from, ['usage.rated', 'usage.rejected'], async (isWanted) => {
     const isRatedWanted = isWanted('usage.rated');
     const ids = [...(isRatedWanted ? rated : []), ...(isWanted('usage.rejected') ? rejected : [])];
-    const events = await UsageEvent.query(trx)
-      .forTenant(tenantId)
+    const events = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
       .whereRaw('id = any(?::uuid[])', [ids])
       .orderBy('id');
     const charges = isRatedWanted ? await findCharges(trx, tenantId, transactions) : new Map();

@@ -22,13 +22,31 @@ export function arrayLiteral(values: readonly (string | number | null)[], isText
 /** The record separator of ASCII: JSON writes it as an escape, so that it stands in no JSON text. */
 const separator = '\u001E';
 
-/** How SQL takes apart what `joinJson` has joined. */
+/** The separator in SQL. */
+export const jsonSeparatorSql = `'${separator}'`;
+
+/** The group separator, of which the same is true. */
+const groupSeparator = '\u001D';
+
+/** How SQL takes apart what `joinJson` has joined, and what `joinGroups` has. */
 export const splitJsonSql = `string_to_array(?, '${separator}')`;
+export const splitGroupsSql = `string_to_array(?, '${groupSeparator}')`;
+
+/** SQL for one of the JSON texts in a column, counted from 1. */
+export const oneJsonSql = (column: string, number: string): string =>
+  `split_part(${column}, '${separator}', ${number})`;
+
+/** What `joinJson` has joined. */
+export const splitJson = (joined: string): string[] => joined.split(separator);
+
+/** Joined JSON texts, or empty ones, as one parameter. */
+export const joinGroups = (groups: readonly string[]): string => groups.join(groupSeparator);
 
 /**
  * JSON texts as one parameter: cheaper than an array, whose quotes would all have to be escaped. Null
  * when one of them is no JSON and holds the separator.
  */
 export function joinJson(texts: readonly string[]): string | null {
-  return texts.some((text) => text.includes(separator)) ? null : texts.join(separator);
+  const isJson = (text: string) => !text.includes(separator) && !text.includes(groupSeparator);
+  return texts.every(isJson) ? texts.join(separator) : null;
 }

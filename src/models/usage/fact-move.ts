@@ -1,19 +1,21 @@
 import type { Knex } from 'knex';
+import { jsonSeparatorSql } from '../../kernel/text/postgres-array.js';
+import { groupCountMax } from '../../messages/usage-message-group.js';
 import { sqlRows } from '../db/sql-rows.js';
 
 /** What is moved from the form in which an earlier version wrote it (docs/decisions/0321). */
-type MoveKind = 'priced rows';
+type MoveKind = 'priced rows' | 'messages';
 
 /** How far the move of a tenant's facts is. */
 export interface FactMove {
   readonly tenantId: string;
   readonly kind: MoveKind;
-  /** Charges, as decimal text. */
+  /** Charges or messages, as decimal text. */
   readonly moved: string;
   readonly isDone: boolean;
 }
 
-/** Charges that one transaction moves. */
+/** Charges or messages that one transaction moves. */
 const portion = 2_000;
 /** An earlier version may run for a while and write the old form: looked for that often. */
 const lookAgain = '10 minutes';
@@ -64,6 +66,54 @@ const pricedRowsMoveSql = `
   )
   select count(*)::integer as "moved" from chosen`;
 
+/**
+ * Moves the messages of some events into the groups of the log (`groupsOf`), and removes the records
+ * that had them as well.
+ */
+const messagesMoveSql = `
+  with chosen as materialized (
+    select id, partition, "offset", message, received_at from usage_event
+    where tenant_id = :tenantId and message is not null order by id limit ${portion}
+  ), missing as (
+    select chosen.*, log.key, log.org_id, octet_length(chosen.message) > 4096 as is_long
+    from chosen left join broker_record as log on log.tenant_id = :tenantId
+      and log.partition = chosen.partition and log."offset" = chosen."offset"
+    where not exists (
+      select from usage_message as known
+      where known.tenant_id = :tenantId and known.partition = chosen.partition
+        and known.first_offset > chosen."offset" - ${groupCountMax}
+        and known.first_offset <= chosen."offset" and known.end_offset > chosen."offset"
+    )
+  ), run as (
+    select *, case when is_long then "offset" else
+      "offset" - row_number() over (partition by partition, is_long order by "offset") end as run
+    from missing
+  ), numbered as (
+    select *, (row_number() over (partition by partition, is_long, run order by "offset") - 1)
+      / ${groupCountMax} as part
+    from run
+  ), written as (
+    insert into usage_message
+      (tenant_id, partition, first_offset, end_offset, messages, keys, org_ids, received_at)
+    select :tenantId, partition, min("offset"), max("offset") + 1,
+      string_agg(message, ${jsonSeparatorSql} order by "offset"),
+      json_agg(key order by "offset")::text, json_agg(org_id order by "offset")::text,
+      min(received_at)
+    from numbered group by partition, is_long, run, part
+  ), cleared as (
+    update usage_event as event set message = null
+    from chosen where event.tenant_id = :tenantId and event.id = chosen.id
+  ), removed as (
+    delete from broker_record as log using chosen
+    where log.tenant_id = :tenantId and log.partition = chosen.partition
+      and log."offset" = chosen."offset"
+  ), counted as (
+    update fact_move set moved = moved + (select count(*) from chosen), done_at = case
+      when (select count(*) from chosen) < ${portion} then now() end
+    where tenant_id = :tenantId and kind = 'messages'
+  )
+  select count(*)::integer as "moved" from chosen`;
+
 /** One process at a time moves the facts of a tenant, until the commit. */
 const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' || ?, 0)) as "isHeld"`;
 
@@ -71,8 +121,9 @@ const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' 
 export async function moveFacts(trx: Knex.Transaction, tenantId: string): Promise<boolean> {
   const [lock] = await sqlRows<{ isHeld: boolean }>(trx, lockSql, [tenantId]);
   if (lock?.isHeld !== true) return false;
-  const [done] = await sqlRows<{ moved: number }>(trx, pricedRowsMoveSql, { tenantId });
-  return (done?.moved ?? 0) >= portion;
+  const [rows] = await sqlRows<{ moved: number }>(trx, pricedRowsMoveSql, { tenantId });
+  const [messages] = await sqlRows<{ moved: number }>(trx, messagesMoveSql, { tenantId });
+  return Math.max(rows?.moved ?? 0, messages?.moved ?? 0) >= portion;
 }
 
 /** The tenants that may have something to move, as the platform sees them. */

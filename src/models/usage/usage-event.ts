@@ -1,6 +1,8 @@
 import type { Knex } from 'knex';
+import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
-import { TenantModel } from '../db/tenant-model.js';
+import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
+import { eventMessageSql } from './event-message.js';
 
 export type UsageStatus = 'rated' | 'rejected' | 'duplicate';
 
@@ -19,7 +21,8 @@ export interface UsageEventRow {
   readonly serviceId: string | null;
   /** When the usage occurred; text, since it may have microseconds. */
   readonly eventAt: string | null;
-  readonly message: string;
+  /** Null: the log has it, at partition and offset; versions before 0322 wrote it here. */
+  readonly message: string | null;
   /** The original event of a duplicate or conflicting one. */
   readonly originalId: string | null;
   readonly workflowId: string;
@@ -40,7 +43,7 @@ const table = new BulkTable<UsageEventRow>('usage_event', {
   accountId: 'uuid',
   serviceId: 'uuid',
   eventAt: 'timestamptz',
-  message: 'json text',
+  message: 'text',
   originalId: 'uuid',
   workflowId: 'text',
   runId: 'uuid',
@@ -70,7 +73,10 @@ export class UsageEvent extends TenantModel {
   declare accountId: string | null;
   declare serviceId: string | null;
   declare eventAt: Date | null;
-  declare message: string;
+  /** As in `UsageEventRow`; `text` is the message. */
+  declare message: string | null;
+  /** The message, where the query is `withText`. */
+  text = '';
   declare originalId: string | null;
   declare workflowId: string;
   declare runId: string;
@@ -85,14 +91,18 @@ export class UsageEvent extends TenantModel {
     return table.update(trx, tenantId, 'id', rows);
   }
 
-  /** The originals of these external ids, locked until the transaction ends. */
+  /** Adds the messages to the columns of a query. */
+  static withText(query: TenantQueryBuilder<UsageEvent>): TenantQueryBuilder<UsageEvent> {
+    return query.select('usageEvent.*', raw(eventMessageSql('usage_event')).as('text'));
+  }
+
+  /** The originals of these external ids with their messages, locked until the transaction ends. */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
     externalIds: readonly string[],
   ): Promise<UsageEvent[]> {
-    return UsageEvent.query(trx)
-      .forTenant(tenantId)
+    return UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
       .whereRaw('external_transaction_id = any(?::text[])', [externalIds])
       .whereNull('originalId')
       .orderBy('id')

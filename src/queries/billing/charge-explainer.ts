@@ -3,7 +3,7 @@ import { inPortions, mapInPortions, Portions } from '../../kernel/portions.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { RecurringCharge } from '../../models/billing/recurring-charge.js';
-import { UsageEvent } from '../../models/usage/usage-event.js';
+import { readEventMessages } from '../../models/usage/event-message.js';
 import {
   compileInPieces,
   explain,
@@ -82,7 +82,7 @@ async function openExplainer(
   charges: readonly RecurringCharge[],
 ) {
   const eventIds = [...new Set(parts.map(({ usageEventId }) => usageEventId))];
-  const events = await UsageEvent.query(db).forTenant(tenantId).whereIn('id', eventIds);
+  const texts = await readEventMessages(db, tenantId, eventIds);
   const byEvent = await RatedTransaction.ofEvents(db, tenantId, eventIds);
   const transactions = [...byEvent.values()].flat();
   const planIds = new Set([...transactions, ...charges].map(({ planId }) => planId));
@@ -93,7 +93,7 @@ async function openExplainer(
   for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
   const messages = new Map(
-    await mapInPortions(events, ({ id, message }) => [id, readMessage(message)] as const),
+    await mapInPortions([...texts], ([id, text]) => [id, readMessage(text)] as const),
   );
   return {
     usage({ id, usageEventId }: UsagePart): Explanation | null {

@@ -1,4 +1,5 @@
 import { ratedTransactionColumns, usageEventColumns } from '../../schemas/exports/usage.js';
+import { eventMessageSql, eventMessageWeightSql } from '../../models/usage/event-message.js';
 import { exportSource } from './export-source.js';
 
 /** As the index `usage_event_time` has it (docs/decisions/0078). */
@@ -12,7 +13,7 @@ export const usageEvents = exportSource(usageEventColumns, {
     { sql: 't.id', type: 'uuid' },
   ],
   account: { sql: 't.account_id = ?', isIndexed: false },
-  weight: 'octet_length(t.message)',
+  weight: eventMessageWeightSql('t'),
   columns: {
     id: 't.id',
     externalTransactionId: 't.external_transaction_id',
@@ -28,7 +29,7 @@ export const usageEvents = exportSource(usageEventColumns, {
     offset: 't."offset"',
     receivedAt: 't.received_at',
     processedAt: 't.processed_at',
-    message: 't.message',
+    message: eventMessageSql('t'),
   },
 });
 

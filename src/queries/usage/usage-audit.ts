@@ -13,7 +13,7 @@ import {
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { pricedRowsSql } from '../../models/usage/priced-row.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
-import { UsageEvent } from '../../models/usage/usage-event.js';
+import { readEventMessages } from '../../models/usage/event-message.js';
 import * as rating from '../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
@@ -108,14 +108,10 @@ async function readFacts(
 ): Promise<RecordedFacts> {
   const firsts = events.flatMap(([, [first]]) => (first ? [first] : []));
   const ids = events.map(([id]) => id);
-  const messages = await UsageEvent.query(db)
-    .forTenant(tenantId)
-    .whereIn('id', ids)
-    .select('id', 'message');
   const planIds = [...new Set(firsts.map(({ planId }) => planId))];
   const plans = await StoredRatingPlan.query(db).forTenant(tenantId).whereIn('id', planIds);
   return {
-    messages: new Map(messages.map(({ id, message }) => [id, message])),
+    messages: await readEventMessages(db, tenantId, ids),
     plans: new Map(plans.map(({ id, plan }) => [id, plan])),
     lines: await findLines(db, tenantId, firsts),
   };

@@ -13,6 +13,7 @@ import {
 } from '../../messages/usage-log.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
+import { eventMessageWeightSql } from '../../models/usage/event-message.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -38,7 +39,7 @@ type LoggedRecord = UsageRecord & { readonly partition: number };
 /** A stored event as the list shows it. */
 export function presentUsageSummary(
   event: UsageEvent,
-  message: ReadMessage = readMessage(event.message),
+  message: ReadMessage = readMessage(event.text),
 ): UsageEventSummaryDto {
   const { id, externalTransactionId, status, reason, partition, accountId, serviceId } = event;
   return {
@@ -195,8 +196,8 @@ async function countStored(
 
 /** A row of the list shows data of the message, so messages are read whole. */
 const eventWeight: RowWeight<UsageEvent> = {
-  sql: 'octet_length(message)',
-  bytesOf: ({ message }) => message.length,
+  sql: eventMessageWeightSql('usage_event'),
+  bytesOf: ({ text }) => text.length,
 };
 
 /**
@@ -209,7 +210,7 @@ async function readStored(
   page: PageRequest,
 ): Promise<Filled<UsageEvent>> {
   const { from, to } = filter;
-  const query = chooseStored(scope, status, filter).orderBy('id', 'desc');
+  const query = UsageEvent.withText(chooseStored(scope, status, filter)).orderBy('id', 'desc');
   if (from !== undefined || to !== undefined) {
     const kinds = status === undefined ? storedStatuses : [status];
     const days = daysTouched({ from, to });
@@ -245,7 +246,8 @@ export async function listUsageEvents(
 
 /** A stored event by our id, else the original of an external id. */
 export async function findUsageEvent(scope: Scope, key: string): Promise<UsageEvent | undefined> {
-  const query = () => UsageEvent.query(scope.db.read).forTenant(scope.tenantId);
+  const query = () =>
+    UsageEvent.withText(UsageEvent.query(scope.db.read).forTenant(scope.tenantId));
   const byId = isUuid(key) ? await query().findById(key) : undefined;
   return byId ?? query().findOne({ externalTransactionId: key }).whereNull('originalId');
 }
@@ -290,7 +292,7 @@ export async function getUsageEvent(
 }
 
 async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<UsageEventDto> {
-  const message = readMessage(event.message);
+  const message = readMessage(event.text);
   const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
   return {
     ...presentUsageSummary(event, message),

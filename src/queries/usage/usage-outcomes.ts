@@ -70,9 +70,8 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
 }
 
 async function readRejected(scope: Scope, ranges: Ranges): Promise<UsageEvent[]> {
-  return chooseAt(scope, ranges)
+  return UsageEvent.withText(chooseAt(scope, ranges))
     .where('usageEvent.status', 'rejected')
     .orderBy(['usageEvent.partition', 'usageEvent.offset'])
-    .limit(shownMax)
-    .select('usageEvent.*');
+    .limit(shownMax);
 }

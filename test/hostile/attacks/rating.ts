@@ -203,9 +203,9 @@ export const ratingAttacks: readonly Attack[] = [
         );
         // As retention of the log leaves it: what stood in the middle is gone.
         await attacker.query(
-          `delete from broker_record r using broker_partition p
+          `delete from usage_message r using broker_partition p
            where r.tenant_id = 'attacker' and p.tenant_id = r.tenant_id
-             and p.partition = r.partition and r."offset" >= p.next_offset - 30`,
+             and p.partition = r.partition and r.first_offset >= p.next_offset - 30`,
         );
         await wait(300);
       }

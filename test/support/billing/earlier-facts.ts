@@ -30,15 +30,29 @@ const unfoldRows = `
     row_amount = null, counter_id = null, counter_before = null, priced_rows = null
   where tenant_id = $1`;
 
+/** Writes the messages of a tenant as versions before 0322 wrote them: in the log and in the events. */
+const ungroupMessages = [
+  `insert into broker_record (tenant_id, partition, "offset", key, org_id, message, received_at)
+   select tenant_id, partition, first_offset + number - 1, keys::jsonb ->> (number - 1)::integer,
+     org_ids::jsonb ->> (number - 1)::integer, message, received_at
+   from usage_message cross join unnest(string_to_array(messages, U&'\\001E'))
+     with ordinality as each (message, number)
+   where tenant_id = $1`,
+  `update usage_event as event set message = log.message from broker_record as log
+   where event.tenant_id = $1 and log.tenant_id = $1 and log.partition = event.partition
+     and log."offset" = event."offset"`,
+  'delete from usage_message where tenant_id = $1',
+];
+
 /** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
 export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
-  await client.query(unfoldRows, [tenantId]);
+  for (const sql of [unfoldRows, ...ungroupMessages]) await client.query(sql, [tenantId]);
 }
 
 /** Has workers move it, as the migration does. */
 export async function beginMoving(client: pg.Client, tenantId: string): Promise<void> {
   await client.query(
-    `insert into fact_move (tenant_id, kind) values ($1, 'priced rows')
+    `insert into fact_move (tenant_id, kind) values ($1, 'priced rows'), ($1, 'messages')
      on conflict (tenant_id, kind) do update set done_at = null, moved = 0`,
     [tenantId],
   );

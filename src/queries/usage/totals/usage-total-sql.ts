@@ -1,4 +1,5 @@
 import type { SqlValue } from '../../../models/db/sql-rows.js';
+import { eventMessageSql } from '../../../models/usage/event-message.js';
 import { eventTimeSql, factPartsSql } from '../../../models/usage/usage-fact.js';
 import { deltaColumns } from '../../../models/usage/usage-total.js';
 import type { UsageGroup } from '../../../schemas/usage/usage-total.js';
@@ -110,7 +111,7 @@ function eventsSql(
           and account_id = ${bindings.of(account)}::uuid and (${dates.join(' or ')}))`;
   return `
   event as materialized (
-    select id, event_at, ${needsDimensions ? `message::jsonb -> 'dimensions'` : 'null::jsonb'} as dimensions
+    select id, event_at, ${needsDimensions ? `${eventMessageSql('usage_event')}::jsonb -> 'dimensions'` : 'null::jsonb'} as dimensions
     from usage_event
     where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and (${times})
   ),

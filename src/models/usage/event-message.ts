@@ -1,0 +1,113 @@
+import type { Knex } from 'knex';
+import { oneJsonSql } from '../../kernel/text/postgres-array.js';
+import type { UsageRecord } from '../../messages/usage-log.js';
+import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
+import { BulkTable } from '../db/bulk-table.js';
+import { sqlRows } from '../db/sql-rows.js';
+
+/** Where an event's message is in the usage log (docs/decisions/0322). */
+const groupSql = (columns: string, event: string): string => `
+  select ${columns} from usage_message
+  where usage_message.tenant_id = ${event}.tenant_id
+    and usage_message.partition = ${event}.partition
+    and usage_message.first_offset <= ${event}."offset"
+  order by usage_message.first_offset desc limit 1`;
+
+/**
+ * SQL for the message of an event `t`: of its row, as versions before 0322 wrote it, else of the log,
+ * of which `broker_record` has what such versions have published.
+ */
+export const eventMessageSql = (t: string): string => `coalesce(${t}.message, (
+  ${groupSql(
+    `case when end_offset > ${t}."offset" then
+       ${oneJsonSql('messages', `(${t}."offset" - first_offset + 1)::integer`)} end`,
+    t,
+  )}
+), (
+  select broker_record.message from broker_record
+  where broker_record.tenant_id = ${t}.tenant_id and broker_record.partition = ${t}.partition
+    and broker_record."offset" = ${t}."offset"
+))`;
+
+/**
+ * SQL for about how many bytes that message has, found without reading it: a long one is alone in its
+ * row of the log.
+ */
+export const eventMessageWeightSql = (t: string): string => `coalesce(octet_length(${t}.message), (
+  ${groupSql('octet_length(messages) / (end_offset - first_offset)', t)}
+), 0)::bigint`;
+
+/** The messages of these events, by event. */
+export async function readEventMessages(
+  db: Knex,
+  tenantId: string,
+  eventIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (eventIds.length === 0) return new Map();
+  const rows = await sqlRows<{ id: string; message: string | null }>(
+    db,
+    `select t.id, ${eventMessageSql('t')} as message from usage_event as t
+     where t.tenant_id = ? and t.id = any(?::uuid[])`,
+    [tenantId, eventIds],
+  );
+  return new Map(rows.map(({ id, message }) => [id, message ?? '']));
+}
+
+interface GroupRow {
+  readonly partition: number;
+  readonly firstOffset: number;
+  readonly endOffset: number;
+  readonly messages: string;
+  readonly keys: string | null;
+  readonly orgIds: string | null;
+  readonly receivedAt: Date;
+}
+
+const table = new BulkTable<GroupRow>('usage_message', {
+  partition: 'integer',
+  firstOffset: 'bigint',
+  endOffset: 'bigint',
+  messages: 'text',
+  keys: 'text',
+  orgIds: 'text',
+  receivedAt: 'timestamptz',
+});
+
+/** Records in their order, divided where an offset between them has none. */
+function runsOf(records: readonly UsageRecord[]): UsageRecord[][] {
+  const runs: UsageRecord[][] = [];
+  for (const record of records) {
+    const last = runs.at(-1);
+    if (last?.at(-1)?.offset === record.offset - 1) last.push(record);
+    else runs.push([record]);
+  }
+  return runs;
+}
+
+/** Keeps the messages of a log that is elsewhere. */
+export async function insertMessages(
+  trx: Knex.Transaction,
+  tenantId: string,
+  partition: number,
+  records: readonly UsageRecord[],
+): Promise<void> {
+  const rows = runsOf(records)
+    .flatMap((run) => groupsOf(run))
+    .flatMap((group): GroupRow[] => {
+      const [first] = group;
+      if (first === undefined) return [];
+      const { messages, keys, orgIds } = groupTexts(group);
+      return [
+        {
+          partition,
+          firstOffset: first.offset,
+          endOffset: first.offset + group.length,
+          messages,
+          keys: keys === '' ? null : keys,
+          orgIds: orgIds === '' ? null : orgIds,
+          receivedAt: first.receivedAt,
+        },
+      ];
+    });
+  await table.insert(trx, tenantId, rows);
+}
