@@ -15,15 +15,15 @@ const passing = new Set(['unavailable', 'overloaded', 'timeout', 'badGateway']);
 /**
  * Maps a step's error to a failure of its workflow: a problem of the request ends the flow at once,
  * without an alarm. Unavailable servers are waited for by retries. Timeouts and faults of the
- * product are retried a few times. `tell` translates a problem into the caller's field names.
+ * product are retried a few times. `translate` puts a problem into the caller's field names.
  */
 export function activityFailure(
   error: unknown,
-  tell: (found: Problem) => Problem = (found) => found,
+  translate: (found: Problem) => Problem = (found) => found,
 ): unknown {
   const known = error instanceof Problem ? error : databaseProblem(error);
   if (!known) return error;
-  const found = tell(known);
+  const found = translate(known);
   const isTooLong = tookTooLong(error);
   if (passing.has(found.kind) && !isTooLong) {
     return ApplicationFailure.retryable(found.message, awayFailureType);

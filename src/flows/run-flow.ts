@@ -58,7 +58,7 @@ const executionTimeoutMs = 24 * 3_600_000;
  * How long to wait for a notification from this process's workers before polling Temporal. A worker
  * that got the flow by an eager start notifies reliably, unless a server is down.
  */
-const tellMs = { eager: 5_000, other: 250 };
+const notifyMs = { eager: 5_000, other: 250 };
 
 /** Temporal limits ids to 1,000 bytes; a longer key is cut, and a hash keeps it unique. */
 function workflowIdOf(tenantId: string, businessKey: string): string {
@@ -199,7 +199,7 @@ async function waitForOutcome(
     platform.health.areWorkersRunning === true
       ? await Promise.race([
           told,
-          wait(isEager ? tellMs.eager : tellMs.other, undefined, { ref: false }),
+          wait(isEager ? notifyMs.eager : notifyMs.other, undefined, { ref: false }),
         ])
       : undefined;
   return outcome ?? Promise.race([told, askForOutcome(scope, platform, execution, deadline)]);

@@ -76,7 +76,7 @@ export interface BillingBatchResult {
   readonly drafts: readonly object[];
 }
 
-/** The query of the workflow that tells how far a run is; `durabill billing-run` shows its answers. */
+/** The workflow's query for the progress of a run; `durabill billing-run` shows its answers. */
 export const progressQueryName = 'progress';
 
 /** What the query `progress` of a running workflow answers with. */

@@ -28,7 +28,7 @@ export interface FlowInput {
   readonly draftId?: string;
 }
 
-/** Why a flow failed, as an execution keeps it and a caller is told. */
+/** Why a flow failed: stored with the execution, and answered to the caller. */
 export interface FlowFailure {
   readonly kind: ProblemKind;
   readonly message: string;
@@ -41,7 +41,7 @@ export const problemFailureType = 'Problem';
 /** The type of failures of steps whose database is away: they pass. */
 export const awayFailureType = 'Away';
 
-/** The type of failures of steps that took too long: tried a few times, then told as they are. */
+/** The type of failures of steps that took too long: retried a few times, then answered. */
 export const tooLongFailureType = 'TooLong';
 
 /** How a flow ended, for whoever waits in the same process. */

@@ -14,7 +14,7 @@ const textOf = (value: object, name: string): string | undefined => {
   return typeof text === 'string' ? text : undefined;
 };
 
-/** What the input of a workflow or of an activity tells of whose work it is. */
+/** The part of a workflow's or activity's input that names its tenant and trace. */
 export function traceSubject([input]: readonly unknown[]): TraceSubject {
   if (typeof input !== 'object' || input === null) return {};
   const { run } = input as { readonly run?: unknown };
@@ -24,10 +24,10 @@ export function traceSubject([input]: readonly unknown[]): TraceSubject {
   return defined({ tenantId, executionId });
 }
 
-/** The id of the span of a workflow's run: its steps know it without being told. */
+/** The id of the span of a workflow's run, which its steps can compute. */
 export const spanIdOfRun = (runId: string): string => runId.replaceAll('-', '').slice(16);
 
-/** The run of a workflow that has ended, as its sandbox tells it. */
+/** The run of a workflow that has ended, as its sandbox reports it. */
 export interface EndedRun {
   /** The `traceparent` that it was started with. */
   readonly parent: string;

@@ -2,7 +2,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * When a delivery is tried again, as the README tells it: eight attempts in more than a day
+ * When a delivery is tried again, as in the README: eight attempts in more than a day
  * (docs/decisions/0092). `workflows/webhook.ts` waits between them, `commands/webhooks/webhook-delivery.ts`
  * switches off what fails for too long.
  */

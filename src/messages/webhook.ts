@@ -1,4 +1,4 @@
-/** What webhooks tell of, and what their workflow is given: known to all layers. */
+/** The events of webhooks, and the input of their workflow: known to all layers. */
 
 /** The kinds of events (spec/platform.md R37). */
 export const webhookEvents = [
@@ -26,7 +26,7 @@ export const testEvent = 'webhook.test';
 export const deliveryStatuses = ['pending', 'sending', 'retrying', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The channel on which PostgreSQL tells of new deliveries. */
+/** The channel on which PostgreSQL notifies of new deliveries. */
 export const webhookChannel = 'durabill_webhook';
 
 /** A delivery as its workflow is given it. */

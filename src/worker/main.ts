@@ -90,7 +90,7 @@ export async function startWorkers(
       maxCachedWorkflows: webhooksCachedMax,
     }),
   ]);
-  const { running, failed, stop } = run(workers, platform);
+  const { running, failed, stop } = runWorkers(workers, platform);
   const watches = [
     new ExecutionWatch(platform, watchLimits),
     startAuditSealer(platform),
@@ -117,7 +117,7 @@ export async function startWorkers(
 /**
  * Runs workers until they are stopped or one of them fails; then the instance is no longer ready.
  */
-function run(workers: readonly Worker[], { health, log }: Platform) {
+function runWorkers(workers: readonly Worker[], { health, log }: Platform) {
   let isStopping = false;
   let fail = (_reason: Error): void => undefined;
   const failed = new Promise<Error>((resolve) => {

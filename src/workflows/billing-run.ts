@@ -31,7 +31,7 @@ interface BillingState {
 
 export const progressQuery = defineQuery<BillingProgress | null>(progressQueryName);
 
-function add(state: BillingState, result: BillingBatchResult, accounts: number): void {
+function addBatch(state: BillingState, result: BillingBatchResult, accounts: number): void {
   state.accountsDone += accounts;
   state.invoices += result.invoices;
   state.problemCount += result.problems.length;
@@ -150,7 +150,7 @@ async function billPage(
       const result = await persist(() => longSteps.billAccountBatch({ run, input: batch }), {
         isWorthIt: isAway,
       });
-      add(state, result, accountIds.length);
+      addBatch(state, result, accountIds.length);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));

@@ -25,7 +25,7 @@ interface AuditState {
 /** Charges of one step: some hundred milliseconds of arithmetic. */
 const pageSize = 1_000;
 
-function add(state: AuditState, count: number, found: readonly UsageDifference[]): void {
+function addPage(state: AuditState, count: number, found: readonly UsageDifference[]): void {
   state.differenceCount += count;
   state.differences.push(...found.slice(0, differencesMax - state.differences.length));
 }
@@ -49,13 +49,13 @@ export async function auditUsage(
     const page = await patiently(() => longSteps.auditUsageCharges({ run, input: request }));
     state.events += page.events;
     state.charges += page.charges;
-    add(state, page.differences.length, page.differences);
+    addPage(state, page.differences.length, page.differences);
     state.after = page.next;
     if (page.next === null) break;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof auditUsage>(run, state);
   }
   const counters = await patiently(() => longSteps.auditUsageCounters({ run, input }));
-  add(state, counters.differenceCount, counters.differences);
+  addPage(state, counters.differenceCount, counters.differences);
   const { events, charges, differenceCount, differences } = state;
   const result: UsageAuditResult = {
     events,

@@ -42,7 +42,7 @@ export function executionActivities(platform: Platform) {
       await platform.database
         .forTenant(tenantId, { actor, requestId, callerRequestId })
         .transaction((trx) => recordEnd(trx, platform, run, place, { status, output, error }));
-      platform.flowReplies.tell(
+      platform.flowReplies.notify(
         executionId,
         failure === undefined
           ? { ok: true, output: parseJson(stringifyJson(output)) }

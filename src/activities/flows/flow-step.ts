@@ -95,7 +95,7 @@ export function preparedStep<Input, Prepared, Output>(
         once(trx, scope, call, () => work(within(scope, trx), prepared)),
       );
       if (call.isLast === true) {
-        platform.flowReplies.tell(call.run.executionId, { ok: true, output });
+        platform.flowReplies.notify(call.run.executionId, { ok: true, output });
       }
       return jsonSafe(output) as Output;
     } catch (error) {

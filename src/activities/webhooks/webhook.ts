@@ -49,7 +49,7 @@ const notOpened = (startedAt: Date): WebhookAnswer => ({
 /**
  * Sends a delivery; a secret that cannot be opened fails the attempt, and its owner can replace it.
  */
-async function send(
+async function sendAttempt(
   { secrets, webhooks, now }: Platform,
   id: string,
   load: { readonly url: string; readonly body: string; readonly sealedSecrets: readonly string[] },
@@ -76,7 +76,7 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
     if (await isTenantSuspended(platform.database.platform, scope.tenantId)) return 'busy';
     const begun = await beginWebhookAttempt(scope, call);
     if ('end' in begun) return begun.end;
-    const answer = await send(platform, call.deliveryId, begun.load);
+    const answer = await sendAttempt(platform, call.deliveryId, begun.load);
     metrics.webhookAttempts.inc({ outcome: outcomeOf(answer) });
     metrics.webhookSeconds.observe(answer.durationMs / 1000);
     return endWebhookAttempt(scope, call, answer, platform.webhookSettings.failureMsMax);

@@ -79,7 +79,7 @@ export class KafkaIntake implements UsageIntake {
       const offset = offsets[index] ?? 0;
       const key = keyOf({ tenantId, partition });
       this.#consumed.set(key, offset);
-      this.#tellOfCut(key, offset, end);
+      this.#logCut(key, offset, end);
       return offset < end ? [{ tenantId, partition, offset, end }] : [];
     });
   }
@@ -152,7 +152,7 @@ export class KafkaIntake implements UsageIntake {
   }
 
   /** A log that ends before the consumer offset has lost events, or is another log. */
-  #tellOfCut(key: string, offset: number, end: number): void {
+  #logCut(key: string, offset: number, end: number): void {
     if (offset <= end || this.#cut.has(key)) return;
     this.#cut.add(key);
     this.#parts.log.error(

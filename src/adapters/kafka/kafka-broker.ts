@@ -28,9 +28,9 @@ type Notice = readonly [string, readonly (readonly [number, number])[]];
  */
 function teller(db: Knex, log: Logger) {
   const ends = new Map<string, Map<number, number>>();
-  let isTelling = false;
-  const tell = async (): Promise<void> => {
-    isTelling = true;
+  let isNotifying = false;
+  const notify = async (): Promise<void> => {
+    isNotifying = true;
     while (ends.size > 0) {
       const notices = [...ends].map(([tenantId, own]): Notice => [tenantId, [...own]]);
       ends.clear();
@@ -39,15 +39,15 @@ function teller(db: Knex, log: Logger) {
           `select pg_notify('${channel}', notice) from jsonb_array_elements_text(?::jsonb) notice`,
           [JSON.stringify(notices.map((notice) => JSON.stringify(notice)))],
         )
-        .catch((error: unknown) => log.debug({ err: error }, 'cannot tell what was published'));
+        .catch((error: unknown) => log.debug({ err: error }, 'cannot notify what was published'));
     }
-    isTelling = false;
+    isNotifying = false;
   };
   return (tenantId: string, own: ReadonlyMap<number, number>): void => {
     const known = ends.get(tenantId);
     if (known) for (const [partition, end] of own) known.set(partition, end);
     else ends.set(tenantId, new Map(own));
-    if (!isTelling) void tell();
+    if (!isNotifying) void notify();
   };
 }
 

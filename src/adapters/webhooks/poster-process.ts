@@ -19,7 +19,7 @@ export interface Tells {
 const settings = JSON.parse(process.argv[2] ?? '{}') as WebhookSettings;
 const poster = openPoster(settings, namesOf(settings));
 
-function tell(message: Tells): void {
+function reply(message: Tells): void {
   // The parent may have ended a moment ago: then this process ends, too.
   if (process.connected) process.send?.(message, () => undefined);
 }
@@ -27,11 +27,11 @@ function tell(message: Tells): void {
 process.on('message', ({ id, post }: Told) => {
   const startedAt = new Date();
   poster.post(post).then(
-    (answer) => tell({ id, answer }),
+    (answer) => reply({ id, answer }),
     (error: unknown) => {
       const fault = faultOf(error, settings.timeoutMs);
       const kept = { isOk: false, statusCode: null, answer: null, durationMs: 0 };
-      tell({ id, answer: { ...kept, error: fault, startedAt } });
+      reply({ id, answer: { ...kept, error: fault, startedAt } });
     },
   );
 });

@@ -8,7 +8,7 @@ import { renderChapter } from './render-chapter.js';
 
 /** The same place from `src` and from `dist`. */
 const folder = new URL('../../../docs/guide/', import.meta.url);
-const read = (file: string): Promise<string> => readFile(new URL(file, folder), 'utf8');
+const readAsset = (file: string): Promise<string> => readFile(new URL(file, folder), 'utf8');
 
 /** An image that is opened alone, or by a page, styles itself and loads nothing. */
 const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
@@ -20,7 +20,7 @@ const imagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancest
 export function mountGuide(router: Router): void {
   for (const chapter of chapters) {
     const page = lazy(async () =>
-      assetOf('text/html; charset=utf-8', renderChapter(chapter, await read(chapter.file))),
+      assetOf('text/html; charset=utf-8', renderChapter(chapter, await readAsset(chapter.file))),
     );
     router.get(chapter.path, async (ctx: Context) => {
       const asset = await page();
@@ -29,7 +29,7 @@ export function mountGuide(router: Router): void {
     });
   }
   for (const name of images) {
-    const image = lazy(async () => assetOf('image/svg+xml', await read(name)));
+    const image = lazy(async () => assetOf('image/svg+xml', await readAsset(name)));
     router.get(`/docs/guide/${name}`, async (ctx: Context) => {
       const asset = await image();
       ctx.set('Content-Security-Policy', imagePolicy);

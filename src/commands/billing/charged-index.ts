@@ -22,15 +22,15 @@ export class ChargedIndex {
     const index = new ChargedIndex();
     await eachInPortions(charged, (one) => {
       const { lineageId, chargeType, periodStart: first, periodEnd: last } = one;
-      index.#add(`${lineageId}/${chargeType}`, one);
+      index.#index(`${lineageId}/${chargeType}`, one);
       for (const month of monthsOf({ first, last })) {
-        index.#add(`${lineageId}/${chargeType}/${month}`, one);
+        index.#index(`${lineageId}/${chargeType}/${month}`, one);
       }
     });
     return index;
   }
 
-  #add(key: string, one: ChargedPeriod): void {
+  #index(key: string, one: ChargedPeriod): void {
     const known = this.#byKey.get(key);
     if (known) known.push(one);
     else this.#byKey.set(key, [one]);

@@ -58,7 +58,7 @@ export async function createTaxRate(
   });
 }
 
-async function lock(trx: Knex.Transaction, scope: Scope, id: string): Promise<TaxRate> {
+async function lockTaxRate(trx: Knex.Transaction, scope: Scope, id: string): Promise<TaxRate> {
   const found = await TaxRate.query(trx)
     .forTenant(scope.tenantId)
     .existing()
@@ -76,7 +76,7 @@ export async function updateTaxRate(
 ): Promise<TaxRateDto> {
   requireRateFits(input.rate);
   return scope.db.transaction(async (trx) => {
-    const found = await lock(trx, scope, id);
+    const found = await lockTaxRate(trx, scope, id);
     if (input.code !== undefined) await requireOneCase(trx, scope, input.code, id);
     const changed = await found
       .$query(trx)
@@ -90,7 +90,7 @@ export async function updateTaxRate(
 /** Deletes a tax rate; its code is free again. 404: there is none. */
 export async function deleteTaxRate(scope: Scope, id: string): Promise<void> {
   await scope.db.transaction(async (trx) => {
-    const found = await lock(trx, scope, id);
+    const found = await lockTaxRate(trx, scope, id);
     await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.now() });
   });
 }

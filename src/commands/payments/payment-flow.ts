@@ -5,7 +5,7 @@ import { paymentFlows } from '../../schemas/flows/payment.js';
 import { PaymentCreate, PaymentUpdate } from '../../schemas/payments/payment.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
 import { createByFlow, requireDraft, saveByFlow } from '../flows/save-by-flow.js';
-import { createPayment, tellSavedPayment, updatePayment } from './payment.js';
+import { createPayment, saveAndSettle, updatePayment } from './payment.js';
 
 type PaymentFlow = 'savePayment' | 'editPayment';
 
@@ -28,7 +28,7 @@ export async function savePayment(scope: Scope, workflow: PaymentFlow, input: Pa
   if (id === undefined) {
     const payment = reviveInput(PaymentCreate, withType(fields));
     const create = (inner: Scope) => createPayment(inner, payment);
-    return tellSavedPayment(scope, (inner) => createByFlow(inner, save, create));
+    return saveAndSettle(scope, (inner) => createByFlow(inner, save, create));
   }
   const payment = reviveInput(PaymentUpdate, fields);
   const approved = (inner: Scope, saved: { readonly id: string }) =>
@@ -37,7 +37,7 @@ export async function savePayment(scope: Scope, workflow: PaymentFlow, input: Pa
     if (isOfDraft) await requireDraft(inner, 'payment', id);
     return updatePayment(inner, id, payment);
   };
-  return tellSavedPayment(scope, (inner) => saveByFlow(inner, save, update, approved));
+  return saveAndSettle(scope, (inner) => saveByFlow(inner, save, update, approved));
 }
 
 /** The start node does not ask which way the money went: it came in. */

@@ -125,7 +125,7 @@ export async function updatePayment(
  * Saves a payment by `save`, applies it to invoices, and records a webhook event unless it is a
  * draft.
  */
-export async function tellSavedPayment(
+export async function saveAndSettle(
   scope: Scope,
   save: (scope: Scope) => Promise<Drafted<PaymentDto>>,
 ): Promise<Drafted<PaymentDto>> {

@@ -55,7 +55,7 @@ function openInvoices(trx: Knex.Transaction, tenantId: string, payment: Payment)
     .forUpdate();
 }
 
-async function lock(trx: Knex.Transaction, tenantId: string, id: string): Promise<Payment> {
+async function lockPayment(trx: Knex.Transaction, tenantId: string, id: string): Promise<Payment> {
   const payment = await Payment.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
   if (!payment) throw missingPayment(id);
   return payment;
@@ -73,7 +73,7 @@ export async function settlePayment(
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
     if (!(await mayConcern(trx, tenantId, id))) return {};
-    const payment = await lock(trx, tenantId, id);
+    const payment = await lockPayment(trx, tenantId, id);
     await takeBack(trx, tenantId, payment);
     const { balance: left } = await readPayment(trx, tenantId, id);
     if (hasMoney(payment) && !left.isZero()) {
@@ -121,7 +121,7 @@ export async function applyPayment(
 ): Promise<AppliedPaymentDto> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
-    const payment = await lock(trx, tenantId, id);
+    const payment = await lockPayment(trx, tenantId, id);
     if (!isSettling(payment)) {
       throw problem.conflict('Only payments that are completed and approved can be applied.');
     }

@@ -34,7 +34,7 @@ export class FlowReplies {
     };
   }
 
-  tell(executionId: string, outcome: FlowOutcome): void {
+  notify(executionId: string, outcome: FlowOutcome): void {
     for (const listener of this.#listeners.get(executionId) ?? []) listener(outcome);
   }
 }

@@ -8,12 +8,12 @@ interface Selection {
 }
 type Data = Readonly<Record<string, unknown>>;
 
-function add(selection: Selection | null, path: readonly string[]): Selection | null {
+function addPath(selection: Selection | null, path: readonly string[]): Selection | null {
   const [name, ...rest] = path;
   // Naming a field shows all of it, whatever else names a part of it.
   if (name === undefined || selection === null) return null;
   const below = Object.hasOwn(selection, name) ? (selection[name] ?? null) : {};
-  return { ...selection, [name]: add(below, rest) };
+  return { ...selection, [name]: addPath(below, rest) };
 }
 
 const isPlain = (value: unknown): value is Data =>

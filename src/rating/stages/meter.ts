@@ -16,7 +16,7 @@ export class Meter {
     this.#start = start;
   }
 
-  /** Adds a quantity, and tells where the counter stood before and stands now. */
+  /** Adds a quantity, and returns the counter's values before and after. */
   move(counter: NonNullable<SelectedRow['counter']>, quantity: Decimal): CounterChange {
     const { key, text: keyText } = counter;
     const moved = this.#moved.get(keyText);

@@ -6,18 +6,18 @@ import {
   type FlowFailure,
 } from '../../messages/flow-run.js';
 
-const told = new Set<unknown>([problemFailureType, tooLongFailureType]);
+const shownTypes = new Set<unknown>([problemFailureType, tooLongFailureType]);
 
-/** What a caller is told of an error; anything that is no problem of theirs is one of ours. */
+/** The failure that a caller is answered; any other error is an internal one. */
 export function failureOf(error: unknown): FlowFailure {
   const cause = error instanceof ActivityFailure ? error.cause : error;
-  if (cause instanceof ApplicationFailure && told.has(cause.type)) {
+  if (cause instanceof ApplicationFailure && shownTypes.has(cause.type)) {
     return cause.details?.[0] as FlowFailure;
   }
   return { kind: 'internal', message: 'Something went wrong on our side.', details: {} };
 }
 
-/** An error that carries what a caller is told. */
+/** An error that carries the failure to answer. */
 export const failed = (failure: FlowFailure, cause: unknown): ApplicationFailure =>
   ApplicationFailure.create({
     message: failure.message,

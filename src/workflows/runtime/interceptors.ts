@@ -16,7 +16,7 @@ const record = (end: FlowEnd): Promise<void> =>
     persist(() => shortSteps.endExecution(end), { isWorthIt: mayPass }),
   );
 
-/** What the lines of this workflow in the log tell of it; every workflow has modules of its own. */
+/** The fields of this workflow's log lines; every workflow has modules of its own. */
 let subject: Readonly<Record<string, unknown>> = {};
 
 const subjectOf = ({ tenantId, executionId, requestId }: FlowRun, failure?: FlowFailure) => ({

@@ -22,7 +22,7 @@ const shortStep: LocalActivityOptions = {
 export const shortSteps = proxyLocalActivities<Activities>(shortStep);
 
 /**
- * Long steps: any worker takes them, and tells that it lives; one that was killed is missed within
+ * Long steps: any worker takes them, and sends heartbeats; one that was killed is noticed within
  * seconds.
  */
 export const longSteps = proxyActivities<Activities>({

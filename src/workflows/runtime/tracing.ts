@@ -13,7 +13,7 @@ import {
   type EndedRun,
 } from '../../messages/trace.js';
 
-/** What the worker around the sandbox is told. */
+/** What the sandbox reports to its worker. */
 interface TraceSinks extends Sinks {
   readonly tracing: { ended(run: EndedRun): void };
 }
@@ -57,7 +57,7 @@ async function traced<Output>(run: EndedRun, ended: Promise<Output>): Promise<Ou
 }
 
 /**
- * Hands the trace that a workflow was started in on to what it starts, and tells when it has ended
+ * Hands the trace that a workflow was started in on to what it starts, and reports when it has ended
  * (docs/decisions/0154). Headers are no part of what a replay compares: histories of runs that were
  * traced and of those that were not replay alike.
  */
