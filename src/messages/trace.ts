@@ -14,7 +14,7 @@ const textOf = (value: object, name: string): string | undefined => {
   return typeof text === 'string' ? text : undefined;
 };
 
-/** The part of a workflow's or activity's input that names its tenant and trace. */
+/** The part of a workflow's or activity's input that names its tenant and execution. */
 export function traceSubject([input]: readonly unknown[]): TraceSubject {
   if (typeof input !== 'object' || input === null) return {};
   const { run } = input as { readonly run?: unknown };

@@ -55,7 +55,7 @@ export interface UsageLogReader {
   ): Promise<NewestRecords>;
 }
 
-/** An id has 12 bits for the partition, 48 for the offset, and 14 for the charge of an event. */
+/** An id has 12 bits for the partition, 48 for the offset, and 14 to distinguish charges of one event. */
 const partitionsMax = 0x1000;
 const offsetsMax = 2 ** 48;
 export const chargesMax = 0x3fff;
