@@ -39,6 +39,6 @@ export function recordProjection(
 ): (data: Record<string, unknown>) => Record<string, unknown> {
   if (text === undefined) return (data) => data;
   const paths = text.split(',').map((name) => readFieldPath(type, name.trim(), 'fields'));
-  const selection = paths.reduce<Selection | null>(add, {});
+  const selection = paths.reduce<Selection | null>(addPath, {});
   return (data) => select(data, selection) as Record<string, unknown>;
 }
