@@ -36,6 +36,21 @@ async function paymentTime({ client }: Bench): Promise<number> {
   return median(times.slice(Math.floor(samples / 10)));
 }
 
+/** Payments of one batch, and how many batches are sent after each other. */
+const batchSize = 1_000;
+const batches = 3;
+
+/** Payments per second of batches, each of which is one workflow. */
+async function batchRate({ client }: Bench): Promise<number> {
+  const since = performance.now();
+  for (let batch = 0; batch < batches; batch += 1) {
+    const data = Array.from({ length: batchSize }, payment);
+    const answer = (await client.send('POST', `${path}/batch`, { data })) as { failed: number };
+    if (answer.failed > 0) throw new Error(`${answer.failed} payments of a batch failed.`);
+  }
+  return (batches * batchSize * 1_000) / (performance.now() - since);
+}
+
 /** Saving a payment as a durable workflow, against a workflow that does nothing. */
 export async function measureFlow(bench: Bench): Promise<BenchRow[]> {
   const { client, product } = bench;
@@ -60,7 +75,23 @@ export async function measureFlow(bench: Bench): Promise<BenchRow[]> {
       }),
     async () => (await empty(calls, callers)).perSecond,
   );
+  const batch = await inTurn(
+    rounds,
+    () => batchRate(bench),
+    async () => (await empty(calls, callers)).perSecond,
+  );
   return [
+    {
+      id: 'flow (batch)',
+      value: batch.a,
+      floorValue: batch.b,
+      ratio: batch.ratio,
+      unit: '/s',
+      aim: '>= 600/s',
+      isReached: batch.a >= 600,
+      measure: `payments per second of POST /run/billing/payment/create/batch, ${batchSize} each`,
+      floor: '/s eager empty workflow, execute',
+    },
     {
       id: 'flow (p50)',
       value: time.a,

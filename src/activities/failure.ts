@@ -12,6 +12,13 @@ import { Problem } from '../kernel/problem.js';
 /** Transient problems: the step is retried. */
 const passing = new Set(['unavailable', 'overloaded', 'timeout', 'badGateway']);
 
+/** A problem as an execution keeps it. */
+export const flowFailure = ({ kind, message, details }: Problem): FlowFailure => ({
+  kind,
+  message,
+  details,
+});
+
 /**
  * Maps a step's error to a failure of its workflow: a problem of the request ends the flow at once,
  * without an alarm. Unavailable servers are waited for by retries. Timeouts and faults of the
@@ -28,11 +35,7 @@ export function activityFailure(
   if (passing.has(found.kind) && !isTooLong) {
     return ApplicationFailure.retryable(found.message, awayFailureType);
   }
-  const failure: FlowFailure = {
-    kind: found.kind,
-    message: found.message,
-    details: found.details,
-  };
+  const failure = flowFailure(found);
   if (isTooLong) return ApplicationFailure.retryable(found.message, tooLongFailureType, failure);
   return ApplicationFailure.create({
     message: found.message,

@@ -2,6 +2,7 @@ import type { Platform } from '../process/platform.js';
 import { accountActivities } from './accounts/account.js';
 import { billingRunActivities } from './billing/billing-run.js';
 import { contractActivities } from './contracts/contract.js';
+import { flowBatchActivities } from './flows/flow-batch.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
 import { paymentActivities } from './payments/payment.js';
@@ -16,14 +17,18 @@ export function createActivities(
   platform: Platform,
   { onRated, onDelivered }: { onRated: OnRated; onDelivered: OnDelivered },
 ) {
-  return {
-    ...webhookActivities(platform, onDelivered),
-    ...usageActivities(platform, onRated),
-    ...executionActivities(platform),
+  const steps = {
     ...accountActivities(platform),
     ...contractActivities(platform),
     ...serviceActivities(platform),
     ...paymentActivities(platform),
+  };
+  return {
+    ...steps,
+    ...flowBatchActivities(platform, Object.values(steps)),
+    ...webhookActivities(platform, onDelivered),
+    ...usageActivities(platform, onRated),
+    ...executionActivities(platform),
     ...billingRunActivities(platform),
     ...invoicePdfActivities(platform),
     ...usageAuditActivities(platform),

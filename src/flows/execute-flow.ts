@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { temporalWorkflowId } from '../messages/flow-batch.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { Platform } from '../process/platform.js';
@@ -9,7 +10,7 @@ import { validate } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing-run.js';
 import { checkRoles } from '../schemas/http/operation.js';
-import type { KnownWorkflow } from './known-workflows.js';
+import type { KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
 import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
@@ -20,12 +21,12 @@ type ExecutionDto = Static<typeof Execution>;
 
 /** How executions of a flow are shown (spec/flows.md R23). */
 export function executionView(
-  { flowId, name }: KnownWorkflow,
+  { flowId, name }: RecordedWorkflow,
   { temporal: { uiUrl, namespace } }: Platform,
 ): (record: ExecutionRecord) => ExecutionDto {
   return (record) => {
     const { id, status, startedAt, completedAt, input, output, error, actor } = record;
-    const place = `${encodeURIComponent(record.workflowId)}/${record.runId}`;
+    const place = `${encodeURIComponent(temporalWorkflowId(record.workflowId))}/${record.runId}`;
     return {
       executionId: id,
       workflowId: flowId,
@@ -73,7 +74,7 @@ async function startOf(
  * 403: a flow requires the same roles by its name as by its slug; flows of the catalog require
  * ADMIN.
  */
-function checkWorkflow({ roles }: Scope, known: KnownWorkflow): void {
+function checkWorkflow({ roles }: Scope, known: RecordedWorkflow): void {
   if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
 }
 
@@ -111,7 +112,7 @@ function failedExecution(error: unknown): string {
 export async function cancelExecution(
   scope: Scope,
   platform: Platform,
-  known: KnownWorkflow,
+  known: RecordedWorkflow,
   executionId: string,
 ): Promise<ExecutionDto> {
   const { workflow } = known;

@@ -32,8 +32,18 @@ export const knownWorkflows: readonly KnownWorkflow[] = [
   ...jobs.map((job) => ({ ...job, flowId: flowIdOf(job.name) })),
 ];
 
+/** Runs a flow for many start nodes: it has executions, and is started by the flow's slug alone. */
+const flowBatch = {
+  workflow: 'runFlowBatch',
+  name: 'flow-batch',
+  flowId: flowIdOf('flow-batch'),
+} as const;
+
+/** Whatever has executions that callers read. */
+export type RecordedWorkflow = KnownWorkflow | typeof flowBatch;
+
 /** Of these, the one of an id or name. 404: there is none. */
-function find<T extends KnownWorkflow>(known: readonly T[], key: string): T {
+function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
   const found = known.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
   if (found) return found;
   throw problem.notFound(`There is no workflow '${key}'.`);
@@ -41,3 +51,5 @@ function find<T extends KnownWorkflow>(known: readonly T[], key: string): T {
 
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
 export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
+export const findRecorded = (key: string): RecordedWorkflow =>
+  find<RecordedWorkflow>([...knownWorkflows, flowBatch], key);

@@ -14,7 +14,8 @@ import * as exportedAudit from './exports/audit.js';
 import * as exportedBilling from './exports/billing.js';
 import * as exportedUsage from './exports/usage.js';
 import * as flow from './flows/flow.js';
-import { flowBodies, flowOperations } from './flows/index.js';
+import * as flowBatch from './flows/flow-batch.js';
+import { flowBatchOperations, flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './usage/ingestion.js';
 import * as invoice from './billing/invoice.js';
 import * as invoiceExplanation from './billing/invoice-explanation.js';
@@ -61,6 +62,7 @@ export const operations = {
   wallet: wallet.walletOperations,
   invoice: invoice.invoiceOperations,
   flow: flowOperations,
+  flowBatch: flowBatchOperations,
   flowContract: execution.flowContractOperations,
   execution: execution.executionOperations,
   oauth: oauth.oauthOperations,
@@ -94,6 +96,7 @@ export const modules: readonly object[] = [
   paymentApplication,
   taxRate,
   flow,
+  flowBatch,
   flowBodies,
   envelope,
   execution,

@@ -4,7 +4,7 @@ import { shortSteps } from './runtime/proxies.js';
 
 /** Onboarding: the account (its id is that of the execution), its contact and its address, or a draft. */
 export const createAccount = (run: FlowRun<FlowInput>) =>
-  lastStep(shortSteps.onboardAccount, run, { ...run.input, accountId: run.executionId });
+  lastStep(shortSteps.onboardAccount, run, run.input);
 
 /** Changes an account; a draft is completed. */
 export const editAccount = (run: FlowRun<FlowInput>) =>

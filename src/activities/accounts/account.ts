@@ -6,19 +6,14 @@ import type { Platform } from '../../process/platform.js';
 import { getAccount } from '../../queries/accounts/account.js';
 import { accountFlows } from '../../schemas/flows/account.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
-import { flowStep } from '../flows/flow-step.js';
-import { actOn, deletedBy, startStep } from '../flows/start-node.js';
-
-/** The start node of onboarding, and the id of the account that it makes. */
-interface OnboardingCall extends FlowInput {
-  readonly accountId: string;
-}
+import { actOn, deletedBy, slugStep, startStep } from '../flows/start-node.js';
 
 export function accountActivities(platform: Platform) {
   return {
-    onboardAccount: flowStep(
+    onboardAccount: slugStep(
       platform,
-      (scope, { accountId, start: given, isDraft, draftId }: OnboardingCall) => {
+      'createAccount',
+      (scope, { start: given, isDraft, draftId }: FlowInput, accountId) => {
         const start = reviveInput(accountFlows.createAccount.start, structuredClone(given));
         const save = { entity: 'account', workflow: 'createAccount', start, isDraft } as const;
         return onboardAccount(scope, save, { accountId, draftId, start });

@@ -55,8 +55,8 @@ async function once<T>(
 }
 
 /** The scope of a step outside of its transaction. */
-function outerScope(platform: Platform, call: StepCall<unknown>): Scope {
-  const { tenantId, orgId, actor, requestId, callerRequestId } = call.run;
+export function outerScope(platform: Platform, run: FlowRun): Scope {
+  const { tenantId, orgId, actor, requestId, callerRequestId } = run;
   const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
   return { tenantId, orgId, roles: [], actor, requestId, callerRequestId, db, now: platform.now };
 }
@@ -67,6 +67,18 @@ function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
   return isOfStart ? inStartNames(found, currentPlace().workflow) : found;
 }
 
+/** What a step does in its transaction, for the execution of this id. */
+export type StepWork<Input, Output> = (
+  scope: Scope,
+  input: Input,
+  executionId: string,
+) => Promise<Output>;
+
+/** A step that is done in one transaction; batches of a flow do the same work for each item. */
+export type FlowStep<Input, Output> = ((call: StepCall<Input>) => Promise<Output>) & {
+  readonly work: StepWork<Input, Output>;
+};
+
 /**
  * Makes an activity of commands: `work` gets the scope of the step's single transaction, which all
  * commands join. Requests of this process that wait for the end of the flow are notified after the
@@ -74,9 +86,12 @@ function inCallersWords(found: Problem, { input }: StepCall<unknown>): Problem {
  */
 export const flowStep = <Input, Output>(
   platform: Platform,
-  work: (scope: Scope, input: Input) => Promise<Output>,
-): ((call: StepCall<Input>) => Promise<Output>) =>
-  preparedStep(platform, (_scope, input) => Promise.resolve(input), work);
+  work: StepWork<Input, Output>,
+): FlowStep<Input, Output> =>
+  Object.assign(
+    preparedStep(platform, (_scope, input: Input) => Promise.resolve(input), work),
+    { work },
+  );
 
 /**
  * A step that first does slow work outside the database and outside its transaction, so that no row
@@ -85,14 +100,14 @@ export const flowStep = <Input, Output>(
 export function preparedStep<Input, Prepared, Output>(
   platform: Platform,
   prepare: (scope: Scope, input: Input) => Promise<Prepared>,
-  work: (scope: Scope, prepared: Prepared) => Promise<Output>,
+  work: StepWork<Prepared, Output>,
 ): (call: StepCall<Input>) => Promise<Output> {
   return async (call) => {
     try {
-      const scope = outerScope(platform, call);
+      const scope = outerScope(platform, call.run);
       const prepared = await prepare(scope, call.input);
       const output = await scope.db.transaction((trx) =>
-        once(trx, scope, call, () => work(within(scope, trx), prepared)),
+        once(trx, scope, call, () => work(within(scope, trx), prepared, call.run.executionId)),
       );
       if (call.isLast === true) {
         platform.flowReplies.notify(call.run.executionId, { ok: true, output });

@@ -5,7 +5,7 @@ import type { Scope } from '../../kernel/scope.js';
 import type { Platform } from '../../process/platform.js';
 import { resolveStart } from '../../queries/flows/resolve-start.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
-import { flowStep } from './flow-step.js';
+import { flowStep, type FlowStep, type StepWork } from './flow-step.js';
 
 /** A start node that a step works with. */
 export interface ResolvedStart {
@@ -18,6 +18,16 @@ export interface ResolvedStart {
 /** The answer of a read-only call in draft mode. */
 export type Undone<Dto> = Dto & { readonly draft: true };
 
+/** The step of a flow that is called by its slug: one at a time, or many in a batch. */
+export type SlugStep<Input, Output> = FlowStep<Input, Output> & { readonly flow: FlowWorkflow };
+
+/** Makes work the step of a flow; its input includes that of calls by slug. */
+export const slugStep = <Input, Output>(
+  platform: Platform,
+  flow: FlowWorkflow,
+  work: StepWork<Input, Output>,
+): SlugStep<Input, Output> => Object.assign(flowStep(platform, work), { flow });
+
 /** Makes a command the step of a flow that is called with its start node. */
 export function startStep<Output>(
   platform: Platform,
@@ -25,7 +35,7 @@ export function startStep<Output>(
   work: (scope: Scope, start: ResolvedStart) => Promise<Output>,
 ) {
   const flow = flows[workflow];
-  return flowStep(platform, async (scope, { start, isDraft, draftId }: FlowInput) => {
+  return slugStep(platform, workflow, async (scope, { start, isDraft, draftId }: FlowInput) => {
     const resolved = await resolveStart(scope, flow, start);
     const save: FlowSave = { entity: flow.entity, workflow, start, isDraft };
     return work(scope, { resolved, save, draftId });

@@ -3,15 +3,14 @@ import { savePayment } from '../../commands/payments/payment-flow.js';
 import type { PaymentFlowInput } from '../../messages/payment-flow.js';
 import type { Platform } from '../../process/platform.js';
 import { readPayment } from '../../queries/payments/payment.js';
-import { flowStep } from '../flows/flow-step.js';
-import { deletedBy } from '../flows/start-node.js';
+import { deletedBy, slugStep } from '../flows/start-node.js';
 
 export function paymentActivities(platform: Platform) {
   return {
-    createPayment: flowStep(platform, (scope, input: PaymentFlowInput) =>
+    createPayment: slugStep(platform, 'savePayment', (scope, input: PaymentFlowInput) =>
       savePayment(scope, 'savePayment', input),
     ),
-    updatePayment: flowStep(platform, (scope, input: PaymentFlowInput) =>
+    updatePayment: slugStep(platform, 'editPayment', (scope, input: PaymentFlowInput) =>
       savePayment(scope, 'editPayment', input),
     ),
     deletePayment: deletedBy(platform, 'deletePayment', readPayment, deletePayment),

@@ -13,6 +13,7 @@ import { executionHandlers } from './flows/execution.js';
 import { exportHandlers } from './exports/export.js';
 import { flowContractHandlers } from './flows/flow-contract.js';
 import { flowHandlers } from './flows/flow.js';
+import { flowBatchHandlers } from './flows/flow-batch.js';
 import { ingestionHandlers } from './usage/ingestion.js';
 import { invoiceHandlers } from './billing/invoice.js';
 import { oauthHandlers } from './access/oauth.js';
@@ -55,6 +56,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   wallet: walletHandlers,
   invoice: invoiceHandlers,
   flow: flowHandlers,
+  flowBatch: flowBatchHandlers,
   flowContract: flowContractHandlers,
   execution: executionHandlers,
   oauth: oauthHandlers,

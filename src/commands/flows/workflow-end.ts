@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
 import { workflowIdOf } from '../../schemas/flows/flow-id.js';
-import { recordWebhookEvent, type WebhookOrigin } from '../webhooks/webhook-event.js';
+import { recordWebhookEvents, type WebhookOrigin } from '../webhooks/webhook-event.js';
 
 /** How an execution of a workflow ended. */
 export interface WorkflowEnd {
@@ -13,16 +13,27 @@ export interface WorkflowEnd {
 }
 
 /**
- * Records a webhook event for the end of an execution, whatever its outcome (docs/decisions/0090).
+ * Records a webhook event for the end of each execution, whatever its outcome
+ * (docs/decisions/0090).
  */
-export function recordWorkflowEnd(
+export function recordWorkflowEnds(
   trx: Knex.Transaction,
   from: WebhookOrigin,
-  { executionId, workflow, status, output = null }: WorkflowEnd,
+  ends: readonly WorkflowEnd[],
 ): Promise<void> {
-  return recordWebhookEvent(trx, from, {
-    event: 'workflow.completed',
-    recordId: executionId,
-    data: { workflowId: workflowIdOf(workflow), executionId, status, output },
-  });
+  const event = 'workflow.completed';
+  return recordWebhookEvents(trx, from, [event], () =>
+    ends.map(({ executionId, workflow, status, output = null }) => ({
+      event,
+      recordId: executionId,
+      data: { workflowId: workflowIdOf(workflow), executionId, status, output },
+    })),
+  );
 }
+
+/** The same for one execution. */
+export const recordWorkflowEnd = (
+  trx: Knex.Transaction,
+  from: WebhookOrigin,
+  end: WorkflowEnd,
+): Promise<void> => recordWorkflowEnds(trx, from, [end]);

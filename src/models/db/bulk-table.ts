@@ -7,6 +7,7 @@ import { decimalText } from '../../kernel/numbers/money.js';
 type ColumnType =
   | 'text'
   | 'json text'
+  | 'json'
   | 'jsonb'
   | 'uuid'
   | 'boolean'
@@ -107,7 +108,7 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
       });
       const joined = type === 'json text' ? joinJson(texts.map((text) => text ?? '')) : null;
       if (joined !== null) return { sqlName, array: splitJsonSql, expression, value: joined };
-      const isFree = type === 'text' || type === 'json text' || type === 'jsonb';
+      const isFree = ['text', 'json text', 'json', 'jsonb'].includes(type);
       const array = `?::${type === 'json text' ? 'text' : type}[]`;
       return { sqlName, array, expression, value: arrayLiteral(texts, isFree) };
     });

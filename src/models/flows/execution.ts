@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
+import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -32,6 +33,17 @@ export interface CompletedRun {
   readonly completedAt: Date;
 }
 
+/** The end of an item of a batch. */
+export interface EndedItem {
+  readonly id: string;
+  /** The id of the batch's workflow, and its place: `<workflow id>#<index>`. */
+  readonly workflowId: string;
+  readonly status: 'completed' | 'failed';
+  readonly input: object;
+  readonly output: unknown;
+  readonly error: FlowFailure | null;
+}
+
 /** Inserts an execution. Missing times are now; one that is running gets no end. */
 const insertSql = `
   insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id, status,
@@ -39,6 +51,36 @@ const insertSql = `
   values (:tenantId, :id, :runId, :workflow, :workflowId, :actor, :requestId, :status,
     :input, :output, :error, :answer, coalesce(:startedAt::timestamptz, now()),
     coalesce(:completedAt::timestamptz, case when :status::text <> 'running' then now() end))`;
+
+const itemTable = new BulkTable<{
+  readonly id: string;
+  readonly runId: string;
+  readonly workflow: string;
+  readonly workflowId: string;
+  readonly actor: string;
+  readonly requestId: string;
+  readonly status: string;
+  readonly input: string;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly answer: string | null;
+  readonly startedAt: Date;
+  readonly completedAt: Date;
+}>('execution', {
+  id: 'uuid',
+  runId: 'text',
+  workflow: 'text',
+  workflowId: 'text',
+  actor: 'text',
+  requestId: 'text',
+  status: 'text',
+  input: 'jsonb',
+  output: 'jsonb',
+  error: 'jsonb',
+  answer: 'json',
+  startedAt: 'timestamptz',
+  completedAt: 'timestamptz',
+});
 
 const unended = { output: null, error: null, answer: null, startedAt: null, completedAt: null };
 
@@ -160,6 +202,48 @@ export class Execution extends TenantModel {
            where tenant_id = ? and id = ?`,
       [...(isLast ? [text, text] : []), step, text, run.tenantId, run.executionId],
     );
+  }
+
+  /** Of these executions, those that have ended, with their outcomes. */
+  static async findEnds(
+    db: Knex,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, ExecutionStatus>> {
+    const rows = await sqlRows<{ id: string; status: ExecutionStatus }>(
+      db,
+      'select id, status from execution where tenant_id = ? and id = any(?::uuid[])',
+      [tenantId, ids],
+    );
+    return new Map(rows.map(({ id, status }) => [id, status]));
+  }
+
+  /** Records items of a batch with their outcomes, with one statement. */
+  static insertItems(
+    trx: Knex,
+    { tenantId, actor, requestId }: FlowRun,
+    { workflow, runId }: Pick<TemporalRun, 'workflow' | 'runId'>,
+    ends: readonly EndedItem[],
+    { startedAt, completedAt }: { readonly startedAt: Date; readonly completedAt: Date },
+  ): Promise<void> {
+    const rows = ends.map(({ input, output, error, ...end }) => {
+      const outputText = error === null ? stringifyJson(output ?? null) : null;
+      const errorText = error === null ? null : stringifyJson(error);
+      return {
+        ...end,
+        runId,
+        workflow,
+        actor,
+        requestId,
+        input: stringifyJson(input),
+        output: outputText,
+        error: errorText,
+        answer: errorText ?? outputText,
+        startedAt,
+        completedAt,
+      };
+    });
+    return itemTable.insert(trx, tenantId, rows);
   }
 
   /** Records the outcome of a flow, unless there is one; returns whether it was recorded. */

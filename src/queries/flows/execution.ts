@@ -1,5 +1,6 @@
 import { raw } from 'objection';
 import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
+import { mapInPortions } from '../../kernel/portions.js';
 import { parseJson } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -11,6 +12,7 @@ import { storedWeight } from '../lists/page-bytes.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 interface EndRow {
+  readonly id: string;
   readonly status: string;
   /** JSON as text: numbers keep all their digits. */
   readonly output: string | null;
@@ -22,29 +24,41 @@ const outputText = `case when output is not null then
   coalesce(case when error is null then answer::text end, output::text) end`;
 const errorText = 'case when error is not null then coalesce(answer::text, error::text) end';
 
-/** How an execution ended; `undefined` while it runs, or when nothing is known of it. */
-export async function findFlowOutcome(
-  { db, tenantId }: Scope,
-  executionId: string,
-): Promise<FlowOutcome | undefined> {
-  const rows = await sqlRows<EndRow>(
-    db.read,
-    `select status, ${outputText} as output, ${errorText} as error
-     from execution where tenant_id = ? and id = ?`,
-    [tenantId, executionId],
-  );
-  const [row] = rows;
-  if (!row || row.status === 'running') return undefined;
-  if (row.status === 'completed') return { ok: true, output: parseJson(row.output ?? 'null') };
-  const failure = row.error === null ? undefined : parseJson(row.error);
+/** The outcome of an execution that has ended. */
+function outcomeOf({ status, output, error }: EndRow): FlowOutcome {
+  if (status === 'completed') return { ok: true, output: parseJson(output ?? 'null') };
+  const failure = error === null ? undefined : parseJson(error);
   return {
     ok: false,
     failure: (failure as FlowFailure | undefined) ?? {
       kind: 'conflict',
-      message: `The execution is ${row.status}.`,
+      message: `The execution is ${status}.`,
       details: {},
     },
   };
+}
+
+/** How executions ended, by their ids; those that run, or that nothing is known of, are left out. */
+export async function findFlowOutcomes(
+  { db, tenantId }: Scope,
+  executionIds: readonly string[],
+): Promise<ReadonlyMap<string, FlowOutcome>> {
+  const rows = await sqlRows<EndRow>(
+    db.read,
+    `select id, status, ${outputText} as output, ${errorText} as error
+     from execution where tenant_id = ? and id = any(?::uuid[]) and status <> 'running'`,
+    [tenantId, executionIds],
+  );
+  const outcomes = await mapInPortions(rows, (row) => [row.id, outcomeOf(row)] as const);
+  return new Map(outcomes);
+}
+
+/** How an execution ended; `undefined` while it runs, or when nothing is known of it. */
+export async function findFlowOutcome(
+  scope: Scope,
+  executionId: string,
+): Promise<FlowOutcome | undefined> {
+  return (await findFlowOutcomes(scope, [executionId])).get(executionId);
 }
 
 /** Whether the latest execution under a workflow id has ended, as far as the database knows. */

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { isUuid } from '../../kernel/id.js';
-import { problem } from '../../kernel/problem.js';
+import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { findByNaturalKeys } from './natural-key.js';
 import type { Operation } from '../../schemas/http/operation.js';
@@ -68,11 +68,11 @@ function findNamed(value: unknown, { path, record }: Place, field: string): Name
     : [];
 }
 
-/** Replaces natural keys by ids, with one query for each kind of record. */
+/** Replaces natural keys by ids, with one query for each kind of record; `refuse` may throw. */
 async function resolve(
   scope: Scope,
   named: readonly Named[],
-  refuse: (one: Named) => Error,
+  refuse: (one: Named) => void,
 ): Promise<void> {
   for (const record of new Set(named.map((one) => one.record))) {
     const ofRecord = named.filter((one) => one.record === record);
@@ -80,8 +80,8 @@ async function resolve(
     const ids = await findByNaturalKeys(scope, record, texts);
     for (const one of ofRecord) {
       const id = ids.get(one.text);
-      if (id === undefined) throw refuse(one);
-      one.owner[one.name] = id;
+      if (id === undefined) refuse(one);
+      else one.owner[one.name] = id;
     }
   }
 }
@@ -96,6 +96,26 @@ export async function resolveNaturalKeys(
   if (named.length > 0) await resolveNamed(scope, named);
 }
 
+/**
+ * The same for many values that stand alone: those with a key that does not resolve are returned
+ * with their problem.
+ */
+export async function resolveEach(
+  scope: Scope,
+  schema: TSchema,
+  values: readonly object[],
+): Promise<ReadonlyMap<object, Problem>> {
+  const problems = new Map<object, Problem>();
+  const owners = new Map<Named, object>();
+  for (const value of values) {
+    for (const one of namedIn(schema, value)) owners.set(one, value);
+  }
+  await resolve(scope, [...owners.keys()], (one) => {
+    problems.set(owners.get(one) ?? {}, namesNothing(one));
+  });
+  return problems;
+}
+
 const nobody: readonly Named[] = [];
 
 function namedIn(schema: TSchema | undefined, value: unknown): readonly Named[] {
@@ -104,10 +124,13 @@ function namedIn(schema: TSchema | undefined, value: unknown): readonly Named[] 
   return places.length === 0 ? nobody : places.flatMap((place) => findNamed(value, place, ''));
 }
 
+const namesNothing = ({ field, record, text }: Named): Problem =>
+  problem.validation(`'${field}' names no ${record}: '${text}'`, { field, value: text });
+
 async function resolveNamed(scope: Scope, named: readonly Named[]): Promise<void> {
-  await resolve(scope, named, ({ field, record, text }) =>
-    problem.validation(`'${field}' names no ${record}: '${text}'`, { field, value: text }),
-  );
+  await resolve(scope, named, (one) => {
+    throw namesNothing(one);
+  });
 }
 
 interface Input {
@@ -140,8 +163,8 @@ async function resolveAll(
   inPath: readonly Named[],
   elsewhere: readonly (readonly Named[])[],
 ): Promise<void> {
-  await resolve(scope, inPath, ({ record, text }) =>
-    problem.notFound(`There is no ${record} '${text}'.`),
-  );
+  await resolve(scope, inPath, ({ record, text }) => {
+    throw problem.notFound(`There is no ${record} '${text}'.`);
+  });
   for (const named of elsewhere) await resolveNamed(scope, named);
 }

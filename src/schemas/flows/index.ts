@@ -1,4 +1,5 @@
 import { flowOperation, type Flow } from './flow.js';
+import { flowBatchOperation } from './flow-batch.js';
 import { accountFlows } from './account.js';
 import { contractFlows } from './contract.js';
 import { paymentFlows } from './payment.js';
@@ -26,7 +27,12 @@ export const flowOperations = Object.fromEntries(
   flowList.map(([workflow, flow]) => [workflow, flowOperation(workflow, flow)]),
 ) as Readonly<Record<FlowWorkflow, ReturnType<typeof flowOperation>>>;
 
-/** The bodies of these operations, as the OpenAPI document names them: `CreateAccountStart`. */
+/** The operations that run them for many start nodes at once, by workflow. */
+export const flowBatchOperations = Object.fromEntries(
+  flowList.map(([workflow, flow]) => [workflow, flowBatchOperation(workflow, flow)]),
+) as Readonly<Record<FlowWorkflow, ReturnType<typeof flowBatchOperation>>>;
+
+/** The bodies of the former, as the OpenAPI document names them: `CreateAccountStart`. */
 export const flowBodies: Readonly<Record<string, object>> = Object.fromEntries(
   flowList.map(([workflow]) => [
     `${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}Start`,

@@ -13,7 +13,7 @@ const billingFields = {
 const BillingError = Type.Object(billingFields, { description: 'An error of the billing API.' });
 
 /** The same of a flow, with the execution that failed (spec/flows.md R8). */
-const FlowError = Type.Object(
+export const FlowError = Type.Object(
   {
     ...billingFields,
     flowExecutionId: Type.Optional(

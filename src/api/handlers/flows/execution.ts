@@ -1,7 +1,7 @@
 import { getExecution, listExecutions } from '../../../queries/flows/execution.js';
 import type { Operations } from '../../../schemas/index.js';
 import { cancelExecution, executeFlow, executionView } from '../../../flows/execute-flow.js';
-import { findWorkflow, knownWorkflows } from '../../../flows/known-workflows.js';
+import { findRecorded, findWorkflow, knownWorkflows } from '../../../flows/known-workflows.js';
 import { presentWorkflow } from '../../presenters/flow-contract.js';
 import type { Handlers } from '../../mount.js';
 
@@ -14,16 +14,16 @@ export const executionHandlers: Handlers<Operations['execution']> = {
   execute: ({ params, body, idempotencyKey }, scope, platform) =>
     executeFlow(scope, platform, findWorkflow(params.workflowId), body, idempotencyKey),
   list: async ({ params, query: { limit, offset, status } }, scope, platform) => {
-    const known = findWorkflow(params.workflowId);
+    const known = findRecorded(params.workflowId);
     const view = executionView(known, platform);
     const listed = await listExecutions(scope, known.workflow, status, { limit, offset });
     return { ...listed, items: listed.items.map(view) };
   },
   get: async ({ params }, scope, platform) => {
-    const known = findWorkflow(params.workflowId);
+    const known = findRecorded(params.workflowId);
     const record = await getExecution(scope, known.workflow, params.executionId);
     return executionView(known, platform)(record);
   },
   cancel: ({ params }, scope, platform) =>
-    cancelExecution(scope, platform, findWorkflow(params.workflowId), params.executionId),
+    cancelExecution(scope, platform, findRecorded(params.workflowId), params.executionId),
 };

@@ -1,0 +1,196 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { recordWorkflowEnds } from '../../commands/flows/workflow-end.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import { isRepeatable } from '../../kernel/sql-state.js';
+import {
+  itemWorkflowId,
+  type FlowBatchCounts,
+  type FlowBatchInput,
+  type FlowBatchItem,
+  type FlowBatchPart,
+} from '../../messages/flow-batch.js';
+import { itemExecutionId } from '../../queries/flows/flow-batch.js';
+import {
+  problemFailureType,
+  type FlowFailure,
+  type FlowInput,
+  type FlowRun,
+} from '../../messages/flow-run.js';
+import { Execution, type EndedItem } from '../../models/flows/execution.js';
+import type { Platform } from '../../process/platform.js';
+import { resolveEach } from '../../queries/keys/natural-keys.js';
+import { flowBody } from '../../schemas/flows/flow.js';
+import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
+import { activityFailure, flowFailure } from '../failure.js';
+import { currentPlace, flowStep, outerScope, type StepCall, type StepWork } from './flow-step.js';
+import { inStartNames } from './start-names.js';
+import type { SlugStep } from './start-node.js';
+
+/** An item with the id of its execution. */
+interface Item extends FlowBatchItem {
+  readonly executionId: string;
+}
+
+/** Some items to run. */
+type Part = StepCall<FlowBatchPart> & { readonly run: FlowRun<FlowBatchInput> };
+
+/** Attempts of a transaction that fails because of others that hold its rows in another order. */
+const contestsMax = 5;
+
+const internal: FlowFailure = {
+  kind: 'internal',
+  message: 'Something went wrong on our side.',
+  details: {},
+};
+
+/** What a caller is told of an error of an item; undefined where the item may yet succeed. */
+function failureOf(error: unknown, flow: string): FlowFailure | undefined {
+  const found = activityFailure(error, (one) => inStartNames(one, flow));
+  if (!(found instanceof ApplicationFailure)) return internal;
+  return found.type === problemFailureType ? (found.details?.[0] as FlowFailure) : undefined;
+}
+
+/** Runs items of one step of a batch: in one transaction where all succeed. */
+class ItemRun {
+  readonly #platform: Platform;
+  readonly #run: FlowRun<FlowBatchInput>;
+  readonly #scope: Scope;
+  readonly #work: StepWork<FlowInput, unknown>;
+
+  constructor(
+    platform: Platform,
+    run: FlowRun<FlowBatchInput>,
+    work: StepWork<FlowInput, unknown>,
+  ) {
+    this.#platform = platform;
+    this.#run = run;
+    this.#scope = outerScope(platform, run);
+    this.#work = work;
+  }
+
+  /**
+   * Does what is not done yet. An item that fails undoes the transaction that it is in, so the
+   * items are divided in halves until it is alone: then its failure is recorded.
+   */
+  async run(items: readonly Item[]): Promise<void> {
+    const [first] = items;
+    if (first === undefined) return;
+    try {
+      await this.#together(items);
+    } catch (error) {
+      const failure = failureOf(error, this.#run.input.flow);
+      if (failure === undefined) throw activityFailure(error);
+      if (items.length === 1) {
+        if (failure === internal) this.#log(error, first);
+        return this.fail(first, failure);
+      }
+      const half = Math.ceil(items.length / 2);
+      await this.run(items.slice(0, half));
+      await this.run(items.slice(half));
+    }
+  }
+
+  #log(err: unknown, { executionId }: Item): void {
+    const { requestId, tenantId } = this.#run;
+    this.#platform.log.error({ err, executionId, requestId, tenantId }, 'an item failed');
+  }
+
+  async #together(items: readonly Item[]): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#record(items, async (scope, { input, executionId }) => {
+          const output = await this.#work(scope, input, executionId);
+          return { status: 'completed', output, error: null };
+        });
+      } catch (error) {
+        if (!isRepeatable(error) || attempt === contestsMax) throw error;
+      }
+    }
+  }
+
+  /** Records that an item failed, unless it has ended. */
+  fail(item: Item, error: FlowFailure): Promise<void> {
+    return this.#record([item], () => Promise.resolve({ status: 'failed', output: null, error }));
+  }
+
+  /**
+   * Does and records items in one transaction. It locks the execution of the batch, so that two
+   * attempts of one step do not do an item twice.
+   */
+  #record(
+    items: readonly Item[],
+    end: (scope: Scope, item: Item) => Promise<Pick<EndedItem, 'status' | 'output' | 'error'>>,
+  ): Promise<void> {
+    const { flow: workflow, items: all } = this.#run.input;
+    const run = { ...this.#run, input: { flow: workflow, items: all.length } };
+    const place = currentPlace();
+    const startedAt = this.#platform.now();
+    return this.#scope.db.transaction(async (trx) => {
+      await Execution.begin(trx, run, place, 'items');
+      const ids = items.map(({ executionId }) => executionId);
+      const known = await Execution.findEnds(trx, run.tenantId, ids);
+      const scope = within(this.#scope, trx);
+      const ends: EndedItem[] = [];
+      for (const item of items) {
+        if (known.has(item.executionId)) continue;
+        const { index, executionId: id } = item;
+        const workflowId = itemWorkflowId(place.workflowId, index);
+        ends.push({ id, workflowId, input: item.input, ...(await end(scope, item)) });
+      }
+      const at = { startedAt, completedAt: this.#platform.now() };
+      const { runId } = place;
+      await Execution.insertItems(trx, run, { workflow, runId }, ends, at);
+      await recordWorkflowEnds(
+        trx,
+        scope,
+        ends.map(({ id: executionId, status, output }) => ({
+          executionId,
+          workflow,
+          status,
+          output,
+        })),
+      );
+    });
+  }
+}
+
+export function flowBatchActivities(
+  platform: Platform,
+  steps: readonly SlugStep<never, unknown>[],
+) {
+  const works = new Map<string, StepWork<never, unknown>>(
+    steps.map((step) => [step.flow, step.work]),
+  );
+  for (const flow of Object.keys(flows)) {
+    if (!works.has(flow)) throw new Error(`The flow ${flow} has no step: see slugStep.`);
+  }
+  return {
+    /** Runs some items of a batch; those that an earlier attempt has done stay as they are. */
+    async runFlowItems({ run, input: { from, end } }: Part): Promise<FlowBatchCounts> {
+      const items = run.input.items.slice(from, end).map((item) => ({
+        ...item,
+        executionId: itemExecutionId(run.executionId, item.index),
+      }));
+      const flow = run.input.flow as FlowWorkflow;
+      const work = works.get(flow) as StepWork<FlowInput, unknown>;
+      const scope = outerScope(platform, run);
+      const itemRun = new ItemRun(platform, run, work);
+      try {
+        const starts = items.map((item) => item.input.start);
+        const refused = await resolveEach(scope, flowBody(flows[flow]), starts);
+        for (const item of items) {
+          const found = refused.get(item.input.start);
+          if (found) await itemRun.fail(item, flowFailure(found));
+        }
+        await itemRun.run(items.filter((item) => !refused.has(item.input.start)));
+        const ids = items.map(({ executionId }) => executionId);
+        const statuses = [...(await Execution.findEnds(scope.db.read, run.tenantId, ids)).values()];
+        const completed = statuses.filter((status) => status === 'completed').length;
+        return { completed, failed: statuses.length - completed };
+      } catch (error) {
+        throw activityFailure(error);
+      }
+    },
+    endFlowBatch: flowStep(platform, (_scope, counts: FlowBatchCounts) => Promise.resolve(counts)),
+  };
+}

@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import { flowList } from '../../src/schemas/flows/index.js';
+import { makeAccount } from '../support/billing/accounts.js';
+import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
+import { external } from '../support/servers/instance.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+
+const path = `${external}/run/billing/payment/create/batch`;
+
+const payment = (reference: string, rest: object = {}) => ({
+  account_id: 'payer',
+  amount: 12.5,
+  currency_id: 'USD',
+  payment_date: '2026-04-30',
+  payment_method: 'Cash',
+  payment_reference: reference,
+  ...rest,
+});
+
+describe('a flow for many start nodes at once', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
+  beforeEach(() => makeAccount(tenant, { name: 'Payer', externalId: 'payer' }));
+
+  const countPayments = async (): Promise<number> =>
+    (await tenant.get(`${external}/payments`).expect(200)).body.data.totalElements;
+
+  // spec/flows.md R39
+  it('carries out the good ones, and answers each bad one in its place as if it were alone', async () => {
+    const data = [
+      payment('P-0'),
+      payment('P-1', { amount: -1 }),
+      payment('P-2', { account_id: 'nobody' }),
+      payment('P-0'),
+      payment('P-4'),
+      ['no start node'],
+    ];
+    const { body } = await tenant.post(path, { data }).expect(200);
+    expect(body).to.include({ success: false, totalProcessed: 6, completed: 2, failed: 4 });
+    const [first, negative, unknown, twice, last, text] = body.data;
+    expect(first.output).to.include({ paymentReference: 'P-0', amount: 12.5 });
+    expect(last.output).to.include({ paymentReference: 'P-4', amount: 12.5 });
+    expect(negative).to.deep.include({ index: 1 });
+    for (const [item, start, status] of [
+      [negative, data[1], 400],
+      [unknown, data[2], 400],
+      [twice, data[3], 409],
+      [text, data[5], 400],
+    ] as const) {
+      const alone = await tenant.post(path.replace('/batch', ''), start as object).expect(status);
+      const { flowExecutionId: ours, ...error } = item.error;
+      const { flowExecutionId: theirs, ...expected } = alone.body;
+      expect(error).to.deep.equal(expected);
+      expect(typeof ours).to.equal(typeof theirs);
+    }
+    expect(await countPayments()).to.equal(2);
+  });
+
+  // spec/flows.md R40
+  it('gives each an execution of its own, and shows the batch as one', async () => {
+    const data = [payment('A'), payment('A'), payment('B')];
+    const { body } = await tenant.post(path, { data }).expect(200);
+    const executions = '/v1/workflows/payment-save/executions';
+    const [a, again, b] = body.data;
+    const read = async (id: string) => (await tenant.get(`${executions}/${id}`).expect(200)).body;
+    const done = await read(a.flowExecutionId);
+    expect(done).to.deep.include({ status: 'completed', output: a.output, input: data[0] });
+    expect(await read(again.error.flowExecutionId)).to.deep.include({ status: 'failed' });
+    const { body: listed } = await tenant.get(executions).expect(200);
+    expect(listed.pagination.total).to.equal(3);
+    const { body: batches } = await tenant.get('/v1/workflows/flow-batch/executions').expect(200);
+    expect(batches.data).to.have.length(1);
+    expect(batches.data[0]).to.deep.include({
+      status: 'completed',
+      output: { completed: 2, failed: 1 },
+    });
+    // Temporal knows the batch alone.
+    const { temporalUrl } = await read(b.flowExecutionId);
+    expect(temporalUrl).to.equal(batches.data[0].temporalUrl);
+  });
+
+  // spec/flows.md R39
+  it('carries them out in their order', async () => {
+    const payer = `${external}/accounts/payer?isExternal=true`;
+    const { body: account } = await tenant.get(payer).expect(200);
+    const data = Array.from({ length: 120 }, (_each, index) => ({
+      id: account.id,
+      name: `Name ${index}`,
+    }));
+    const { body } = await tenant
+      .post(`${external}/run/billing/account/edit/batch`, { data })
+      .expect(200);
+    expect(body).to.include({ success: true, completed: 120 });
+    const names = body.data.map(({ output }: { output: { name: string } }) => output.name);
+    expect(names).to.deep.equal(data.map(({ name }) => name));
+    const { body: after } = await tenant.get(payer).expect(200);
+    expect(after.name).to.equal('Name 119');
+  });
+
+  // spec/flows.md R33
+  it('has one effect and one answer under a key, and is another request with other nodes', async () => {
+    const send = (data: object[]) => tenant.post(path, { data }).set('Idempotency-Key', 'once');
+    const data = [payment('A'), payment('A'), payment('B', { amount: -1 })];
+    const first = await send(data).expect(200);
+    const again = await send(data).expect(200);
+    expect(again.text).to.equal(first.text);
+    expect(await countPayments()).to.equal(1);
+    await send([payment('A')]).expect(409);
+  });
+
+  // spec/flows.md R39
+  it('takes 1 to 1,000', async () => {
+    for (const data of [[], Array.from({ length: 1_001 }, () => ({}))]) {
+      const { body } = await tenant.post(path, { data }).expect(400);
+      expect(body.message).to.include("'data'");
+    }
+    await tenant.post(path, { data: [payment('A')], draftMode: true }).expect(400);
+    await tenant.post(`${path}?draftMode=true`, { data: [payment('A')] }).expect(400);
+  });
+});
+
+describe('every flow in a batch', () => {
+  const instance = useInstance({ withWorkers: true });
+
+  for (const [workflow, { slug }] of flowList) {
+    // spec/flows.md R39
+    it(`${slug} leaves the rows that it leaves alone`, async () => {
+      const [alone, many] = [await instance.tenant(), await instance.tenant()];
+      const run = `${external}/run/${slug}`;
+      await alone.post(run, starts[workflow](await prepareRecords(alone))).expect(200);
+      const data = [{ unknown: true }, starts[workflow](await prepareRecords(many))];
+      const { body } = await many.post(`${run}/batch`, { data }).expect(200);
+      expect(body, JSON.stringify(body.data)).to.include({ completed: 1, failed: 1 });
+      const { databaseUrl } = instance;
+      const records = async (id: string) =>
+        (await rowsOf(id, databaseUrl)).filter((row) => !row.startsWith('execution'));
+      expect(await records(many.id)).to.deep.equal(await records(alone.id));
+    });
+  }
+});
