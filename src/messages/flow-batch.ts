@@ -6,7 +6,7 @@ export interface FlowBatchItem {
   readonly input: FlowInput;
 }
 
-/** Input of the workflow that runs a flow for many start nodes (spec/flows.md R37). */
+/** Input of the workflow that runs a flow for many start nodes (spec/flows.md R39). */
 export interface FlowBatchInput {
   /** The flow, by the name of its workflow. */
   readonly flow: string;

@@ -5,10 +5,10 @@ import { isAway, persist } from './runtime/persistence.js';
 import { shortSteps } from './runtime/proxies.js';
 
 /** Items of one step: well below the timeout of a local activity, even if each takes 100 ms. */
-const portion = 50;
+const portion = 100;
 
 /**
- * Runs a flow for many start nodes, in their order (spec/flows.md R37). Each has an execution of
+ * Runs a flow for many start nodes, in their order (spec/flows.md R39). Each has an execution of
  * its own; one that fails does not keep the others from being done.
  */
 export async function runFlowBatch(run: FlowRun<FlowBatchInput>): Promise<FlowBatchCounts> {

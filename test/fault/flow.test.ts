@@ -43,6 +43,30 @@ describe('flows, when the n-th step fails after its commit', () => {
     }).timeout(120_000);
   }
 
+  // spec/flows.md R31
+  it('a batch leaves the same rows', async () => {
+    const run = async (nth: number) => {
+      const tenant = await instance.tenant();
+      const ids = await prepareRecords(tenant);
+      // Three steps, and a bad one in the second.
+      const data = Array.from({ length: 250 }, (_each, index) => ({
+        ...starts.savePayment({ ...ids, suffix: `-${index === 150 ? 0 : index}` }),
+      }));
+      steps = 0;
+      failing = nth;
+      const path = `${external}/run/billing/payment/create/batch`;
+      const { body } = await tenant.post(path, { data }).expect(200);
+      failing = 0;
+      expect(body).to.include({ completed: 249, failed: 1 });
+      return rowsOf(tenant.id, instance.databaseUrl);
+    };
+    const expected = await run(0);
+    expect(steps).to.equal(4);
+    for (let nth = 1; nth <= 4; nth += 1) {
+      expect(await run(nth), `step ${nth}`).to.deep.equal(expected);
+    }
+  }).timeout(120_000);
+
   // spec/flows.md R14
   // spec/flows.md R32
   it('onboarding that fails halfway leaves nothing, and its execution says so', async () => {

@@ -73,4 +73,42 @@ describe('killed in the middle of every flow', function () {
     });
     expect(Math.min(...answers)).to.be.lessThan(flowList.length);
   });
+
+  // spec/flows.md R31
+  it('and of a batch: each payment is saved once, and every answer is there', async () => {
+    const token = await product.token('kill-batch');
+    const accounts = `${external}/accounts`;
+    const made = await product.send(token, accounts, { body: { name: 'P', externalId: 'payer' } });
+    expect(made.status).to.equal(201);
+    const data = Array.from({ length: 1_000 }, (_each, index) => ({
+      account_id: 'payer',
+      amount: 1.25,
+      currency_id: 'USD',
+      payment_date: '2026-04-30',
+      payment_method: 'Cash',
+      payment_reference: `K-${index}`,
+    }));
+    const path = `${external}/run/billing/payment/create/batch`;
+    const send = () => product.send(token, path, { body: { data }, key: 'once' });
+    const lost = send().then(
+      () => 'answered',
+      () => 'lost',
+    );
+    await wait(1_000);
+    await product.kill();
+    await product.launch();
+    expect(await lost).to.equal('lost');
+    const found = await product.query<{ count: string }>(
+      `select count(*) from payment where tenant_id = 'kill-batch'`,
+    );
+    tellFigures({ 'payments saved before the kill': found[0]?.count ?? '' });
+    const answer = await send();
+    const body = (await answer.json()) as { completed: number; data: { output: object }[] };
+    expect(body.completed).to.equal(1_000);
+    expect(body.data[999]?.output).to.include({ paymentReference: 'K-999' });
+    const { data: listed } = (await (
+      await product.send(token, `${external}/payments?size=1`, { method: 'GET' })
+    ).json()) as { data: { totalElements: number } };
+    expect(listed.totalElements).to.equal(1_000);
+  });
 });

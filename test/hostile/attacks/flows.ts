@@ -38,6 +38,38 @@ export const flowAttacks: readonly Attack[] = [
     run: executing('billing-run', { ...october, dryRun: true }, false),
   },
   {
+    name: 'batches of 1,000 payments',
+    operations: ['runSavePaymentBatch'],
+    isShort: true,
+    async run(attacker) {
+      await attacker.flood((index) => ({
+        path: `${external}/run/billing/payment/create/batch`,
+        method: 'POST',
+        body: textOf({
+          data: times(1_000, (place) => ({
+            account_id: accountIdOf(place % 2_000),
+            amount: 1,
+            currency_id: 'USD',
+            payment_date: '2026-10-05',
+            payment_method: 'ACH',
+            payment_reference: `${attacker.stamp}-${index}-${place}`,
+          })),
+        }),
+      }));
+    },
+  },
+  {
+    name: 'batches of 1,000 start nodes that all fail',
+    operations: ['runEditAccountBatch'],
+    async run(attacker) {
+      await attacker.flood(() => ({
+        path: `${external}/run/billing/account/edit/batch`,
+        method: 'POST',
+        body: textOf({ data: times(1_000, () => ({ id: crypto.randomUUID(), name: 'x' })) }),
+      }));
+    },
+  },
+  {
     name: 'audits of 20,000 events, asynchronous',
     operations: ['executeWorkflow'],
     run: executing('audit-usage', { periodStart: '2026-10-01', periodEnd: '2026-11-20' }, true),
