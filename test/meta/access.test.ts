@@ -23,7 +23,7 @@ const operators = [
   // The flows of accounts, contracts and payments; those of services change prices.
   ...flowList
     .filter(([, { slug }]) => !slug.startsWith('billing/service/'))
-    .map(([, { slug }]) => `POST /run/${slug}`),
+    .flatMap(([, { slug }]) => [`POST /run/${slug}`, `POST /run/${slug}/batch`]),
   'POST /v1/workflows/{workflowId}/execute',
   'POST /v1/workflows/{workflowId}/executions/{executionId}/cancel',
   'POST /accounts',

@@ -49,6 +49,7 @@ export const flowBatchOperation = (workflow: string, declared: Flow) =>
       'with its Idempotency-Key, a batch is answered as the first time.',
     idempotency: 'flow',
     weight: 'heavy',
+    isAddition: true,
     access: declared.entity === 'service' ? 'admin' : 'operator',
     body: Type.Object(
       {

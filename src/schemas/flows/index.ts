@@ -32,10 +32,13 @@ export const flowBatchOperations = Object.fromEntries(
   flowList.map(([workflow, flow]) => [workflow, flowBatchOperation(workflow, flow)]),
 ) as Readonly<Record<FlowWorkflow, ReturnType<typeof flowBatchOperation>>>;
 
-/** The bodies of the former, as the OpenAPI document names them: `CreateAccountStart`. */
+const titleOf = (workflow: string): string =>
+  `${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}`;
+
+/** The bodies of both, as the OpenAPI document names them: `CreateAccountStart`, `...Batch`. */
 export const flowBodies: Readonly<Record<string, object>> = Object.fromEntries(
-  flowList.map(([workflow]) => [
-    `${workflow.charAt(0).toUpperCase()}${workflow.slice(1)}Start`,
-    flowOperations[workflow].body,
+  flowList.flatMap(([workflow]) => [
+    [`${titleOf(workflow)}Start`, flowOperations[workflow].body],
+    [`${titleOf(workflow)}Batch`, flowBatchOperations[workflow].body],
   ]),
 );

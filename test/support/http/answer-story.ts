@@ -1,4 +1,4 @@
-import { flowList, flowOperations } from '../../../src/schemas/flows/index.js';
+import { flowBatchOperations, flowList, flowOperations } from '../../../src/schemas/flows/index.js';
 import { examples } from '../../../src/schemas/http/examples.js';
 import { idempotencyOf, type Operation } from '../../../src/schemas/http/operation.js';
 import { startWorkers } from '../../../src/worker/main.js';
@@ -6,7 +6,7 @@ import { checkAnswer, declaredOperations } from './answers.js';
 import { external, type TestInstance, type TestTenant } from '../servers/instance.js';
 import { sendRaw } from './raw.js';
 import { openReceiver, waitUntilDelivered } from '../servers/receiver.js';
-import { makeRecords } from '../billing/flow-starts.js';
+import { makeRecords, starts } from '../billing/flow-starts.js';
 import { waitUntilRated } from '../billing/usage.js';
 import { addGrant, addOauthClient, bodyIn, pathIn, queryIn, type Places } from './world.js';
 
@@ -243,7 +243,7 @@ const flowsApart = flowList.filter(
   ([workflow, { isAddition }]) => isAddition === true || workflow.startsWith('delete'),
 );
 
-/** Runs these flows, each on records of its own that nothing needs. */
+/** Runs these flows, and a batch of every flow, each on records of its own that nothing needs. */
 async function runApart(story: Story, tenant: TestTenant): Promise<void> {
   const make = async (path: string, body: object): Promise<string> =>
     (await tenant.post(`${external}${path}`, body).expect(201)).body.id;
@@ -253,6 +253,10 @@ async function runApart(story: Story, tenant: TestTenant): Promise<void> {
       Object.entries(ids).map(([entity, id]) => [`${entity}Id`, id]),
     );
     await story.call(flowOperations[workflow].id, { params });
+  }
+  for (const [workflow] of flowList) {
+    const data = [starts[workflow](await makeRecords(make, ` of a batch of ${workflow}`))];
+    await story.call(flowBatchOperations[workflow].id, { body: { data } });
   }
 }
 
@@ -275,7 +279,10 @@ export async function tellStory(
     await addOauthClient(tenant, story.references);
     story.params['grantId'] = await addGrant(tenant, story.references);
     // What writes, then what reads, as they are declared; what deletes comes last.
-    const idsApart = flowsApart.map<string>(([workflow]) => flowOperations[workflow].id);
+    const idsApart = [
+      ...flowsApart.map<string>(([workflow]) => flowOperations[workflow].id),
+      ...Object.values(flowBatchOperations).map<string>(({ id }) => id),
+    ];
     const left = declaredOperations.filter(
       (one) => answersJson(one) && !/delete|void/i.test(one.id) && !idsApart.includes(one.id),
     );
