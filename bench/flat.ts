@@ -1,6 +1,7 @@
 import pg from 'pg';
 import {
   accountIdOf,
+  fillSearch,
   fillTenant,
   serviceIdOf,
   type Filling,
@@ -106,6 +107,7 @@ async function fill(bench: Bench): Promise<void> {
     bench.tell(`filling ${filling.tenantId} with ${filling.events} rated events`);
     await db.query('insert into tenant (id, name) values ($1, $1)', [filling.tenantId]);
     await fillTenant(db, filling);
+    await fillSearch(db, filling.tenantId);
     await fillRecords(bench, db, filling);
   }
   // What autovacuum does within minutes: a measurement does not wait for it.

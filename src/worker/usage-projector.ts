@@ -7,9 +7,10 @@ import {
 import type { Platform } from '../process/platform.js';
 import { Watch } from './watch.js';
 
-const projectMs = 500;
+/** Waiting saves WAL: a total that many deltas change is written once. Answers add what waits. */
+const projectMs = 3_000;
 /** Maximum steps for one tenant before the others have their turn. */
-const stepsMax = 20;
+const stepsMax = 100;
 
 type Step = (platform: Platform, tenantId: string) => Promise<boolean>;
 

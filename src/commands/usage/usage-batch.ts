@@ -18,6 +18,7 @@ import { readMessage, type ReadMessage } from '../../queries/usage/usage-message
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import { chargeOf } from '../../queries/usage/rated-transaction.js';
 import type { RatedDimension, RatingPlan } from '../../rating/index.js';
+import { insertSearchedIds } from '../../models/usage/usage-search.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
@@ -272,6 +273,8 @@ export class UsageBatch {
     await UsageEvent.insertMany(trx, tenantId, this.#inserted);
     await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
     await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
+    const charged = new Set(this.#transactions.map(({ externalTranId }) => externalTranId));
+    await insertSearchedIds(trx, tenantId, charged);
     await UsageCounter.write(trx, tenantId, counters);
     await this.#totals.write(trx, tenantId);
     const written = [...this.#updated.values(), ...this.#inserted];

@@ -2,9 +2,10 @@ import type { Knex } from 'knex';
 import { jsonSeparatorSql } from '../../kernel/text/postgres-array.js';
 import { groupCountMax } from '../../messages/usage-message-group.js';
 import { sqlRows } from '../db/sql-rows.js';
+import { searchedIdsMax } from './usage-search.js';
 
 /** What is moved from the form in which an earlier version wrote it (docs/decisions/0321). */
-type MoveKind = 'priced rows' | 'messages';
+type MoveKind = 'priced rows' | 'messages' | 'searched ids';
 
 /** How far the move of a tenant's facts is. */
 export interface FactMove {
@@ -114,6 +115,32 @@ const messagesMoveSql = `
   )
   select count(*)::integer as "moved" from chosen`;
 
+/** Groups the external ids of some charges, from the last one on. */
+const searchedIdsMoveSql = `
+  with chosen as materialized (
+    select id, external_tran_id from rated_transaction
+    where tenant_id = :tenantId
+      and id > (
+        select coalesce(last_id, '00000000-0000-0000-0000-000000000000') from fact_move
+        where tenant_id = :tenantId and kind = 'searched ids'
+      ) and id < (
+        select end_id from fact_move where tenant_id = :tenantId and kind = 'searched ids'
+      )
+    order by id limit ${portion}
+  ), numbered as (
+    select external_tran_id, (row_number() over () - 1) / ${searchedIdsMax} as part
+    from (select distinct external_tran_id from chosen) as own
+  ), written as (
+    insert into usage_search (tenant_id, external_ids)
+    select :tenantId, json_agg(external_tran_id)::text from numbered group by part
+  ), counted as (
+    update fact_move set moved = moved + (select count(*) from chosen),
+      last_id = coalesce((select id from chosen order by id desc limit 1), last_id),
+      done_at = case when (select count(*) from chosen) < ${portion} then now() end
+    where tenant_id = :tenantId and kind = 'searched ids'
+  )
+  select count(*)::integer as "moved" from chosen`;
+
 /** One process at a time moves the facts of a tenant, until the commit. */
 const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' || ?, 0)) as "isHeld"`;
 
@@ -123,7 +150,8 @@ export async function moveFacts(trx: Knex.Transaction, tenantId: string): Promis
   if (lock?.isHeld !== true) return false;
   const [rows] = await sqlRows<{ moved: number }>(trx, pricedRowsMoveSql, { tenantId });
   const [messages] = await sqlRows<{ moved: number }>(trx, messagesMoveSql, { tenantId });
-  return Math.max(rows?.moved ?? 0, messages?.moved ?? 0) >= portion;
+  const [ids] = await sqlRows<{ moved: number }>(trx, searchedIdsMoveSql, { tenantId });
+  return Math.max(rows?.moved ?? 0, messages?.moved ?? 0, ids?.moved ?? 0) >= portion;
 }
 
 /** The tenants that may have something to move, as the platform sees them. */

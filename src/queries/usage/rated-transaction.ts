@@ -11,6 +11,7 @@ import type {
   RatedDimension as ChargeDimension,
   RatedTransaction as Charge,
 } from '../../rating/index.js';
+import { searchCharges } from '../../models/usage/usage-search.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -160,6 +161,15 @@ export function presentRatedTransaction(
   };
 }
 
+function conditionOf(column: string, text: string): { sql: string; bindings: string[] } {
+  const bindings: string[] = [];
+  const sql = searchSql([column], text, (pattern) => {
+    bindings.push(pattern);
+    return '?';
+  });
+  return { sql: `(${sql})`, bindings };
+}
+
 /** The latest transaction date first (spec/resources.md R85). 400 when fromDate is after toDate. */
 export async function listRatedTransactions(
   scope: Scope,
@@ -176,12 +186,13 @@ export async function listRatedTransactions(
   if (fromDate !== undefined) void query.where('transactionDate', '>=', fromDate);
   if (toDate !== undefined) void query.where('transactionDate', '<=', toDate);
   if (q !== undefined && q !== '') {
-    const patterns: string[] = [];
-    const searched = searchSql(['external_tran_id'], q, (pattern) => {
-      patterns.push(pattern);
-      return '?';
+    const ids = await searchCharges(db.read, tenantId, {
+      // Groups are JSON.
+      ofGroup: conditionOf('external_ids', JSON.stringify(q).slice(1, -1)),
+      ofId: conditionOf('id', q),
     });
-    void query.whereRaw(searched, patterns);
+    const { sql, bindings } = conditionOf('external_tran_id', q);
+    void (ids ? query.whereRaw('id = any(?::uuid[])', [[...ids]]) : query.whereRaw(sql, bindings));
   }
   const ordered = query.clone().orderBy([
     { column: 'transactionDate', order: 'desc' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountIdOf, fillTenant, serviceIdOf } from '../../support/servers/fill.js';
+import { accountIdOf, fillSearch, fillTenant, serviceIdOf } from '../../support/servers/fill.js';
 import { external } from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
@@ -65,8 +65,10 @@ describe('lists of tens of thousands', () => {
     this.timeout(180_000);
     await asOwner(instance.databaseUrl, async (client) => {
       await fillTenant(client, { tenantId: tenant.id, accounts, events, services: 500 });
+      await fillSearch(client, tenant.id);
       // Another tenant with the same names: its rows must not be counted either.
       await fillTenant(client, { tenantId: small.id, accounts: 100, events: 100, services: 5 });
+      await fillSearch(client, small.id);
       await client.query('vacuum analyze');
     });
   });

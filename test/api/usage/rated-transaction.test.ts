@@ -129,4 +129,27 @@ describe('rated transactions', () => {
     await tenant.get(`${path}/none`).expect(404);
     expect((await other.get(path).expect(200)).body.data.totalElements).to.equal(0);
   });
+
+  // docs/decisions/0323
+  it('are found by any part of any external id, and never by what is between two', async () => {
+    const odd = ['Ab"c\\d', 'é,1', '100%_x', 'line\nend', '\u001e[]', 'Straße 7'];
+    await createAccount(tenant, 'odd');
+    const messages = odd.map((externalTransactionId) =>
+      usage('odd', serviceId, { externalTransactionId }),
+    );
+    await tenant
+      .post(
+        '/v1/ingest/usage/batch',
+        messages.map((message) => ({ message })),
+      )
+      .expect(200);
+    await waitUntilRated(tenant, 11);
+    const found = (q: string) => ids(`q=${encodeURIComponent(q)}`);
+    for (const id of odd) expect(await found(id), id).to.deep.equal([id]);
+    expect(await found('aB"C\\')).to.deep.equal(['Ab"c\\d']);
+    expect(await found('STRA')).to.deep.equal(['Straße 7']);
+    expect(await found('_')).to.deep.equal(['100%_x']);
+    for (const none of ['","', '", "', '\\n', '["', 'u001e']) expect(await found(none)).to.be.empty;
+    expect(await found(`tran-`)).to.have.length(5);
+  });
 });

@@ -46,13 +46,16 @@ const ungroupMessages = [
 
 /** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
 export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
-  for (const sql of [unfoldRows, ...ungroupMessages]) await client.query(sql, [tenantId]);
+  const ungroupIds = 'delete from usage_search where tenant_id = $1';
+  for (const sql of [unfoldRows, ...ungroupMessages, ungroupIds])
+    await client.query(sql, [tenantId]);
 }
 
 /** Has workers move it, as the migration does. */
 export async function beginMoving(client: pg.Client, tenantId: string): Promise<void> {
   await client.query(
-    `insert into fact_move (tenant_id, kind) values ($1, 'priced rows'), ($1, 'messages')
+    `insert into fact_move (tenant_id, kind, end_id) values ($1, 'priced rows', null),
+       ($1, 'messages', null), ($1, 'searched ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
      on conflict (tenant_id, kind) do update set done_at = null, moved = 0`,
     [tenantId],
   );

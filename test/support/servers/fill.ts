@@ -104,3 +104,15 @@ export async function fillPrices(
     [tenantId, Array.from({ length: services }, (_each, index) => serviceIdOf(index))],
   );
 }
+
+/** What finds the charges by parts of their external ids. */
+export async function fillSearch(client: pg.Client, tenantId: string): Promise<void> {
+  await client.query(
+    `insert into usage_search (tenant_id, external_ids)
+     select $1, json_agg(external_tran_id)::text from (
+       select external_tran_id, (row_number() over (order by id) - 1) / 32 as part
+       from rated_transaction where tenant_id = $1
+     ) as numbered group by part`,
+    [tenantId],
+  );
+}
