@@ -163,8 +163,8 @@ export class UsageBatch {
   }
 
   #stamp() {
-    const { workflowId, runId, at: processedAt } = this.#run;
-    return { workflowId, runId, processedAt };
+    const { runId, at: processedAt } = this.#run;
+    return { workflowId: null, runId, processedAt };
   }
 
   #outcomeRow(place: Omit<Place, 'text'>, message: ReadMessage, outcome: Outcome): UsageEventRow {
@@ -187,7 +187,7 @@ export class UsageBatch {
       originalId: null,
       code: isRejected ? outcome.code : null,
       reason: isRejected ? storable(outcome.reason) : null,
-      workflowId: this.#run.workflowId,
+      workflowId: null,
       runId: this.#run.runId,
       processedAt: this.#run.at,
     };
@@ -271,6 +271,7 @@ export class UsageBatch {
     // Updates first: they free the offsets that rows of repaired events take over.
     await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
     await UsageEvent.insertMany(trx, tenantId, this.#inserted);
+    await UsageEvent.writeRun(trx, tenantId, this.#run);
     await StoredRatingPlan.insertMissing(trx, tenantId, this.#plans);
     await RatedTransaction.insertMany(trx, tenantId, this.#transactions);
     const charged = new Set(this.#transactions.map(({ externalTranId }) => externalTranId));

@@ -25,7 +25,8 @@ export interface UsageEventRow {
   readonly message: string | null;
   /** The original event of a duplicate or conflicting one. */
   readonly originalId: string | null;
-  readonly workflowId: string;
+  /** Null: that of its run (`writeRun`); versions before 0324 wrote it here. */
+  readonly workflowId: string | null;
   readonly runId: string;
   readonly receivedAt: Date;
   readonly processedAt: Date;
@@ -50,6 +51,16 @@ const table = new BulkTable<UsageEventRow>('usage_event', {
   receivedAt: 'timestamptz',
   processedAt: 'timestamptz',
 });
+
+const runs = new BulkTable<{ runId: string; workflowId: string }>('usage_run', {
+  runId: 'uuid',
+  workflowId: 'text',
+});
+
+const workflowSql = `coalesce(usage_event.workflow_id, (
+  select usage_run.workflow_id from usage_run
+  where usage_run.tenant_id = usage_event.tenant_id and usage_run.run_id = usage_event.run_id
+))`;
 
 /** How many events of a range came to which end. */
 export interface UsageCounts {
@@ -78,7 +89,10 @@ export class UsageEvent extends TenantModel {
   /** The message, where the query is `withText`. */
   text = '';
   declare originalId: string | null;
-  declare workflowId: string;
+  /** As in `UsageEventRow`; `workflow` is the workflow's id. */
+  declare workflowId: string | null;
+  /** Set where the query is `withText`. */
+  workflow = '';
   declare runId: string;
   declare receivedAt: Date;
   declare processedAt: Date;
@@ -91,9 +105,22 @@ export class UsageEvent extends TenantModel {
     return table.update(trx, tenantId, 'id', rows);
   }
 
-  /** Adds the messages to the columns of a query. */
+  /** Adds the messages and the ids of workflows to the columns of a query. */
   static withText(query: TenantQueryBuilder<UsageEvent>): TenantQueryBuilder<UsageEvent> {
-    return query.select('usageEvent.*', raw(eventMessageSql('usage_event')).as('text'));
+    return query.select(
+      'usageEvent.*',
+      raw(eventMessageSql('usage_event')).as('text'),
+      raw(workflowSql).as('workflow'),
+    );
+  }
+
+  /** Names the workflow of a run that rates events. */
+  static async writeRun(
+    trx: Knex,
+    tenantId: string,
+    { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
+  ): Promise<void> {
+    await runs.insert(trx, tenantId, [{ runId, workflowId }], 'on conflict do nothing');
   }
 
   /** The originals of these external ids with their messages, locked until the transaction ends. */

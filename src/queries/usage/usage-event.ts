@@ -58,7 +58,7 @@ export function presentUsageSummary(
     eventTimestamp: message.eventAt,
     receivedAt: event.receivedAt.toISOString(),
     processedAt: event.processedAt.toISOString(),
-    workflowId: event.workflowId,
+    workflowId: event.workflow,
     runId: event.runId,
     originalId: event.originalId,
   };

@@ -44,10 +44,17 @@ const ungroupMessages = [
   'delete from usage_message where tenant_id = $1',
 ];
 
+/** Names the workflow with each event, as versions before 0324 did. */
+const nameRuns = [
+  `update usage_event as event set workflow_id = run.workflow_id from usage_run as run
+   where event.tenant_id = $1 and run.tenant_id = $1 and run.run_id = event.run_id`,
+  'delete from usage_run where tenant_id = $1',
+];
+
 /** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
 export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
   const ungroupIds = 'delete from usage_search where tenant_id = $1';
-  for (const sql of [unfoldRows, ...ungroupMessages, ungroupIds])
+  for (const sql of [unfoldRows, ...ungroupMessages, ungroupIds, ...nameRuns])
     await client.query(sql, [tenantId]);
 }
 
