@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { onceInTransaction } from '../../models/db/once-in-transaction.js';
 import { Account } from '../../models/accounts/account.js';
 
 /**
@@ -12,12 +13,14 @@ export async function holdAccount(
   scope: Scope,
   accountId: string,
 ): Promise<void> {
-  const account = await Account.query(trx)
-    .forTenant(scope.tenantId)
-    .existing()
-    .findById(accountId)
-    .select('id')
-    .forShare();
+  const account = await onceInTransaction(trx, `account ${accountId}`, async () =>
+    Account.query(trx)
+      .forTenant(scope.tenantId)
+      .existing()
+      .findById(accountId)
+      .select('id')
+      .forShare(),
+  );
   if (!account) {
     throw problem.validation(
       (nameOf) => `'${nameOf('accountId')}' names no account: '${accountId}'`,

@@ -3,6 +3,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
+import { onceInTransaction } from '../../models/db/once-in-transaction.js';
 import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
 
 /** A change that webhooks are notified of (spec/platform.md R37). */
@@ -22,13 +23,8 @@ export const webhookBody = (event: string, at: Date, data: object): string =>
   stringifyJson({ event, timestamp: at.toISOString(), data });
 
 /** The wanted kinds, queried once in each transaction, which serves one tenant. */
-const wantedIn = new WeakMap<Knex.Transaction, Promise<ReadonlySet<string>>>();
-
-function wantedKinds(trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> {
-  const asked = wantedIn.get(trx) ?? WebhookOutbox.wanted(trx, tenantId);
-  wantedIn.set(trx, asked);
-  return asked;
-}
+const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> =>
+  onceInTransaction(trx, 'wanted kinds', () => WebhookOutbox.wanted(trx, tenantId));
 
 /**
  * Writes a webhook event to the outbox, in the transaction of its change. Costs one query if no

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { referenceData } from '../../kernel/reference-data.js';
@@ -5,6 +6,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { Contract } from '../../models/contracts/contract.js';
 import { Service } from '../../models/catalog/service.js';
+import { onceInTransaction } from '../../models/db/once-in-transaction.js';
 import type { ApprovableRecord } from '../../models/db/tenant-model.js';
 import type { Flow, ReferenceTarget } from '../../schemas/flows/flow.js';
 import { reviveInput } from '../../schemas/fields/validator.js';
@@ -53,6 +55,22 @@ async function findRecord(
   return named?.id;
 }
 
+/**
+ * The same, asked once for all items of a batch that share a transaction; a command that needs the
+ * record locks it.
+ */
+function findOnce(
+  scope: Scope,
+  target: Exclude<ReferenceTarget, 'currency'>,
+  text: string,
+): Promise<string | undefined> {
+  const { read } = scope.db;
+  const find = (): Promise<string | undefined> => findRecord(scope, target, text);
+  return read.isTransaction === true
+    ? onceInTransaction(read as Knex.Transaction, `${target} named ${text}`, find)
+    : find();
+}
+
 interface StartField {
   readonly to?: string;
   readonly reference?: ReferenceTarget;
@@ -91,7 +109,7 @@ async function resolveValue(
 ): Promise<unknown> {
   if (reference === undefined || typeof value !== 'string') return value;
   const found =
-    reference === 'currency' ? currencyOf(value) : await findRecord(scope, reference, value);
+    reference === 'currency' ? currencyOf(value) : await findOnce(scope, reference, value);
   if (found !== undefined) return found;
   throw problem.validation(`'${field}' names no ${reference}: '${value}'`, { field, value });
 }
