@@ -2,8 +2,10 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import type { Contract } from '../../models/contracts/contract.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { warnOfCards } from '../../queries/catalog/card-warnings.js';
+import { warnOfLineDates } from '../../queries/contracts/line-date-warnings.js';
 import {
   getLine,
   getLineHeader,
@@ -58,18 +60,21 @@ export async function shrinkLine<T>(scope: Scope, key: LineKey, change: LineChan
   return scope.db.transaction(async (trx) => change(trx, await lockLine(trx, scope, key)));
 }
 
-/** A line whose cards were written, with the warnings about them. */
-async function withWarnings(
+/** A line that was written, with the warnings about its dates and the cards of the request. */
+async function readWritten(
   trx: Knex.Transaction,
   { tenantId }: Scope,
-  line: ContractServiceDto,
-  written: Pick<LineUpdate, 'rateCards'>,
+  contract: Contract,
+  id: string,
+  { rateCards: sent }: Pick<LineUpdate, 'rateCards'>,
 ): Promise<ContractServiceDto> {
-  if (written.rateCards === undefined) return line;
-  const owner = { contractServiceId: line.id };
-  const sent = written.rateCards ?? [];
-  const rateCards = await warnOfCards(trx, tenantId, owner, line.rateCards, sent);
-  return { ...line, rateCards };
+  const line = await getLine(trx, tenantId, id);
+  const warnings = warnOfLineDates(contract, line);
+  const warned = warnings.length === 0 ? line : { ...line, warnings };
+  if (sent === undefined) return warned;
+  const owner = { contractServiceId: id };
+  const rateCards = await warnOfCards(trx, tenantId, owner, line.rateCards, sent ?? []);
+  return { ...warned, rateCards };
 }
 
 /**
@@ -87,7 +92,7 @@ export async function createContractService(
     const lines = [{ serviceId, input, at: '' }];
     await lockServicesOf(trx, scope, lines);
     const [id = ''] = await insertLines(trx, scope, contract, lines);
-    return withWarnings(trx, scope, await getLine(trx, scope.tenantId, id), input);
+    return readWritten(trx, scope, contract, id, input);
   });
 }
 
@@ -156,7 +161,7 @@ export async function updateContractService(
     const { dimensionValues: values, priceableAttributes: attributes } = input;
     const dimensions = { values, attributes, former, at: '' };
     await setKnownDimensionValues(trx, scope.tenantId, line, dimensions);
-    return withWarnings(trx, scope, await getLine(trx, scope.tenantId, line.id), input);
+    return readWritten(trx, scope, locked.contract, line.id, input);
   });
 }
 

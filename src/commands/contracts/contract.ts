@@ -8,6 +8,7 @@ import { Contract } from '../../models/contracts/contract.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { findLineWarnings } from '../../queries/catalog/card-warnings.js';
 import { getContract, type ContractDto } from '../../queries/contracts/contract.js';
+import { warnOfLineDates } from '../../queries/contracts/line-date-warnings.js';
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/contracts/contract.js';
 import type * as lineSchema from '../../schemas/contracts/contract-service.js';
@@ -111,7 +112,17 @@ async function insertContract(
   }
 }
 
-/** The contract with the warnings about prices that were written with it. */
+/** Of so many lines of a contract dates are named, so that an answer stays short. */
+const shownMax = 100;
+
+const warnOfDates = (contract: ContractDto): string[] =>
+  contract.services
+    .flatMap((line) =>
+      warnOfLineDates(contract, line).map((text) => `Contract service ${line.id}: ${text}`),
+    )
+    .slice(0, shownMax);
+
+/** The contract with the warnings about its lines' dates, and about prices that were written with it. */
 async function readWritten(
   trx: Knex.Transaction,
   { tenantId }: Scope,
@@ -119,8 +130,11 @@ async function readWritten(
   { services }: Pick<ContractUpdate, 'services'>,
 ): Promise<ContractDto> {
   const contract = await getContract(trx, tenantId, id);
-  if (services === undefined) return contract;
-  const warnings = await findLineWarnings(trx, tenantId, contract.services, services ?? []);
+  const ofPrices =
+    services === undefined
+      ? []
+      : await findLineWarnings(trx, tenantId, contract.services, services ?? []);
+  const warnings = [...warnOfDates(contract), ...ofPrices];
   return warnings.length === 0 ? contract : { ...contract, warnings };
 }
 

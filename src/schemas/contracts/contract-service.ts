@@ -60,7 +60,7 @@ const LineFields = {
   ),
 };
 
-const ignore = ['exceptionPricing'];
+const ignore = ['exceptionPricing', 'warnings'];
 
 /** A line inside a contract; `templateId` is another name of `serviceId`. */
 export const ContractLineWrite = writeBody(
@@ -131,6 +131,11 @@ export const ContractService = Type.Object(
     rateCards: Type.Array(RateCard, {
       description: 'Its current exception cards, one for each currency.',
     }),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'In the answer to a write: what will go wrong with its dates, if anything.',
+      }),
+    ),
   },
   { description: 'A line of a contract.' },
 );

@@ -69,7 +69,8 @@ export const Contract = Type.Object(
     services: Type.Array(ContractServiceSummary, { description: 'Its lines.' }),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'In the answer to a write: what will go wrong with its prices, if anything.',
+        description:
+          'In the answer to a write: what will go wrong with its prices or dates, if anything.',
       }),
     ),
   },

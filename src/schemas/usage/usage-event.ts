@@ -102,7 +102,12 @@ export const UsageSummary = Type.Object(
 );
 
 const filter = {
-  accountId: Type.Optional(RecordId('account', 'Events of this account.')),
+  accountId: Type.Optional(
+    RecordId(
+      'account',
+      'Events of this account; without duplicates, and without what is INVALID_EVENT or INTERNAL_ERROR: their account is not kept.',
+    ),
+  ),
   serviceId: Type.Optional(RecordId('service', 'Events of this service.')),
   code: Type.Optional(Code),
   externalTransactionId: Type.Optional(Text("The producer's id.")),
