@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { tokenLifeMaxSeconds } from '../platform/config/config-forms.js';
+import { tokenLifeCeilingSeconds } from '../platform/config/config-forms.js';
 import type { Identity } from './identity.js';
 
 /** A token that was revoked by its id (`jti`) before its end. */
@@ -89,7 +89,7 @@ export async function revokeTokenById(
   { tenantId, jti, revokedAt, revokedBy }: Omit<TokenRevocation, 'expiresAt'>,
 ): Promise<TokenRevocation> {
   await trx('tokenRevocation').where('expiresAt', '<', revokedAt).delete();
-  const expiresAt = new Date(revokedAt.getTime() + tokenLifeMaxSeconds * 1000);
+  const expiresAt = new Date(revokedAt.getTime() + tokenLifeCeilingSeconds * 1000);
   await trx('tokenRevocation')
     .insert({ tenantId, jti, revokedAt, revokedBy, expiresAt })
     .onConflict(['tenant_id', 'jti'])

@@ -12,6 +12,7 @@ import * as exceptionCard from './catalog/exception-card.js';
 import * as exported from './exports/export.js';
 import * as exportedAudit from './exports/audit.js';
 import * as exportedBilling from './exports/billing.js';
+import * as exportedFocus from './exports/focus.js';
 import * as exportedUsage from './exports/usage.js';
 import * as flow from './flows/flow.js';
 import * as flowBatch from './flows/flow-batch.js';
@@ -118,6 +119,7 @@ export const modules: readonly object[] = [
   exported,
   exportedAudit,
   exportedBilling,
+  exportedFocus,
   exportedUsage,
 ];
 

@@ -1,4 +1,7 @@
-/** What the demo creates: the bodies that a reader would send with curl. */
+/**
+ * The account, service and contract that the demo creates: the bodies that a reader would send with
+ * curl. `demo-run.ts` sends them, with the usage of `examples/usage.csv`.
+ */
 
 export const demoAccount = {
   name: 'Acme Inc.',

@@ -38,4 +38,4 @@ export const isAddressRange = (text: string): boolean =>
   ipaddr.isValidCIDR(text) || ipaddr.isValid(text);
 
 /** The longest life that `TOKEN_LIFE_MAX` may give a token, and so how long a revocation is kept. */
-export const tokenLifeMaxSeconds = 366 * 86_400;
+export const tokenLifeCeilingSeconds = 366 * 86_400;

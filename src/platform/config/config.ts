@@ -10,7 +10,7 @@ import {
   isAddressRange,
   isHostPort,
   refuseSharedPort,
-  tokenLifeMaxSeconds,
+  tokenLifeCeilingSeconds,
 } from './config-forms.js';
 import { refuseAddressAlone } from './config-database.js';
 import { Environment } from './config-environment.js';
@@ -53,7 +53,7 @@ ajv.addFormat('keys-of-32-bytes', (text) => {
 ajv.addFormat('key-values', isKeyValues);
 ajv.addFormat('token-life', (text) => {
   const seconds = durationSeconds(text);
-  return seconds !== undefined && seconds >= 60 && seconds <= tokenLifeMaxSeconds;
+  return seconds !== undefined && seconds >= 60 && seconds <= tokenLifeCeilingSeconds;
 });
 ajv.addFormat('share', (text) => Number(text) <= 1);
 ajv.addFormat('share-above-0', (text) => Number(text) > 0 && Number(text) <= 1);

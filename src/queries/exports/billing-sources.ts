@@ -1,9 +1,9 @@
 import {
-  focusColumns,
   invoiceColumns,
   invoiceItemColumns,
   paymentColumns,
 } from '../../schemas/exports/billing.js';
+import { focusColumns } from '../../schemas/exports/focus.js';
 import { exportSource } from './export-source.js';
 import { ratedTransactions } from './usage-sources.js';
 

@@ -31,7 +31,7 @@ const Tier = Type.Object(
 type Tier = Static<typeof Tier>;
 
 /**
- * Graduated tiers: each prices the part of the volume that lies in it. Tiers cover (min, max]. Of a
+ * Graduated tiers (packages are a formula, see docs/guide/prices.md): each prices the part of the volume that lies in it. Tiers cover (min, max]. Of a
  * metered attribute the charge is price(counter + quantity) - price(counter), found by pricing only
  * the stretch between the two, so that any split of a volume costs what the whole costs.
  */

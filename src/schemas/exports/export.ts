@@ -5,8 +5,6 @@ import { halfOpenRangeQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 import { AuditExport, auditColumns } from './audit.js';
 import {
-  FocusExport,
-  focusColumns,
   InvoiceExport,
   invoiceColumns,
   InvoiceItemExport,
@@ -14,6 +12,7 @@ import {
   PaymentExport,
   paymentColumns,
 } from './billing.js';
+import { focusColumns, FocusExport } from './focus.js';
 import {
   RatedTransactionExport,
   ratedTransactionColumns,
