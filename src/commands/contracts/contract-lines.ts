@@ -12,10 +12,18 @@ import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { Service } from '../../models/catalog/service.js';
 import type * as schema from '../../schemas/contracts/contract-service.js';
 import { withAccountIds } from '../accounts/account-map.js';
-import { insertAttributes, requireDistinctNames } from '../catalog/attribute.js';
+import {
+  insertAttributes,
+  requireDistinctNames,
+  type AttributeInput,
+} from '../catalog/attribute.js';
 import { requireDateOrder } from '../rules/date-order.js';
 import { formerColumns, insertFormerAttributes, insertFormerCards } from './former-line.js';
-import { setKnownDimensionValues, type DimensionValues } from './line-dimensions.js';
+import {
+  requireTypedValue,
+  setKnownDimensionValues,
+  type DimensionValues,
+} from './line-dimensions.js';
 import { insertRateCards } from '../catalog/rate-card.js';
 import { requireAccountFits } from '../rules/size-limits.js';
 
@@ -119,12 +127,19 @@ export async function lockServicesOf(
   }
 }
 
-/** The checks that need no database. 400: dates or attribute names contradict each other. */
+/** 400: two attributes of a line have one name, or a value is not of its type. */
+export function requireLineAttributes(attributes: readonly AttributeInput[], at: string): void {
+  const field = `${at}priceableAttributes`;
+  requireDistinctNames([{ field, attributes }]);
+  for (const [index, attribute] of attributes.entries()) {
+    requireTypedValue(attribute, `${field}[${index}].`);
+  }
+}
+
+/** The checks that need no database. 400: dates, names or values contradict each other. */
 function checkLine(contract: Pick<Contract, 'startDate'>, { input, at }: NewLine): void {
   requireLineDates(contract, input, {}, at);
-  requireDistinctNames([
-    { field: `${at}priceableAttributes`, attributes: input.priceableAttributes ?? [] },
-  ]);
+  requireLineAttributes(input.priceableAttributes ?? [], at);
 }
 
 /** The line of a request with its shares keyed by account id. */

@@ -13,12 +13,13 @@ import {
   type ContractServiceHeaderDto,
 } from '../../queries/contracts/contract-service.js';
 import type * as schema from '../../schemas/contracts/contract-service.js';
-import { replaceAttributes, requireDistinctNames } from '../catalog/attribute.js';
+import { replaceAttributes } from '../catalog/attribute.js';
 import {
   deleteLine,
   insertLines,
   lineColumns,
   lockServicesOf,
+  requireLineAttributes,
   requireLineDates,
   withSharesById,
   type LineInput,
@@ -132,7 +133,7 @@ async function replaceParts(
   if (priceableAttributes !== undefined) {
     if (rateCards !== undefined) await deleteRateCards(trx, scope, owner);
     const attributes = priceableAttributes ?? [];
-    requireDistinctNames([{ field: 'priceableAttributes', attributes }]);
+    requireLineAttributes(attributes, '');
     replaced = await replaceAttributes(trx, scope, owner, [{ kind: 'PRICEABLE', attributes }]);
   }
   if (rateCards !== undefined) {

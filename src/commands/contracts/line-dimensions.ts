@@ -26,6 +26,21 @@ const kinds: Readonly<Record<string, { readonly name: string; isOne(text: string
   Date: { name: 'a date, YYYY-MM-DD', isOne: isCalendarDate },
 };
 
+/** 400: the value of a line's attribute is none of its type (docs/decisions/0315). */
+export function requireTypedValue(
+  attribute: {
+    readonly dimensionDataType: string;
+    readonly dimensionValText?: string | null | undefined;
+  },
+  at = '',
+): void {
+  const { dimensionDataType, dimensionValText: value = null } = attribute;
+  const kind = kinds[dimensionDataType];
+  if (value === null || !kind || kind.isOne(value)) return;
+  const field = `${at}dimensionValText`;
+  throw problem.validation(`'${field}' must be ${kind.name}, not '${value}'`, { field, value });
+}
+
 /** 400: the value is none of the attribute's type. */
 function readValue({ name, dimensionDataType }: Attribute, value: unknown, at: string): string {
   const field = `${at}dimensionValues.${name}`;

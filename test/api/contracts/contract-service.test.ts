@@ -90,7 +90,7 @@ describe('contract services', () => {
           dimensionValues: { Region: 'eu', deep: { list: [1, null] } },
           accountMap: { [noSuchId]: 100 },
           priceableAttributes: [
-            { name: 'Own', dimensionDataType: 'number', dimensionValText: 'gold' },
+            { name: 'Own', dimensionDataType: 'number', dimensionValText: '7' },
           ],
           rateCards: [flatCard('Euro', 7, 'Own'), flatCard('USD', 8, 'Calls')],
         })
@@ -106,7 +106,7 @@ describe('contract services', () => {
         accountMap: { [noSuchId]: 100 },
       });
       expect(names(body.priceableAttributes)).to.deep.equal(['Own']);
-      expect(body.priceableAttributes[0]).to.include({ dimensionValText: 'gold' });
+      expect(body.priceableAttributes[0]).to.include({ dimensionValText: '7' });
       const [eur, usd] = body.rateCards;
       expect(eur).to.include({ currency: 'EUR', versionNo: 1, isCurrent: true });
       expect(eur.rows[0]).to.include({ priceMethod: 'FLAT_RATE', flatRate: 7 });
