@@ -96,6 +96,15 @@ const second = starts.createAccount(await makeRecords(make, '-second'));
 failuresLeft = 5;
 await flow('account-create-after-failures', flows.createAccount.slug, second);
 
+/** A flow for two start nodes, one of them refused, that waited for its database. */
+const third = starts.createAccount(await makeRecords(make, '-third'));
+failuresLeft = 5;
+await tenant
+  .post(`${external}/run/${flows.createAccount.slug}/batch`, { data: [third, third] })
+  .expect(200);
+const { body: batches } = await tenant.get('/v1/workflows/flow-batch/executions').expect(200);
+await record('flow-batch', await workflowIdOf(tenant, batches.data[0].executionId));
+
 /** A billing run that waited for its database, and that of nothing. */
 const billingRun = async (name: string, data: object) => {
   const { body } = await tenant.post('/v1/workflows/billing-run/execute', { data }).expect(200);
