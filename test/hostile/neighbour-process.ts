@@ -3,6 +3,8 @@
  * as time of the product. Requests go out at an even rate whether or not earlier ones were answered:
  * a product that stops for a second delays all that were due in it.
  */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Pool } from 'undici';
@@ -10,6 +12,7 @@ import type { NeighbourTask, Taken } from './neighbour.js';
 
 const everyMs = 20;
 const flowEveryMs = 1_000;
+const diskEveryMs = 100;
 const giveUpMs = 30_000;
 /** From here on, a request that has no answer yet counts as one that took so long. */
 const waitingMs = 250;
@@ -19,7 +22,8 @@ const delay = monitorEventLoopDelay({ resolution: 5 });
 function serve(task: NeighbourTask): void {
   const options = { headersTimeout: giveUpMs, bodyTimeout: giveUpMs };
   const pool = new Pool(task.url, { ...options, connections: 64, pipelining: 1 });
-  let taken: Taken = { millis: {}, faults: {}, lagMs: 0 };
+  const nothing = (): Taken => ({ millis: {}, faults: {}, lagMs: 0, diskMs: [] });
+  let taken = nothing();
   const underWay = new Set<{ readonly kind: string; readonly since: number }>();
   let count = 0;
 
@@ -123,6 +127,7 @@ function serve(task: NeighbourTask): void {
     }
   };
 
+  void watchDisk(task.folder, (millis) => taken.diskMs.push(millis));
   const since = performance.now();
   let due = 0;
   setInterval(() => {
@@ -140,9 +145,22 @@ function serve(task: NeighbourTask): void {
       }
       process.send?.(taken);
     }
-    taken = { millis: {}, faults: {}, lagMs: 0 };
+    taken = nothing();
     delay.reset();
   });
+}
+
+/** Notes how long the disk takes to keep a page, as the log of the database does with each commit. */
+async function watchDisk(folder: string, note: (millis: number) => void): Promise<never> {
+  const file = await open(join(folder, 'disk-probe'), 'w');
+  const page = Buffer.alloc(8_192);
+  for (;;) {
+    const since = performance.now();
+    await file.write(page, 0, page.length, 0);
+    await file.datasync();
+    note(performance.now() - since);
+    await wait(diskEveryMs);
+  }
 }
 
 delay.enable();

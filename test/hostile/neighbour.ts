@@ -8,6 +8,8 @@ export interface NeighbourTask {
   readonly accountId: string;
   readonly accountRef: string;
   readonly serviceId: string;
+  /** A folder on the disk of the database. */
+  readonly folder: string;
 }
 
 /** What the neighbour's process has noted since it was last asked. */
@@ -18,6 +20,8 @@ export interface Taken {
   readonly faults: Record<string, number>;
   /** How late timers of the neighbour's own process were, at the 99th percentile. */
   lagMs: number;
+  /** Milliseconds until the disk has kept a page, asked ten times a second. */
+  readonly diskMs: number[];
 }
 
 /** Requests that read or write one thing; those that wait for a workflow are told apart. */
@@ -34,6 +38,8 @@ export interface Fared {
   readonly flowMax: number;
   readonly ratedMax: number;
   readonly lagMs: number;
+  /** Until the disk of the database has kept a page, at the 99th percentile. */
+  readonly diskP99: number;
   readonly faults: Readonly<Record<string, number>>;
   /** The longest of each kind of request. */
   readonly longest: Readonly<Record<string, number>>;
@@ -42,7 +48,7 @@ export interface Fared {
 const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 
-function fared({ millis, faults, lagMs }: Taken): Fared {
+function fared({ millis, faults, lagMs, diskMs }: Taken): Fared {
   const sorted = (kinds: readonly string[]): number[] =>
     kinds.flatMap((kind) => millis[kind] ?? []).sort((a, b) => a - b);
   const all = sorted(simple);
@@ -55,6 +61,10 @@ function fared({ millis, faults, lagMs }: Taken): Fared {
     flowMax: at(sorted(['flow']), 1),
     ratedMax: at(sorted(['rated']), 1),
     lagMs,
+    diskP99: at(
+      diskMs.toSorted((a, b) => a - b),
+      0.99,
+    ),
     faults,
     longest: Object.fromEntries(
       Object.keys(millis).map((kind) => [kind, Math.round(at(sorted([kind]), 1))]),

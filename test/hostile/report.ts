@@ -67,6 +67,7 @@ const columns = [
   'flow',
   'rated',
   'lag',
+  'disk',
   'MiB',
   'again after',
   'attacker',
@@ -80,7 +81,8 @@ function rowOf(outcome: Outcome): string[] {
   return [
     name,
     ...[before.p50, before.p99, during.p50, during.p99, during.max].map(whole),
-    ...[during.healthMax, during.flowMax, during.ratedMax, during.lagMs].map(whole),
+    ...[during.healthMax, during.flowMax, during.ratedMax].map(whole),
+    ...[during.lagMs, during.diskP99].map(whole),
     mebibytes === undefined ? 'ended' : whole(mebibytes),
     recoveredMs === undefined ? 'never' : `${(recoveredMs / 1000).toFixed(1)} s`,
     answersOf(statuses),
@@ -88,7 +90,7 @@ function rowOf(outcome: Outcome): string[] {
   ];
 }
 
-const isNumber = (column: number): boolean => column > 0 && column < 12;
+const isNumber = (column: number): boolean => column > 0 && column < 13;
 
 /** The table of all attacks, with the faults that the neighbour met, and the closing line. */
 export function report(outcomes: readonly Outcome[], checks: readonly Check[]): number {

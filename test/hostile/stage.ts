@@ -79,7 +79,7 @@ export class Stage {
       const [serviceId = ''] = await createServices(client, 2);
       const loot = await collectLoot(product, tokens.attacker, attackerTenant);
       const place = { accountId, serviceId };
-      const neighbour = await Stage.#neighbour(product.url, tokens.neighbour, place);
+      const neighbour = await Stage.#neighbour(product, tokens.neighbour, place);
       const pid = await Stage.#pidOf(product);
       return new Stage({ product, neighbour, loot, tokens, env: whole, place, pid });
     } catch (error) {
@@ -90,11 +90,11 @@ export class Stage {
   }
 
   static #neighbour(
-    url: string,
+    { url, folder }: KillableProduct,
     token: string,
     place: { readonly accountId: string; readonly serviceId: string },
   ): Promise<Neighbour> {
-    return Neighbour.start({ url, token, ...place, accountRef: accountRef(0) });
+    return Neighbour.start({ url, token, folder, ...place, accountRef: accountRef(0) });
   }
 
   /** The process that serves: the one that holds the folder's lock. */
@@ -155,8 +155,7 @@ export class Stage {
     await this.product.kill();
     const { folder } = this.product;
     this.product = await KillableProduct.start({ folder, env: { ...this.#env, ...env } });
-    const { url } = this.product;
-    this.neighbour = await Stage.#neighbour(url, this.#tokens.neighbour, this.#place);
+    this.neighbour = await Stage.#neighbour(this.product, this.#tokens.neighbour, this.#place);
     this.#pid = await Stage.#pidOf(this.product);
   }
 
