@@ -109,11 +109,11 @@ describe('the budget of large bodies', () => {
     assert.deepEqual(begun, ['a', 'b', 'c', 'd', 'a']);
   });
 
-  it('refuses more than 64 that wait of one tenant, and forgets who has gone', async () => {
+  it('refuses more than 128 that wait of one tenant, and forgets who has gone', async () => {
     const budget = new BodyBudget();
     const leave = await budget.enter('a', 16 * mebibyte);
     const gone = new AbortController();
-    const waiting = Array.from({ length: 64 }, () => budget.enter('a', mebibyte, gone.signal));
+    const waiting = Array.from({ length: 128 }, () => budget.enter('a', mebibyte, gone.signal));
     const ends = Promise.allSettled(waiting);
     assert.equal((await refusal(budget.enter('a', mebibyte))).kind, 'overloaded');
     gone.abort();

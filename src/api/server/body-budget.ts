@@ -13,8 +13,8 @@ const bytesMax = 48 * mebibyte;
 /** The part of it that one tenant may use while others wait: one bulk request of maximum size. */
 const tenantBytesMax = 16 * mebibyte;
 /** Maximum waiting requests; their bodies are unread, and held by the network's buffers only. */
-const waitingMax = 256;
-const tenantWaitingMax = 64;
+const waitingMax = 512;
+const tenantWaitingMax = 128;
 const waitMaxMs = 30_000;
 
 interface Waiter {
@@ -105,23 +105,31 @@ export class BodyBudget {
 const budget = new BodyBudget();
 const nothing = (): void => undefined;
 
-/** The bytes of a request's body: its content length, else the maximum of its operation. */
-function bytesOf(ctx: Context, { bodyMax = bodyBytesMax }: Operation): number {
+/**
+ * Ingestion takes numbers of any form, each of which may become an object: a body of nothing else
+ * takes forty times its size.
+ */
+const ingestionWeight = 4;
+
+/** What a request's body counts: its content length, else the maximum of its operation. */
+function bytesOf(ctx: Context, { bodyMax = bodyBytesMax, family }: Operation): number {
   const length = Number(ctx.get('content-length'));
-  return ctx.get('content-length') !== '' && length >= 0 ? Math.min(length, bodyMax) : bodyMax;
+  const bytes =
+    ctx.get('content-length') !== '' && length >= 0 ? Math.min(length, bodyMax) : bodyMax;
+  return family === 'ingestion' ? ingestionWeight * bytes : bytes;
 }
 
 /**
  * Admits a request with a large body when there is room for it; returns the function that frees it.
- * Returns a promise only if it may have to wait. Ingestion has its own admission control: see
- * `Admission`.
+ * Returns a promise only if it may have to wait. Of ingestion, `Admission` bounds the number of
+ * requests besides.
  */
 export function enterWithBody(
   ctx: Context,
   operation: Operation,
   tenantId: string,
 ): (() => void) | Promise<() => void> {
-  if (!operation.body || operation.family === 'ingestion') return nothing;
+  if (!operation.body) return nothing;
   const bytes = bytesOf(ctx, operation);
   return bytes < largeBodyMin ? nothing : waitForRoom(ctx, tenantId, bytes);
 }
