@@ -130,8 +130,8 @@ async function freshTimes(bench: Bench): Promise<number[]> {
     await client.send('POST', '/v1/ingest/usage', event);
     for (;;) {
       const { rows } = await db.query(
-        `select 1 from usage_event
-         where tenant_id = $1 and external_transaction_id = $2 and original_id is null`,
+        `select 1 from usage_identity
+         where tenant_id = $1 and external_id = $2`,
         [bench.tenantId, event.key],
       );
       if (rows.length > 0) break;

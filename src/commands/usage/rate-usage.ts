@@ -123,7 +123,7 @@ async function rateInTransaction(
   const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
-  const done = { partition, from, end: Math.min(next, input.end) };
+  const done = { partition, from, to: Math.min(next, input.end) };
   const counts = next === from ? noCounts : await UsageEvent.countRange(trx, tenantId, done);
   if (next >= input.end) return { counts, next: input.end };
 

@@ -119,7 +119,7 @@ function choose(
     .limit(pageSize);
   if (filter.id === undefined) void query.where('id', '<', usageEventIdAt(new Date(until)));
   if (afterId !== null) void query.where('id', '>', afterId);
-  return filterUsageEvents(query, filter).execute();
+  return filterUsageEvents(query, tenantId, filter).execute();
 }
 
 function lockRejected(

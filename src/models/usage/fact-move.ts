@@ -5,7 +5,7 @@ import { sqlRows } from '../db/sql-rows.js';
 import { searchedIdsMax } from './usage-search.js';
 
 /** What is moved from the form in which an earlier version wrote it (docs/decisions/0321). */
-type MoveKind = 'priced rows' | 'messages' | 'searched ids';
+type MoveKind = 'priced rows' | 'messages' | 'searched ids' | 'external ids' | 'places';
 
 /** How far the move of a tenant's facts is. */
 export interface FactMove {
@@ -141,6 +141,66 @@ const searchedIdsMoveSql = `
   )
   select count(*)::integer as "moved" from chosen`;
 
+/** Names some events by their external ids (docs/decisions/0341), from the last one on. */
+const externalIdsMoveSql = `
+  with move as (
+    select coalesce(last_id, '00000000-0000-0000-0000-000000000000') as last_id, end_id
+    from fact_move where tenant_id = :tenantId and kind = 'external ids'
+  ), chosen as materialized (
+    select id, external_transaction_id, original_id from usage_event
+    where tenant_id = :tenantId and id > (select last_id from move)
+      and id <= (select end_id from move)
+    order by id limit ${portion}
+  ), written as (
+    insert into usage_identity (tenant_id, external_id, event_id)
+    select :tenantId, external_transaction_id, id from chosen
+    where external_transaction_id is not null and original_id is null
+    order by external_transaction_id collate "C"
+    on conflict do nothing
+  ), counted as (
+    update fact_move set moved = moved + (select count(*) from chosen),
+      last_id = coalesce((select id from chosen order by id desc limit 1), last_id),
+      done_at = case when (select count(*) from chosen) < ${portion} then now() end
+    where tenant_id = :tenantId and kind = 'external ids'
+  )
+  select count(*)::integer as "moved" from chosen`;
+
+/** Makes the range of some events of a partition (docs/decisions/0340), from the last one on. */
+const placesMoveSql = `
+  with part as (
+    select partition, next_offset, end_offset from usage_range_move
+    where tenant_id = :tenantId and next_offset < end_offset order by partition limit 1
+  ), chosen as materialized (
+    select event.id, event.partition, event."offset"
+    from part join usage_event as event on event.tenant_id = :tenantId
+      and event.partition = part.partition and event."offset" >= part.next_offset
+      and event."offset" < part.end_offset
+    order by event."offset" limit ${portion}
+  ), written as (
+    insert into usage_range (tenant_id, partition, first_offset, end_offset, first_id, last_id)
+    select :tenantId, partition, min("offset"), max("offset") + 1, min(id::text)::uuid,
+      max(id::text)::uuid
+    from chosen where not usage_is_moved(id, partition, "offset") group by partition
+  ), continued as (
+    update usage_range_move as known set next_offset = case
+      when (select count(*) from chosen) < ${portion} then part.end_offset
+      else (select max("offset") + 1 from chosen) end
+    from part where known.tenant_id = :tenantId and known.partition = part.partition
+  ), counted as (
+    update fact_move set moved = moved + (select count(*) from chosen),
+      done_at = case when not exists (select from part) then now() end
+    where tenant_id = :tenantId and kind = 'places'
+  )
+  select (case when exists (select from part) then ${portion} else 0 end) as "moved"`;
+
+const moves = [
+  pricedRowsMoveSql,
+  messagesMoveSql,
+  searchedIdsMoveSql,
+  externalIdsMoveSql,
+  placesMoveSql,
+];
+
 /** One process at a time moves the facts of a tenant, until the commit. */
 const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' || ?, 0)) as "isHeld"`;
 
@@ -148,10 +208,12 @@ const lockSql = `select pg_try_advisory_xact_lock(hashtextextended('fact-move/' 
 export async function moveFacts(trx: Knex.Transaction, tenantId: string): Promise<boolean> {
   const [lock] = await sqlRows<{ isHeld: boolean }>(trx, lockSql, [tenantId]);
   if (lock?.isHeld !== true) return false;
-  const [rows] = await sqlRows<{ moved: number }>(trx, pricedRowsMoveSql, { tenantId });
-  const [messages] = await sqlRows<{ moved: number }>(trx, messagesMoveSql, { tenantId });
-  const [ids] = await sqlRows<{ moved: number }>(trx, searchedIdsMoveSql, { tenantId });
-  return Math.max(rows?.moved ?? 0, messages?.moved ?? 0, ids?.moved ?? 0) >= portion;
+  let isLeft = false;
+  for (const sql of moves) {
+    const [done] = await sqlRows<{ moved: number }>(trx, sql, { tenantId });
+    if ((done?.moved ?? 0) >= portion) isLeft = true;
+  }
+  return isLeft;
 }
 
 /** The tenants that may have something to move, as the platform sees them. */

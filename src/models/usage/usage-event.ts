@@ -3,6 +3,8 @@ import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
 import { eventMessageSql } from './event-message.js';
+import { originalIds } from './finding/usage-identity.js';
+import { eventIdsAt, type PlaceRange } from './finding/usage-place.js';
 
 export type UsageStatus = 'rated' | 'rejected' | 'duplicate';
 
@@ -123,30 +125,44 @@ export class UsageEvent extends TenantModel {
     await runs.insert(trx, tenantId, [{ runId, workflowId }], 'on conflict do nothing');
   }
 
+  /** The original events of these external ids. */
+  static ofExternalIds(
+    db: Knex,
+    tenantId: string,
+    externalIds: readonly string[],
+  ): TenantQueryBuilder<UsageEvent> {
+    const { sql, bindings } = originalIds(tenantId, externalIds);
+    return UsageEvent.query(db)
+      .forTenant(tenantId)
+      .whereRaw(`usage_event.id = any(array(${sql}))`, [...bindings]);
+  }
+
+  /** The events at these places of the log. */
+  static at(
+    db: Knex,
+    tenantId: string,
+    ranges: readonly PlaceRange[],
+  ): TenantQueryBuilder<UsageEvent> {
+    const { sql, bindings } = eventIdsAt(tenantId, ranges);
+    return UsageEvent.query(db)
+      .forTenant(tenantId)
+      .whereRaw(`usage_event.id in (${sql})`, [...bindings]);
+  }
+
   /** The originals of these external ids with their messages, locked until the transaction ends. */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
     externalIds: readonly string[],
   ): Promise<UsageEvent[]> {
-    return UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
-      .whereRaw('external_transaction_id = any(?::text[])', [externalIds])
-      .whereNull('originalId')
+    return UsageEvent.withText(UsageEvent.ofExternalIds(trx, tenantId, externalIds))
       .orderBy('id')
       .forUpdate();
   }
 
-  /** Counts messages by outcome at the offsets from `from` up to `end`. */
-  static async countRange(
-    trx: Knex,
-    tenantId: string,
-    range: { partition: number; from: number; end: number },
-  ): Promise<UsageCounts> {
-    const rows = (await UsageEvent.query(trx)
-      .forTenant(tenantId)
-      .where({ partition: range.partition })
-      .where('offset', '>=', range.from)
-      .where('offset', '<', range.end)
+  /** Counts messages by outcome in a range of the log. */
+  static async countRange(trx: Knex, tenantId: string, range: PlaceRange): Promise<UsageCounts> {
+    const rows = (await UsageEvent.at(trx, tenantId, [range])
       .select('status')
       .count('* as count')
       .groupBy('status')) as unknown as { status: UsageStatus; count: string }[];

@@ -52,15 +52,15 @@ export async function searchCharges(
        where (select count(*) from candidate) <= ${groupsMax} and ${ofId.sql}
      ), event as materialized (
        -- The ids of its charges (docs/decisions/0040) lie between these, and those of others, too.
-       select event.id, usage_charge_id(event.id, 1) as low,
-         usage_charge_id(event.id, ${chargesMax}) as high
-       from matched join usage_event as event on event.tenant_id = ?
-         and event.external_transaction_id = matched.id and event.original_id is null
+       select event_id as id, usage_charge_id(event_id, 1) as low,
+         usage_charge_id(event_id, ${chargesMax}) as high
+       from matched join usage_identity as event on event.tenant_id = ?
+         and event.external_id = matched.id
      )
      select (select count(*) from candidate)::integer as "groups",
        exists (
          select from fact_move
-         where tenant_id = ? and kind = 'searched ids' and done_at is null
+         where tenant_id = ? and kind in ('searched ids', 'external ids') and done_at is null
        ) as "isMoving",
        array(
          select t.id from event join rated_transaction as t on t.tenant_id = ?

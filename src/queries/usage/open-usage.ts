@@ -28,6 +28,7 @@ export async function findOpenUsage(
   const place = { ...ofNoCharge, accountId: accountId ?? null, periodStart };
   const rejected = (await filterUsageEvents(
     UsageEvent.query(db.read).forTenant(tenantId).where({ status: 'rejected' }),
+    tenantId,
     {
       from: `${periodStart}T00:00:00Z`,
       to: `${dayAfter(periodEnd)}T00:00:00Z`,

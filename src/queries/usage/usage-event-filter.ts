@@ -1,5 +1,6 @@
 import type { RetryFilter } from '../../messages/usage-workflow.js';
 import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
+import { originalIds } from '../../models/usage/finding/usage-identity.js';
 import type { UsageEvent } from '../../models/usage/usage-event.js';
 import { readTimeRange } from '../lists/time-range.js';
 
@@ -25,6 +26,7 @@ const timeSql = 'case when event_at is null then received_at else event_at end';
  */
 export function filterUsageEvents(
   query: TenantQueryBuilder<UsageEvent>,
+  tenantId: string,
   { from, to, externalTransactionId, ...equal }: UsageEventFilter,
 ): TenantQueryBuilder<UsageEvent> {
   for (const [column, value] of Object.entries(equal)) {
@@ -34,10 +36,12 @@ export function filterUsageEvents(
   // index of events that are not rated.
   if (equal.code !== undefined) void query.where('status', 'rejected');
   if (externalTransactionId !== undefined) {
-    // Originals and duplicates are in separate indexes.
+    // Duplicates have an index of their own.
+    const originals = originalIds(tenantId, [externalTransactionId]);
     void query.whereRaw(
-      '(external_transaction_id = ? and (original_id is null or original_id is not null))',
-      [externalTransactionId],
+      `(usage_event.id = any(array(${originals.sql}))
+        or (external_transaction_id = ? and original_id is not null))`,
+      [...originals.bindings, externalTransactionId],
     );
   }
   if (from !== undefined) void query.whereRaw(`${timeSql} >= ?`, [from]);

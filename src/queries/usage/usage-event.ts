@@ -155,7 +155,7 @@ function chooseStored(
 ) {
   const query = UsageEvent.query(db.read).forTenant(tenantId);
   if (status !== undefined) void query.where({ status });
-  return filterUsageEvents(query, filter);
+  return filterUsageEvents(query, tenantId, filter);
 }
 
 /**
@@ -246,10 +246,11 @@ export async function listUsageEvents(
 
 /** A stored event by our id, else the original of an external id. */
 export async function findUsageEvent(scope: Scope, key: string): Promise<UsageEvent | undefined> {
-  const query = () =>
-    UsageEvent.withText(UsageEvent.query(scope.db.read).forTenant(scope.tenantId));
-  const byId = isUuid(key) ? await query().findById(key) : undefined;
-  return byId ?? query().findOne({ externalTransactionId: key }).whereNull('originalId');
+  const { tenantId, db } = scope;
+  const byId = isUuid(key)
+    ? await UsageEvent.withText(UsageEvent.query(db.read).forTenant(tenantId)).findById(key)
+    : undefined;
+  return byId ?? UsageEvent.withText(UsageEvent.ofExternalIds(db.read, tenantId, [key])).first();
 }
 
 async function findPending(

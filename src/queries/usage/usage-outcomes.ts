@@ -17,20 +17,8 @@ const shownMax = 100;
 /**
  * The events in these ranges of offsets, which are joined, so that one statement serves them all.
  */
-function chooseAt({ tenantId, db }: Scope, ranges: Ranges) {
-  return UsageEvent.query(db.read)
-    .forTenant(tenantId)
-    .joinRaw(
-      `join unnest(?::int[], ?::bigint[], ?::bigint[]) as sent (at_partition, at_from, at_to)
-         on usage_event.partition = sent.at_partition
-         and usage_event."offset" >= sent.at_from and usage_event."offset" < sent.at_to`,
-      [
-        ranges.map(({ partition }) => partition),
-        ranges.map(({ from }) => from),
-        ranges.map(({ to }) => to),
-      ],
-    );
-}
+const chooseAt = ({ tenantId, db }: Scope, ranges: Ranges) =>
+  UsageEvent.at(db.read, tenantId, ranges);
 
 /** The outcomes of the events in these ranges of offsets. 400: a range is empty or too long. */
 export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<Outcomes> {

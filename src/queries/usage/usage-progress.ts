@@ -13,6 +13,6 @@ export async function findUsageProgress(
   const consumed = Number(consumer?.nextOffset ?? 0);
   if (consumed <= from) return { next: from, counts: { rated: 0, duplicate: 0, rejected: 0 } };
   const next = Math.min(consumed, end);
-  const counts = await UsageEvent.countRange(db.read, tenantId, { partition, from, end: next });
+  const counts = await UsageEvent.countRange(db.read, tenantId, { partition, from, to: next });
   return { next, counts };
 }

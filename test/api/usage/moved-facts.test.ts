@@ -54,6 +54,12 @@ describe('facts of earlier versions', () => {
       usage('nobody', both),
     );
     await waitUntilRated(tenant, 6);
+    // Takes the place of the rejected one.
+    await send(
+      tenant,
+      usage('other', both, { externalTransactionId: externalIds[5], dimensions: { calls: '7' } }),
+    );
+    await waitUntilRated(tenant, 7);
   });
 
   const owner = <T>(work: Parameters<typeof asOwner<T>>[1]) => asOwner(instance.databaseUrl, work);
@@ -65,12 +71,24 @@ describe('facts of earlier versions', () => {
       `${external}/rated-transactions?q=${externalIds[3]}`,
       '/v1/usage-events?limit=100',
       '/v1/usage-events/summary',
+      '/v1/usage-events?status=duplicate',
+      ...externalIds.map((id) => `/v1/usage-events?externalTransactionId=${id}`),
       '/v1/usage?groupBy=account,service,attribute',
       '/v1/usage?from=2026-03-15T11:30:00Z&to=2026-03-15T12:30:00Z&groupBy=attribute',
       ...externalIds.map((id) => `/v1/usage-events/${id}`),
     ];
     const answers = new Map<string, unknown>();
     for (const path of paths) answers.set(path, (await tenant.get(path).expect(200)).body);
+    const { partitions } = answers.get('/v1/usage-events/summary') as {
+      partitions: { partition: number; accepted: number }[];
+    };
+    const ranges = partitions.map(({ partition, accepted }) => ({
+      partition,
+      from: 0,
+      to: accepted,
+    }));
+    const outcomes = await tenant.post('/v1/usage-events/outcomes', { ranges }).expect(200);
+    answers.set('outcomes', outcomes.body);
     const list = answers.get(paths[0] ?? '') as { data: { content: { Id: string }[] } };
     for (const { Id } of list.data.content) {
       const path = `${external}/rated-transactions/${Id}`;
@@ -90,7 +108,7 @@ describe('facts of earlier versions', () => {
 
   it('are answered as before, and as after their move', async () => {
     const before = await ask();
-    expect(before['audit']).to.include.members([' "events": 5,', ' "differenceCount": 0,']);
+    expect(before['audit']).to.include.members([' "events": 6,', ' "differenceCount": 0,']);
     await owner((client) => writeAsEarlier(client, tenant.id));
     await owner((client) => beginMoving(client, tenant.id));
     expect(await ask()).to.deep.equal(before);
@@ -108,8 +126,8 @@ describe('facts of earlier versions', () => {
         return rows[0];
       });
     await until(async () => (await left())?.left === 0, 20_000, 'the end of the move');
-    // Five charges, their ids, and six messages.
-    expect((await left())?.moved).to.equal(16);
+    // Six charges and their ids; seven messages, and events by external id and by place.
+    expect((await left())?.moved).to.equal(33);
     expect(await ask()).to.deep.equal(before);
   });
 });

@@ -145,6 +145,17 @@ describe('usage events that are sent again', () => {
       const { accepted, rated, duplicate, rejected, pending } = each;
       expect(rated + duplicate + rejected + pending, JSON.stringify(each)).to.equal(accepted);
       expect(rejected).to.be.at.least(0);
+      // What became of the messages of a partition is found by their places, which repairs have changed.
+      const { partition } = each as { partition: number };
+      const ranges = Array.from({ length: accepted as number }, (_one, from) => ({
+        partition,
+        from,
+        to: from + 1,
+      }));
+      for (const asked of [ranges, [{ partition, from: 0, to: accepted as number }]]) {
+        const outcomes = await tenant.post('/v1/usage-events/outcomes', { ranges: asked });
+        expect(outcomes.body).to.include({ accepted, rated, duplicate, rejected, pending });
+      }
     }
     expect(await charges()).to.equal(1);
   });

@@ -53,8 +53,10 @@ const nameRuns = [
 
 /** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
 export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
-  const ungroupIds = 'delete from usage_search where tenant_id = $1';
-  for (const sql of [unfoldRows, ...ungroupMessages, ungroupIds, ...nameRuns])
+  const unknown = ['usage_search', 'usage_identity', 'usage_range'].map(
+    (table) => `delete from ${table} where tenant_id = $1`,
+  );
+  for (const sql of [unfoldRows, ...ungroupMessages, ...unknown, ...nameRuns])
     await client.query(sql, [tenantId]);
 }
 
@@ -62,8 +64,14 @@ export async function writeAsEarlier(client: pg.Client, tenantId: string): Promi
 export async function beginMoving(client: pg.Client, tenantId: string): Promise<void> {
   await client.query(
     `insert into fact_move (tenant_id, kind, end_id) values ($1, 'priced rows', null),
-       ($1, 'messages', null), ($1, 'searched ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+       ($1, 'messages', null), ($1, 'searched ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
+       ($1, 'external ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ($1, 'places', null)
      on conflict (tenant_id, kind) do update set done_at = null, moved = 0`,
+    [tenantId],
+  );
+  await client.query(
+    `insert into usage_range_move (tenant_id, partition, end_offset)
+     select tenant_id, partition, next_offset from usage_consumer where tenant_id = $1`,
     [tenantId],
   );
 }
