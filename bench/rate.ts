@@ -95,7 +95,7 @@ async function measureInsert(bench: Bench, db: pg.Client, run: string): Promise<
 
 /** Waits until what follows rating behind it is done, and tables have their size. */
 async function settle(db: pg.Client): Promise<void> {
-  const isBehind = async () => (await db.query('select from usage_delta limit 1')).rowCount !== 0;
+  const isBehind = async () => (await db.query('select from usage_change limit 1')).rowCount !== 0;
   while (await isBehind()) await wait(50);
   await db.query('checkpoint');
 }

@@ -9,8 +9,6 @@ import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
 import type { Platform } from '../../process/platform.js';
 
 const trail = { actor: 'usage-projection', requestId: 'usage-projection' };
-/** Deltas merged in one transaction; each is of one rating transaction. */
-const deltasMax = 50;
 
 const projecting = ({ database }: Platform, tenantId: string) => ({
   tenantId,
@@ -29,8 +27,8 @@ export async function listProjectedTenants({ database }: Platform): Promise<stri
 /** Brings the totals of a tenant up to date by one step; false: there was nothing to do. */
 export async function projectUsage(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = projecting(platform, tenantId);
-  const merged = await mergeUsageTotals(scope, deltasMax);
-  return (await rebuildUsageDay(scope)) || merged === deltasMax;
+  const isLeft = await mergeUsageTotals(scope);
+  return (await rebuildUsageDay(scope)) || isLeft;
 }
 
 /** The tenants with facts of an earlier version's form. */

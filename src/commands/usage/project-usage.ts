@@ -8,9 +8,9 @@ interface Projecting {
   readonly db: TenantDatabase;
 }
 
-/** Adds pending deltas to the totals of a tenant, at most `limit` of them; returns how many. */
-export const mergeUsageTotals = ({ db, tenantId }: Projecting, limit: number): Promise<number> =>
-  db.transaction((trx) => mergeUsageDeltas(trx, tenantId, limit));
+/** Adds the oldest pending deltas to the totals of a tenant; true: more are left. */
+export const mergeUsageTotals = ({ db, tenantId }: Projecting): Promise<boolean> =>
+  db.transaction((trx) => mergeUsageDeltas(trx, tenantId));
 
 /** Starts a rebuild of a tenant's totals from its rated transactions; workers do it day by day. */
 export const rebuildUsageTotals = ({ db, tenantId }: Projecting): Promise<void> =>

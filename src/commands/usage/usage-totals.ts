@@ -6,7 +6,7 @@ import {
   type CombinationPart,
   type UsageCombination,
 } from '../../models/usage/usage-combination.js';
-import { insertUsageDelta } from '../../models/usage/usage-total.js';
+import { insertUsageChange } from '../../models/usage/usage-total.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
 
 /** Enough digits to add the largest and the smallest amounts without rounding. */
@@ -68,12 +68,12 @@ export class UsageTotals {
     const sums = [...this.#sums.values()];
     const combinations = new Map(sums.map(({ combination }) => [combination.id, combination]));
     await insertMissingCombinations(trx, tenantId, combinations.values());
-    await insertUsageDelta(
+    await insertUsageChange(
       trx,
       tenantId,
       sums.map(({ combination, startAt, events, quantities, amounts }) => ({
-        combination_id: combination.id,
-        start_at: startAt,
+        combinationId: combination.id,
+        startAt,
         events,
         quantities: quantities.map(decimalText),
         amounts: amounts.map(decimalText),

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 import { eventTimeSql, factPartsSql } from './usage-fact.js';
-import { deltaColumns, grainsSql, lockSql } from './usage-total.js';
+import { grainsSql, lockSql, pendingPartsSql } from './usage-total.js';
 
 /** The parts of each event of a day in one row, with the key that names them (`combinationOf`). */
 const shapedSql = `
@@ -62,14 +62,13 @@ const combinationsSql = `
 const totalsSql = `
   with ${shapedSql},
   change as (
-    select combination_id, start_at, 1::bigint as events, quantities, amounts from shaped
+    select combination_id, start_at, position, 1::bigint as events, quantity, amount
+    from shaped cross join unnest(quantities, amounts) with ordinality
+      as part (quantity, amount, position)
     union all
-    select combination_id, start_at, -events,
-      array(select -x from unnest(quantities) with ordinality as each (x, n) order by n),
-      array(select -x from unnest(amounts) with ordinality as each (x, n) order by n)
-    from usage_delta cross join jsonb_to_recordset(totals) as delta ${deltaColumns}
-    where tenant_id = :tenantId
-      and start_at >= :day::date::timestamp at time zone 'UTC'
+    select combination_id, start_at, position, -events, -quantity, -amount
+    from (${pendingPartsSql}) as pending
+    where start_at >= :day::date::timestamp at time zone 'UTC'
       and start_at < (:day::date + 1)::timestamp at time zone 'UTC'
   ),
   ${grainsSql}

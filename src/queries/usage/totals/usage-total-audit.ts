@@ -7,7 +7,7 @@ import {
 } from '../../../messages/usage-audit.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { eventTimeSql, factPartsSql } from '../../../models/usage/usage-fact.js';
-import { deltaColumns } from '../../../models/usage/usage-total.js';
+import { pendingPartsSql } from '../../../models/usage/usage-total.js';
 
 /** The days of the period, as instants of a column. */
 const inPeriod = (column: string): string => `
@@ -37,13 +37,12 @@ const totalsSql = `
     group by 1, 2, 3, 4
   ),
   waiting as (
-    select ${sums('value.quantity', 'value.amount')}
-    from usage_delta cross join jsonb_to_recordset(totals) as delta ${deltaColumns}
-    cross join unnest(quantities, amounts) with ordinality as value (quantity, amount, position)
+    select ${sums('delta.quantity', 'delta.amount')}
+    from (${pendingPartsSql}) as delta
     join usage_combination_part as part on part.tenant_id = :tenantId
-      and part.combination_id = delta.combination_id and part.position = value.position
+      and part.combination_id = delta.combination_id and part.position = delta.position
       and part.attribute_name is null
-    where usage_delta.tenant_id = :tenantId and ${inPeriod('start_at')}
+    where ${inPeriod('start_at')}
     group by 1, 2, 3, 4
   ),
   kept as (

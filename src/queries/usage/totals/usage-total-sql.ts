@@ -1,7 +1,7 @@
 import type { SqlValue } from '../../../models/db/sql-rows.js';
 import { eventMessageSql } from '../../../models/usage/event-message.js';
 import { eventTimeSql, factPartsSql } from '../../../models/usage/usage-fact.js';
-import { deltaColumns } from '../../../models/usage/usage-total.js';
+import { pendingPartsSql } from '../../../models/usage/usage-total.js';
 import type { UsageGroup } from '../../../schemas/usage/usage-total.js';
 import type { AskedTotals, TotalKey } from './usage-total.js';
 import type { SourceRange } from './usage-total-ranges.js';
@@ -62,11 +62,6 @@ function sourceSql(range: SourceRange, bindings: Bindings): string[] {
   if (range.source === 'facts') return [];
   const grain = bindings.of(range.source);
   const isCoarse = range.source !== 'day';
-  const unfolded = (of: string) => `
-    cross join unnest(${of}.quantities, ${of}.amounts) with ordinality
-      as value (quantity, amount, position)
-    join usage_combination_part as part on part.tenant_id = :tenantId
-      and part.combination_id = ${of}.combination_id and part.position = value.position`;
   const kept = `
     select total.combination_id as source_id, 0::bigint as delta_id, total.start_at, total.events, ${partColumns},
       value.quantity, value.amount, null::jsonb as dimensions
@@ -78,13 +73,17 @@ function sourceSql(range: SourceRange, bindings: Bindings): string[] {
       select * from usage_total where tenant_id = :tenantId and grain = ${grain}
         and combination_id = chosen.combination_id and ${within('start_at', range, bindings)}
     ) as total on true
-    ${unfolded('total')}`;
+    cross join unnest(total.quantities, total.amounts) with ordinality
+      as value (quantity, amount, position)
+    join usage_combination_part as part on part.tenant_id = :tenantId
+      and part.combination_id = total.combination_id and part.position = value.position`;
   const waiting = `
-    select delta.combination_id, usage_delta.id, delta.start_at, delta.events, ${partColumns},
-      value.quantity, value.amount, null::jsonb
-    from usage_delta cross join jsonb_to_recordset(totals) as delta ${deltaColumns}
-    ${unfolded('delta')}
-    where usage_delta.tenant_id = :tenantId and ${within('delta.start_at', range, bindings)}`;
+    select delta.combination_id, delta.delta_id, delta.start_at, delta.events, ${partColumns},
+      delta.quantity, delta.amount, null::jsonb
+    from (${pendingPartsSql}) as delta
+    join usage_combination_part as part on part.tenant_id = :tenantId
+      and part.combination_id = delta.combination_id and part.position = delta.position
+    where ${within('delta.start_at', range, bindings)}`;
   return [kept, waiting];
 }
 
