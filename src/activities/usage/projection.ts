@@ -1,8 +1,10 @@
 import {
+  listRatedEvents,
   mergeUsageTotals,
   moveUsageFacts,
   rebuildUsageDay,
 } from '../../commands/usage/project-usage.js';
+import { listUnlistedTenants } from '../../models/usage/finding/usage-list.js';
 import { listMovingTenants } from '../../models/usage/fact-move.js';
 import { listDeltaTenants } from '../../models/usage/usage-total.js';
 import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
@@ -15,20 +17,22 @@ const projecting = ({ database }: Platform, tenantId: string) => ({
   db: database.forTenant(tenantId, trail, 'batch'),
 });
 
-/** The tenants with pending deltas, or a rebuild under way. */
+/** The tenants with pending deltas or events to list, or a rebuild under way. */
 export async function listProjectedTenants({ database }: Platform): Promise<string[]> {
-  const [behind, rebuilt] = await Promise.all([
+  const found = await Promise.all([
     listDeltaTenants(database.platform),
+    listUnlistedTenants(database.platform),
     listRebuilds(database.platform),
   ]);
-  return [...new Set([...behind, ...rebuilt])];
+  return [...new Set(found.flat())];
 }
 
-/** Brings the totals of a tenant up to date by one step; false: there was nothing to do. */
+/** Brings totals and lists of a tenant up to date by one step; false: there was nothing to do. */
 export async function projectUsage(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = projecting(platform, tenantId);
-  const isLeft = await mergeUsageTotals(scope);
-  return (await rebuildUsageDay(scope)) || isLeft;
+  const areTotalsLeft = await mergeUsageTotals(scope);
+  const areListsLeft = await listRatedEvents(scope);
+  return (await rebuildUsageDay(scope)) || areTotalsLeft || areListsLeft;
 }
 
 /** The tenants with facts of an earlier version's form. */

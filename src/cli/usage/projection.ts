@@ -4,17 +4,18 @@ import type { Command } from 'commander';
 
 const lookMs = 500;
 
-/** Starts a rebuild of a tenant's totals and shows its progress. */
+/** Starts a rebuild of a tenant's totals and lists, and shows its progress. */
 async function rebuild(tenantId: string, { background }: { background?: true }): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant } = await import('../../access/tenants.js');
-  const { rebuildUsageTotals } = await import('../../commands/usage/project-usage.js');
+  const { rebuildProjections } = await import('../../commands/usage/project-usage.js');
   const { findRebuild } = await import('../../models/usage/usage-total-rebuild.js');
+  const { isListing } = await import('../../models/usage/finding/usage-list.js');
   await withInstance(async ({ database }) => {
     await requireTenant(database.platform, tenantId);
     const trail = { actor: 'operator', requestId: randomUUID() };
     const db = database.forTenant(tenantId, trail, 'batch');
-    await rebuildUsageTotals({ tenantId, db });
+    await rebuildProjections({ tenantId, db });
     if (background === true) return;
     let shown = '';
     for (;;) {
@@ -25,7 +26,8 @@ async function rebuild(tenantId: string, { background }: { background?: true }):
       shown = line;
       await wait(lookMs);
     }
-    process.stdout.write(`the totals of '${tenantId}' are made from its facts\n`);
+    while (await isListing(db.read, tenantId)) await wait(lookMs);
+    process.stdout.write(`totals and lists of '${tenantId}' are made from its facts\n`);
   });
 }
 
@@ -47,11 +49,13 @@ async function printStatus(): Promise<void> {
   });
 }
 
-/** `durabill projections`: the totals that are stored for fast queries. */
+/** `durabill projections`: totals and lists that are stored for fast queries. */
 export function registerProjections(program: Command): void {
   const group = program
     .command('projections')
-    .description('What is kept beside the facts so that it is found quickly: totals of usage.');
+    .description(
+      'What is kept beside the facts so that it is found quickly: totals and lists of usage.',
+    );
   group
     .command('rebuild')
     .description('Make them again from the facts, by the workers of the running instance.')

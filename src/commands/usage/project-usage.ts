@@ -1,4 +1,5 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
+import { beginListing, groupUnlisted } from '../../models/usage/finding/usage-list.js';
 import { moveFacts } from '../../models/usage/fact-move.js';
 import { mergeUsageDeltas } from '../../models/usage/usage-total.js';
 import { beginRebuild, rebuildNextDay } from '../../models/usage/usage-total-rebuild.js';
@@ -12,9 +13,19 @@ interface Projecting {
 export const mergeUsageTotals = ({ db, tenantId }: Projecting): Promise<boolean> =>
   db.transaction((trx) => mergeUsageDeltas(trx, tenantId));
 
-/** Starts a rebuild of a tenant's totals from its rated transactions; workers do it day by day. */
-export const rebuildUsageTotals = ({ db, tenantId }: Projecting): Promise<void> =>
-  db.transaction((trx) => beginRebuild(trx, tenantId));
+/** Groups the events of a tenant that wait to be listed; true: more are left. */
+export const listRatedEvents = ({ db, tenantId }: Projecting): Promise<boolean> =>
+  db.transaction((trx) => groupUnlisted(trx, tenantId));
+
+/**
+ * Starts a rebuild of a tenant's totals and lists from its facts; workers make totals day by day, and
+ * lists in portions.
+ */
+export const rebuildProjections = ({ db, tenantId }: Projecting): Promise<void> =>
+  db.transaction(async (trx) => {
+    await beginListing(trx, tenantId);
+    await beginRebuild(trx, tenantId);
+  });
 
 /** Rebuilds the totals of one more day; false: none is left, or another process is rebuilding. */
 export const rebuildUsageDay = ({ db, tenantId }: Projecting): Promise<boolean> =>

@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 import { jsonSeparatorSql } from '../../kernel/text/postgres-array.js';
 import { groupCountMax } from '../../messages/usage-message-group.js';
 import { sqlRows } from '../db/sql-rows.js';
+import { listsMoveSql } from './finding/usage-list.js';
 import { searchedIdsMax } from './usage-search.js';
 
 /** What is moved from the form in which an earlier version wrote it (docs/decisions/0321). */
-type MoveKind = 'priced rows' | 'messages' | 'searched ids' | 'external ids' | 'places';
+type MoveKind = 'priced rows' | 'messages' | 'searched ids' | 'external ids' | 'places' | 'lists';
 
 /** How far the move of a tenant's facts is. */
 export interface FactMove {
@@ -199,6 +200,7 @@ const moves = [
   searchedIdsMoveSql,
   externalIdsMoveSql,
   placesMoveSql,
+  listsMoveSql,
 ];
 
 /** One process at a time moves the facts of a tenant, until the commit. */

@@ -17,6 +17,7 @@ import { readEventMessages } from '../../models/usage/event-message.js';
 import * as rating from '../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
 import { readMessage } from './usage-message.js';
+import { auditLists } from './usage-list-audit.js';
 import { auditTotals } from './totals/usage-total-audit.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
@@ -252,14 +253,18 @@ interface CounterRow {
 const exact = (text: string | null): string | null =>
   text === null ? null : decimalText(new Decimal(text));
 
-/** Compares counters and totals of a period with the rated usage, whatever the sample. */
+/** Compares counters, totals and lists of a period with the rated usage, whatever the sample. */
 export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
   const counters = await auditCounters(scope, input);
   const totals = await auditTotals(scope, input);
+  const lists = await auditLists(scope, input);
   return {
     counters: counters.counters,
-    differenceCount: counters.differenceCount + totals.count,
-    differences: [...counters.differences, ...totals.differences].slice(0, differencesMax),
+    differenceCount: counters.differenceCount + totals.count + lists.count,
+    differences: [...counters.differences, ...totals.differences, ...lists.differences].slice(
+      0,
+      differencesMax,
+    ),
   };
 }
 

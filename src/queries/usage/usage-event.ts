@@ -14,6 +14,7 @@ import {
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
 import { eventMessageWeightSql } from '../../models/usage/event-message.js';
+import { findListedPage, listedIds, type ListKey } from '../../models/usage/finding/usage-list.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -148,6 +149,20 @@ async function listPending(
 type StoredStatus = Exclude<Status, 'pending'>;
 const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate'];
 
+/**
+ * The list that has the events of a filter (docs/decisions/0343); events that are not rated have
+ * indexes of their own.
+ */
+function listKeyOf(
+  status: StoredStatus | undefined,
+  { accountId, serviceId, code }: UsageEventFilter,
+): ListKey | undefined {
+  const isAmongOpen = code !== undefined || (status !== undefined && status !== 'rated');
+  if (isAmongOpen) return undefined;
+  if (accountId !== undefined) return { kind: 'account', key: accountId };
+  return serviceId === undefined ? undefined : { kind: 'service', key: serviceId };
+}
+
 function chooseStored(
   { tenantId, db }: Scope,
   status: StoredStatus | undefined,
@@ -155,6 +170,11 @@ function chooseStored(
 ) {
   const query = UsageEvent.query(db.read).forTenant(tenantId);
   if (status !== undefined) void query.where({ status });
+  const key = listKeyOf(status, filter);
+  if (key) {
+    const listed = listedIds(tenantId, key);
+    void query.whereRaw(`usage_event.id in (${listed.sql})`, [...listed.bindings]);
+  }
   return filterUsageEvents(query, tenantId, filter);
 }
 
@@ -220,6 +240,28 @@ async function readStored(
   return readHeavyPage(query, page, eventWeight);
 }
 
+/** The events of an account or of a service, where nothing else is asked for. */
+async function listOfKey(
+  { tenantId, db }: Scope,
+  status: StoredStatus | undefined,
+  filter: UsageEventFilter,
+  page: PageRequest,
+): Promise<Listed<UsageEventSummaryDto> | undefined> {
+  const key = listKeyOf(status, filter);
+  if (!key || Object.values(filter).filter((value) => value !== undefined).length > 1) {
+    return undefined;
+  }
+  const isRatedOnly = status === 'rated';
+  const found = await findListedPage(db.read, tenantId, { ...key, isRatedOnly }, page);
+  if (!found) return undefined;
+  const query = UsageEvent.withText(UsageEvent.query(db.read).forTenant(tenantId))
+    .whereRaw('usage_event.id = any(?::uuid[])', [[...found.ids]])
+    .orderBy('id', 'desc');
+  const { rows, isCut } = await readHeavyPage(query, { ...page, offset: 0 }, eventWeight);
+  const items = await mapInPortions(rows, (event) => presentUsageSummary(event));
+  return { items, total: found.total, isCut };
+}
+
 /** Lists events, newest first; pending ones come before stored ones. */
 export async function listUsageEvents(
   scope: Scope,
@@ -232,6 +274,8 @@ export async function listUsageEvents(
     ? await listPending(scope, log, filter, { limit, offset })
     : { items: [], total: 0 };
   if (status === 'pending') return pending;
+  const listed = await listOfKey(scope, status, filter, { limit, offset });
+  if (listed) return listed;
   const total = pending.total + (await countStored(scope, status, filter));
   const missing = limit - pending.items.length;
   const isWhole = missing === 0 || offset + pending.items.length >= total;

@@ -79,6 +79,10 @@ describe('facts of earlier versions', () => {
     ];
     const answers = new Map<string, unknown>();
     for (const path of paths) answers.set(path, (await tenant.get(path).expect(200)).body);
+    const account = (answers.get(`/v1/usage-events/${externalIds[0]}`) as { accountId: string })
+      .accountId;
+    const listed = `/v1/usage-events?accountId=${account}`;
+    answers.set(listed, (await tenant.get(listed).expect(200)).body);
     const { partitions } = answers.get('/v1/usage-events/summary') as {
       partitions: { partition: number; accepted: number }[];
     };
@@ -126,8 +130,9 @@ describe('facts of earlier versions', () => {
         return rows[0];
       });
     await until(async () => (await left())?.left === 0, 20_000, 'the end of the move');
-    // Six charges and their ids; seven messages, and events by external id and by place.
-    expect((await left())?.moved).to.equal(33);
+    // Six charges and their ids; seven messages, events by external id and by place, and
+    // the six that are rated in their lists.
+    expect((await left())?.moved).to.equal(39);
     expect(await ask()).to.deep.equal(before);
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../support/billing/usage.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 import { until } from '../../start/workbench.js';
-import { rebuildUsageTotals } from '../../../src/commands/usage/project-usage.js';
+import { rebuildProjections } from '../../../src/commands/usage/project-usage.js';
 
 const questions = [
   'bucket=hour&groupBy=account,attribute',
@@ -64,7 +64,7 @@ describe('kept totals of usage', () => {
       differences: { kind: string; field: string }[];
     };
   };
-  const rebuild = () => rebuildUsageTotals({ tenantId: tenant.id, db: tenant.scope.db });
+  const rebuild = () => rebuildProjections({ tenantId: tenant.id, db: tenant.scope.db });
 
   it('are added up behind rating, and answer what the facts do', async () => {
     const before = await ask();

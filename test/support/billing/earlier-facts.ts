@@ -53,9 +53,13 @@ const nameRuns = [
 
 /** Brings what is rated of a tenant into the form of earlier versions; nothing is moved yet. */
 export async function writeAsEarlier(client: pg.Client, tenantId: string): Promise<void> {
-  const unknown = ['usage_search', 'usage_identity', 'usage_range'].map(
-    (table) => `delete from ${table} where tenant_id = $1`,
-  );
+  const unknown = [
+    'usage_search',
+    'usage_identity',
+    'usage_range',
+    'usage_list',
+    'usage_unlisted',
+  ].map((table) => `delete from ${table} where tenant_id = $1`);
   for (const sql of [unfoldRows, ...ungroupMessages, ...unknown, ...nameRuns])
     await client.query(sql, [tenantId]);
 }
@@ -65,7 +69,8 @@ export async function beginMoving(client: pg.Client, tenantId: string): Promise<
   await client.query(
     `insert into fact_move (tenant_id, kind, end_id) values ($1, 'priced rows', null),
        ($1, 'messages', null), ($1, 'searched ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff'),
-       ($1, 'external ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ($1, 'places', null)
+       ($1, 'external ids', 'ffffffff-ffff-ffff-ffff-ffffffffffff'), ($1, 'places', null),
+       ($1, 'lists', null)
      on conflict (tenant_id, kind) do update set done_at = null, moved = 0`,
     [tenantId],
   );

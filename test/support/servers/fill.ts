@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { groupsSql } from '../../../src/models/usage/finding/usage-list.js';
 
 /** How much a tenant is given. */
 export interface Filling {
@@ -55,6 +56,18 @@ export async function fillTenant(client: pg.Client, filling: Filling): Promise<v
        from generate_series(0::bigint, $2::bigint - 1) i
      ) as event`,
     [tenantId, events, accounts, services],
+  );
+  // What workers do behind rating.
+  await client.query(
+    `with taken as (
+       delete from usage_unlisted where tenant_id = $1 returning *
+     ), waiting as (
+       select each.* from taken cross join unnest(ids, account_ids, service_ids)
+         as each (id, account_id, service_id)
+     )
+     insert into usage_list (tenant_id, kind, key, first_id, last_id, events, ids)
+     select $1, grouped.* from (${groupsSql('waiting')}) as grouped`,
+    [tenantId],
   );
   await client.query(
     `insert into rated_transaction (tenant_id, id, usage_event_id, external_tran_id,

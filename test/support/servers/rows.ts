@@ -43,7 +43,9 @@ const besides = new Set([
   'execution_watch',
   'usage_change',
   'usage_delta',
+  'usage_list',
   'usage_total',
+  'usage_unlisted',
 ]);
 
 /** What is stored, as a count and a checksum for each table. */
