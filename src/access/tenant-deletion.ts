@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
 import type { TenantDatabase } from '../kernel/scope.js';
 import { recordSecurityEvent } from './security-events.js';
+import { findLegalHold } from '../models/access/legal-hold.js';
 import { sqlRows } from '../models/db/sql-rows.js';
+import { problem } from '../kernel/problem.js';
 
 /** The audit and its chain are append-only; they also record the deletion of the tenant. */
-const keptTables = ['audit', 'audit_seal'];
+const keptTables = ['audit', 'audit_cut', 'audit_seal'];
 
 /** Tables of tenants with those that they refer to. */
 interface Table {
@@ -52,7 +54,7 @@ const roundsMax = 4;
 
 /**
  * Deletes a tenant with all its rows, except its audit, in one transaction. False: there is none.
- * The caller ensures that no process works for the tenant any more.
+ * The caller ensures that no process works for the tenant any more. 409: it is under a legal hold.
  */
 export async function deleteTenant(db: TenantDatabase, actor: string): Promise<boolean> {
   const { tenantId } = db;
@@ -65,6 +67,12 @@ export async function deleteTenant(db: TenantDatabase, actor: string): Promise<b
     await trx.raw(`select pg_advisory_xact_lock(hashtextextended('usage-total/' || ?, 0))`, [
       tenantId,
     ]);
+    const hold = await findLegalHold(trx, tenantId);
+    if (hold) {
+      throw problem.conflict(
+        `'${tenantId}' is under a legal hold: ${hold.reason}. 'durabill tenant hold ${tenantId} --release' ends it.`,
+      );
+    }
     const tenant: unknown = await trx('tenant').where({ id: tenantId }).forUpdate().first('id');
     if (tenant === undefined) return false;
     const names = inOrder(await readTables(trx));

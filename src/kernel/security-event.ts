@@ -2,6 +2,7 @@
 export const securityEntities = [
   'accessKey',
   'accessToken',
+  'audit',
   'oauthClient',
   'oauthGrant',
   'seller',
@@ -25,6 +26,8 @@ export const securityActions = [
   'rotate',
   'suspend',
   'resume',
+  'hold',
+  'release',
 ] as const;
 
 export type SecurityAction = (typeof securityActions)[number] | 'create' | 'update' | 'delete';

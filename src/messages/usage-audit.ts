@@ -35,6 +35,11 @@ export interface UsageAuditPage {
   /** Null when there are no more. */
   readonly next: AuditPlace | null;
   readonly events: number;
+  /**
+   * Events of them that cannot be computed again, because retention has removed their message; pages
+   * of the version before have none.
+   */
+  readonly unchecked?: number;
   readonly charges: number;
   readonly differences: readonly UsageDifference[];
 }
@@ -49,6 +54,8 @@ export interface CounterAudit {
 /** What an audit has come to. */
 export interface UsageAuditResult {
   readonly events: number;
+  /** Events that could not be computed again. */
+  readonly unchecked: number;
   readonly charges: number;
   readonly counters: number;
   readonly differenceCount: number;

@@ -135,8 +135,34 @@ export function openMetrics(pool: () => PoolState) {
     ]),
     webhookSeconds: histogram('webhook_attempt_seconds', 'Time of an attempt to deliver', slow),
     ...billingMetrics(registry),
+    ...retentionMetrics(registry),
   };
 }
+
+/** What retention removes, and what keeps it from that. */
+const retentionMetrics = (registry: Registry) => ({
+  retentionRemoved: new Counter({
+    name: 'durabill_retention_removed_rows_total',
+    help: 'Messages, deliveries, executions, keys and audit entries that were removed as too old',
+    labelNames: ['kind'],
+    registers: [registry],
+  }),
+  retentionFailures: new Counter({
+    name: 'durabill_retention_failures_total',
+    help: 'Removals that failed, and are tried again within a minute',
+    registers: [registry],
+  }),
+  retentionWaiting: new Gauge({
+    name: 'durabill_retention_waiting',
+    help: 'Kinds of data of tenants that were not looked through yet today; 0 soon after midnight UTC',
+    registers: [registry],
+  }),
+  legalHolds: new Gauge({
+    name: 'durabill_legal_holds',
+    help: 'Tenants under a legal hold, of which nothing is removed',
+    registers: [registry],
+  }),
+});
 
 /** What billing runs and audits count. */
 function billingMetrics(registry: Registry) {

@@ -32,6 +32,7 @@ import * as ratedTransaction from './usage/rated-transaction.js';
 import * as record from './records/record.js';
 import * as recordType from './records/record-type.js';
 import * as referenceData from './reference/reference-data.js';
+import * as retention from './ageing/retention.js';
 import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as taxRate from './billing/tax-rate.js';
@@ -77,6 +78,7 @@ export const operations = {
   record: record.recordOperations,
   webhook: webhook.webhookOperations,
   audit: audit.auditOperations,
+  retention: retention.retentionOperations,
   export: exported.exportOperations,
 };
 
@@ -116,6 +118,7 @@ export const modules: readonly object[] = [
   record,
   webhook,
   audit,
+  retention,
   exported,
   exportedAudit,
   exportedBilling,

@@ -9,6 +9,7 @@ import { traceActivities, traceSinks } from '../platform/temporal/workflow-traci
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
+import { startRetentionWatch } from './retention-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { startUsageProjector } from './usage-projector.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
@@ -96,6 +97,7 @@ export async function startWorkers(
     startAuditSealer(platform),
     startOverdueWatch(platform, overdueMs),
     startUsageProjector(platform),
+    startRetentionWatch(platform),
   ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.

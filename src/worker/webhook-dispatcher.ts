@@ -1,6 +1,5 @@
 import {
   claimDeliveries,
-  purgeDeliveries,
   reclaimDeliveries,
   watchDeliveriesSoon,
 } from '../activities/webhooks/webhook.js';
@@ -11,8 +10,6 @@ import { Watch } from './watch.js';
 
 /** Interval of polling for deliveries, in addition to notifications. */
 const pollMs = 1_000;
-/** Interval of deleting deliveries beyond their retention. */
-const purgeMs = 3_600_000;
 /** Workflows that are started at the same time. */
 const startsMax = 20;
 
@@ -44,12 +41,7 @@ export class WebhookDispatcher {
       failure,
       look: async () => void (await this.#startAll(await reclaimDeliveries(platform))),
     });
-    const old = new Watch(platform, {
-      everyMs: purgeMs,
-      failure: 'cannot delete old deliveries of webhooks',
-      look: () => purgeDeliveries(platform),
-    });
-    this.#watches = [this.#waiting, lost, old];
+    this.#watches = [this.#waiting, lost];
     this.#stopListening = platform.listen(webhookChannel, this.wake).catch((error: unknown) => {
       platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
       return () => Promise.resolve();

@@ -17,6 +17,7 @@ import { lastPeriod } from './runtime/schedule.js';
 interface AuditState {
   after: AuditPlace | null;
   events: number;
+  unchecked: number;
   charges: number;
   differenceCount: number;
   readonly differences: UsageDifference[];
@@ -39,6 +40,7 @@ export async function auditUsage(
   const state: AuditState = resumed ?? {
     after: null,
     events: 0,
+    unchecked: 0,
     charges: 0,
     differenceCount: 0,
     differences: [],
@@ -48,6 +50,7 @@ export async function auditUsage(
     const request = { input, after: state.after, limit: pageSize };
     const page = await patiently(() => longSteps.auditUsageCharges({ run, input: request }));
     state.events += page.events;
+    state.unchecked += page.unchecked ?? 0;
     state.charges += page.charges;
     addPage(state, page.differences.length, page.differences);
     state.after = page.next;
@@ -56,9 +59,10 @@ export async function auditUsage(
   }
   const counters = await patiently(() => longSteps.auditUsageCounters({ run, input }));
   addPage(state, counters.differenceCount, counters.differences);
-  const { events, charges, differenceCount, differences } = state;
+  const { events, unchecked, charges, differenceCount, differences } = state;
   const result: UsageAuditResult = {
     events,
+    unchecked,
     charges,
     counters: counters.counters,
     differenceCount,

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { verifyAuditChain } from '../../src/queries/access/audit-chain.js';
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
+import { keepFor, removeAllAged } from '../support/ageing.js';
 import { asOwner } from '../support/servers/rows.js';
 import { buildWorld, type World } from '../support/http/world.js';
 
@@ -171,6 +172,79 @@ describe('the chain of the audit', function () {
       expect(found.entries).to.equal(1);
     });
   }
+
+  describe('whose oldest part retention has removed', () => {
+    const ages = [500, 450, 401, 3, 420, 2, 1];
+    const age = async (days: number) => {
+      const tenant = await instance.tenant();
+      await owner((client) =>
+        client.query(
+          `insert into audit (tenant_id, at, entity, action)
+           select $1, now() - days * interval '1 day', 'access_key', 'create'
+           from unnest($2::int[]) with ordinality as each (days, number) order by number`,
+          [tenant.id, ages],
+        ),
+      );
+      await untilSealed(tenant.id);
+      await keepFor(instance, tenant, 'audit', days);
+      return tenant;
+    };
+
+    it('fits from there on, and goes on', async () => {
+      const tenant = await age(400);
+      const before = await verify(tenant.id);
+      // Up to the first that is too young: the fifth stays, because the fourth does.
+      expect(await removeAllAged(tenant, 'audit', 0)).to.equal(3);
+      await untilSealed(tenant.id);
+      const after = await verify(tenant.id);
+      // Four are left, and the entry that says what went.
+      expect(after).to.include({ removed: 3, entries: 5, fault: null });
+      expect(after.head).not.to.equal(before.head);
+      const [cut] = (await tenant.get('/v1/audit?entity=audit').expect(200)).body.data as {
+        action: string;
+        actor: string;
+        after: object;
+      }[];
+      expect(cut).to.deep.include({ action: 'delete', actor: 'retention' });
+      expect(cut?.after).to.deep.include({ upToPosition: 3, days: 400 });
+      expect(await removeAllAged(tenant, 'audit', 0)).to.equal(0);
+      await keepFor(instance, tenant, 'audit', 1);
+      // The newest entry stays in any case, and what is younger than a day.
+      expect(await removeAllAged(tenant, 'audit', 0)).to.be.within(3, 4);
+      await untilSealed(tenant.id);
+      expect(await verify(tenant.id)).to.include({ fault: null });
+      const run = await runDurabill(settingsOf(instance), 'audit', 'verify', '--tenant', tenant.id);
+      expect(run.output).to.match(/\d entries after \d that retention has removed\tfit, head/);
+    });
+
+    it('keeps what does not fit, so that it is seen', async () => {
+      const tenant = await age(400);
+      await tamper(`update audit set actor = 'nobody' ${entry}`, tenant.id);
+      expect(await removeAllAged(tenant, 'audit', 0)).to.equal(1);
+      await untilSealed(tenant.id);
+      expect((await verify(tenant.id)).fault).to.match(/position 2: it was changed$/);
+    });
+
+    it('cannot be cut by anybody else', async () => {
+      const tenant = await age(400);
+      await removeAllAged(tenant, 'audit', 0);
+      await tamper(`update audit_cut set hash = sha256('x') where tenant_id = $1`, tenant.id);
+      expect((await verify(tenant.id)).fault).to.match(/has not recorded that it was cut at/);
+      const { read } = tenant.scope.db;
+      await read.raw(`select set_config('app.ageing', 'on', false)`);
+      for (const sql of ['delete from audit', 'delete from audit_cut', 'delete from audit_seal']) {
+        expect(await codeOf(read.raw(sql))).to.equal('42501');
+      }
+      await owner(async (client) => {
+        await client.query(`select set_config('app.ageing', 'on', false)`);
+        const sql = 'delete from audit where tenant_id = $1';
+        expect(await codeOf(client.query(sql, [tenant.id]))).to.equal('42501');
+      });
+      const other = await instance.tenant();
+      const foreign = read.raw('select age_audit(?, 10)', [other.id]);
+      expect(await codeOf(foreign)).to.equal('42501');
+    });
+  });
 
   it('is checked by a command, which tells of entries without a seal, too', async () => {
     const idle = await openTestInstance();

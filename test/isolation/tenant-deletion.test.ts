@@ -5,7 +5,14 @@ import { buildWorld } from '../support/http/world.js';
 import { useInstance } from '../support/servers/use-instance.js';
 
 /** What is sealed, and added up behind rating, goes on meanwhile. */
-const sealed = { audit_seal: 0, usage_change: 0, usage_list: 0, usage_total: 0, usage_unlisted: 0 };
+const sealed = {
+  retention_state: 0,
+  audit_seal: 0,
+  usage_change: 0,
+  usage_list: 0,
+  usage_total: 0,
+  usage_unlisted: 0,
+};
 
 describe('a tenant that is deleted', () => {
   const instance = useInstance({ withWorkers: true });

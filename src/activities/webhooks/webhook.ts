@@ -110,14 +110,6 @@ export const claimDeliveries = ({ database }: Platform): Promise<readonly Claime
 export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
   WebhookDelivery.reclaim(database.platform, claimsMax);
 
-/** Rows that are deleted at once. */
-const purgesMax = 5_000;
-
-/** Deletes deliveries beyond their retention (docs/decisions/0092). */
-export async function purgeDeliveries({ database }: Platform): Promise<void> {
-  while ((await WebhookDelivery.purge(database.platform, purgesMax)) >= purgesMax);
-}
-
 /** Schedules a reclaim of deliveries soon. */
 export const watchDeliveriesSoon = (
   { database }: Platform,

@@ -3,6 +3,7 @@ import type { Handlers } from '../mount.js';
 import { accountHandlers } from './accounts/account.js';
 import { attributeHandlers } from './catalog/attribute.js';
 import { auditHandlers } from './access/audit.js';
+import { retentionHandlers } from './ageing/retention.js';
 import { contractHandlers } from './contracts/contract.js';
 import { contractAttachmentHandlers } from './contracts/contract-attachment.js';
 import { contractServiceHandlers } from './contracts/contract-service.js';
@@ -70,5 +71,6 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   record: recordHandlers,
   webhook: webhookHandlers,
   audit: auditHandlers,
+  retention: retentionHandlers,
   export: exportHandlers,
 };

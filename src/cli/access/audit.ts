@@ -14,9 +14,10 @@ async function verify({ tenant }: { tenant?: string }): Promise<void> {
     let count = 0;
     for (const id of tenant === undefined ? known : [tenant]) {
       const { read } = database.forTenant(id, trail, 'batch');
-      const { entries, head, fault } = await verifyAuditChain(read, id);
+      const { entries, removed, head, fault } = await verifyAuditChain(read, id);
       if (fault !== null) count += 1;
-      process.stdout.write(`${id}\t${entries} entries\t${fault ?? `fit, head ${head}`}\n`);
+      const older = removed === 0 ? '' : ` after ${removed} that retention has removed`;
+      process.stdout.write(`${id}\t${entries} entries${older}\t${fault ?? `fit, head ${head}`}\n`);
     }
     return count;
   });

@@ -26,6 +26,7 @@ async function endWork(client: Client, tenantId: string): Promise<void> {
 async function removeTenant(id: string, { confirm }: { confirm?: string }): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, suspendTenant } = await import('../../access/tenants.js');
+  const { findLegalHold } = await import('../../models/access/legal-hold.js');
   const { deleteTenant } = await import('../../access/tenant-deletion.js');
   const { commandLine, recordCommand } = await import('./security-event.js');
   const { withTemporal } = await import('../start/temporal-access.js');
@@ -37,6 +38,9 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
           `Say so: durabill tenant delete ${id} --confirm ${id}`,
       );
     }
+    const hold = await findLegalHold(database.platform, id);
+    // The deletion refuses it, too: here nothing is suspended yet.
+    if (hold) throw new Error(`'${id}' is under a legal hold: ${hold.reason}`);
     await withTemporal(async ({ client }) => {
       await database.platform.transaction(async (trx) => {
         if (!(await suspendTenant(trx, id, new Date()))) return;

@@ -2,6 +2,8 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import countries from 'i18n-iso-countries';
 import type { Seller, Tenant } from '../../access/tenants.js';
 import { parseCount } from '../options.js';
+import { registerHold } from '../ageing/tenant-hold.js';
+import { registerRetention } from '../ageing/tenant-retention.js';
 import { registerDeletion } from './tenant-delete.js';
 import { registerSuspension } from './tenant-suspension.js';
 
@@ -128,7 +130,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller|suspend|resume|delete`. */
+/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|delete`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -150,5 +152,7 @@ export function registerTenant(program: Command): void {
     .action(changePlan);
   registerSeller(group);
   registerSuspension(group);
+  registerRetention(group);
+  registerHold(group);
   registerDeletion(group);
 }

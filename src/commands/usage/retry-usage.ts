@@ -8,7 +8,7 @@ import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { filterUsageEvents } from '../../queries/usage/usage-event-filter.js';
-import { readMessage } from '../../queries/usage/usage-message.js';
+import { messageOf } from '../../queries/usage/gone-message.js';
 import { UsageRater } from '../../queries/usage/usage-rater.js';
 import { ratePrepared } from '../../rating/index.js';
 import { isRace } from '../../kernel/sql-state.js';
@@ -60,7 +60,7 @@ async function retryInTransaction(
   );
   const candidates = await mapInPortions(events, (event) => ({
     event,
-    message: readMessage(event.text),
+    message: messageOf(event),
   }));
   const reads = candidates.flatMap(({ message: { read } }) => (read.ok ? [read.event] : []));
   const rater = await UsageRater.open(trx, tenantId, reads, ratePrepared, {

@@ -14,7 +14,8 @@ import {
   type UsageCounts,
   type UsageEventRow,
 } from '../../models/usage/usage-event.js';
-import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
+import type { ReadMessage } from '../../queries/usage/usage-message.js';
+import { messageOf } from '../../queries/usage/gone-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
 import { chargeOf } from '../../queries/usage/rated-transaction.js';
 import type { RatedDimension, RatingPlan } from '../../rating/index.js';
@@ -43,7 +44,8 @@ export type Place = Pick<UsageEventRow, 'id' | 'partition' | 'offset' | 'orgId' 
 /** An original event as this batch sees it: stored before, or of this batch. */
 interface Original {
   row: UsageEventRow;
-  text: string;
+  /** Null: retention has removed it, so that nothing can be compared with it. */
+  text: string | null;
   content: () => string;
   readonly isStored: boolean;
 }
@@ -88,7 +90,7 @@ export class UsageBatch {
     this.#before.set(row.id, row);
     if (row.externalTransactionId === null) return;
     const { text } = event;
-    const content = (): string => canonicalJson(readMessage(text).content);
+    const content = (): string => canonicalJson(messageOf(event).content);
     this.#originals.set(row.externalTransactionId, { row, text, content, isStored: true });
   }
 
@@ -138,7 +140,9 @@ export class UsageBatch {
   #repeat(original: Original, place: Place, message: ReadMessage): void {
     const base = { ...blank, ...place, ...fieldsOf(message) };
     const isSame =
-      original.text === place.text || original.content() === canonicalJson(message.content);
+      original.text === null ||
+      original.text === place.text ||
+      original.content() === canonicalJson(message.content);
     if (isSame) this.#push(base, 'duplicate', original.row.id);
     else {
       this.#push(

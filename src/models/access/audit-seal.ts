@@ -35,6 +35,31 @@ export async function firstLink(db: Knex, tenantId: string): Promise<string> {
   return rows[0]?.link ?? '';
 }
 
+/** Where a chain begins whose oldest part retention has removed. */
+export interface AuditCut {
+  /** Of the last entry that was removed. */
+  readonly position: string;
+  readonly hash: string;
+  /** The hash that the audit recorded with the cut; null: it recorded none at this position. */
+  readonly recordedHash: string | null;
+}
+
+/** Undefined: nothing was cut off. */
+export async function findAuditCut(db: Knex, tenantId: string): Promise<AuditCut | undefined> {
+  const [cut] = await sqlRows<AuditCut>(
+    db,
+    `select cut.position, encode(cut.hash, 'hex') as "hash", (
+       select after ->> 'hash' from audit
+       where audit.tenant_id = cut.tenant_id and entity = 'audit' and action = 'delete'
+         and (after ->> 'upToPosition')::bigint = cut.position
+       order by id desc limit 1
+     ) as "recordedHash"
+     from audit_cut as cut where cut.tenant_id = ?`,
+    [tenantId],
+  );
+  return cut;
+}
+
 /** The next seals of a tenant's chain with the recomputed hashes of their entries. */
 export async function listSealedEntries(
   db: Knex,

@@ -37,12 +37,12 @@ export const eventMessageWeightSql = (t: string): string => `coalesce(octet_leng
   ${groupSql('octet_length(messages) / (end_offset - first_offset)', t)}
 ), 0)::bigint`;
 
-/** The messages of these events, by event. */
+/** The messages of these events, by event; null: the log has it no more. */
 export async function readEventMessages(
   db: Knex,
   tenantId: string,
   eventIds: readonly string[],
-): Promise<Map<string, string>> {
+): Promise<Map<string, string | null>> {
   if (eventIds.length === 0) return new Map();
   const rows = await sqlRows<{ id: string; message: string | null }>(
     db,
@@ -50,7 +50,7 @@ export async function readEventMessages(
      where t.tenant_id = ? and t.id = any(?::uuid[])`,
     [tenantId, eventIds],
   );
-  return new Map(rows.map(({ id, message }) => [id, message ?? '']));
+  return new Map(rows.map(({ id, message }) => [id, message]));
 }
 
 interface GroupRow {

@@ -129,6 +129,8 @@ export interface PricedRow {
   readonly priceMethodType: string;
   readonly counterId: string | null;
   readonly counterBefore: string | null;
+  /** What several accounts share, where the row is the part of one of them. */
+  readonly sharedVolume: string | null;
 }
 
 /** The priced rows of these charges, by charge, in their order. */
@@ -143,7 +145,8 @@ export async function readPricedRows(
     `select t.id as "transactionId", d.position::integer, d.dimension_id as "dimensionId",
        d.dimension_name as "dimensionName", d.rate_card_row_id as "rateCardRowId", d.volume, d.rate,
        d.calc_amount as "calcAmount", d.price_method_type as "priceMethodType",
-       d.counter_id as "counterId", d.counter_before as "counterBefore"
+       d.counter_id as "counterId", d.counter_before as "counterBefore",
+       d.shared_volume as "sharedVolume"
      from rated_transaction as t ${pricedRowsSql('join')}
      where t.tenant_id = ? and t.id = any(?::uuid[]) order by t.id, d.position`,
     [tenantId, transactionIds],

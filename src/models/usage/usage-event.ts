@@ -64,6 +64,14 @@ const workflowSql = `coalesce(usage_event.workflow_id, (
   where usage_run.tenant_id = usage_event.tenant_id and usage_run.run_id = usage_event.run_id
 ))`;
 
+/** What is known of an event whose message is gone. */
+export interface GoneMessage {
+  /** When and why it went, for whoever asks for the event. */
+  readonly note: string;
+  /** The external id of its account, where it has one. */
+  readonly accountRef: string | null;
+}
+
 /** How many events of a range came to which end. */
 export interface UsageCounts {
   rated: number;
@@ -88,8 +96,12 @@ export class UsageEvent extends TenantModel {
   declare eventAt: Date | null;
   /** As in `UsageEventRow`; `text` is the message. */
   declare message: string | null;
-  /** The message, where the query is `withText`. */
-  text = '';
+  /**
+   * The message, where the query is `withText`; null: the log has it no more (docs/decisions/0352),
+   * and `gone` says so where it was asked for.
+   */
+  text: string | null = null;
+  gone: GoneMessage | undefined;
   declare originalId: string | null;
   /** As in `UsageEventRow`; `workflow` is the workflow's id. */
   declare workflowId: string | null;

@@ -295,39 +295,6 @@ export class WebhookDelivery extends TenantModel {
     await deliveries().delete();
   }
 
-  /**
-   * Deletes, for all tenants, deliveries that ended long ago with their attempts, and events
-   * without a delivery; returns the number of rows, at most `limit` of each.
-   */
-  static async purge(db: Knex, limit: number): Promise<number> {
-    const rows = await sqlRows<{ count: number }>(
-      db,
-      `with old as materialized (
-         select tenant_id, id from webhook_delivery
-         where created_at < now() - interval '30 days'
-           and (status in ('delivered', 'failed') or created_at < now() - interval '40 days')
-         limit ? for update skip locked
-       ),
-       attempts as (
-         delete from webhook_attempt as attempt using old
-         where attempt.tenant_id = old.tenant_id and attempt.delivery_id = old.id
-       ),
-       deliveries as (
-         delete from webhook_delivery as delivery using old
-         where delivery.tenant_id = old.tenant_id and delivery.id = old.id returning 1
-       ),
-       events as (
-         delete from webhook_event where (tenant_id, id) in (
-           select tenant_id, id from webhook_event
-           where created_at < now() - interval '40 days' limit ?
-         ) returning 1
-       )
-       select (select count(*) from deliveries)::int + (select count(*) from events)::int as count`,
-      [limit, limit],
-    );
-    return rows[0]?.count ?? 0;
-  }
-
   /** Gives up what waits for its next attempt, of a webhook that is switched off. */
   static async giveUp(
     trx: Knex,

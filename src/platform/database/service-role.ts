@@ -4,7 +4,17 @@ import type { Knex } from 'knex';
  * Tables that running processes only read, or cannot access: the audit is append-only, and keys and
  * tenants are created by the owner's login (the start, the command line).
  */
-const readOnly = ['access_key', 'audit', 'audit_seal', 'seller', 'signing_key', 'tenant'];
+const readOnly = [
+  'access_key',
+  'audit',
+  'audit_cut',
+  'audit_seal',
+  'legal_hold',
+  'retention_rule',
+  'seller',
+  'signing_key',
+  'tenant',
+];
 const closed = ['audit_sealing'];
 /** So that a process can see whether migrations are pending. */
 const migrations = ['knex_migrations', 'knex_migrations_lock'];
@@ -58,6 +68,9 @@ const grantServiceSql = `
     end loop;
     if not has_function_privilege('durabill_service', 'seal_audit(integer)', 'execute') then
       grant execute on function seal_audit(integer) to durabill_service;
+    end if;
+    if not has_function_privilege('durabill_service', 'age_audit(text, integer)', 'execute') then
+      grant execute on function age_audit(text, integer) to durabill_service;
     end if;
   end $$`;
 

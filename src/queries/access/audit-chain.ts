@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import {
+  findAuditCut,
   firstLink,
   listSealedEntries,
   listUnsealedEntries,
@@ -13,6 +14,8 @@ const graceMs = 5_000;
 /** How the chain of a tenant stands. */
 export interface AuditChain {
   readonly entries: number;
+  /** Entries before them that retention has removed (docs/decisions/0351). */
+  readonly removed: number;
   /**
    * The hash of the newest entry. Stored elsewhere, it proves later that the end was not cut off.
    */
@@ -22,25 +25,28 @@ export interface AuditChain {
 }
 
 async function walkSeals(db: Knex, tenantId: string): Promise<AuditChain> {
-  let head = await firstLink(db, tenantId);
+  const cut = await findAuditCut(db, tenantId);
+  const removed = Number(cut?.position ?? 0);
+  let head = cut?.hash ?? (await firstLink(db, tenantId));
   let entries = 0;
+  const end = (fault: string | null): AuditChain => ({ entries, removed, head, fault });
+  if (cut && cut.recordedHash !== cut.hash) {
+    return end(`the audit has not recorded that it was cut at position ${removed}`);
+  }
   for (;;) {
-    const page = await listSealedEntries(db, tenantId, { after: String(entries), limit: pageSize });
+    const after = String(removed + entries);
+    const page = await listSealedEntries(db, tenantId, { after, limit: pageSize });
     for (const { position, auditId, previousHash, hash, computedHash } of page) {
       const at = `entry ${auditId} at position ${position}`;
-      const expected = String(entries + 1);
-      if (position !== expected) {
-        return { entries, head, fault: `the seal at position ${expected} is missing` };
-      }
-      if (previousHash !== head) {
-        return { entries, head, fault: `${at}: it does not follow the entry before it` };
-      }
-      if (computedHash === null) return { entries, head, fault: `${at}: it is missing` };
-      if (computedHash !== hash) return { entries, head, fault: `${at}: it was changed` };
+      const expected = String(removed + entries + 1);
+      if (position !== expected) return end(`the seal at position ${expected} is missing`);
+      if (previousHash !== head) return end(`${at}: it does not follow the entry before it`);
+      if (computedHash === null) return end(`${at}: it is missing`);
+      if (computedHash !== hash) return end(`${at}: it was changed`);
       entries += 1;
       head = hash;
     }
-    if (page.length < pageSize) return { entries, head, fault: null };
+    if (page.length < pageSize) return end(null);
   }
 }
 

@@ -14,7 +14,7 @@ import {
   type PlanLine,
   type RatingPlan,
 } from '../../rating/index.js';
-import { isChargeOf, recomputeWith } from '../usage/usage-explanation.js';
+import { isChargeOf, recomputeWith, recomputeWithoutMessage } from '../usage/usage-explanation.js';
 import { readMessage } from '../usage/usage-message.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
@@ -93,7 +93,10 @@ async function openExplainer(
   for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
   const messages = new Map(
-    await mapInPortions([...texts], ([id, text]) => [id, readMessage(text)] as const),
+    await mapInPortions(
+      [...texts],
+      ([id, text]) => [id, text === null ? null : readMessage(text)] as const,
+    ),
   );
   return {
     usage({ id, usageEventId }: UsagePart): Explanation | null {
@@ -101,9 +104,11 @@ async function openExplainer(
       const own = ofEvent.find((transaction) => transaction.id === id);
       const message = messages.get(usageEventId);
       const plan = own && plans.get(own.planId);
-      if (!plan || message?.read.ok !== true) return null;
+      if (!plan || message === undefined || message?.read.ok === false) return null;
       const line = lines.get(own.contractServiceId ?? '') ?? null;
-      const again = recomputeWith(plan, message.read.event, ofEvent, line);
+      const again = message?.read.ok
+        ? recomputeWith(plan, message.read.event, ofEvent, line)
+        : recomputeWithoutMessage(plan, ofEvent, line);
       const found = again?.explanations.find(
         isChargeOf(own.accountId, own.usageType, own.shareOf !== null),
       );

@@ -2,8 +2,9 @@ import { raw } from 'objection';
 import type { ExecutionStatus, FlowFailure, FlowOutcome } from '../../messages/flow-run.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { parseJson } from '../../kernel/text/json.js';
-import { problem } from '../../kernel/problem.js';
+import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { readRetention } from '../../models/access/retention-rule.js';
 import { Execution } from '../../models/flows/execution.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -148,6 +149,16 @@ export async function listExecutions(
   return listHeavyPage(query, page, presentExecution, executionWeight);
 }
 
+/** The message says what retention has removed: the execution may have been among it. */
+async function noExecution({ db, tenantId }: Scope, id: string): Promise<Problem> {
+  const rules = await readRetention(db.read, tenantId);
+  const before = rules.find(({ kind }) => kind === 'executions')?.removedBefore;
+  const gone = before
+    ? ` Those that ended before ${before.toISOString()} were removed by retention.`
+    : '';
+  return problem.notFound(`There is no execution '${id}'.${gone}`);
+}
+
 /** An execution of a workflow. 404: there is none. */
 export async function getExecution(
   scope: Scope,
@@ -155,6 +166,6 @@ export async function getExecution(
   id: string,
 ): Promise<ExecutionRecord> {
   const execution = await executionsOf(scope, workflow).findById(id);
-  if (!execution) throw problem.notFound(`There is no execution '${id}'.`);
+  if (!execution) throw await noExecution(scope, id);
   return presentExecution(execution);
 }

@@ -16,6 +16,7 @@ import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { readEventMessages } from '../../models/usage/event-message.js';
 import * as rating from '../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
+import { eventOfCharges } from './gone-message.js';
 import { readMessage } from './usage-message.js';
 import { auditLists } from './usage-list-audit.js';
 import { auditTotals } from './totals/usage-total-audit.js';
@@ -47,13 +48,16 @@ export async function auditCharges(
   const differences: UsageDifference[] = [];
   const portions = new Portions();
   for (const plan of facts.plans.values()) await inPortions(rating.compileInPieces(plan));
+  let unchecked = 0;
   for (const [eventId, stored] of own) {
-    differences.push(...compareEvent(facts, eventId, stored));
+    if (isUnchecked(facts, eventId, stored)) unchecked += 1;
+    else differences.push(...compareEvent(facts, eventId, stored));
     if (portions.isOver) await portions.rest();
   }
   return {
     next,
     events: own.length,
+    unchecked,
     differences,
     charges: own.reduce((count, [, stored]) => count + stored.length, 0),
   };
@@ -97,7 +101,7 @@ async function readPage(
 
 /** What was recorded when events were rated. */
 interface RecordedFacts {
-  readonly messages: ReadonlyMap<string, string>;
+  readonly messages: ReadonlyMap<string, string | null>;
   readonly plans: ReadonlyMap<string, rating.RatingPlan>;
   readonly lines: ReadonlyMap<string, rating.PlanLine>;
 }
@@ -118,6 +122,24 @@ async function readFacts(
   };
 }
 
+function eventOf(text: string): rating.UsageEvent | null {
+  const { read } = readMessage(text);
+  return read.ok ? read.event : null;
+}
+
+/**
+ * Whether an event cannot be computed again because its message is gone: formulas may have used more
+ * of it than its charges keep.
+ */
+function isUnchecked(
+  { messages, plans }: RecordedFacts,
+  eventId: string,
+  [first]: readonly RatedTransaction[],
+): boolean {
+  if (messages.get(eventId) !== null) return false;
+  return (plans.get(first?.planId ?? '')?.logics.length ?? 0) > 0;
+}
+
 function compareEvent(
   { messages, plans, lines }: RecordedFacts,
   eventId: string,
@@ -125,11 +147,10 @@ function compareEvent(
 ): UsageDifference[] {
   const [first] = stored;
   const plan = plans.get(first?.planId ?? '');
-  const { read } = readMessage(messages.get(eventId) ?? '');
-  const again =
-    plan && read.ok
-      ? recomputeWith(plan, read.event, stored, lines.get(first?.contractServiceId ?? '') ?? null)
-      : null;
+  const line = lines.get(first?.contractServiceId ?? '') ?? null;
+  const text = messages.get(eventId) ?? null;
+  const event = plan && (text === null ? eventOfCharges(plan, stored) : eventOf(text));
+  const again = plan && event ? recomputeWith(plan, event, stored, line) : null;
   if (!again) {
     return stored.map((charge) => differenceOf(charge, 'recorded inputs', null, null));
   }

@@ -28,6 +28,7 @@ import {
   type UsageEventFilter,
 } from './usage-event-filter.js';
 import { explainCharges } from './usage-explanation.js';
+import { findGoneMessages, messageOf } from './gone-message.js';
 import { readMessage, type ReadMessage } from './usage-message.js';
 
 export type UsageEventDto = Static<typeof schema.UsageEvent>;
@@ -40,7 +41,7 @@ type LoggedRecord = UsageRecord & { readonly partition: number };
 /** A stored event as the list shows it. */
 export function presentUsageSummary(
   event: UsageEvent,
-  message: ReadMessage = readMessage(event.text),
+  message: ReadMessage = messageOf(event),
 ): UsageEventSummaryDto {
   const { id, externalTransactionId, status, reason, partition, accountId, serviceId } = event;
   return {
@@ -62,6 +63,7 @@ export function presentUsageSummary(
     workflowId: event.workflow,
     runId: event.runId,
     originalId: event.originalId,
+    messageNote: event.gone?.note ?? null,
   };
 }
 
@@ -87,6 +89,7 @@ function presentPending(tenantId: string, record: LoggedRecord): UsageEventSumma
     workflowId: null,
     runId: null,
     originalId: null,
+    messageNote: null,
   };
 }
 
@@ -217,7 +220,7 @@ async function countStored(
 /** A row of the list shows data of the message, so messages are read whole. */
 const eventWeight: RowWeight<UsageEvent> = {
   sql: eventMessageWeightSql('usage_event'),
-  bytesOf: ({ text }) => text.length,
+  bytesOf: ({ text }) => text?.length ?? 0,
 };
 
 /**
@@ -284,6 +287,7 @@ export async function listUsageEvents(
     limit: missing,
     offset: Math.max(offset - pending.total, 0),
   });
+  await findGoneMessages(scope.db.read, scope.tenantId, rows);
   const stored = await mapInPortions(rows, (event) => presentUsageSummary(event));
   return { items: [...pending.items, ...stored], total, isCut };
 }
@@ -337,13 +341,23 @@ export async function getUsageEvent(
 }
 
 async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<UsageEventDto> {
-  const message = readMessage(event.text);
+  await findGoneMessages(scope.db.read, scope.tenantId, [event]);
+  const message = messageOf(event);
   const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
   return {
     ...presentUsageSummary(event, message),
+    messageNote: event.gone ? `${event.gone.note}${explainedBy(charges)}` : null,
     message: message.content,
     ratedTransactions: charges,
   };
+}
+
+/** What a missing message means for the explanations of the charges. */
+function explainedBy(charges: UsageEventDto['ratedTransactions']): string {
+  if (charges.length === 0) return '';
+  return charges.some(({ explanation }) => explanation === null)
+    ? ' The formula of a pricing logic needs it: the charges have their rows, but not each step.'
+    : ' The charges are explained by what they keep of it.';
 }
 
 /** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */

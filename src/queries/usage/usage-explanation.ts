@@ -19,6 +19,7 @@ import {
 } from '../../rating/index.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
 import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
+import { eventOfCharges } from './gone-message.js';
 import type { ReadMessage } from './usage-message.js';
 
 type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];
@@ -39,7 +40,7 @@ export async function explainCharges(
     tenantId,
     transactions.map(({ accountId }) => accountId),
   );
-  const explained = await recompute(db.read, tenantId, transactions, message);
+  const explained = await recompute(db.read, tenantId, transactions, event.text, message);
   return transactions.map((transaction) => {
     const index = explained?.transactions.findIndex(
       isChargeOf(transaction.accountId, transaction.usageType, transaction.shareOf !== null),
@@ -90,19 +91,38 @@ async function recompute(
   db: Knex,
   tenantId: string,
   transactions: readonly RatedTransaction[],
+  text: string | null,
   { read }: ReadMessage,
 ): Promise<Explained | null> {
   const [first] = transactions;
-  if (!first || !read.ok) return null;
+  if (!first || !(read.ok || text === null)) return null;
   const plan = await findPlan(db, tenantId, first.planId);
   if (!plan) return null;
   const lines = await findLines(db, tenantId, [first]);
-  return recomputeWith(
-    plan,
-    read.event,
-    transactions,
-    lines.get(first.contractServiceId ?? '') ?? null,
-  );
+  const line = lines.get(first.contractServiceId ?? '') ?? null;
+  if (read.ok) return recomputeWith(plan, read.event, transactions, line);
+  return recomputeWithoutMessage(plan, transactions, line);
+}
+
+/**
+ * The same of an event whose message is gone, by what its charges keep of it; null where that does
+ * not come to the same charges.
+ */
+export function recomputeWithoutMessage(
+  plan: RatingPlan,
+  transactions: readonly RatedTransaction[],
+  line: PlanLine | null,
+): Explained | null {
+  const event = eventOfCharges(plan, transactions);
+  const again = event ? recomputeWith(plan, event, transactions, line) : null;
+  if (again?.transactions.length !== transactions.length) return null;
+  const isWhole = transactions.every((stored) => {
+    const charge = again.transactions.find(
+      isChargeOf(stored.accountId, stored.usageType, stored.shareOf !== null),
+    );
+    return charge !== undefined && isSame(stored, charge.amount, charge.dimensions);
+  });
+  return isWhole ? again : null;
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   type OutcomesBody,
   type UsageOutcomes,
 } from '../../schemas/usage/usage-event.js';
+import { findGoneMessages } from './gone-message.js';
 import { presentUsageSummary } from './usage-event.js';
 
 type Outcomes = Static<typeof UsageOutcomes>;
@@ -48,6 +49,7 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
     .flatMap(({ code, count }) => (code === null ? [] : { code, events: Number(count) }))
     .sort((a, b) => b.events - a.events || a.code.localeCompare(b.code));
   const rejected = tally.rejected === 0 ? [] : await readRejected(scope, ranges);
+  await findGoneMessages(scope.db.read, scope.tenantId, rejected);
   return {
     accepted,
     ...tally,

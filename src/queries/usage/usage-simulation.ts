@@ -128,6 +128,7 @@ function present(
     workflowId: null,
     runId: null,
     originalId: null,
+    messageNote: null,
     message: message.content ?? null,
     ratedTransactions: outcome.status === 'rated' ? presentCharges(outcome, numbers) : [],
   };

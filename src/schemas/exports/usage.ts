@@ -15,7 +15,9 @@ export const usageEventColumns = {
   offset: always.integer('Place in the partition.'),
   receivedAt: always.instant('When the broker took it.'),
   processedAt: always.instant('When it was rated, rejected or recognized as a duplicate.'),
-  message: always.text('The event as it was sent: the text of its JSON.'),
+  message: perhaps.text(
+    'The event as it was sent: the text of its JSON; null where retention has removed it.',
+  ),
 };
 
 export const UsageEventExport = exportRow(

@@ -45,6 +45,7 @@ const introductions: Readonly<Record<string, string>> = {
     'All rows of a kind as one stream: for a warehouse, a spreadsheet, an auditor. Exact, in a stable ' +
     'order, and each row says how to go on behind it.',
   Audit: 'Who changed what, when, from what to what.',
+  Retention: 'How long data are kept, and what was removed.',
   'Reference data': 'Names that other operations take: countries, currencies, picklists.',
   OAuth: 'How applications, such as assistants, are let in by their users.',
   Credentials: 'What gives access, and how to take it back.',

@@ -44,6 +44,12 @@ const UsageEventFields = {
   runId: nullable(Type.String({ description: 'Run of that workflow.' })),
   receivedAt: nullable(Instant('When the broker took it.')),
   processedAt: nullable(Instant('When it was rated, rejected or recognized as a duplicate.')),
+  messageNote: nullable(
+    Type.String({
+      description:
+        'When and why its message went, and what explains its charges; null while it is there.',
+    }),
+  ),
 };
 
 /** What the list shows. */
@@ -73,7 +79,9 @@ export const UsageEvent = Type.Object(
   {
     ...UsageEventFields,
     ratedTransactions: Type.Array(ExplainedTransaction, { description: 'What it was rated to.' }),
-    message: Type.Unknown({ description: 'The event as it was sent.' }),
+    message: Type.Unknown({
+      description: 'The event as it was sent; null where messageNote says that it is gone.',
+    }),
   },
   { description: 'A usage event, what became of it, and why it costs what it costs.' },
 );

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { purgeDeliveries } from '../../../src/activities/webhooks/webhook.js';
 import { webhookEvents } from '../../../src/messages/webhook.js';
 import {
   openTestInstance,
@@ -7,6 +6,7 @@ import {
   type TestTenant,
 } from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
+import { removeAllAged } from '../../support/ageing.js';
 import { without } from '../../support/http/without.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
@@ -263,33 +263,25 @@ describe('webhooks', () => {
     await tenant.post(path, { secret: 'whsec_' }).expect(400);
   });
 
-  it('keep deliveries for thirty days, and events a little longer', async () => {
+  it('keep deliveries that have ended for thirty days, with their events', async () => {
     const id = await register();
     const path = `/v1/webhooks/${id}`;
     await tenant.post(`${path}/test`).expect(200);
-    await tenant.post(`${path}/test`).expect(200);
+    // Switched off, it gives up what waits: that has ended.
     await tenant.put(path, { active: false }).expect(200);
-    const { body } = await tenant.get(`${path}/deliveries`).expect(200);
-    const [kept, old] = (body.data as { id: string }[]).map((delivery) => delivery.id);
-    const age = (table: string, days: number, condition: string) =>
-      asOwner(instance.databaseUrl, (client) =>
-        client.query(
-          `update ${table} set created_at = now() - make_interval(days => ${days})
-           where ${condition}`,
-        ),
-      );
-    await age('webhook_delivery', 31, `id = '${old ?? ''}'`);
-    await age('webhook_delivery', 29, `id = '${kept ?? ''}'`);
-    await age('webhook_event', 31, `tenant_id = '${tenant.id}'`);
-    await purgeDeliveries(instance.platform);
-    const left = await tenant.get(`${path}/deliveries`).expect(200);
-    expect((left.body.data as { id: string }[]).map((each) => each.id)).to.deep.equal([kept]);
+    const waiting = await register();
+    await tenant.post(`/v1/webhooks/${waiting}/test`).expect(200);
     const events = () =>
       tenant.scope.db.read('webhookEvent').where({ tenantId: tenant.id }).select('id');
-    expect(await events()).to.have.length(2);
-    await age('webhook_event', 41, `tenant_id = '${tenant.id}'`);
-    await purgeDeliveries(instance.platform);
-    expect(await events()).to.deep.equal([]);
+    const deliveries = async (of: string) =>
+      (await tenant.get(`/v1/webhooks/${of}/deliveries`).expect(200)).body.data as object[];
+    expect(await removeAllAged(tenant, 'webhooks', 30)).to.equal(0);
+    expect(await deliveries(id)).to.have.length(1);
+    // The delivery and its event.
+    expect(await removeAllAged(tenant, 'webhooks', 31)).to.equal(2);
+    expect(await deliveries(id)).to.deep.equal([]);
+    expect(await deliveries(waiting)).to.have.length(1);
+    expect(await events()).to.have.length(1);
   });
 
   it('recover from a time that is one', async () => {

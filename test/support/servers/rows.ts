@@ -33,8 +33,8 @@ export async function listTables(client: pg.Client): Promise<Table[]> {
 }
 
 /**
- * How often tenants have asked, how far the audit is sealed and usage added up by now, and ends were
- * looked for.
+ * How often tenants have asked, how far the audit is sealed, usage added up and old data removed by now,
+ * and ends were looked for.
  */
 const besides = new Set([
   'rate_limit',
@@ -46,6 +46,7 @@ const besides = new Set([
   'usage_list',
   'usage_total',
   'usage_unlisted',
+  'retention_state',
 ]);
 
 /** What is stored, as a count and a checksum for each table. */

@@ -110,8 +110,10 @@ function eventsSql(
           and account_id = ${bindings.of(account)}::uuid and (${dates.join(' or ')}))`;
   return `
   event as materialized (
-    select id, event_at, ${needsDimensions ? `${eventMessageSql('usage_event')}::jsonb -> 'dimensions'` : 'null::jsonb'} as dimensions
-    from usage_event
+    select id, event_at, sent::jsonb -> 'dimensions' as dimensions, sent is null as is_gone
+    from usage_event cross join lateral (
+      select ${needsDimensions ? eventMessageSql('usage_event') : 'null::text'} as sent offset 0
+    ) as log
     where tenant_id = :tenantId and status = 'rated' and ${ofService} and ${ofAccount} and (${times})
   ),
   ${factPartsSql},`;
@@ -207,7 +209,7 @@ export function usageTotalsSql(
   page as (select * from summed order by ${order} limit ${bindings.of(limit)} offset ${bindings.of(offset)})
   select exists (
     select from usage_total_rebuild where tenant_id = :tenantId
-  ) as "isBeingMade", coalesce(total, (select max(total) from summed)) as total, bucket, currency,
+  ) as "isBeingMade", ${needsDimensions ? '(select count(*) from event where is_gone)::integer' : '0'} as "withoutMessage", coalesce(total, (select max(total) from summed)) as total, bucket, currency,
     events::text, quantity::text, amount::text ${names.map((name) => `, ${name}::text as "${name}"`).join('')}
   from (select) as always left join page on true
   order by ${order}`;

@@ -34,6 +34,8 @@ export type TotalKey = { readonly name: UsageGroup } | { readonly dimension: str
 
 interface TotalRow {
   readonly isBeingMade: boolean;
+  /** Events whose dimensions are asked for, and whose message is gone. */
+  readonly withoutMessage: number;
   readonly total: number | null;
   readonly bucket: Date | null;
   readonly currency: string | null;
@@ -47,7 +49,8 @@ interface TotalRow {
 /**
  * Sums of rated usage (spec/beyond.md R22), exact at the snapshot of the statement: stored totals,
  * pending deltas, and for partial hours and dimensions the rated transactions. 400: an unknown or
- * repeated name in groupBy, more than three, from after to.
+ * repeated name in groupBy, more than three, from after to, dimensions of messages that retention has
+ * removed.
  */
 export async function listUsageTotals(
   scope: Scope,
@@ -71,8 +74,19 @@ export async function listUsageTotals(
   if (best !== 'facts' && rows[0]?.isBeingMade === true) {
     rows = await read(scope, asked, divideRange(range, 'facts'));
   }
+  refuseGoneDimensions(rows[0]?.withoutMessage ?? 0);
   const found = rows.filter(({ currency }) => currency !== null);
   return { items: found.map((row) => present(row, names)), total: rows[0]?.total ?? 0 };
+}
+
+/** Counted under no value they would be told wrong. */
+function refuseGoneDimensions(events: number): void {
+  if (events === 0) return;
+  throw problem.validation(
+    `The dimensions of ${events} events in this range were in messages that retention has removed ` +
+      '(GET /v1/retention): ask for a later range, or without dimensions.',
+    { field: 'from' },
+  );
 }
 
 export interface AskedTotals {
