@@ -2,6 +2,7 @@ import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import type { Platform } from '../../process/platform.js';
+import { findProjectionLag } from '../../queries/usage/totals/projection-lag.js';
 import { findWebhookBacklog } from '../../queries/webhooks/webhook.js';
 import { answering, serve, type RunningApi } from '../main.js';
 import { askParts, mountHealth } from '../pages/pages.js';
@@ -38,6 +39,15 @@ const sharedGauges: readonly SharedGauge[] = [
     async read({ database }) {
       const backlog = await findWebhookBacklog(database.platform);
       return new Map(backlog.map(({ status, count }) => [status, count]));
+    },
+  },
+  {
+    name: 'projection_lag_seconds',
+    help: 'How long the first of what waits to be added to totals and lists of usage has waited',
+    label: 'projection',
+    async read({ database }) {
+      const lags = await findProjectionLag(database.platform);
+      return new Map(lags.map(({ projection, seconds }) => [projection, seconds]));
     },
   },
   {

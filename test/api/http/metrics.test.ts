@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { startOperator } from '../../../src/api/server/operator.js';
 import { openMetrics } from '../../../src/platform/metrics.js';
@@ -12,6 +13,7 @@ import {
   type TestTenant,
 } from '../../support/servers/instance.js';
 import { openReceiver, type Receiver } from '../../support/servers/receiver.js';
+import { asOwner } from '../../support/servers/rows.js';
 import {
   createAccount,
   createService,
@@ -85,6 +87,31 @@ describe('metrics', () => {
     expect((starts[0] ?? 0) + (starts[1] ?? 0)).to.equal(
       values.get('durabill_usage_rating_seconds_count'),
     );
+  });
+
+  it('say how long what rating adds has waited for totals and lists', async () => {
+    const untilLag = async (isIt: (seconds: number) => boolean): Promise<void> => {
+      for (;;) {
+        const values = await samples();
+        const lags = ['totals', 'lists'].map(
+          (name) => values.get(`durabill_projection_lag_seconds{projection="${name}"}`) ?? NaN,
+        );
+        if (lags.every(isIt)) return;
+        await wait(20);
+      }
+    };
+    await createAccount(tenant, 'late');
+    const serviceId = await createService(tenant, 'Late calls');
+    await send(tenant, usage('late', serviceId, { externalTransactionId: 'late-1' }));
+    await waitUntilRated(tenant, 1);
+    // It is added after ten seconds.
+    await untilLag((seconds) => seconds > 0.5 && seconds < 60);
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query(`
+        update usage_change set added_at = added_at - interval '1 minute';
+        update usage_unlisted set added_at = added_at - interval '1 minute'`),
+    );
+    await untilLag((seconds) => seconds === 0);
   });
 
   it('count flows by how they ended, and how long callers waited', async () => {
@@ -219,7 +246,7 @@ describe('metrics', () => {
     await cable.mend();
     expect(values.get('durabill_part_up{part="database"}')).to.equal(0);
     expect(values.get('durabill_part_up{part="temporal"}')).to.equal(1);
-    expect(values.get('durabill_ingest_accepted_events_total')).to.equal(3);
+    expect(values.get('durabill_ingest_accepted_events_total')).to.equal(4);
     expect(values.has('durabill_webhook_backlog_deliveries{status="retrying"}')).to.equal(false);
   });
 });

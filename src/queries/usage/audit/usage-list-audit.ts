@@ -1,12 +1,12 @@
-import type { Scope } from '../../kernel/scope.js';
+import type { Scope } from '../../../kernel/scope.js';
 import {
   differencesMax,
   type UsageAuditInput,
   type UsageDifference,
-} from '../../messages/usage-audit.js';
-import { listedPartsSql } from '../../models/usage/finding/usage-list.js';
-import { eventTimeSql } from '../../models/usage/usage-fact.js';
-import { sqlRows } from '../../models/db/sql-rows.js';
+} from '../../../messages/usage-audit.js';
+import { listedPartsSql } from '../../../models/usage/finding/usage-list.js';
+import { eventTimeSql } from '../../../models/usage/usage-fact.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
 
 /**
  * Compares the rated events of a period with those that are listed by account and by service: each

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { Decimal, decimalText } from '../../kernel/numbers/money.js';
-import { inPortions, Portions } from '../../kernel/portions.js';
-import type { Scope } from '../../kernel/scope.js';
+import { Decimal, decimalText } from '../../../kernel/numbers/money.js';
+import { inPortions, Portions } from '../../../kernel/portions.js';
+import type { Scope } from '../../../kernel/scope.js';
 import {
   differencesMax,
   type AuditPlace,
@@ -9,18 +9,18 @@ import {
   type UsageAuditInput,
   type UsageAuditPage,
   type UsageDifference,
-} from '../../messages/usage-audit.js';
-import { RatedTransaction } from '../../models/usage/rated-transaction.js';
-import { pricedRowsSql } from '../../models/usage/priced-row.js';
-import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
-import { readEventMessages } from '../../models/usage/event-message.js';
-import * as rating from '../../rating/index.js';
-import { findLines, isChargeOf, recomputeWith } from './usage-explanation.js';
-import { eventOfCharges } from './gone-message.js';
-import { readMessage } from './usage-message.js';
+} from '../../../messages/usage-audit.js';
+import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
+import { pricedRowsSql } from '../../../models/usage/priced-row.js';
+import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { readEventMessages } from '../../../models/usage/event-message.js';
+import * as rating from '../../../rating/index.js';
+import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
+import { eventOfCharges } from '../gone-message.js';
+import { readMessage } from '../usage-message.js';
 import { auditLists } from './usage-list-audit.js';
-import { auditTotals } from './totals/usage-total-audit.js';
-import { sqlRows } from '../../models/db/sql-rows.js';
+import { auditTotals } from '../totals/usage-total-audit.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
 
 /** A page of charges to audit, by keyset paging. */
 export interface AuditPageRequest {
