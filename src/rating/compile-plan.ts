@@ -70,12 +70,15 @@ export function compilePlan(plan: RatingPlan): CompiledPlan {
   return compiled;
 }
 
+/** Whether a plan is compiled; one that cannot be is, too. */
+export const isCompiled = (plan: RatingPlan): boolean => compiledPlans.has(plan);
+
 /**
  * Compiles a plan, if it is not yet, a formula or some rows at a time: large ones take longer than a
  * process may be kept from its other work, and whoever rates waits between the pieces.
  */
 export function* compileInPieces(plan: RatingPlan): Generator<undefined, void, undefined> {
-  if (compiledPlans.has(plan)) return;
+  if (isCompiled(plan)) return;
   let compiled: CompiledPlan | Rejection;
   try {
     compiled = yield* compile(plan);

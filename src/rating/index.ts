@@ -12,7 +12,7 @@ export {
   type LogicProblem,
   type LogicToValidate,
 } from './formula/validate-logic.js';
-export { compileInPieces } from './compile-plan.js';
+export { compileInPieces, isCompiled } from './compile-plan.js';
 export {
   findIdleRows,
   type CheckedCard,

@@ -1,4 +1,4 @@
-import { ONE, parseDecimal, ZERO, type Decimal } from '../kernel/numbers/money.js';
+import { ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
 import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan.js';
 import { counterKey, counterOf } from './counter-key.js';
 import { planFor } from './rating-plan.js';
@@ -158,7 +158,7 @@ function checkDimension({ name, kind, dataType }: PlanAttribute, text: string): 
       `Dimension '${name}' must be a decimal number of at most 38 digits, not '${shownValue(text)}'`,
     );
   }
-  if (kind === 'PRICEABLE' && number.lessThan(ZERO)) {
+  if (kind === 'PRICEABLE' && number.isNegative()) {
     throw new Rejection(
       'INVALID_DIMENSION',
       `Dimension '${name}' must not be negative: ${shownValue(text)}`,

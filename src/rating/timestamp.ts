@@ -27,8 +27,13 @@ export function readInstant(text: string): Instant | null {
   if (month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return null;
   if (year < yearMin || year > yearMax) return null;
   const fraction = (match[7] ?? '').padEnd(9, '0');
+  const milliseconds = fraction.slice(0, 3);
+  // In UTC already, which most are: the same digits.
+  const isUtc = match[8] === undefined && second < 60;
   const at = Date.UTC(year, month - 1, day, hour, minute - offsetMinutes, Math.min(second, 59));
-  const utc = new Date(at + Number(fraction.slice(0, 3))).toISOString();
+  const utc = isUtc
+    ? `${text.slice(0, 10)}T${text.slice(11, 16)}:${match[6] ?? '00'}.${milliseconds}Z`
+    : new Date(at + Number(milliseconds)).toISOString();
   const microseconds = fraction.slice(3, 6);
   const timestamp = microseconds === '000' ? utc : `${utc.slice(0, -1)}${microseconds}Z`;
   return { timestamp, date: utc.slice(0, 10) };

@@ -6,8 +6,6 @@ import type { UsageEvent, UsageEventRead } from './types.js';
 type Members = Readonly<Record<string, unknown>>;
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Half of a UTF-16 pair: PostgreSQL refuses it as it refuses NUL, and a batch must not fail. */
-const loneSurrogate = /\p{Surrogate}/u;
 const referenceLengthMax = 255;
 
 /**
@@ -102,7 +100,8 @@ function readQuantity(value: unknown): Decimal | null {
 
 function checkCharacters(text: string, name: string): string {
   if (text.includes('\0')) throw invalid(`${name} must not hold a NUL character`);
-  if (loneSurrogate.test(text)) throw invalid(`${name} must be well-formed Unicode`);
+  // Half of a UTF-16 pair: PostgreSQL refuses it as it refuses NUL, and a batch must not fail.
+  if (!text.isWellFormed()) throw invalid(`${name} must be well-formed Unicode`);
   return text;
 }
 

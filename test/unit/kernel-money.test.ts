@@ -1,5 +1,6 @@
 import { assert } from 'chai';
 import {
+  compareDecimals,
   Decimal,
   decimalText,
   parseDecimal,
@@ -123,5 +124,26 @@ describe('kernel/money', () => {
       JSON.stringify([new Decimal('1e-20'), new Decimal('1e30')]),
       `["0.${'0'.repeat(19)}1","1${'0'.repeat(30)}"]`,
     );
+  });
+
+  it('compares and writes numbers as the library does', () => {
+    const texts = ['0', '-0', '7', '-7', '9999999', '10000000', '-10000000', '0.1', '0.10000001'];
+    texts.push(
+      '12.5',
+      '-12.5',
+      '12.0000001',
+      '123456789.5',
+      '1e-30',
+      '-1e-30',
+      nines38,
+      'Infinity',
+    );
+    const values = [...texts, '-Infinity', 'NaN'].map((text) => new Decimal(text));
+    for (const a of values) {
+      for (const b of values) {
+        assert.deepEqual(compareDecimals(a, b), a.comparedTo(b), `${a.toFixed()} ${b.toFixed()}`);
+      }
+      assert.equal(decimalText(a), a.isZero() ? '0' : a.toFixed());
+    }
   });
 });

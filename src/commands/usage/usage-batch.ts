@@ -203,21 +203,43 @@ export class UsageBatch {
     const { owner, plan } = prepared;
     this.#plans.add(plan);
     this.#totals.add({ prepared, rated });
+    const planId = StoredRatingPlan.idOf(plan);
     rated.transactions.forEach((charge, index) => {
+      const { quantity, amount, dimensions, share } = charge;
+      const of = chargeOf(prepared, charge);
+      const rows = pricedRowColumns(quantity, amount, dimensions.map(pricedRowOf));
+      // Written out, as above.
       this.#transactions.push({
-        ...chargeOf(prepared, charge),
         partition: row.partition,
         id: chargeId(row.id, index + 1),
         usageEventId: row.id,
+        externalTranId: of.externalTranId,
+        transactionDate: of.transactionDate,
+        accountId: of.accountId,
+        masterAccountId: of.masterAccountId,
+        serviceId: of.serviceId,
+        serviceInstanceId: of.serviceInstanceId,
+        contractId: of.contractId,
         contractServiceId: owner.line?.id ?? null,
-        planId: StoredRatingPlan.idOf(plan),
-        shareFrom: charge.share?.from ?? null,
-        shareTo: charge.share?.to ?? null,
-        shareOf: charge.share?.of ?? null,
-        sharedAmount: charge.share?.amount ?? null,
-        ...pricedRowColumns(charge.quantity, charge.amount, charge.dimensions.map(pricedRowOf)),
+        amount,
+        quantity,
+        currency: of.currency,
+        usageType: of.usageType,
+        chargeType: of.chargeType,
+        planId,
+        shareFrom: share?.from ?? null,
+        shareTo: share?.to ?? null,
+        shareOf: share?.of ?? null,
+        sharedAmount: share?.amount ?? null,
+        rateCardRowId: rows.rateCardRowId,
+        rate: rows.rate,
+        rowVolume: rows.rowVolume,
+        rowAmount: rows.rowAmount,
+        counterId: rows.counterId,
+        counterBefore: rows.counterBefore,
+        pricedRows: rows.pricedRows,
       });
-      this.#rows += charge.dimensions.length;
+      this.#rows += dimensions.length;
     });
   }
 
@@ -293,15 +315,15 @@ export class UsageBatch {
   }
 }
 
-const pricedRowOf = ({ counter, whole, ...row }: RatedDimension) => ({
+const pricedRowOf = (row: RatedDimension) => ({
   rateCardRowId: row.rowId,
   volume: row.volume,
   rate: row.rate,
   calcAmount: row.calcAmount,
-  counterId: counter ? counterIdOf(counter.keyText) : null,
-  counterBefore: counter ? counter.before : null,
-  sharedVolume: whole?.volume ?? null,
-  sharedAmount: whole?.calcAmount ?? null,
+  counterId: row.counter ? counterIdOf(row.counter.keyText) : null,
+  counterBefore: row.counter?.before ?? null,
+  sharedVolume: row.whole?.volume ?? null,
+  sharedAmount: row.whole?.calcAmount ?? null,
 });
 
 const blank = { code: null, reason: null, accountId: null, message: null };

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import { Decimal, decimalText } from '../../kernel/numbers/money.js';
 import {
   combinationOf,
@@ -6,8 +7,10 @@ import {
   type CombinationPart,
   type UsageCombination,
 } from '../../models/usage/usage-combination.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { insertUsageChange } from '../../models/usage/usage-total.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
+import type { Prepared } from '../../rating/index.js';
 
 /** Enough digits to add the largest and the smallest amounts without rounding. */
 const Exact = Decimal.clone({ precision: 400 });
@@ -26,41 +29,21 @@ export class UsageTotals {
 
   /** Adds a rated event. */
   add({ prepared, rated }: Pick<RatedOutcome, 'prepared' | 'rated'>): void {
-    const { event, owner } = prepared;
-    const contractId = owner.line?.contractId ?? null;
-    const parts: CombinationPart[] = [];
-    const quantities: Decimal[] = [];
-    const amounts: Decimal[] = [];
-    for (const {
-      billedAccountId,
-      usageType,
-      currency,
-      quantity,
-      amount,
-      dimensions,
-    } of rated.transactions) {
-      const { serviceId } = event;
-      const charge = { accountId: billedAccountId, contractId, serviceId, usageType, currency };
-      parts.push({ ...charge, attributeName: null, hasRows: dimensions.length > 0 });
-      quantities.push(new Exact(quantity));
-      amounts.push(new Exact(amount));
-      for (const { attributeName, volume, calcAmount } of dimensions) {
-        parts.push({ ...charge, attributeName, hasRows: false });
-        quantities.push(new Exact(volume));
-        amounts.push(new Exact(calcAmount));
-      }
+    const { event } = prepared;
+    const combination = combinationOfRated(prepared, rated.transactions);
+    const hour = event.timestamp.slice(0, 13);
+    const key = `${hour}${combination.id}`;
+    let sums = this.#sums.get(key);
+    if (sums === undefined) {
+      sums = { combination, startAt: `${hour}:00:00Z`, events: 0, quantities: [], amounts: [] };
+      this.#sums.set(key, sums);
     }
-    const combination = combinationOf(parts);
-    const startAt = `${event.timestamp.slice(0, 13)}:00:00Z`;
-    const key = `${startAt}${combination.id}`;
-    const known = this.#sums.get(key);
-    if (known === undefined) {
-      this.#sums.set(key, { combination, startAt, events: 1, quantities, amounts });
-      return;
+    sums.events += 1;
+    let position = 0;
+    for (const { quantity, amount, dimensions } of rated.transactions) {
+      addAt(sums, position++, quantity, amount);
+      for (const { volume, calcAmount } of dimensions) addAt(sums, position++, volume, calcAmount);
     }
-    known.events += 1;
-    addEach(known.quantities, quantities);
-    addEach(known.amounts, amounts);
   }
 
   /** Writes the deltas to be merged into the totals, in the transaction that writes the charges. */
@@ -82,8 +65,45 @@ export class UsageTotals {
   }
 }
 
-function addEach(sums: Decimal[], values: readonly Decimal[]): void {
-  values.forEach((value, index) => {
-    sums[index] = sums[index]?.plus(value) ?? value;
+function addAt(
+  { quantities, amounts }: Sums,
+  position: number,
+  quantity: Decimal,
+  amount: Decimal,
+): void {
+  quantities[position] = quantities[position]?.plus(quantity) ?? new Exact(quantity);
+  amounts[position] = amounts[position]?.plus(amount) ?? new Exact(amount);
+}
+
+type Charges = RatedOutcome['rated']['transactions'];
+
+/** Combinations of single charges with one priced row: most events have such a charge. */
+const simple = new LRUCache<string, UsageCombination>({ max: 20_000 });
+
+function combinationOfRated(prepared: Prepared, charges: Charges): UsageCombination {
+  const [charge, ...others] = charges;
+  const row = charge?.dimensions.length === 1 ? charge.dimensions[0] : undefined;
+  if (!charge || !row || others.length > 0) return combinationOf(partsOf(prepared, charges));
+  const { plan, owner } = prepared;
+  // The plan says the service and the currency.
+  const line = owner.line?.contractId ?? '';
+  const key = `${StoredRatingPlan.idOf(plan)}/${line}/${charge.billedAccountId}/${charge.usageType}/${row.attributeName}`;
+  let combination = simple.get(key);
+  if (combination === undefined) {
+    combination = combinationOf(partsOf(prepared, charges));
+    simple.set(key, combination);
+  }
+  return combination;
+}
+
+function partsOf({ event, owner }: Prepared, charges: Charges): CombinationPart[] {
+  const contractId = owner.line?.contractId ?? null;
+  const { serviceId } = event;
+  return charges.flatMap(({ billedAccountId, usageType, currency, dimensions }) => {
+    const charge = { accountId: billedAccountId, contractId, serviceId, usageType, currency };
+    return [
+      { ...charge, attributeName: null, hasRows: dimensions.length > 0 },
+      ...dimensions.map(({ attributeName }) => ({ ...charge, attributeName, hasRows: false })),
+    ];
   });
 }

@@ -44,11 +44,27 @@ export const digitsMax = 38;
 const plainNumber = /^[+-]?\d{1,38}$/;
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?$/;
 
+/** Short numbers that were read lately: the same few come again and again. */
+const known = new Map<string, Decimal>();
+const knownMax = 4_096;
+const knownLengthMax = 16;
+
 /**
  * Reads a decimal number from outside: no spaces, no hexadecimal, no Infinity. `null` when the text
  * is not such a number, or has more than 38 digits written out, so that nothing is ever rounded.
  */
 export function parseDecimal(text: string): Decimal | null {
+  if (text.length > knownLengthMax) return readDecimal(text);
+  let value = known.get(text) ?? null;
+  if (value === null) {
+    value = readDecimal(text);
+    if (known.size >= knownMax) known.clear();
+    if (value !== null) known.set(text, value);
+  }
+  return value;
+}
+
+function readDecimal(text: string): Decimal | null {
   if (plainNumber.test(text)) return withoutNegativeZero(new Decimal(text));
   // Leading zeros and a long exponent are cheap to send and dear to compute: length is a limit too.
   if (text.length > 100 || !decimalNumber.test(text)) return null;
@@ -68,8 +84,39 @@ export function isWithinDigits(value: Decimal): boolean {
   return Math.max(value.e + 1, 1) + value.decimalPlaces() <= digitsMax;
 }
 
+/**
+ * Below zero where `a` is less than `b`, above it where it is greater: as `comparedTo` of the library
+ * says, which copies its argument first.
+ */
+export function compareDecimals(a: Decimal, b: Decimal): number {
+  const [left, right] = [a.d, b.d] as [number[] | null, number[] | null];
+  if (left === null || right === null) return a.comparedTo(b);
+  // A zero has a sign and an exponent that say nothing.
+  if (left[0] === 0 || right[0] === 0) {
+    if (left[0] !== 0) return a.s;
+    return right[0] === 0 ? 0 : -b.s;
+  }
+  if (a.s !== b.s) return a.s;
+  if (a.e !== b.e) return a.e > b.e ? a.s : -a.s;
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index += 1) {
+    const difference = (left[index] ?? 0) - (right[index] ?? 0);
+    if (difference !== 0) return difference > 0 ? a.s : -a.s;
+  }
+  if (left.length === right.length) return 0;
+  return left.length > right.length ? a.s : -a.s;
+}
+
+/** A number of so many digits before the point is in the first word of the library's seven digits. */
+const wordDigits = 7;
+
 /** Plain decimal text, `0` for both zeros. */
 export function decimalText(value: Decimal): string {
+  const { d: words, e: exponent } = value as { d: number[] | null; e: number };
+  if (words?.length === 1 && exponent >= 0 && exponent < wordDigits) {
+    const [word = 0] = words;
+    return value.s < 0 && word !== 0 ? `-${word}` : String(word);
+  }
   return value.isZero() ? '0' : value.toFixed();
 }
 
@@ -89,9 +136,9 @@ export function roundToWhole(value: Decimal): Decimal {
 }
 
 export function sum(values: Iterable<Decimal>): Decimal {
-  let total = ZERO;
-  for (const value of values) total = total.plus(value);
-  return total;
+  let total: Decimal | undefined;
+  for (const value of values) total = total === undefined ? value : total.plus(value);
+  return total === undefined ? ZERO : withoutNegativeZero(total);
 }
 
 /**
@@ -117,7 +164,10 @@ export function roundParts(parts: readonly Decimal[], places: number): Decimal[]
 }
 
 function roundTo(value: Decimal, places: number): Decimal {
-  return withoutNegativeZero(value.toDecimalPlaces(places, Decimal.ROUND_HALF_UP));
+  const isRound = value.isFinite() && value.decimalPlaces() <= places;
+  return withoutNegativeZero(
+    isRound ? value : value.toDecimalPlaces(places, Decimal.ROUND_HALF_UP),
+  );
 }
 
 function withoutNegativeZero(value: Decimal): Decimal {

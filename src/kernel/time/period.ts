@@ -27,8 +27,23 @@ const dayMs = 86_400_000;
 /** A Monday from which weeks and fortnights count, in both directions. */
 const anchorDay = Date.UTC(2024, 0, 1) / dayMs;
 
+/** Periods that were asked for lately: usage is of few days. */
+const known = new Map<string, Period>();
+const knownMax = 1_000;
+
 /** The calendar period that holds a date (`YYYY-MM-DD`, UTC), for ever with 'none'. */
 export function periodOf(frequency: Frequency | 'none', date: string): Period {
+  const key = frequency + date;
+  let period = known.get(key);
+  if (period === undefined) {
+    period = findPeriod(frequency, date);
+    if (known.size >= knownMax) known.clear();
+    known.set(key, period);
+  }
+  return period;
+}
+
+function findPeriod(frequency: Frequency | 'none', date: string): Period {
   switch (frequency) {
     case 'none':
       return foreverPeriod;

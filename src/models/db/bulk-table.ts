@@ -28,6 +28,9 @@ interface Column<Row> {
   readonly sqlName: string;
 }
 
+/** Types whose values may hold what means something in an array. */
+const freeTypes: ReadonlySet<ColumnType> = new Set(['text', 'json text', 'json', 'jsonb']);
+
 /** A column in a bulk statement: the SQL that reads it, and the values to bind. */
 interface Source {
   readonly sqlName: string;
@@ -102,15 +105,15 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
         return { sqlName, array: null, expression: `?::${sqlType}`, value };
       }
       const expression = `input.${sqlName}`;
-      const texts = rows.map((row) => {
+      const texts: (string | null)[] = [];
+      for (const row of rows) {
         const value = row[name];
-        return value === null ? null : plainText(value);
-      });
+        texts.push(value === null || typeof value === 'string' ? value : plainText(value));
+      }
       const joined = type === 'json text' ? joinJson(texts.map((text) => text ?? '')) : null;
       if (joined !== null) return { sqlName, array: splitJsonSql, expression, value: joined };
-      const isFree = ['text', 'json text', 'json', 'jsonb'].includes(type);
       const array = `?::${type === 'json text' ? 'text' : type}[]`;
-      return { sqlName, array, expression, value: arrayLiteral(texts, isFree) };
+      return { sqlName, array, expression, value: arrayLiteral(texts, freeTypes.has(type)) };
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Decimal } from '../../kernel/numbers/money.js';
+import { compareDecimals, type Decimal } from '../../kernel/numbers/money.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -51,13 +51,15 @@ export function pricedRowColumns(
   return {
     rateCardRowId: row.rateCardRowId,
     rate: row.rate,
-    rowVolume: row.volume.equals(quantity) ? null : row.volume,
-    rowAmount: row.calcAmount.equals(amount) ? null : row.calcAmount,
+    rowVolume: isSame(row.volume, quantity) ? null : row.volume,
+    rowAmount: isSame(row.calcAmount, amount) ? null : row.calcAmount,
     counterId: row.counterId,
     counterBefore: row.counterBefore,
     pricedRows: null,
   };
 }
+
+const isSame = (a: Decimal, b: Decimal): boolean => a === b || compareDecimals(a, b) === 0;
 
 const rowJson = (row: PricedRowValues) => ({
   row: row.rateCardRowId,

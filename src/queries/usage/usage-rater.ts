@@ -6,7 +6,7 @@ import {
   callOperationsMax,
   choosePlan,
   compileInPieces,
-  counterKey,
+  isCompiled,
   eventOperationsMax,
   prepareFromPlan,
   Spending,
@@ -99,21 +99,36 @@ export class UsageRater<R extends Rated = Rated> {
       if (rater.#operations >= callOperationsMax / 2) break;
       const context = contextOf(event);
       if (!context) break;
-      const prepared = await rater.#prepare(event, context);
-      if ('compiled' in prepared) for (const key of prepared.counterKeys) keys.add(counterKey(key));
+      const prepared = rater.#prepare(event, context) ?? (await rater.#compile(event, context));
+      if (!('compiled' in prepared)) continue;
+      for (const { counter } of prepared.selected.values()) if (counter) keys.add(counter.text);
     }
     rater.#stored = await readCounters([...keys]);
     return rater;
   }
 
-  async #prepare(event: UsageEvent, context: RatingContext): Promise<Prepared | RejectedOutcome> {
+  /** Compiles the plan of an event, in portions, since that may take long, and prepares it. */
+  async #compile(event: UsageEvent, context: RatingContext): Promise<Prepared | RejectedOutcome> {
+    let prepared: Prepared | RejectedOutcome | undefined;
+    try {
+      const planned = choosePlan(event, context);
+      if (planned.ok) await inPortions(compileInPieces(planned.plan));
+      prepared = this.#prepare(event, context);
+      if (!prepared) throw new Error('The plan is not compiled.');
+    } catch (error) {
+      prepared = this.#fault(error, event, context.account?.id ?? null);
+      this.#prepared.set(event, prepared);
+    }
+    return prepared;
+  }
+
+  /** Undefined: its plan has to be compiled first. Plans are cached, so that few have. */
+  #prepare(event: UsageEvent, context: RatingContext): Prepared | RejectedOutcome | undefined {
     const accountId = context.account?.id ?? null;
     let prepared: Prepared | RejectedOutcome;
     try {
       const planned = choosePlan(event, context);
-      // Plans are cached; only changed ones are compiled here, in portions, since that may take
-      // long.
-      if (planned.ok) await inPortions(compileInPieces(planned.plan));
+      if (planned.ok && !isCompiled(planned.plan)) return undefined;
       const spending = new Spending(eventOperationsMax);
       const result = planned.ok
         ? prepareFromPlan(planned.plan, event, planned.owner, spending)

@@ -1,6 +1,13 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../../kernel/numbers/money.js';
+import {
+  compareDecimals,
+  decimalText,
+  ONE,
+  roundAmount,
+  ZERO,
+  type Decimal,
+} from '../../kernel/numbers/money.js';
 import { Picklist } from '../../kernel/picklist-field.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
 
@@ -57,18 +64,22 @@ function priceTiers(tiers: readonly Tier[], usage: PricedUsage): PriceAnswer {
   let lower = firstBound(tiers[0]);
   for (const tier of tiers) {
     const upper = tier.tierMaxVal ?? null;
-    const from = Decimal.max(before, lower);
-    const to = upper === null ? after : Decimal.min(after, upper);
-    if (to.greaterThan(from)) {
-      const part = priceTier(tier, from, to, before.lessThanOrEqualTo(lower));
-      parts.push(part);
-      amount = amount.plus(part.amount);
+    if (upper === null || compareDecimals(upper, before) > 0) {
+      const isWithin = upper === null || compareDecimals(after, upper) <= 0;
+      const isEntered = compareDecimals(before, lower) <= 0;
+      const from = isEntered ? lower : before;
+      const to = isWithin ? after : upper;
+      if (compareDecimals(to, from) > 0) {
+        const part = priceTier(tier, from, to, isEntered);
+        parts.push(part);
+        amount = parts.length === 1 ? part.amount : amount.plus(part.amount);
+      }
+      if (isWithin) return tieredResult(amount, usage.quantity, parts);
     }
-    if (upper === null) return tieredResult(amount, usage.quantity, parts);
     lower = upper;
   }
   // No usage at all is never above the tiers, wherever the counter stands.
-  if (after.greaterThan(lower) && !usage.quantity.isZero()) {
+  if (compareDecimals(after, lower) > 0 && !usage.quantity.isZero()) {
     return { ok: false, volume: after, volumeMax: lower };
   }
   return tieredResult(amount, usage.quantity, parts);
@@ -84,8 +95,19 @@ function priceTier(tier: Tier, from: Decimal, to: Decimal, isEntered: boolean): 
 }
 
 function tieredResult(amount: Decimal, volume: Decimal, tiers: readonly TierPart[]): PriceAnswer {
-  const rate = volume.isZero() ? ZERO : roundAmount(amount.div(volume));
-  return { ok: true, rate, amount, tiers };
+  return { ok: true, rate: averageRate(amount, volume, tiers), amount, tiers };
+}
+
+/** Words of seven digits each: the product of two such numbers is exact. */
+const exactWords = 4;
+
+function averageRate(amount: Decimal, volume: Decimal, tiers: readonly TierPart[]): Decimal {
+  if (volume.isZero() || amount.isZero()) return ZERO;
+  const [only] = tiers;
+  const isOne = tiers.length === 1 && only?.isFlat === false && only.volume.equals(volume);
+  // All of it at one rate: a division by the volume gives that rate again.
+  const isExact = isOne && only.unitRate.d.length <= exactWords && volume.d.length <= exactWords;
+  return roundAmount(isExact ? only.unitRate : amount.div(volume));
 }
 
 /** 1 is the whole-number way of writing zero; below a greater start nothing is priced. */
