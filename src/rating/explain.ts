@@ -1,6 +1,7 @@
 import { Decimal, decimalText } from '../kernel/numbers/money.js';
 import { shareText, type Share } from '../kernel/numbers/share.js';
 import type { LogicRun, Pricing } from './stages/price.js';
+import type { PackageCount } from './price-methods/price-method.js';
 import type { Prepared, QuantitySource } from './prepare.js';
 import { rateWithOrigin } from './pipeline.js';
 import type { TransactionWithOrigin } from './stages/total.js';
@@ -70,8 +71,13 @@ export interface ExplainedRow {
   /** The formula step that asked for this price. */
   readonly step: string | null;
   readonly counter: ExplainedCounter | null;
-  /** The stretches (from, to] of the volume that each tier priced; empty for other methods. */
+  /**
+   * The stretches (from, to] of the volume that each tier priced; of VOLUME the whole of it, and, with
+   * the opposite sign, what was charged for it before. Empty for other methods.
+   */
   readonly tiers: readonly ExplainedTier[];
+  /** Of packages: how many were begun before the usage, and with it. */
+  readonly packages?: { readonly size: string; readonly before: string; readonly after: string };
   readonly rate: string;
   /** Exact, before any rounding. */
   readonly amount: string;
@@ -241,10 +247,17 @@ function explainRow({ row, quantity, counter, price, step }: Pricing): Explained
       isFlat,
       amount: decimalText(amount),
     })),
+    ...(price.packages ? { packages: explainPackages(price.packages) } : {}),
     rate: decimalText(price.rate),
     amount: decimalText(price.amount),
   };
 }
+
+const explainPackages = ({ size, before, after }: PackageCount) => ({
+  size: decimalText(size),
+  before: decimalText(before),
+  after: decimalText(after),
+});
 
 function explainSteps({ logic, values }: LogicRun): ExplainedStep[] {
   return logic.facts.steps.map(({ name, label, formula }, index) => {

@@ -135,6 +135,7 @@ const goodRates: fc.Arbitrary<unknown> = fc
     flatRate: text,
     unitRate: text,
     percentageRate: text,
+    packageSize: '7',
   }));
 const anyRow: fc.Arbitrary<RowFacts> = fc
   .record({
@@ -143,6 +144,8 @@ const anyRow: fc.Arbitrary<RowFacts> = fc
       'FLAT_RATE',
       'TIERED',
       'TIERED',
+      'VOLUME',
+      'PACKAGE',
       'QUANTITY',
       'AMOUNT',
       'NO_PRICE',

@@ -73,6 +73,18 @@ describe('the lines below an item of an invoice', () => {
     ],
     // 60 x 16 / 31 = 30.9677..., and back: 60.
     [
+      'what a unit of the whole volume cost',
+      { method: 'VOLUME', volume: '1500', rate: '0.5', amount: '750.00' },
+      '',
+      ['The whole volume at the rate of its tier: 0.5 each'],
+    ],
+    [
+      'how many packages were sold',
+      { method: 'PACKAGE', volume: '2001', rate: '5', amount: '15.00' },
+      '5',
+      ['3 packages at 5'],
+    ],
+    [
       'the charged days, and the price of all',
       {
         rate: '60',

@@ -24,7 +24,7 @@ function isProduct({ volume, rate, amount, method }: PdfItem, minorDigits: numbe
 
 /** The price of a unit: none where tiers or pricing logic made the amount. */
 export function priceText({ rate, method }: PdfItem, { price, count }: Formats): string {
-  if (rate === null || method === 'TIERED') return '';
+  if (rate === null || method === 'TIERED' || method === 'VOLUME') return '';
   return method === 'AMOUNT' ? `${count(rate)} %` : price(rate);
 }
 
@@ -32,7 +32,8 @@ export function priceText({ rate, method }: PdfItem, { price, count }: Formats):
 export function linesOfItem(item: PdfItem, formats: Formats): string[] {
   const { tiers, steps, proration } = item;
   if (tiers.length === 0 && steps.length === 0 && proration === null) {
-    return isProduct(item, formats.minorDigits) ? [] : [reasonOf(item, formats)];
+    const isPlain = item.method !== 'VOLUME' && isProduct(item, formats.minorDigits);
+    return isPlain ? [] : [reasonOf(item, formats)];
   }
   return [
     ...tierLines(item, formats),
@@ -74,6 +75,12 @@ function daysText({ proration, exactAmount, amount }: PdfItem, formats: Formats)
   return `${text} of ${formats.money(roundToMinorUnit(whole, formats.minorDigits).toFixed())}`;
 }
 
+/** What the whole volume cost for each unit. */
+function volumeText({ rate, volume }: PdfItem, price: Formats['price']): string {
+  const each = rate === null || new Decimal(volume).isZero() ? '' : `: ${price(rate)} each`;
+  return `The whole volume at the rate of its tier${each}`;
+}
+
 /** Why quantity times price is not the amount. */
 function reasonOf(item: PdfItem, { price }: Formats): string {
   const { rate, amount, exactAmount, method } = item;
@@ -85,5 +92,10 @@ function reasonOf(item: PdfItem, { price }: Formats): string {
     return `${times.toFixed()} times ${price(rate)}, whatever the quantity`;
   }
   if (method === 'TIERED') return 'Price by tiers of the volume';
+  if (method === 'VOLUME') return volumeText(item, price);
+  if (method === 'PACKAGE' && rate !== null && !new Decimal(rate).isZero()) {
+    const count = new Decimal(exactAmount ?? amount).dividedBy(rate);
+    if (count.isInteger()) return `${count.toFixed()} packages at ${price(rate)}`;
+  }
   return method === null ? 'Computed by the pricing logic of the service' : 'Sum of single prices';
 }

@@ -136,7 +136,7 @@ const itemsSql = `
     select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
       rate_card_row_id, dimension_id, dimension_name, price_method_type,
       -- Tiers have no one rate: each event has an average of its own.
-      case when price_method_type <> 'TIERED' then unbilled.rate end as rate,
+      case when price_method_type not in ('TIERED', 'VOLUME') then unbilled.rate end as rate,
       coalesce(position, 0) = 0 as is_first, share_from, share_to, share_of,
       sum(volume) as volume, sum(calc_amount) as amount,
       sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,

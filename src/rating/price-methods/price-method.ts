@@ -9,7 +9,7 @@ export interface PricedUsage {
   readonly counterBefore: Decimal;
 }
 
-/** The part of a volume that one tier priced. */
+/** The part of a volume that one tier priced; what is taken back is below zero. */
 export interface TierPart {
   readonly tierNum: number;
   /** The part covers (from, to]. */
@@ -29,6 +29,15 @@ export interface PriceResult {
   readonly amount: Decimal;
   /** Only of a method that has tiers. */
   readonly tiers?: readonly TierPart[];
+  /** Only of a method that sells packages. */
+  readonly packages?: PackageCount;
+}
+
+/** How many packages the volume of a period has begun, before the usage and with it. */
+export interface PackageCount {
+  readonly size: Decimal;
+  readonly before: Decimal;
+  readonly after: Decimal;
 }
 
 /** The volume lies above the last tier, and that is closed. */

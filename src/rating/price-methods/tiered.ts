@@ -1,57 +1,16 @@
-import { Type, type Static } from 'typebox';
-import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import {
-  compareDecimals,
-  decimalText,
-  ONE,
-  roundAmount,
-  ZERO,
-  type Decimal,
-} from '../../kernel/numbers/money.js';
-import { Picklist } from '../../kernel/picklist-field.js';
+import { Type } from 'typebox';
+import { compareDecimals, ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import { priceMethod, type PriceAnswer, type PricedUsage, type TierPart } from './price-method.js';
-
-const Tier = Type.Object(
-  {
-    tierNum: Type.Integer({ description: 'Position of the tier; tiers are sent in this order.' }),
-    tierMinVal: DecimalValue({
-      description:
-        'Where the tier starts: the previous tierMaxVal, or that plus 1 in whole-number writing.',
-      minimum: '0',
-    }),
-    tierMaxVal: Type.Optional(
-      Type.Union([DecimalValue({ description: 'Last volume of the tier.' }), Type.Null()], {
-        description: 'Last volume of the tier, inclusive; null for the last tier without an end.',
-      }),
-    ),
-    tierUnitRate: DecimalValue({
-      description: 'Amount per unit in the tier, or of the whole band when flatRate is true.',
-    }),
-    flatRate: Type.Optional(
-      Type.Boolean({
-        description: 'Whether the band costs tierUnitRate once, when the volume enters it.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
-type Tier = Static<typeof Tier>;
+import { checkTiers, firstBound, meterRates, tieredResult, tierRates, type Tier } from './tiers.js';
 
 /**
- * Graduated tiers (packages are a formula, see docs/guide/prices.md): each prices the part of the volume that lies in it. Tiers cover (min, max]. Of a
+ * Graduated tiers: each prices the part of the volume that lies in it. Tiers cover (min, max]. Of a
  * metered attribute the charge is price(counter + quantity) - price(counter), found by pricing only
  * the stretch between the two, so that any split of a volume costs what the whole costs.
  */
 export const tiered = priceMethod({
   name: 'TIERED',
-  rates: Type.Object({
-    rateCardTiers: Type.Array(Tier, { minItems: 1, description: 'Tiers in the order of tierNum.' }),
-    resetFrequency: Type.Optional(
-      Picklist('meterResetFrequency', {
-        description: 'How often the counter starts again; overrides that of the attribute.',
-      }),
-    ),
-  }),
+  rates: Type.Object({ ...tierRates, ...meterRates }),
   price: (rates, usage) => priceTiers(rates.rateCardTiers, usage),
   check: (rates) => checkTiers(rates.rateCardTiers),
 });
@@ -92,56 +51,4 @@ function priceTier(tier: Tier, from: Decimal, to: Decimal, isEntered: boolean): 
   const amount = isFlat ? flatAmount : tier.tierUnitRate.times(volume);
   const { tierNum, tierUnitRate: unitRate } = tier;
   return { tierNum, from, to, volume, unitRate, isFlat, amount };
-}
-
-function tieredResult(amount: Decimal, volume: Decimal, tiers: readonly TierPart[]): PriceAnswer {
-  return { ok: true, rate: averageRate(amount, volume, tiers), amount, tiers };
-}
-
-/** Words of seven digits each: the product of two such numbers is exact. */
-const exactWords = 4;
-
-function averageRate(amount: Decimal, volume: Decimal, tiers: readonly TierPart[]): Decimal {
-  if (volume.isZero() || amount.isZero()) return ZERO;
-  const [only] = tiers;
-  const isOne = tiers.length === 1 && only?.isFlat === false && only.volume.equals(volume);
-  // All of it at one rate: a division by the volume gives that rate again.
-  const isExact = isOne && only.unitRate.d.length <= exactWords && volume.d.length <= exactWords;
-  return roundAmount(isExact ? only.unitRate : amount.div(volume));
-}
-
-/** 1 is the whole-number way of writing zero; below a greater start nothing is priced. */
-function firstBound(tier: Tier | undefined): Decimal {
-  const start = tier?.tierMinVal ?? ZERO;
-  return start.equals(ONE) ? ZERO : start;
-}
-
-function checkTiers(tiers: readonly Tier[]): string[] {
-  const problems: string[] = [];
-  let previous: Tier | undefined;
-  for (const tier of tiers) {
-    const name = `tier ${tier.tierNum}`;
-    if (previous && tier.tierNum <= previous.tierNum) {
-      problems.push(`${name} must not come after tier ${previous.tierNum}: order tiers by tierNum`);
-    }
-    const lower = previous ? previous.tierMaxVal : firstBound(tier);
-    if (lower === null || lower === undefined) {
-      problems.push(
-        `tierMaxVal of tier ${previous?.tierNum} may not be open: only the last may be`,
-      );
-    } else {
-      const start = tier.tierMinVal;
-      if (previous && !start.equals(lower) && !start.equals(lower.plus(ONE))) {
-        const [text, next] = [decimalText(lower), decimalText(lower.plus(ONE))];
-        problems.push(
-          `tierMinVal of ${name} must be ${text} or ${next}, to adjoin the tier before`,
-        );
-      }
-      if (tier.tierMaxVal && tier.tierMaxVal.lessThanOrEqualTo(lower)) {
-        problems.push(`tierMaxVal of ${name} must be greater than ${decimalText(lower)}`);
-      }
-    }
-    previous = tier;
-  }
-  return problems;
 }
