@@ -119,8 +119,11 @@ export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform)
   const { tenantId, orgId, roles, subject: actor } = identity;
   const { requestId, callerRequestId } = ids;
   const trail = { actor, requestId, callerRequestId };
-  const db = platform.database.forTenant(tenantId, trail, 'request');
-  return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, now: platform.now };
+  const { database, now } = platform;
+  const db = database.forTenant(tenantId, trail, 'request');
+  const home =
+    database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
+  return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, home, now };
 }
 
 /** The name of the resource of `{accountId}` in "There is no account '…'." */

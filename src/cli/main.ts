@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerAccessKey } from './access/access-key.js';
+import { registerCell } from './access/cell.js';
 import { registerAudit } from './access/audit.js';
 import {
   registerAuditSchedule,
@@ -37,6 +38,7 @@ const commands = [
   registerAccessKey,
   registerGrant,
   registerTenant,
+  registerCell,
   registerMcpClient,
   registerSigningKey,
   registerSecrets,

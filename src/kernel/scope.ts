@@ -27,6 +27,11 @@ export interface Scope {
   /** The id that the caller chose for its request, if it chose one: a hint, no evidence. */
   readonly callerRequestId?: string | undefined;
   readonly db: TenantDatabase;
+  /**
+   * The platform's own tables (grants, revoked tokens), where they are in another server than the
+   * tenant's rows may be; undefined: `db` has them.
+   */
+  readonly home?: TenantDatabase | undefined;
   /** The present instant; injected, so that tests can move the clock. */
   readonly now: () => Date;
 }

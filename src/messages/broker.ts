@@ -40,6 +40,8 @@ export interface WaitingPartition {
   readonly offset: number;
   /** The offset after the last record. */
   readonly end: number;
+  /** The cell of the tenant, where there are several. */
+  readonly cell?: string;
 }
 
 /** What this process is to rate: all that waits, or its share where processes divide it. */

@@ -13,17 +13,21 @@ export interface PoolState {
   readonly waiting: number;
 }
 
-function addPoolGauge(registry: Registry, pool: () => PoolState): void {
+/** The pools of a process by the cell that they lead to. */
+export type PoolStates = ReadonlyMap<string, PoolState>;
+
+function addPoolGauge(registry: Registry, pools: () => PoolStates): void {
   const connections = new Gauge({
     name: 'durabill_database_pool_connections',
-    help: 'Connections to the database by state: used, free, or waited for by a request',
-    labelNames: ['state'],
+    help: 'Connections to a cell by state: used, free, or waited for by a request',
+    labelNames: ['state', 'cell'],
     registers: [registry],
     collect() {
-      const { used, free, waiting } = pool();
-      connections.set({ state: 'used' }, used);
-      connections.set({ state: 'free' }, free);
-      connections.set({ state: 'waiting' }, waiting);
+      for (const [cell, state] of pools()) {
+        for (const [name, count] of Object.entries(state)) {
+          connections.set({ state: name, cell }, Number(count));
+        }
+      }
     },
   });
 }
@@ -41,6 +45,18 @@ function addLagGauge(registry: Registry) {
     collect() {
       lag.reset();
       for (const { partition, offset, end } of seen) lag.inc({ partition }, end - offset);
+    },
+  });
+  const byCell = new Gauge({
+    name: 'durabill_usage_lag_cell_events',
+    help: 'The same by the cell that the tenants are in; without values where there is one cell',
+    labelNames: ['cell'],
+    registers: [registry],
+    collect() {
+      byCell.reset();
+      for (const { cell, offset, end } of seen) {
+        if (cell !== undefined) byCell.inc({ cell }, end - offset);
+      }
     },
   });
   return (waiting: readonly WaitingPartition[]): void => {
@@ -85,8 +101,8 @@ const usageMetrics = (registry: Registry) => ({
  */
 export type Metrics = ReturnType<typeof openMetrics>;
 
-/** `pool` is called when the metrics are read. */
-export function openMetrics(pool: () => PoolState) {
+/** `pools` is called when the metrics are read. */
+export function openMetrics(pools: () => PoolStates) {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string = never>(name: string, help: string, labelNames: L[] = []) =>
@@ -97,7 +113,7 @@ export function openMetrics(pool: () => PoolState) {
     buckets: number[],
     labelNames: L[] = [],
   ) => new Histogram<L>({ name: `durabill_${name}`, help, buckets, labelNames, registers });
-  addPoolGauge(registry, pool);
+  addPoolGauge(registry, pools);
   return {
     registry,
     showWaiting: addLagGauge(registry),

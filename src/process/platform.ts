@@ -4,10 +4,11 @@ import { Admission } from '../platform/admission.js';
 import { ClientAddresses } from '../access/client-address.js';
 import { openAuthenticator, type Authenticate } from '../access/identity.js';
 import type { UsageBroker } from '../messages/broker.js';
+import type { Cell, CellAddress } from '../platform/database/cell.js';
 import { openDatabase, type Database } from '../platform/database/database.js';
 import { FlowReplies } from '../platform/temporal/flow-replies.js';
 import { openKafkaBroker, type KafkaSettings } from '../adapters/kafka/kafka-broker.js';
-import { listen } from '../platform/database/listen.js';
+import { listenTo, type HeardServer, type Listen } from '../platform/database/listen.js';
 import { openLog, type Logger } from '../platform/log.js';
 import { openMetrics, type Metrics } from '../platform/metrics.js';
 import { PendingFlows } from '../access/oauth/flows.js';
@@ -19,6 +20,8 @@ import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
 import { openPostgresBroker } from '../adapters/usage-log/postgres-broker.js';
 import { claimUsageLog } from '../adapters/usage-log/usage-log-claim.js';
 import { openRateLimits, type RateLimits } from '../access/rate-limits.js';
+import { StartupError } from '../platform/startup-error.js';
+import { tenantCellChannel, tenantCellFinder } from '../access/cells/tenant-cells.js';
 import { secretBox, type SecretBox } from '../platform/secret-box.js';
 import { traceBroker } from '../adapters/usage-log/traced-broker.js';
 import { openTracing, type Tracing, type TracingSettings } from '../platform/tracing.js';
@@ -101,7 +104,14 @@ export interface PlatformServers {
    * PostgreSQL itself, for connections that listen, where `databaseUrl` is a pooler's address.
    */
   readonly directDatabaseUrl?: string | undefined;
+  /** The servers beside the home database that tenants may be in. */
+  readonly cells?: readonly CellServer[] | undefined;
   readonly temporal: TemporalAddress;
+}
+
+/** How a cell is reached; `directUrl` as `directDatabaseUrl`. */
+export interface CellServer extends CellAddress {
+  readonly directUrl?: string | undefined;
 }
 
 /** The connections of one process, opened once in a `main.ts` and passed down. */
@@ -135,10 +145,8 @@ export interface Platform {
   readonly parquet: ParquetWriter;
   /** Limits the concurrent streamed answers of a tenant. */
   readonly streams: TenantPlaces;
-  /**
-   * Calls back on each NOTIFY on a channel of the database, until the returned function is called.
-   */
-  readonly listen: (channel: string, onNotice: () => void) => Promise<() => Promise<void>>;
+  /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
+  readonly listen: Listen;
   readonly now: () => Date;
   /**
    * Whether this process's workers run (null: it has none), and whether the process is shutting
@@ -151,16 +159,53 @@ export interface Platform {
 async function openBroker(
   { kafka, ingestTimeoutMs: timeoutMs }: PlatformConfig,
   database: Database,
-  directDatabaseUrl: string,
+  listen: Listen,
   log: Logger,
 ): Promise<UsageBroker> {
   if (kafka === undefined) {
-    await claimUsageLog(database.platform, 'postgres');
-    return openPostgresBroker(database, directDatabaseUrl, { timeoutMs, log });
+    await claimUsageLogs(database, 'postgres', log);
+    return openPostgresBroker(database, listen, { timeoutMs, log });
   }
-  const broker = await openKafkaBroker(kafka, database, directDatabaseUrl, { timeoutMs, log });
-  await claimUsageLog(database.platform, `kafka:${broker.cluster}/${kafka.prefix}`);
+  const broker = await openKafkaBroker(kafka, database, listen, { timeoutMs, log });
+  await claimUsageLogs(database, `kafka:${broker.cluster}/${kafka.prefix}`, log);
   return broker;
+}
+
+/** Claims the usage log in each cell; a cell beside the home database may be away meanwhile. */
+async function claimUsageLogs({ home, cells }: Database, name: string, log: Logger): Promise<void> {
+  const claim = async (cell: Cell): Promise<void> => {
+    try {
+      await claimUsageLog(cell.platform, name);
+    } catch (error) {
+      if (cell === home || error instanceof StartupError) throw error;
+      log.warn({ err: error, cell: cell.name }, 'a cell does not answer; starting without it');
+    }
+  };
+  await Promise.all(cells.map(claim));
+}
+
+/** The database with its cells, and what hears their notifications. */
+async function openCells(
+  { databasePoolMax, timeLimits: limits, tenantShare }: PlatformConfig,
+  servers: PlatformServers,
+  { log, tracing }: { readonly log: Logger; readonly tracing: Tracing | undefined },
+) {
+  const { databaseUrl, directDatabaseUrl = databaseUrl, cells = [] } = servers;
+  const findCell = tenantCellFinder;
+  const options = { log, tracing, limits, tenantShare, cells, findCell };
+  const database = openDatabase(databaseUrl, databasePoolMax, options);
+  const home: HeardServer = { url: directDatabaseUrl, mayBeAway: false };
+  const others = cells.map(({ url, directUrl = url }) => ({ url: directUrl, mayBeAway: true }));
+  const hear = listenTo([home, ...others], log);
+  const stopHearing =
+    cells.length === 0
+      ? undefined
+      : await listenTo([home], log)(tenantCellChannel, (tenantId) => database.forgetCell(tenantId));
+  const close = async (): Promise<void> => {
+    await stopHearing?.();
+    await database.close();
+  };
+  return { database, listen: hear, closeDatabase: close };
 }
 
 function openWebhooks(config: PlatformConfig, log: Logger) {
@@ -191,14 +236,8 @@ export async function openPlatform(
   const tracing = await openTracing(config.tracing);
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
-  const { databaseUrl, directDatabaseUrl = databaseUrl } = servers;
-  const database = openDatabase(databaseUrl, config.databasePoolMax, {
-    log,
-    tracing,
-    limits: config.timeLimits,
-    tenantShare: config.tenantShare,
-  });
-  const metrics = openMetrics(() => database.pool());
+  const { database, listen, closeDatabase } = await openCells(config, servers, { log, tracing });
+  const metrics = openMetrics(() => database.pools());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,
     hasMetrics: config.metrics !== undefined,
@@ -209,7 +248,7 @@ export async function openPlatform(
     onStarted: (workflow, isEager) =>
       metrics.workflowStarts.inc({ workflow, eager: String(isEager) }),
   });
-  const untraced = await openBroker(config, database, directDatabaseUrl, log);
+  const untraced = await openBroker(config, database, listen, log);
   const broker = tracing === undefined ? untraced : traceBroker(untraced, tracing);
   const { tenantShare = tenantShareDefault, ingestEventsPerMinute, now = currentTime } = config;
   const box = secretBox(config.secret, config.previousSecrets);
@@ -240,7 +279,7 @@ export async function openPlatform(
     invoices,
     parquet,
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
-    listen: (channel, onNotice) => listen(directDatabaseUrl, channel, onNotice, log),
+    listen,
     now,
     health: { areWorkersRunning: null, isEnding: false },
     async close() {
@@ -249,7 +288,7 @@ export async function openPlatform(
       await invoices.close();
       await parquet.close();
       await temporal.close();
-      await database.close();
+      await closeDatabase();
       await tracing?.close();
     },
   };

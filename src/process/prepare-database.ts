@@ -1,6 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import knex, { type Knex } from 'knex';
-import { knexSnakeCaseMappers } from 'objection';
 import type { Config } from '../platform/config/config.js';
 import { dataFile, readOrCreateSecret } from '../platform/data-folder.js';
 import { StartupError } from '../platform/startup-error.js';
@@ -10,6 +8,8 @@ import type { SecretBox } from '../platform/secret-box.js';
 import { ensureLogin } from '../platform/database/service-role.js';
 import { ensureSigningKey, listSigningKeys } from '../access/signing-keys.js';
 import { ensureTenant } from '../access/tenants.js';
+import { homeCell } from '../platform/database/cell.js';
+import { credentialsOf, nameCell, openOwner, ownsTables } from './prepare-cells.js';
 
 /**
  * The addresses of the database for its two logins: the owner of the tables, and the running
@@ -19,20 +19,6 @@ export interface DatabaseUrls {
   /** Undefined: this process has only the login of running processes. */
   readonly owner: string | undefined;
   readonly login: string;
-}
-
-/** Whether a login owns the tables, or may create them because there are none yet. */
-async function ownsTables(url: string): Promise<boolean> {
-  const db = openOwner(url);
-  try {
-    const { rows } = await db.raw<{ rows: { owns: boolean | null }[] }>(
-      `select (select pg_has_role(current_user, relowner, 'usage') from pg_class
-         where oid = to_regclass('public.tenant')) as owns`,
-    );
-    return rows[0]?.owns ?? true;
-  } finally {
-    await db.destroy();
-  }
 }
 
 /**
@@ -65,15 +51,6 @@ interface Preparation {
   readonly onStep?: (name: string) => void;
 }
 
-const openOwner = (url: string): Knex =>
-  knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 }, ...knexSnakeCaseMappers() });
-
-/** The name and password of a login, as its address has them. */
-function credentialsOf(url: string): { name: string; password: string } {
-  const { username, password } = new URL(url);
-  return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
-}
-
 /**
  * Runs the steps that need the owner of the tables: migrations, the login of running processes, the
  * first signing key. Safe to call from several processes at once. Returns the migrations that ran.
@@ -88,6 +65,7 @@ async function prepareAsOwner(
   try {
     const { name, password } = credentialsOf(login);
     if (name !== credentialsOf(owner).name) await ensureLogin(db, name, password);
+    await nameCell(db, homeCell);
     if ((await listSigningKeys(db)).length === 0) await ensureSigningKey(db, box);
     if (tenant !== undefined) await ensureTenant(db, tenant);
   } finally {

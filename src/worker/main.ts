@@ -6,6 +6,7 @@ import { webhookQueue } from '../messages/webhook.js';
 import type { Platform } from '../process/platform.js';
 import { authenticateActivities } from '../platform/temporal/workflow-signature.js';
 import { traceActivities, traceSinks } from '../platform/temporal/workflow-tracing.js';
+import { startCellCourier } from './cell-courier.js';
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
@@ -95,6 +96,7 @@ export async function startWorkers(
   const watches = [
     new ExecutionWatch(platform, watchLimits),
     startAuditSealer(platform),
+    startCellCourier(platform),
     startOverdueWatch(platform, overdueMs),
     startUsageProjector(platform),
     startRetentionWatch(platform),

@@ -1,7 +1,7 @@
 import { listBilledTenants, markOverdue } from '../activities/billing/overdue-invoices.js';
 import { utcDate } from '../kernel/time/date.js';
 import type { Platform } from '../process/platform.js';
-import { Watch } from './watch.js';
+import { watchCells, type Stoppable } from './watch.js';
 
 /** How often it checks for a new day, or a full hour. */
 const everyMsByDefault = 30_000;
@@ -15,14 +15,14 @@ const againMs = 3_600_000;
  * Marks overdue invoices of each tenant at the begin of a day (UTC) and once an hour. Every process
  * with workers runs it; the first one that finds an invoice marks it.
  */
-export function startOverdueWatch(platform: Platform, everyMs = everyMsByDefault): Watch {
+export function startOverdueWatch(platform: Platform, everyMs = everyMsByDefault): Stoppable {
   /** When each tenant was looked at last. */
   const lookedAt = new Map<string, Date>();
-  return new Watch(platform, {
+  return watchCells(platform, (cell) => ({
     everyMs,
     failure: 'cannot look for overdue invoices; trying again',
     look: async (watch) => {
-      for (const tenantId of await listBilledTenants(platform)) {
+      for (const tenantId of await listBilledTenants(platform, cell)) {
         if (watch.isStopped) return;
         const now = platform.now();
         if (isRecent(lookedAt.get(tenantId), now)) continue;
@@ -35,7 +35,7 @@ export function startOverdueWatch(platform: Platform, everyMs = everyMsByDefault
         }
       }
     },
-  });
+  }));
 }
 
 function isRecent(at: Date | undefined, now: Date): boolean {

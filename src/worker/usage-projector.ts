@@ -5,7 +5,7 @@ import {
   projectUsage,
 } from '../activities/usage/projection.js';
 import type { Platform } from '../process/platform.js';
-import { Watch } from './watch.js';
+import { watchCells, type Stoppable, type Watch } from './watch.js';
 
 /** Waiting saves WAL: a total that many deltas change is written once. Answers add what waits. */
 const projectMs = 3_000;
@@ -19,18 +19,18 @@ type Step = (platform: Platform, tenantId: string) => Promise<boolean>;
  * version (docs/decisions/0321). Every process with workers runs it; an advisory lock admits one
  * process at a time for a tenant.
  */
-export const startUsageProjector = (platform: Platform): Watch =>
-  new Watch(platform, {
+export const startUsageProjector = (platform: Platform): Stoppable =>
+  watchCells(platform, (cell) => ({
     everyMs: projectMs,
     failure: 'cannot look for usage to add up; trying again',
     look: async (watch) => {
       const takeSteps = async (tenantIds: readonly string[], step: Step): Promise<void> => {
         for (const tenantId of tenantIds) await stepTenant(platform, tenantId, watch, step);
       };
-      await takeSteps(await listProjectedTenants(platform), projectUsage);
-      await takeSteps(await listTenantsToMove(platform), moveFactsOf);
+      await takeSteps(await listProjectedTenants(cell), projectUsage);
+      await takeSteps(await listTenantsToMove(cell), moveFactsOf);
     },
-  });
+  }));
 
 /** An error of one tenant must not block the following ones. */
 async function stepTenant(

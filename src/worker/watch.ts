@@ -1,3 +1,4 @@
+import type { Cell } from '../platform/database/cell.js';
 import type { Logger } from '../platform/log.js';
 
 interface WatchOptions {
@@ -6,6 +7,30 @@ interface WatchOptions {
   /** What the log says of an error: the watch goes on. */
   readonly failure: string;
   readonly look: (watch: Watch) => Promise<void>;
+}
+
+/** What a drain stops. */
+export interface Stoppable {
+  stop(): Promise<void>;
+}
+
+/**
+ * Watches each cell by itself, so that one that does not answer holds up no other; `options` says what
+ * is looked for in a cell.
+ */
+export function watchCells(
+  {
+    log,
+    database,
+  }: { readonly log: Logger; readonly database: { readonly cells: readonly Cell[] } },
+  options: (cell: Cell) => WatchOptions,
+): Stoppable {
+  const watches = database.cells.map((cell) => new Watch({ log }, options(cell)));
+  return {
+    async stop() {
+      await Promise.all(watches.map((watch) => watch.stop()));
+    },
+  };
 }
 
 /** Work in the background that is repeated until it is stopped, never twice at the same time. */

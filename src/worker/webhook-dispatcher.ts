@@ -4,6 +4,7 @@ import {
   watchDeliveriesSoon,
 } from '../activities/webhooks/webhook.js';
 import { webhookChannel, webhookQueue, type WebhookDeliveryRun } from '../messages/webhook.js';
+import type { Cell } from '../platform/database/cell.js';
 import type { Platform } from '../process/platform.js';
 import { startWorkflow } from '../platform/temporal/workflow-start.js';
 import { Watch } from './watch.js';
@@ -21,32 +22,43 @@ type Claimed = Awaited<ReturnType<typeof claimDeliveries>>[number];
  */
 export class WebhookDispatcher {
   readonly #platform: Platform;
-  readonly #waiting: Watch;
+  readonly #waiting: readonly Watch[];
   readonly #watches: readonly Watch[];
   readonly #stopListening: Promise<() => Promise<void>>;
 
   constructor(platform: Platform) {
     this.#platform = platform;
-    const failure = 'cannot look for webhooks; trying again';
-    this.#waiting = new Watch(platform, {
-      everyMs: pollMs,
-      failure,
-      look: async (watch) => {
-        // There may be more deliveries than one search may claim.
-        while (!watch.isStopped && (await this.#startAll(await claimDeliveries(platform))));
-      },
-    });
-    const lost = new Watch(platform, {
-      everyMs: pollMs,
-      failure,
-      look: async () => void (await this.#startAll(await reclaimDeliveries(platform))),
-    });
-    this.#watches = [this.#waiting, lost];
-    this.#stopListening = platform.listen(webhookChannel, this.wake).catch((error: unknown) => {
-      platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
-      return () => Promise.resolve();
-    });
+    const watches = platform.database.cells.map((cell) => this.#watchCell(cell));
+    this.#waiting = watches.map(({ waiting }) => waiting);
+    this.#watches = watches.flatMap((watch) => Object.values(watch));
+    this.#stopListening = platform
+      .listen(webhookChannel, () => this.wake())
+      .catch((error: unknown) => {
+        platform.log.warn({ err: error }, 'cannot listen for webhooks; polling');
+        return () => Promise.resolve();
+      });
     this.wake();
+  }
+
+  /** What is looked for in a cell: one that does not answer holds up no other. */
+  #watchCell(cell: Cell) {
+    const platform = this.#platform;
+    const failure = 'cannot look for webhooks; trying again';
+    return {
+      waiting: new Watch(platform, {
+        everyMs: pollMs,
+        failure,
+        look: async (watch) => {
+          // There may be more deliveries than one search may claim.
+          while (!watch.isStopped && (await this.#startAll(cell, await claimDeliveries(cell))));
+        },
+      }),
+      lost: new Watch(platform, {
+        everyMs: pollMs,
+        failure,
+        look: async () => void (await this.#startAll(cell, await reclaimDeliveries(cell))),
+      }),
+    };
   }
 
   /** Starts nothing more. */
@@ -58,10 +70,12 @@ export class WebhookDispatcher {
   }
 
   /** Searches for waiting deliveries, and once more if it is called during a search. */
-  readonly wake = (): void => this.#waiting.wake();
+  readonly wake = (): void => {
+    for (const watch of this.#waiting) watch.wake();
+  };
 
   /** Whether there were any. */
-  async #startAll(claimed: readonly Claimed[]): Promise<boolean> {
+  async #startAll(cell: Cell, claimed: readonly Claimed[]): Promise<boolean> {
     const failed: string[] = [];
     for (let first = 0; first < claimed.length; first += startsMax) {
       const starts = claimed.slice(first, first + startsMax).map(async (delivery) => {
@@ -74,7 +88,7 @@ export class WebhookDispatcher {
       });
       await Promise.all(starts);
     }
-    if (failed.length > 0) await watchDeliveriesSoon(this.#platform, failed);
+    if (failed.length > 0) await watchDeliveriesSoon(cell, failed);
     return claimed.length > 0;
   }
 

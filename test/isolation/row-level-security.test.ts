@@ -23,6 +23,9 @@ const sharedTables = new Set([
   'oauth_client',
   'oauth_decision',
   'execution_watch',
+  'cell',
+  'cell_identity',
+  'received_event',
 ]);
 
 const count = async (client: pg.Client, table: string): Promise<number> => {

@@ -9,7 +9,7 @@ const loopback = new ClientAddresses().find('127.0.0.1');
 
 describe('limits before anybody is known', () => {
   it('count each address by itself, and a network of IPv6 as one', () => {
-    const limits = new AddressLimits(openMetrics(() => ({ used: 0, free: 0, waiting: 0 })));
+    const limits = new AddressLimits(openMetrics(() => new Map()));
     const clients = new ClientAddresses(['10.0.0.1']);
     const attacker = clients.find('10.0.0.1', '2001:db8::1');
     for (let count = 0; count < 30; count += 1) {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import pg from 'pg';
 import { databaseUrlsOf } from '../../src/process/prepare-database.js';
-import { listen } from '../../src/platform/database/listen.js';
+import { listenTo } from '../../src/platform/database/listen.js';
 import { openDatabase, type Database } from '../../src/platform/database/database.js';
 import type { Logger } from '../../src/platform/log.js';
 import { startPooler, throughPooler, type Pooler } from '../support/servers/pooler.js';
@@ -145,14 +145,12 @@ describe('a real PgBouncer in transaction mode', () => {
     const log = { warn: () => undefined, debug: () => undefined } as unknown as Logger;
     let isTold: () => void = () => undefined;
     const arrived = new Promise<void>((resolve) => (isTold = resolve));
-    const stop = await listen(
-      direct,
+    const stop = await listenTo([{ url: direct, mayBeAway: false }], log)(
       'pooler_test',
       (payload) => {
         told.push(payload);
         if (payload !== '') isTold();
       },
-      log,
     );
     await database.platform.raw(`select pg_notify('pooler_test', 'heard')`);
     await arrived;

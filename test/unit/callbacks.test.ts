@@ -2,7 +2,7 @@ import type { RequestListener, Server } from 'node:http';
 import pg from 'pg';
 import { expect } from 'chai';
 import { answering, serve } from '../../src/api/main.js';
-import { listen } from '../../src/platform/database/listen.js';
+import { listenTo } from '../../src/platform/database/listen.js';
 import { openLog } from '../../src/platform/log.js';
 import { createTestDatabase } from '../support/servers/servers.js';
 
@@ -59,15 +59,10 @@ describe('what is thrown in a callback', () => {
     const all = new Promise<void>((resolve) => {
       hear = resolve;
     });
-    const stop = await listen(
-      url,
-      'a_channel',
-      (payload) => {
-        if (payload !== '') heard.push(JSON.parse(payload) as string);
-        if (heard.includes('last')) hear();
-      },
-      log,
-    );
+    const stop = await listenTo([{ url, mayBeAway: false }], log)('a_channel', (payload) => {
+      if (payload !== '') heard.push(JSON.parse(payload) as string);
+      if (heard.includes('last')) hear();
+    });
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     for (const payload of ['no JSON', '"well"', '"last"']) {

@@ -294,6 +294,26 @@ const refusals: [Record<string, string>, string][] = [
     'DIRECT_DATABASE_URL is set, but DATABASE_URL is not: set the address that processes use, too.',
   ],
   [
+    { DATABASE_URL: 'postgres://u:secret@h/d', CELLS: 'home=postgres://u:secret@h/d' },
+    "CELLS is not valid: it must be names and addresses such as eu1=postgres://user:password@host:5432/database, several with commas; names are lower-case letters, digits and dashes, and not 'home'.",
+  ],
+  [
+    { DATABASE_URL: 'postgres://u@h/d', CELLS: 'a=postgres://u@h/d,a=postgres://u@h/e' },
+    "CELLS is not valid: it must be names and addresses such as eu1=postgres://user:password@host:5432/database, several with commas; names are lower-case letters, digits and dashes, and not 'home'.",
+  ],
+  [
+    {
+      DATABASE_URL: 'postgres://u@h/d',
+      CELLS: 'a=postgres://u@h/d',
+      CELL_OWNERS: 'b=postgres://o@h/d',
+    },
+    "CELL_OWNERS names the cell 'b', but CELLS does not: add b=postgres://… to CELLS.",
+  ],
+  [
+    { CELLS: 'a=postgres://u@h/d' },
+    'CELLS is set, but DATABASE_URL is not: set the home database, which keeps tenants and keys.',
+  ],
+  [
     { CORS_ORIGINS: 'https://a.example/path' },
     'CORS_ORIGINS is "https://a.example/path": it must be origins such as https://console.example, several with commas.',
   ],
@@ -346,7 +366,7 @@ describe('configuration', () => {
   }
 
   it('has each of its variables named by the help', () => {
-    const named = variablesHelp.match(/[A-Z]+(?:_[A-Z]+)+|PORT|HOST|ROLE/g) ?? [];
+    const named = variablesHelp.match(/[A-Z]+(?:_[A-Z]+)+|PORT|HOST|ROLE|CELLS/g) ?? [];
     const known = named.filter((name) => !name.endsWith('_FILE'));
     expect([...new Set(known)].sort()).to.deep.equal([...variableNames].sort());
   });

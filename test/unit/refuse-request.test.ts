@@ -8,7 +8,7 @@ import type { Platform } from '../../src/process/platform.js';
 const message = 'More requests arrive than can be answered; send it again.';
 
 describe('a refused request', () => {
-  const metrics = openMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
+  const metrics = openMetrics(() => new Map());
   let server: Server;
   let url: string;
   before(async () => {

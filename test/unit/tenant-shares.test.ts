@@ -4,7 +4,7 @@ import { Admission } from '../../src/platform/admission.js';
 import { openMetrics } from '../../src/platform/metrics.js';
 import { TenantShares, type Lane, type Leave } from '../../src/access/tenant-shares.js';
 
-const metrics = openMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
+const metrics = openMetrics(() => new Map());
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('shares of tenants', () => {

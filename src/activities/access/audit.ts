@@ -1,6 +1,6 @@
 import { sealAudit } from '../../models/access/audit-seal.js';
-import type { Platform } from '../../process/platform.js';
+import type { Cell } from '../../platform/database/cell.js';
 
 /** Seals new entries of the audit in the background; returns how many were sealed. */
-export const sealAuditEntries = ({ database }: Platform, entriesMax: number): Promise<number> =>
-  sealAudit(database.platform, entriesMax);
+export const sealAuditEntries = ({ platform }: Cell, entriesMax: number): Promise<number> =>
+  sealAudit(platform, entriesMax);

@@ -8,6 +8,7 @@ import { listUnlistedTenants } from '../../models/usage/finding/usage-list.js';
 import { listMovingTenants } from '../../models/usage/fact-move.js';
 import { listDeltaTenants } from '../../models/usage/usage-total.js';
 import { listRebuilds } from '../../models/usage/usage-total-rebuild.js';
+import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 
 const trail = { actor: 'usage-projection', requestId: 'usage-projection' };
@@ -17,12 +18,12 @@ const projecting = ({ database }: Platform, tenantId: string) => ({
   db: database.forTenant(tenantId, trail, 'batch'),
 });
 
-/** The tenants with pending deltas or events to list, or a rebuild under way. */
-export async function listProjectedTenants({ database }: Platform): Promise<string[]> {
+/** The tenants of a cell with pending deltas or events to list, or a rebuild under way. */
+export async function listProjectedTenants({ platform }: Cell): Promise<string[]> {
   const found = await Promise.all([
-    listDeltaTenants(database.platform),
-    listUnlistedTenants(database.platform),
-    listRebuilds(database.platform),
+    listDeltaTenants(platform),
+    listUnlistedTenants(platform),
+    listRebuilds(platform),
   ]);
   return [...new Set(found.flat())];
 }
@@ -35,9 +36,9 @@ export async function projectUsage(platform: Platform, tenantId: string): Promis
   return (await rebuildUsageDay(scope)) || areTotalsLeft || areListsLeft;
 }
 
-/** The tenants with facts of an earlier version's form. */
-export const listTenantsToMove = ({ database }: Platform): Promise<string[]> =>
-  listMovingTenants(database.platform);
+/** The tenants of a cell with facts of an earlier version's form. */
+export const listTenantsToMove = ({ platform }: Cell): Promise<string[]> =>
+  listMovingTenants(platform);
 
 /** Moves some of a tenant's facts; false: nothing is left to move. */
 export const moveFactsOf = (platform: Platform, tenantId: string): Promise<boolean> =>

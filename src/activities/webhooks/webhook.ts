@@ -5,6 +5,7 @@ import {
 import type { Scope } from '../../kernel/scope.js';
 import type { WebhookAttemptCall, WebhookAttemptEnd } from '../../messages/webhook.js';
 import { WebhookDelivery, type ClaimedDelivery } from '../../models/webhooks/webhook-delivery.js';
+import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 import { isTenantSuspended } from '../../access/tenants.js';
 import type { WebhookAnswer } from '../../adapters/webhooks/sender.js';
@@ -102,16 +103,14 @@ const claimsMax = 200;
 /** First attempts that are under way in all processes. */
 const shares = { perWebhook: 16, perFailing: 2, perTenant: perTenantMax, limit: claimsMax };
 
-/** Claims waiting deliveries of all tenants. */
-export const claimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
-  WebhookDelivery.claim(database.platform, shares);
+/** Claims waiting deliveries of all tenants of a cell. */
+export const claimDeliveries = ({ platform }: Cell): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.claim(platform, shares);
 
 /** Claims deliveries again whose workflows were lost. */
-export const reclaimDeliveries = ({ database }: Platform): Promise<readonly ClaimedDelivery[]> =>
-  WebhookDelivery.reclaim(database.platform, claimsMax);
+export const reclaimDeliveries = ({ platform }: Cell): Promise<readonly ClaimedDelivery[]> =>
+  WebhookDelivery.reclaim(platform, claimsMax);
 
 /** Schedules a reclaim of deliveries soon. */
-export const watchDeliveriesSoon = (
-  { database }: Platform,
-  ids: readonly string[],
-): Promise<void> => WebhookDelivery.watchSoon(database.platform, ids);
+export const watchDeliveriesSoon = ({ platform }: Cell, ids: readonly string[]): Promise<void> =>
+  WebhookDelivery.watchSoon(platform, ids);

@@ -1,7 +1,9 @@
 import type { Admin, Consumer } from '@platformatic/kafka';
-import type { Knex } from 'knex';
 import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { partitionCount, type UsageIntake, type WaitingPartition } from '../../messages/broker.js';
+import { CellAsker } from '../../platform/cells/ask-cells.js';
+import type { Cell } from '../../platform/database/cell.js';
+import type { Database } from '../../platform/database/database.js';
 import type { Logger } from '../../platform/log.js';
 import { readCommitted, type Renewed } from './client.js';
 import type { KafkaGroup } from './group.js';
@@ -14,7 +16,7 @@ const topicsAgeMs = 5_000;
 const consumedAgeMs = 30_000;
 
 interface IntakeParts {
-  readonly db: Knex;
+  readonly database: Database;
   readonly admin: Renewed<Admin>;
   readonly reader: Renewed<Consumer>;
   readonly group: KafkaGroup;
@@ -29,6 +31,26 @@ interface Place {
 
 const keyOf = ({ tenantId, partition }: Place): string => `${partition}/${tenantId}`;
 
+async function readConsumed(
+  { platform }: Cell,
+  places: readonly Place[],
+): Promise<readonly (readonly [string, number])[]> {
+  const { rows } = await platform.raw<{ rows: { next_offset: string }[] }>(
+    `select coalesce(consumer.next_offset, 0) as next_offset
+     from unnest(?::text[], ?::int[]) with ordinality as place (tenant_id, partition, number)
+       left join usage_consumer as consumer using (tenant_id, partition)
+     order by number`,
+    [
+      arrayLiteral(
+        places.map(({ tenantId }) => tenantId),
+        true,
+      ),
+      arrayLiteral(places.map(({ partition }) => partition)),
+    ],
+  );
+  return places.map((place, index) => [keyOf(place), Number(rows[index]?.next_offset ?? 0)]);
+}
+
 /**
  * The waiting events of this process's partitions. Ends of partitions come from notifications of
  * publishing processes, and from polling Kafka each second; consumer offsets come from the
@@ -36,6 +58,7 @@ const keyOf = ({ tenantId, partition }: Place): string => `${partition}/${tenant
  */
 export class KafkaIntake implements UsageIntake {
   readonly #parts: IntakeParts;
+  readonly #asker: CellAsker;
   readonly #ends = new Map<string, Place & { end: number }>();
   /** Lower bounds: consumer offsets only increase. */
   readonly #consumed = new Map<string, number>();
@@ -47,6 +70,10 @@ export class KafkaIntake implements UsageIntake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    this.#asker = new CellAsker(parts.database.cells, {
+      log: parts.log,
+      failure: 'a cell does not say how far usage is rated; going on without it',
+    });
   }
 
   /** Called with the ends of a tenant's partitions that a process has published to. */
@@ -75,9 +102,11 @@ export class KafkaIntake implements UsageIntake {
     );
     if (candidates.length === 0) return [];
     const offsets = await this.#findConsumed(candidates);
-    return candidates.flatMap(({ tenantId, partition, end }, index) => {
-      const offset = offsets[index] ?? 0;
+    return candidates.flatMap(({ tenantId, partition, end }) => {
       const key = keyOf({ tenantId, partition });
+      const offset = offsets.get(key);
+      // Its cell does not answer.
+      if (offset === undefined) return [];
       this.#consumed.set(key, offset);
       this.#logCut(key, offset, end);
       return offset < end ? [{ tenantId, partition, offset, end }] : [];
@@ -134,21 +163,31 @@ export class KafkaIntake implements UsageIntake {
     }
   }
 
-  async #findConsumed(places: readonly Place[]): Promise<number[]> {
-    const { rows } = await this.#parts.db.raw<{ rows: { next_offset: string }[] }>(
-      `select coalesce(consumer.next_offset, 0) as next_offset
-       from unnest(?::text[], ?::int[]) with ordinality as place (tenant_id, partition, number)
-         left join usage_consumer as consumer using (tenant_id, partition)
-       order by number`,
-      [
-        arrayLiteral(
-          places.map(({ tenantId }) => tenantId),
-          true,
-        ),
-        arrayLiteral(places.map(({ partition }) => partition)),
-      ],
+  /** Consumer offsets by key; without those of cells that do not answer. */
+  async #findConsumed(places: readonly Place[]): Promise<ReadonlyMap<string, number>> {
+    const byCell = new Map<Cell, Place[]>();
+    for (const place of places) {
+      const cell = await this.#cellOf(place.tenantId);
+      if (cell === undefined) continue;
+      const own = byCell.get(cell);
+      if (own) own.push(place);
+      else byCell.set(cell, [place]);
+    }
+    const found = await this.#asker.ask([...byCell.keys()], (cell) =>
+      readConsumed(cell, byCell.get(cell) ?? []),
     );
-    return rows.map((row) => Number(row.next_offset));
+    return new Map(found.flatMap(({ answer }) => [...answer]));
+  }
+
+  /** The cell of a tenant; undefined where nobody can say at the moment. */
+  async #cellOf(tenantId: string): Promise<Cell | undefined> {
+    const { database, log } = this.#parts;
+    try {
+      return await database.cellOf(tenantId);
+    } catch (error) {
+      log.warn({ err: error, tenantId }, 'cannot look up the cell of a tenant; trying again');
+      return undefined;
+    }
   }
 
   /** A log that ends before the consumer offset has lost events, or is another log. */

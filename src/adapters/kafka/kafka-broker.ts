@@ -9,7 +9,7 @@ import { KafkaIntake } from './intake.js';
 import { KafkaLog } from './log.js';
 import { KafkaPublisher, type TextProducer } from './publisher.js';
 import { KafkaTopics } from './topics.js';
-import { listen } from '../../platform/database/listen.js';
+import type { Listen } from '../../platform/database/listen.js';
 import type { Logger } from '../../platform/log.js';
 import type { PublishOptions } from '../usage-log/publishing.js';
 
@@ -92,11 +92,10 @@ async function clusterOf(admin: Renewed<Admin>, { brokers }: KafkaSettings): Pro
 export async function openKafkaBroker(
   settings: KafkaSettings,
   database: Database,
-  directDatabaseUrl: string,
+  listen: Listen,
   options: PublishOptions,
 ): Promise<UsageBroker & { readonly cluster: string }> {
   const { log } = options;
-  const db = database.platform;
   const { prefix } = settings;
   const clients = await openClients(settings, options.timeoutMs);
   const { admin, reader, pinger, producer } = clients;
@@ -104,7 +103,7 @@ export async function openKafkaBroker(
   const topics = new KafkaTopics(admin, settings);
   const usageLog = new KafkaLog(reader, prefix);
   const publisher = new KafkaPublisher(
-    { producer, topics, prefix, onPublished: teller(db, log) },
+    { producer, topics, prefix, onPublished: teller(database.platform, log) },
     options,
   );
   return {
@@ -122,17 +121,12 @@ export async function openKafkaBroker(
     readNewest: usageLog.readNewest,
     async openIntake(onPublished) {
       const group = new KafkaGroup(settings, topics, { log, onChange: onPublished });
-      const intake = new KafkaIntake({ db, admin, reader, group, prefix, log });
-      const stop = await listen(
-        directDatabaseUrl,
-        channel,
-        (payload) => {
-          if (payload === '') intake.expire();
-          else intake.onNotice(...(JSON.parse(payload) as Notice));
-          onPublished();
-        },
-        log,
-      );
+      const intake = new KafkaIntake({ database, admin, reader, group, prefix, log });
+      const stop = await listen(channel, (payload) => {
+        if (payload === '') intake.expire();
+        else intake.onNotice(...(JSON.parse(payload) as Notice));
+        onPublished();
+      });
       return {
         waiting: () => intake.waiting(),
         async close() {

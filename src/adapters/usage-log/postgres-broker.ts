@@ -1,135 +1,23 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, joinGroups, splitGroupsSql } from '../../kernel/text/postgres-array.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import {
   newestBytesMax,
-  usageTopic,
   type NewestRecords,
   type PartitionOffset,
   type UsageLogReader,
   type UsageSlice,
 } from '../../messages/usage-log.js';
-import {
-  partitionOf,
-  type Published,
-  type UsageBroker,
-  type UsageMessage,
-  type WaitingPartition,
-} from '../../messages/broker.js';
-import {
-  groupCountMax,
-  groupsOf,
-  groupTexts,
-  recordsOf,
-  type GroupRow,
-} from '../../messages/usage-message-group.js';
+import type { Published, UsageBroker, WaitingPartition } from '../../messages/broker.js';
+import { groupCountMax, recordsOf, type GroupRow } from '../../messages/usage-message-group.js';
 import type { Database } from '../../platform/database/database.js';
-import { listen } from '../../platform/database/listen.js';
+import { CellAsker } from '../../platform/cells/ask-cells.js';
+import type { Listen } from '../../platform/database/listen.js';
 import type { Logger } from '../../platform/log.js';
-import { inGroups, type PublishOptions } from './publishing.js';
-
-const channel = 'usage_published';
-
-/** What one statement may carry: beyond it the next group starts. */
-const groupMessagesMax = 2_000;
-const groupBytesMax = 64 * 1024 * 1024;
+import { publishedChannel, publishToCells } from './postgres-publisher.js';
+import type { PublishOptions } from './publishing.js';
 
 /** What one read may hold in memory: events of up to 1 MiB may stand in a row. */
 const readBytesMax = 8 * 1024 * 1024;
-
-/**
- * Assigns offsets and writes the messages in one statement, so that offsets have no gaps and become
- * visible in order: the row of a partition stays locked until its messages are committed. `back` is
- * the distance of the first message of a row from the end of its partition.
- */
-const publishSql = `
-  with taken as (
-    insert into broker_partition (tenant_id, partition, next_offset)
-    select * from unnest(?::text[], ?::int[], ?::bigint[])
-    on conflict (tenant_id, partition)
-      do update set next_offset = broker_partition.next_offset + excluded.next_offset
-    returning tenant_id, partition, next_offset
-  ), written as (
-    insert into usage_message
-      (tenant_id, partition, first_offset, end_offset, keys, org_ids, traces, messages)
-    select tenant_id, partition, taken.next_offset - input.back,
-      taken.next_offset - input.back + input.count, nullif(input.keys, ''),
-      nullif(input.org_ids, ''), nullif(input.traces, ''), input.messages
-    from unnest(?::text[], ?::int[], ?::int[], ?::int[], ${splitGroupsSql}, ${splitGroupsSql},
-        ${splitGroupsSql}, ${splitGroupsSql})
-      as input (tenant_id, partition, back, count, keys, org_ids, traces, messages)
-      join taken using (tenant_id, partition)
-  )
-  select tenant_id, partition, next_offset, pg_notify('${channel}', '') from taken`;
-
-/** The messages of one partition in a group, and where they end in the log. */
-interface Slot {
-  readonly tenantId: string;
-  readonly partition: number;
-  readonly topic: string;
-  readonly messages: UsageMessage[];
-  end: number;
-}
-
-const slotOrder = (a: Slot, b: Slot): number =>
-  a.tenantId === b.tenantId ? a.partition - b.partition : a.tenantId < b.tenantId ? -1 : 1;
-
-/** The rows of `usage_message` for a slot, as the columns of `input`. */
-function rowsOf({ tenantId, partition, messages }: Slot) {
-  let back = messages.length;
-  return groupsOf(messages).map((group) => {
-    const row = { tenantId, partition, back, count: group.length, ...groupTexts(group) };
-    back -= group.length;
-    return row;
-  });
-}
-
-async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
-  const slots = new Map<string, Slot>();
-  const placed = messages.map((message) => {
-    const { tenantId, partitionKey } = message;
-    const partition = partitionOf(partitionKey);
-    const key = `${partition}/${tenantId}`;
-    let slot = slots.get(key);
-    if (!slot) {
-      slot = { tenantId, partition, topic: usageTopic(tenantId), messages: [], end: 0 };
-      slots.set(key, slot);
-    }
-    return { slot, place: slot.messages.push(message) };
-  });
-  // Locked in one order, to avoid deadlocks of two processes.
-  const sorted = [...slots.values()].sort(slotOrder);
-  const written = sorted.flatMap(rowsOf);
-  const { rows } = await db.raw<{
-    rows: { tenant_id: string; partition: number; next_offset: string }[];
-  }>(publishSql, [
-    arrayLiteral(
-      sorted.map(({ tenantId }) => tenantId),
-      true,
-    ),
-    arrayLiteral(sorted.map(({ partition }) => partition)),
-    arrayLiteral(sorted.map((slot) => slot.messages.length)),
-    arrayLiteral(
-      written.map(({ tenantId }) => tenantId),
-      true,
-    ),
-    arrayLiteral(written.map(({ partition }) => partition)),
-    arrayLiteral(written.map(({ back }) => back)),
-    arrayLiteral(written.map(({ count }) => count)),
-    joinGroups(written.map(({ keys }) => keys)),
-    joinGroups(written.map(({ orgIds }) => orgIds)),
-    joinGroups(written.map(({ traces }) => traces)),
-    joinGroups(written.map((row) => row.messages)),
-  ]);
-  for (const row of rows) {
-    const slot = slots.get(`${row.partition}/${row.tenant_id}`);
-    if (slot) slot.end = Number(row.next_offset);
-  }
-  return placed.map(({ slot, place }) => ({
-    topic: slot.topic,
-    partition: slot.partition,
-    offset: slot.end - slot.messages.length + place - 1,
-  }));
-}
 
 const groupColumns = `first_offset as "firstOffset", messages, keys, org_ids as "orgIds", traces,
   received_at as "receivedAt"`;
@@ -320,9 +208,13 @@ async function readNewest(
   return { records: cut < 0 ? page : page.slice(0, cut), isCut: cut >= 0 || !isWhole };
 }
 
-function logReader(db: Knex): UsageLogReader {
+/** The database that a tenant's log is in. */
+type DatabaseOf = (tenantId: string) => Promise<Knex>;
+
+function logReader(databaseOf: DatabaseOf): UsageLogReader {
   return {
     async ends(tenantId) {
+      const db = await databaseOf(tenantId);
       const rows = await db('brokerPartition')
         .select<{ partition: number; nextOffset: string }[]>('partition', 'nextOffset')
         .where({ tenantId });
@@ -330,9 +222,10 @@ function logReader(db: Knex): UsageLogReader {
     },
     async readOne(tenantId, partition, offset) {
       const range = { tenantId, partition, offset, end: offset + 1 };
-      return (await readRange(db, range)).records[0];
+      return (await readRange(await databaseOf(tenantId), range)).records[0];
     },
-    readNewest: (...asked) => readNewest(db, ...asked),
+    readNewest: async (tenantId, ...asked) =>
+      readNewest(await databaseOf(tenantId), tenantId, ...asked),
   };
 }
 
@@ -340,15 +233,11 @@ function logReader(db: Knex): UsageLogReader {
  * earlier versions have published. */
 export function openPostgresBroker(
   database: Database,
-  directDatabaseUrl: string,
+  listen: Listen,
   options: PublishOptions & { readonly log: Logger },
 ): UsageBroker {
-  const db = database.platform;
-  const publishAll = inGroups((messages) => publishGroup(db, messages), {
-    messagesMax: groupMessagesMax,
-    bytesMax: groupBytesMax,
-    ...options,
-  });
+  const publishAll = publishToCells(database, options);
+  const databaseOf: DatabaseOf = async (tenantId) => (await database.cellOf(tenantId)).platform;
   return {
     keepsMessages: true,
     publishAll,
@@ -356,15 +245,29 @@ export function openPostgresBroker(
       const [published] = await publishAll([message]);
       return published as Published;
     },
-    read: (tenantId, partition, offset, end) => readRange(db, { tenantId, partition, offset, end }),
-    firstKept: (...place) => findFirstKept(db, ...place),
-    ...logReader(db),
+    read: async (tenantId, partition, offset, end) =>
+      readRange(await databaseOf(tenantId), { tenantId, partition, offset, end }),
+    firstKept: async (tenantId, ...place) =>
+      findFirstKept(await databaseOf(tenantId), tenantId, ...place),
+    ...logReader(databaseOf),
     async openIntake(onPublished) {
-      const stop = await listen(directDatabaseUrl, channel, onPublished, options.log);
-      return { waiting: () => findWaiting(db), close: stop };
+      const stop = await listen(publishedChannel, () => onPublished());
+      const asker = new CellAsker(database.cells, {
+        log: options.log,
+        failure: 'a cell does not say what usage waits; going on without it',
+      });
+      const waiting = async (): Promise<WaitingPartition[]> => {
+        const found = await asker.ask(database.cells, ({ platform }) => findWaiting(platform));
+        const [first] = found;
+        if (database.cells.length === 1) return first?.answer ?? [];
+        return found.flatMap(({ cell, answer }) =>
+          answer.map((each) => ({ ...each, cell: cell.name })),
+        );
+      };
+      return { waiting, close: stop };
     },
     async ping() {
-      await db('brokerPartition').first(db.raw('1'));
+      await database.platform('brokerPartition').first(database.platform.raw('1'));
     },
     close: () => Promise.resolve(),
   };

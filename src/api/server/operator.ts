@@ -1,11 +1,12 @@
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
+import { countTenants } from '../../access/cells/tenant-cells.js';
 import type { Platform } from '../../process/platform.js';
 import { findProjectionLag } from '../../queries/usage/totals/projection-lag.js';
 import { findWebhookBacklog } from '../../queries/webhooks/webhook.js';
 import { answering, serve, type RunningApi } from '../main.js';
-import { askParts, mountHealth } from '../pages/pages.js';
+import { askCells, askParts, mountHealth } from '../pages/pages.js';
 import { securityHeaders } from '../guards/security-headers.js';
 
 /** Timeout of a reading; Prometheus allows ten seconds for a scrape. */
@@ -37,8 +38,18 @@ const sharedGauges: readonly SharedGauge[] = [
     help: 'Deliveries of webhooks that have not ended, by status',
     label: 'status',
     async read({ database }) {
-      const backlog = await findWebhookBacklog(database.platform);
-      return new Map(backlog.map(({ status, count }) => [status, count]));
+      const counts = new Map<string, number>();
+      // Of the cells that answer: the others' share is missing until they do.
+      const answers = await Promise.allSettled(
+        database.cells.map(({ platform }) => soon(findWebhookBacklog(platform))),
+      );
+      for (const answer of answers) {
+        if (answer.status === 'rejected') continue;
+        for (const { status, count } of answer.value) {
+          counts.set(status, (counts.get(status) ?? 0) + count);
+        }
+      }
+      return counts;
     },
   },
   {
@@ -46,8 +57,17 @@ const sharedGauges: readonly SharedGauge[] = [
     help: 'How long the first of what waits to be added to totals and lists of usage has waited',
     label: 'projection',
     async read({ database }) {
-      const lags = await findProjectionLag(database.platform);
-      return new Map(lags.map(({ projection, seconds }) => [projection, seconds]));
+      const answers = await Promise.allSettled(
+        database.cells.map((cell) => findProjectionLag(cell.platform)),
+      );
+      const most = new Map<string, number>();
+      for (const answer of answers) {
+        if (answer.status === 'rejected') continue;
+        for (const { projection, seconds } of answer.value) {
+          most.set(projection, Math.max(most.get(projection) ?? 0, seconds));
+        }
+      }
+      return most;
     },
   },
   {
@@ -57,6 +77,24 @@ const sharedGauges: readonly SharedGauge[] = [
     async read(platform) {
       const parts = Object.entries(await askParts(platform));
       return new Map(parts.map(([part, isUp]) => [part, isUp ? 1 : 0]));
+    },
+  },
+  {
+    name: 'cell_up',
+    help: 'Whether a PostgreSQL server that tenants are in answers (1) or not (0)',
+    label: 'cell',
+    async read(platform) {
+      const [others, { database }] = await Promise.all([askCells(platform), askParts(platform)]);
+      const all: [string, boolean][] = [[platform.database.home.name, database], ...others];
+      return new Map(all.map(([cell, isUp]) => [cell, isUp ? 1 : 0]));
+    },
+  },
+  {
+    name: 'cell_tenants',
+    help: 'Tenants by the cell that they are in',
+    label: 'cell',
+    async read({ database: { platform, home } }) {
+      return countTenants(platform, home.name);
     },
   },
 ];

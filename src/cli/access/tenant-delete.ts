@@ -52,7 +52,9 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
       await endWork(client, id);
     });
     const trail = { actor: commandLine, requestId: randomUUID() };
-    await deleteTenant(database.forTenant(id, trail, 'batch'), commandLine);
+    const cell = await database.cellOf(id);
+    if (cell !== database.home) await deleteTenant(cell.forTenant(id, trail, 'batch'), commandLine);
+    await deleteTenant(database.home.forTenant(id, trail, 'batch'), commandLine);
   });
   process.stdout.write(`deleted ${id}\n`);
 }

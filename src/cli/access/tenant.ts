@@ -9,33 +9,44 @@ import { registerSuspension } from './tenant-suspension.js';
 
 const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];
 
-async function createTenant(id: string, { name }: { name?: string }): Promise<void> {
+async function createTenant(
+  id: string,
+  { name, cell = 'home' }: { name?: string; cell?: string },
+): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
-  const { ensureTenant } = await import('../../access/tenants.js');
+  const { ensureTenantIn, requireCell } = await import('../../access/cells/tenant-cells.js');
   const { recordCommand } = await import('./security-event.js');
-  await withInstance(({ database }) =>
-    database.platform.transaction(async (trx) => {
-      const isNew = await ensureTenant(trx, id, name);
-      if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
-      await recordCommand(trx, {
+  const { refuseDraining } = await import('../../access/cells/cells.js');
+  await withInstance(async ({ database }) => {
+    await refuseDraining(database.platform, cell);
+    const isNew = await ensureTenantIn(database, requireCell(database, cell), { id, name }, (trx) =>
+      recordCommand(trx, {
         tenantId: id,
         entity: 'tenant',
         entityKey: id,
         action: 'create',
-        details: { name },
-      });
-    }),
-  );
+        details: cell === 'home' ? { name } : { name, cell },
+      }),
+    );
+    if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
+  });
   process.stdout.write(`created ${id}\n`);
 }
 
 async function printTenants(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { listTenants } = await import('../../access/tenants.js');
-  for (const tenant of await withInstance(({ database }) => listTenants(database.platform))) {
+  const { listTenantCells } = await import('../../access/cells/tenant-cells.js');
+  const { tenants, cells } = await withInstance(async ({ database }) => ({
+    tenants: await listTenants(database.platform),
+    cells: await listTenantCells(database.platform),
+  }));
+  for (const tenant of tenants) {
+    const cell = cells.get(tenant.id);
+    const place = cell === undefined ? '' : `\tcell ${cell}`;
     const limit = tenant.requestLimit === null ? '' : `\t${tenant.requestLimit} requests a minute`;
     const state = tenant.suspendedAt ? `\tsuspended ${tenant.suspendedAt.toISOString()}` : '';
-    process.stdout.write(`${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}${state}\n`);
+    process.stdout.write(`${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}${state}${place}\n`);
   }
 }
 
@@ -71,7 +82,9 @@ async function changeSeller(tenantId: string, options: Partial<Seller>): Promise
   const { withInstance } = await import('../start/instance.js');
   const { getSeller, requireTenant, setSeller } = await import('../../access/tenants.js');
   const { recordCommand } = await import('./security-event.js');
-  const seller = await withInstance(async ({ database: { platform } }) => {
+  const seller = await withInstance(async ({ database }) => {
+    // It is read with the tenant's invoices, and is where they are.
+    const { platform } = await database.cellOf(tenantId);
     if (Object.keys(options).length > 0) {
       await platform.transaction(async (trx) => {
         await setSeller(trx, tenantId, options);
@@ -138,10 +151,11 @@ export function registerTenant(program: Command): void {
     .description('Make a tenant.')
     .argument('<id>', "letters, digits, '.', '_' and '-'")
     .option('--name <text>', 'its name for people')
+    .option('--cell <name>', 'the cell of CELLS that its data are in (default: the home database)')
     .action(createTenant);
   group
     .command('list')
-    .description('List the tenants: id, name, plan, suspension.')
+    .description('List the tenants: id, name, plan, suspension, cell.')
     .action(printTenants);
   group
     .command('plan')

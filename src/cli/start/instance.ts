@@ -6,6 +6,7 @@ import { StartupError } from '../../platform/startup-error.js';
 import { readSecretKeys, secretBox, type SecretBox } from '../../platform/secret-box.js';
 import { areServersConfigured } from '../../platform/servers.js';
 import { readInstance } from './embedded-parts.js';
+import { tenantCellFinder } from '../../access/cells/tenant-cells.js';
 import { openTokenKeys, type TokenKeys } from '../../access/tokens.js';
 
 const notRunning = (dataDir: string): StartupError =>
@@ -35,7 +36,8 @@ export async function withInstance<T>(work: (access: InstanceAccess) => Promise<
   if (databaseUrl === undefined || databaseUrl === null) throw notRunning(config.dataDir);
   const secretKey =
     config.secretKey ?? (await readOrCreateSecret(dataFile.secretKey(config.dataDir)));
-  const database = openDatabase(databaseUrl, 2);
+  const cells = config.cells.map(({ name, url, ownerUrl }) => ({ name, url: ownerUrl ?? url }));
+  const database = openDatabase(databaseUrl, 2, { cells, findCell: tenantCellFinder });
   try {
     const { secret, previousSecrets } = readSecretKeys(secretKey);
     const secrets = secretBox(secret, previousSecrets);

@@ -26,22 +26,25 @@ const TOKEN_SECONDS = 60 * 60;
  * of our own processor time, which passes while the servers start.
  */
 async function loadParts() {
-  const [preparation, platform, tenants, worker, api, operator, events, jose] = await Promise.all([
-    import('../../process/prepare-database.js'),
-    import('../../process/platform.js'),
-    import('../../access/tenants.js'),
-    import('../../worker/main.js'),
-    import('../../api/main.js'),
-    import('../../api/server/operator.js'),
-    import('../access/security-event.js'),
-    import('jose'),
-  ]);
+  const [preparation, cellPreparation, platform, tenants, worker, api, operator, events, jose] =
+    await Promise.all([
+      import('../../process/prepare-database.js'),
+      import('../../process/prepare-cells.js'),
+      import('../../process/platform.js'),
+      import('../../access/tenants.js'),
+      import('../../worker/main.js'),
+      import('../../api/main.js'),
+      import('../../api/server/operator.js'),
+      import('../access/security-event.js'),
+      import('jose'),
+    ]);
   const { recordCommand } = events;
   const { decodeJwt } = jose;
   return {
     recordCommand,
     decodeJwt,
     ...preparation,
+    ...cellPreparation,
     ...platform,
     ...tenants,
     ...worker,
@@ -126,10 +129,10 @@ async function start(run: Run): Promise<void> {
 
   const parts = await loading;
   const secrets = readSecretKeys(tenure.secretKey);
-  const { directDatabaseUrl } = config;
+  const { directDatabaseUrl, cells } = config;
   const platform = await parts.openPlatform(
     { ...config, ...secrets },
-    { databaseUrl, directDatabaseUrl, temporal },
+    { databaseUrl, directDatabaseUrl, cells, temporal },
   );
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
@@ -187,7 +190,7 @@ function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }
  * Migrates as the owner of the tables; afterwards this process uses a login with fewer privileges.
  */
 function migrationStep(
-  { config }: Run,
+  { config, warn }: Run,
   tenure: Tenure,
   loading: Promise<Parts>,
   opened: { databaseUrl?: string },
@@ -195,7 +198,7 @@ function migrationStep(
   return {
     title: 'Migrations',
     work: async (tell) => {
-      const { databaseUrlsOf, prepareDatabase } = await loading;
+      const { databaseUrlsOf, prepareCells, prepareDatabase, requireKnownCells } = await loading;
       const urls = await databaseUrlsOf(opened.databaseUrl ?? '', config);
       const { secret, previousSecrets } = readSecretKeys(tenure.secretKey);
       const names = await prepareDatabase(urls, {
@@ -204,7 +207,14 @@ function migrationStep(
         onStep: tell,
       });
       opened.databaseUrl = urls.login;
-      return names.length === 0 ? 'up to date' : `${names.length} applied`;
+      await requireKnownCells(urls.login, config.cells);
+      const cells = await prepareCells(config.cells, tell);
+      for (const { name, absence } of cells) {
+        if (absence === undefined) continue;
+        warn(`the cell '${name}' does not answer; starting without it: ${absence}`);
+      }
+      const count = cells.reduce((sum, { migrations }) => sum + migrations.length, names.length);
+      return count === 0 ? 'up to date' : `${count} applied`;
     },
   };
 }

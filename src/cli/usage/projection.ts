@@ -38,13 +38,15 @@ async function printStatus(): Promise<void> {
   const { listFactMoves } = await import('../../models/usage/fact-move.js');
   await withInstance(async ({ database }) => {
     const trail = { actor: 'operator', requestId: randomUUID() };
-    for (const { tenantId, kind, moved, isDone } of await listFactMoves(database.platform)) {
-      process.stdout.write(`${tenantId}\t${kind}: ${moved} moved${isDone ? ', all' : ''}\n`);
-    }
-    for (const tenantId of await listRebuilds(database.platform)) {
-      const progress = await findRebuild(database.forTenant(tenantId, trail).read, tenantId);
-      if (progress === undefined) continue;
-      process.stdout.write(`${tenantId}\t${progress.done} of ${progress.days} days\n`);
+    for (const { platform } of database.cells) {
+      for (const { tenantId, kind, moved, isDone } of await listFactMoves(platform)) {
+        process.stdout.write(`${tenantId}\t${kind}: ${moved} moved${isDone ? ', all' : ''}\n`);
+      }
+      for (const tenantId of await listRebuilds(platform)) {
+        const progress = await findRebuild(database.forTenant(tenantId, trail).read, tenantId);
+        if (progress === undefined) continue;
+        process.stdout.write(`${tenantId}\t${progress.done} of ${progress.days} days\n`);
+      }
     }
   });
 }

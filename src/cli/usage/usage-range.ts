@@ -13,7 +13,9 @@ async function printRanges({ tenant }: { tenant?: string }): Promise<void> {
   const { requireTenant } = await import('../../access/tenants.js');
   const ranges = await withInstance(async ({ database }) => {
     if (tenant !== undefined) await requireTenant(database.platform, tenant);
-    return listLostUsage(database.platform, tenant);
+    const cells = tenant === undefined ? database.cells : [await database.cellOf(tenant)];
+    const found = await Promise.all(cells.map(({ platform }) => listLostUsage(platform, tenant)));
+    return found.flat();
   });
   for (const { tenantId, partition, firstOffset, endOffset, foundAt, reason } of ranges) {
     const range = `${firstOffset} to ${endOffset - 1}`;

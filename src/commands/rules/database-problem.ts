@@ -71,6 +71,9 @@ export function databaseProblem(error: unknown): Problem | undefined {
   if (code === 'POOL_BUSY') {
     return problem.overloaded('Too much work of this tenant waits for the database; send less.');
   }
+  if (code === 'CELL_REFUSED') {
+    return problem.unavailable('The database does not answer at the moment; try again shortly.');
+  }
   if (tookTooLong(error)) {
     return problem.overloaded(
       'This took longer than the database may work for one request, and nothing was changed; ask for less, or try again shortly.',

@@ -12,7 +12,7 @@ import {
   refuseSharedPort,
   tokenLifeCeilingSeconds,
 } from './config-forms.js';
-import { refuseAddressAlone } from './config-database.js';
+import { cellsOf, readCells, refuseAddressAlone, refuseLoneCells } from './config-database.js';
 import { Environment } from './config-environment.js';
 import { withSecretFiles } from './config-files.js';
 import { isKeyValues, tracingSettings } from './config-telemetry.js';
@@ -30,8 +30,11 @@ export type Config = Readonly<ReturnType<typeof readConfig>>;
 
 /** Variables that no message repeats, and that may stand in files: `SECRET_KEY_FILE`. */
 export const secretNames: ReadonlySet<string> = new Set([
+  'CELLS',
+  'CELL_OWNERS',
   'DATABASE_OWNER_URL',
   'DATABASE_URL',
+  'DIRECT_CELLS',
   'DIRECT_DATABASE_URL',
   'TEMPORAL_API_KEY',
   'TEMPORAL_PAYLOAD_KEYS',
@@ -42,6 +45,7 @@ export const secretNames: ReadonlySet<string> = new Set([
 
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true });
 ajv.addFormat('postgres-url', (text) => hasProtocol(text, ['postgres:', 'postgresql:']));
+ajv.addFormat('cells', (text) => readCells(text) !== undefined);
 ajv.addFormat('http-url', (text) => {
   return hasProtocol(text, ['http:', 'https:']) && !/[?#]/.test(text);
 });
@@ -92,6 +96,9 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     databaseOwnerUrl: values.DATABASE_OWNER_URL,
     /** PostgreSQL itself, where `databaseUrl` is the address of a pooler. */
     directDatabaseUrl: values.DIRECT_DATABASE_URL,
+    /** The servers beside it that tenants may be in (docs/decisions/0360). */
+    cells: cellsOf(values),
+    /** Connections to each server. */
     databasePoolMax: values.DATABASE_POOL_MAX,
     temporal: {
       address: values.TEMPORAL_ADDRESS,
@@ -233,6 +240,7 @@ function refuseContradictions(values: Environment): void {
     }
   }
   refuseAddressAlone(values);
+  refuseLoneCells(values);
   refuseSharedPort(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);

@@ -6,7 +6,11 @@ import { StartupError } from '../startup-error.js';
  * itself is: notifications would be lost, and two migrations could run at once. A pooler is known
  * by its keys: PostgreSQL names a connection by the process that serves it.
  */
-export async function requireSession(databaseUrl: string): Promise<void> {
+export async function requireSession(
+  databaseUrl: string,
+  what = 'DATABASE_URL',
+  variable = 'DIRECT_DATABASE_URL',
+): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -17,7 +21,7 @@ export async function requireSession(databaseUrl: string): Promise<void> {
     await client.end();
   }
   throw new StartupError(
-    'DATABASE_URL is the address of a connection pooler: set DIRECT_DATABASE_URL to PostgreSQL ' +
-      'itself, for notifications and migrations.',
+    `${what} is the address of a connection pooler: set ${variable} to PostgreSQL itself, for ` +
+      'notifications and migrations.',
   );
 }

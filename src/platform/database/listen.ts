@@ -6,12 +6,37 @@ import type { Logger } from '../log.js';
  */
 const connectMsMax = 10_000;
 
+/** A server whose notifications are heard. */
+export interface HeardServer {
+  readonly url: string;
+  /** Whether listening may begin without it: it is heard from when it answers. */
+  readonly mayBeAway: boolean;
+}
+
+/** Calls back on each NOTIFY on a channel, until the returned function is called. */
+export type Listen = (
+  channel: string,
+  onNotice: (payload: string) => void,
+) => Promise<() => Promise<void>>;
+
+/** Listens to all these servers. */
+export const listenTo =
+  (servers: readonly HeardServer[], log: Logger): Listen =>
+  async (channel, onNotice) => {
+    const stops = await Promise.all(
+      servers.map((server) => listen(server, channel, onNotice, log)),
+    );
+    return async () => {
+      await Promise.all(stops.map((stop) => stop()));
+    };
+  };
+
 /**
  * Calls back on each NOTIFY on a channel of PostgreSQL, and, without payload, after each reconnect.
  * Reconnects until the returned function is called.
  */
-export async function listen(
-  url: string,
+async function listen(
+  { url, mayBeAway }: HeardServer,
   channel: string,
   onNotice: (payload: string) => void,
   log: Logger,
@@ -26,6 +51,11 @@ export async function listen(
       log.warn({ err: error, channel }, 'cannot read a notice of the database; passing it over');
     }
   };
+  const connectLater = (error?: unknown): void => {
+    if (isClosed) return;
+    log.warn({ err: error, channel }, 'lost the connection that listens; connecting again');
+    setTimeout(() => void connect().catch(connectLater), 1_000).unref();
+  };
   const connect = async (): Promise<void> => {
     if (isClosed) return;
     const next = new pg.Client({
@@ -33,22 +63,22 @@ export async function listen(
       keepAlive: true,
       connectionTimeoutMillis: connectMsMax,
     });
-    const reconnect = (error?: Error): void => {
-      next.removeAllListeners('end');
-      if (isClosed) return;
-      log.warn({ err: error, channel }, 'lost the connection that listens; connecting again');
-      setTimeout(() => void connect().catch(reconnect), 1_000).unref();
-    };
     next.on('error', (error) => log.debug({ err: error }, 'listening connection failed'));
     next.on('notification', ({ payload = '' }) => notify(payload));
     await next.connect();
-    next.on('end', () => reconnect());
-    await next.query(`listen ${channel}`);
+    if (isClosed) return next.end();
+    const again = (): void => connectLater();
+    next.once('end', again);
+    await next.query(`listen ${channel}`).catch((error: unknown) => {
+      next.off('end', again);
+      throw error;
+    });
     client = next;
     // Notifications may have been missed without a connection.
     notify('');
   };
-  await connect();
+  if (mayBeAway) void connect().catch(connectLater);
+  else await connect();
   return async () => {
     isClosed = true;
     await client?.end();

@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import knex from 'knex';
 import {
+  NewerDatabaseError,
   readMigrationState,
   rollbackLastMigration,
   runPendingMigrations,
 } from './run-migrations.js';
 import { grantService } from './service-role.js';
+
+export { NewerDatabaseError };
 
 /**
  * Under row-level security an index is used only for leakproof operators, and only a superuser can
@@ -24,11 +27,17 @@ const allowIndexedSearch = `
     end loop;
   end $$`;
 
-const directory = fileURLToPath(new URL('../../../migrations', import.meta.url));
+/** The folder of the migrations of this version. */
+export const migrationsDirectory = fileURLToPath(new URL('../../../migrations', import.meta.url));
 
 /** Migrations that this version has and the database has not; writes nothing. */
 export async function listPendingMigrations(databaseUrl: string): Promise<readonly string[]> {
-  return (await readMigrationState(databaseUrl, directory)).pending;
+  return (await readMigrationState(databaseUrl, migrationsDirectory)).pending;
+}
+
+/** The migration that ran last; undefined: none has. */
+export async function findLastMigration(databaseUrl: string): Promise<string | undefined> {
+  return (await readMigrationState(databaseUrl, migrationsDirectory)).done.at(-1);
 }
 
 /**
@@ -39,7 +48,10 @@ export async function migrateDatabase(
   databaseUrl: string,
   onStep?: (name: string) => void,
 ): Promise<string[]> {
-  const names = await runPendingMigrations(databaseUrl, { directory, onStep });
+  const names = await runPendingMigrations(databaseUrl, {
+    directory: migrationsDirectory,
+    onStep,
+  });
   const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 1 } });
   try {
     await db.raw(allowIndexedSearch);
@@ -52,4 +64,4 @@ export async function migrateDatabase(
 
 /** Takes back the migration that ran last, and returns its name; undefined: there is none. */
 export const rollbackDatabase = (databaseUrl: string): Promise<string | undefined> =>
-  rollbackLastMigration(databaseUrl, { directory });
+  rollbackLastMigration(databaseUrl, { directory: migrationsDirectory });

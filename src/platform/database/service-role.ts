@@ -9,11 +9,14 @@ const readOnly = [
   'audit',
   'audit_cut',
   'audit_seal',
+  'cell',
+  'cell_identity',
   'legal_hold',
   'retention_rule',
   'seller',
   'signing_key',
   'tenant',
+  'tenant_cell',
 ];
 const closed = ['audit_sealing'];
 /** So that a process can see whether migrations are pending. */
@@ -71,6 +74,9 @@ const grantServiceSql = `
     end if;
     if not has_function_privilege('durabill_service', 'age_audit(text, integer)', 'execute') then
       grant execute on function age_audit(text, integer) to durabill_service;
+    end if;
+    if not has_function_privilege('durabill_service', 'mirror_tenants(jsonb)', 'execute') then
+      grant execute on function mirror_tenants(jsonb) to durabill_service;
     end if;
   end $$`;
 

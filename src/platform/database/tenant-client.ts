@@ -85,23 +85,33 @@ export class Caller {
   }
 }
 
+/** Where connections come from: a server, and how its connections are divided among tenants. */
+export interface ConnectionSource {
+  readonly shares: PoolShares;
+  acquireConnection(): Promise<unknown>;
+  releaseConnection(connection: unknown): Promise<void>;
+}
+
 interface TenantClientOptions {
   readonly tenantId: string;
   readonly limits: TimeLimits;
-  /** Undefined for the platform's own work. */
-  readonly shares: PoolShares | undefined;
+  /** Asked for each connection: a tenant's rows may be in another server than before. */
+  readonly source: () => ConnectionSource | Promise<ConnectionSource>;
+  /** Whether it takes a share: the platform's own work does not. */
+  readonly isShared: boolean;
 }
 
 /**
- * A knex client on the shared pool. Whatever it sends enters the tenant first, in the same round
+ * A knex client on the pools of all tenants. Whatever it sends enters the tenant first, in the same round
  * trip, with the trail of its caller and the time limits of a kind of work
  * (docs/decisions/0328-nothing-stays-in-a-session.md). Before it acquires a connection, it waits for
  * its tenant's turn.
  */
-export function tenantClient({ tenantId, limits, shares }: TenantClientOptions) {
+export function tenantClient(options: TenantClientOptions) {
+  const { tenantId, limits, source } = options;
   const { readMs, writeMs } = limits;
-  const enter = (caller: Caller | undefined): Promise<void> | undefined =>
-    shares?.enter(tenantId, (giveUp) => {
+  const enter = (shares: PoolShares, caller: Caller | undefined): Promise<void> | undefined =>
+    shares.enter(tenantId, (giveUp) => {
       if (caller) caller.giveUp = giveUp;
     });
 
@@ -118,18 +128,21 @@ export function tenantClient({ tenantId, limits, shares }: TenantClientOptions) 
     override async acquireConnection(): Promise<PooledConnection> {
       const { caller } = this;
       if (caller?.isGone === true) throw new AbandonedError();
-      const isShared = shares !== undefined && (caller?.transactions ?? 0) === 0;
+      const found = source();
+      const origin = found instanceof Promise ? await found : found;
+      const isShared = options.isShared && (caller?.transactions ?? 0) === 0;
       if (isShared) {
-        const turn = enter(caller);
+        const turn = enter(origin.shares, caller);
         if (turn !== undefined) await turn;
       }
       let connection: PooledConnection;
       try {
-        connection = (await super.acquireConnection()) as PooledConnection;
+        connection = (await origin.acquireConnection()) as PooledConnection;
       } catch (error) {
-        if (isShared) shares.leave(tenantId);
+        if (isShared) origin.shares.leave(tenantId);
         throw error;
       }
+      connection.origin = origin;
       connection.isShared = isShared;
       // The caller may have left since the check above.
       if ((caller as { isGone: boolean } | undefined)?.isGone === true) {
@@ -154,12 +167,12 @@ export function tenantClient({ tenantId, limits, shares }: TenantClientOptions) 
      * Not a `#` private method: the object of `forCaller` inherits from a client without being one.
      */
     giveBack(connection: PooledConnection): void {
-      const { isShared } = connection;
+      const { isShared, origin } = connection;
       connection.isShared = false;
       connection.entrance = undefined;
       connection.tenantId = undefined;
-      void super.releaseConnection(connection);
-      if (isShared === true) shares?.leave(tenantId);
+      void origin?.releaseConnection(connection);
+      if (isShared === true) origin?.shares.leave(tenantId);
     }
   };
 }

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import type { ConnectionSource } from './tenant-client.js';
 import type { TimeLimits } from './time-limits.js';
 
 /** Who the audit names. */
@@ -44,6 +45,8 @@ export interface PooledConnection {
   tenantId?: string | undefined;
   /** Whether the session knows `enter_tenant` as a prepared statement. */
   isPrepared?: boolean;
+  /** Where it came from and goes back to. */
+  origin?: ConnectionSource;
   /** Whether it counts for its tenant's share of the pool. */
   isShared?: boolean;
   /** Set while its statement is being canceled: the next statement must not be hit. */

@@ -193,7 +193,7 @@ describe('metrics', () => {
   });
 
   it('tell how many events wait in each partition', async () => {
-    const metrics = openMetrics(() => ({ used: 0, free: 0, waiting: 0 }));
+    const metrics = openMetrics(() => new Map());
     metrics.showWaiting([
       { tenantId: 'a', partition: 3, offset: 5, end: 9 },
       { tenantId: 'b', partition: 3, offset: 0, end: 2 },

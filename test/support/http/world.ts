@@ -199,13 +199,16 @@ const addToolCall = async (tenant: TestTenant): Promise<void> => {
     .expect(200);
 };
 
+/** Where the platform's own tables are. */
+const homeOf = ({ scope: { home, db } }: TestTenant) => (home ?? db).read;
+
 /** An OAuth client; it can register while the instance has an MCP client. */
 export async function addOauthClient(
   tenant: TestTenant,
   references: Record<string, string>,
 ): Promise<void> {
   const name = tenant.id;
-  await addMcpClient(tenant.scope.db.read, { name, authType: 'per_user_oauth' });
+  await addMcpClient(homeOf(tenant), { name, authType: 'per_user_oauth' });
   const { body } = await tenant
     .post('/api/oauth/per-user/register', examples.registration)
     .expect(201);
@@ -217,8 +220,7 @@ export async function addGrant(
   tenant: TestTenant,
   references: Record<string, string>,
 ): Promise<string> {
-  const [{ id = '' } = {}] = await tenant.scope.db
-    .read('oauthGrant')
+  const [{ id = '' } = {}] = await homeOf(tenant)('oauthGrant')
     .insert({
       id: randomUUID(),
       tenantId: tenant.scope.tenantId,

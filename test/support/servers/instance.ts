@@ -7,9 +7,20 @@ import { defined } from '../../../src/kernel/defined.js';
 import type { Scope } from '../../../src/kernel/scope.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
 import { openDatabase } from '../../../src/platform/database/database.js';
-import { openPlatform, type Platform, type PlatformConfig } from '../../../src/process/platform.js';
-import { ensureTenant, setTenantPlan } from '../../../src/access/tenants.js';
+import {
+  openPlatform,
+  type CellServer,
+  type Platform,
+  type PlatformConfig,
+} from '../../../src/process/platform.js';
+import {
+  ensureTenantIn,
+  requireCell,
+  tenantCellFinder,
+} from '../../../src/access/cells/tenant-cells.js';
+import { setTenantPlan } from '../../../src/access/tenants.js';
 import { startWorkers, type WorkerOptions } from '../../../src/worker/main.js';
+import { nameDatabase } from './cells.js';
 import { checked } from '../http/answers.js';
 import { throughPooler } from './pooler.js';
 import { createTestDatabase, testServers } from './servers.js';
@@ -30,7 +41,7 @@ export interface TestInstance {
   readonly url: string;
   readonly databaseUrl: string;
   /** A new tenant, or the one of this id, with a token of these roles. */
-  tenant(roles?: readonly string[], known?: string): Promise<TestTenant>;
+  tenant(roles?: readonly string[], known?: string, cell?: string): Promise<TestTenant>;
   /** A token for an existing or imagined tenant. */
   token(tenantId: string, roles?: readonly string[], orgId?: string | null): Promise<string>;
   close(): Promise<void>;
@@ -82,6 +93,8 @@ export interface InstanceOptions {
   readonly route?: (databaseUrl: string) => Promise<string>;
   /** A second process of an instance: it shares this one's database and secret. */
   readonly beside?: TestInstance;
+  /** PostgreSQL servers beside its database that tenants may be in; see `cells.ts`. */
+  readonly cells?: readonly CellServer[];
 }
 
 const json = (test: request.Test, body: unknown): request.Test =>
@@ -124,6 +137,8 @@ const addressesOf = (databaseUrl: string, poolerPort: number | undefined) =>
 export async function openTestInstance(options: InstanceOptions = {}): Promise<TestInstance> {
   const servers = await testServers();
   const databaseUrl = options.beside?.databaseUrl ?? (await createTestDatabase());
+  const { cells = [] } = options;
+  if (cells.length > 0) await nameDatabase(databaseUrl, 'home');
   const unique = randomBytes(4).toString('hex');
   const port = options.isPublic === true ? await freePort() : 0;
   const platform = await openPlatform(
@@ -159,6 +174,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       ...defined({ now: options.now }),
     },
     {
+      cells,
       ...addressesOf((await options.route?.(databaseUrl)) ?? databaseUrl, servers.poolerPort),
       temporal: servers.temporal,
     },
@@ -170,7 +186,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       : undefined;
   const api = await startApi(platform);
   // Tenants are made by the owner's side, as by the command line.
-  const owner = openDatabase(databaseUrl, 2);
+  const owner = openDatabase(databaseUrl, 2, { cells, findCell: tenantCellFinder });
   const { tokenSeconds: expiresInSeconds = 3600 } = options;
   let count = 0;
   const issue = (
@@ -183,10 +199,10 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     databaseUrl,
     url: api.url,
     token: issue,
-    async tenant(roles, known) {
+    async tenant(roles, known, cell = 'home') {
       count += 1;
       const id = known ?? `t${unique}-${count}`;
-      await ensureTenant(owner.platform, id);
+      await ensureTenantIn(owner, requireCell(owner, cell), { id });
       // Tests ask for more in a minute than any plan allows; those of the limits set another one.
       await setTenantPlan(owner.platform, id, 'enterprise', 1_000_000_000);
       const trail = { actor: 'tester', requestId: 'test' };
@@ -197,6 +213,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
         ...trail,
         // As requests have it: what listens to its statements hears those of the API.
         db: platform.database.forTenant(id, trail, 'request'),
+        home:
+          cells.length === 0 ? undefined : platform.database.home.forTenant(id, trail, 'request'),
         now: () => new Date(),
       };
       return tenantClient(api.url, id, await issue(id, roles), scope);

@@ -29,7 +29,7 @@ export function useInstance(options: InstanceOptions = {}): TestInstance {
     get databaseUrl() {
       return instance().databaseUrl;
     },
-    tenant: (roles, known) => instance().tenant(roles, known),
+    tenant: (...asked) => instance().tenant(...asked),
     token: (tenantId, roles, orgId) => instance().token(tenantId, roles, orgId),
     close: () => instance().close(),
   };

@@ -19,6 +19,8 @@ const trailOf = ({ tenantId, actor, requestId, callerRequestId }: Scope) => ({
   callerRequestId,
 });
 
+const homeOf = ({ home, db }: Scope) => home ?? db;
+
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null;
 
 const presentGrant = (grant: ListedGrant) => {
@@ -46,12 +48,15 @@ const presentRevocation = ({ jti, revokedAt, revokedBy }: TokenRevocation) => ({
 });
 
 export const grantHandlers: Handlers<Operations['oauthGrant']> = {
-  list: async ({ query: { limit, offset } }, { tenantId, db }) => {
-    const { items, total } = await listGrants(db.read, tenantId, { limit, offset });
+  list: async ({ query: { limit, offset } }, scope) => {
+    const { items, total } = await listGrants(homeOf(scope).read, scope.tenantId, {
+      limit,
+      offset,
+    });
     return { items: items.map(presentGrant), total };
   },
   revoke: ({ params: { grantId } }, scope) =>
-    scope.db.transaction(async (trx) => {
+    homeOf(scope).transaction(async (trx) => {
       if ((await findGrantTenant(trx, grantId)) !== scope.tenantId) {
         throw problem.notFound(`There is no grant '${grantId}'.`);
       }
@@ -66,12 +71,15 @@ export const grantHandlers: Handlers<Operations['oauthGrant']> = {
 };
 
 export const tokenRevocationHandlers: Handlers<Operations['tokenRevocation']> = {
-  list: async ({ query: { limit, offset } }, { tenantId, db }) => {
-    const { items, total } = await listTokenRevocations(db.read, tenantId, { limit, offset });
+  list: async ({ query: { limit, offset } }, scope) => {
+    const { items, total } = await listTokenRevocations(homeOf(scope).read, scope.tenantId, {
+      limit,
+      offset,
+    });
     return { items: items.map(presentRevocation), total };
   },
   revoke: ({ params }, scope) =>
-    scope.db.transaction(async (trx) => {
+    homeOf(scope).transaction(async (trx) => {
       if (!isUuid(params.jti)) throw problem.notFound(`There is no token '${params.jti}'.`);
       const { tenantId, actor: revokedBy } = scope;
       const jti = params.jti.toLowerCase();
