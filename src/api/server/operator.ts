@@ -58,7 +58,7 @@ const sharedGauges: readonly SharedGauge[] = [
     label: 'projection',
     async read({ database }) {
       const answers = await Promise.allSettled(
-        database.cells.map((cell) => findProjectionLag(cell.platform)),
+        database.cells.map(({ platform }) => soon(findProjectionLag(platform))),
       );
       const most = new Map<string, number>();
       for (const answer of answers) {

@@ -18,7 +18,9 @@ const addRows = `
   from generate_series(2, 751) as n, rate_card as card, attribute
   where card.service_id = $2 and attribute.service_id = $2 and attribute.name = 'api_calls'`;
 
-describe('events of services with very many prices', () => {
+describe('events of services with very many prices', function () {
+  // Of each card 30 MiB are written, read and rated by.
+  this.timeout(120_000);
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance);
 
