@@ -1,4 +1,4 @@
-import { mirrorTenantsOf, relayEvents } from '../activities/access/cell-courier.js';
+import { mirrorTo, relayEvents } from '../activities/access/cell-courier.js';
 import type { Platform } from '../process/platform.js';
 import { watchCells, type Stoppable } from './watch.js';
 
@@ -7,8 +7,8 @@ const courierMs = 1_000;
 const eventsMax = 200;
 
 /**
- * Brings to each cell what the home database knows of its tenants: security events, names and
- * suspensions. Every process with workers runs it; what comes twice changes nothing. Where there is
+ * Brings to each cell what the home database knows of its tenants: security events, names,
+ * suspensions and the defaults of retention. Every process with workers runs it; what comes twice changes nothing. Where there is
  * one cell, nothing has to be brought anywhere.
  */
 export function startCellCourier(platform: Platform): Stoppable {
@@ -17,7 +17,7 @@ export function startCellCourier(platform: Platform): Stoppable {
     everyMs: courierMs,
     failure: `cannot bring to the cell '${cell.name}' what it has to know; trying again`,
     look: async (watch) => {
-      await mirrorTenantsOf(platform, cell);
+      await mirrorTo(platform, cell);
       while (!watch.isStopped && (await relayEvents(platform, cell, eventsMax)) === eventsMax);
     },
   }));

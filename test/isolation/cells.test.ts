@@ -1,6 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { CellServer } from '../../src/process/platform.js';
+import { listRetention } from '../../src/activities/ageing/retention.js';
+import { removeAged } from '../../src/commands/ageing/remove-aged.js';
+import { placeLegalHold } from '../../src/models/access/legal-hold.js';
+import { setRetention } from '../../src/models/access/retention-rule.js';
 import { deleteTenant } from '../../src/access/tenant-deletion.js';
 import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
@@ -92,6 +96,38 @@ describe('tenants in two cells', function () {
     );
     expect((await entries()).length).to.equal(1);
     await until(async () => ((await rowsOf(cell.url, tenant.id))['audit_seal'] ?? 0) > 0);
+  });
+
+  // spec/platform.md R100, R103
+  it('age there by the rules of their cell and the defaults of the installation, or are held', async () => {
+    const tenant = await instance.tenant(['ADMIN'], undefined, 'eu1');
+    const { database } = instance.platform;
+    const days = async () => {
+      const { body } = await tenant.get('/v1/retention').expect(200);
+      const { rules } = body as { rules: { kind: string; days: number | null }[] };
+      return rules.find(({ kind }) => kind === 'executions')?.days;
+    };
+    const isDue = async () => {
+      const due = await listRetention(instance.platform);
+      return due.some(({ tenantId, kind }) => tenantId === tenant.id && kind === 'executions');
+    };
+    await setRetention(database.platform, '*', 'executions', 400);
+    await until(async () => (await days()) === 400);
+    expect(await isDue()).to.equal(true);
+    await setRetention(database.platform, '*', 'executions', undefined);
+    await until(async () => (await days()) === null);
+    const { platform } = await database.cellOf(tenant.id);
+    await setRetention(platform, tenant.id, 'executions', 30);
+    expect([await days(), await isDue()]).to.deep.equal([30, true]);
+    const hold = { tenantId: tenant.id, reason: 'a case', placedBy: 'us', placedAt: new Date() };
+    await platform.transaction((trx) => placeLegalHold(trx, hold));
+    expect(await isDue()).to.equal(false);
+    const portion = await removeAged(
+      { ...tenant.scope, now: () => new Date(Date.now() + 31 * 86_400_000) },
+      'executions',
+      null,
+    );
+    expect(portion).to.deep.equal({ removed: 0, isLast: true });
   });
 
   it('are suspended in their cell, too, so that their webhooks rest', async () => {

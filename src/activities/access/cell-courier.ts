@@ -4,6 +4,7 @@ import {
   mirrorTenants,
   receiveEvents,
 } from '../../models/access/relayed-event.js';
+import { mirrorRetentionDefaults } from '../../models/access/retention-rule.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 
@@ -23,8 +24,9 @@ export async function relayEvents(
   return events.length;
 }
 
-/** Brings names and suspensions of its tenants to a cell. */
-export const mirrorTenantsOf = ({ database }: Platform, cell: Cell): Promise<void> =>
-  cell === database.home
-    ? Promise.resolve()
-    : mirrorTenants(database.platform, cell.platform, cell.name);
+/** Brings names and suspensions of its tenants, and the defaults of retention, to a cell. */
+export async function mirrorTo({ database }: Platform, cell: Cell): Promise<void> {
+  if (cell === database.home) return;
+  await mirrorTenants(database.platform, cell.platform, cell.name);
+  await mirrorRetentionDefaults(database.platform, cell.platform);
+}

@@ -7,11 +7,24 @@ import type { Platform } from '../../process/platform.js';
 
 const actor = 'retention';
 
-/** What may have become too old, of all tenants; counts the legal holds in passing. */
-export async function listRetention({ database, metrics, now }: Platform): Promise<DueRetention[]> {
-  const { platform } = database;
-  metrics.legalHolds.set(await countLegalHolds(platform));
-  const due = await listDueRetention(platform, now());
+/**
+ * What may have become too old, of all tenants of the cells that answer; counts the legal holds in
+ * passing.
+ */
+export async function listRetention({
+  database,
+  metrics,
+  now,
+}: Platform): Promise<readonly DueRetention[]> {
+  const answers = await Promise.allSettled(
+    database.cells.map(async ({ platform }) => ({
+      holds: await countLegalHolds(platform),
+      due: await listDueRetention(platform, now()),
+    })),
+  );
+  const found = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+  metrics.legalHolds.set(found.reduce((sum, { holds }) => sum + holds, 0));
+  const due = found.flatMap((each) => each.due);
   metrics.retentionWaiting.set(due.length);
   return due;
 }

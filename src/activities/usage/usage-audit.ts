@@ -2,7 +2,11 @@ import { endUsageAudit, type UsageAuditEnd } from '../../commands/usage/usage-au
 import type { Scope } from '../../kernel/scope.js';
 import type { CounterAudit, UsageAuditInput, UsageAuditPage } from '../../messages/usage-audit.js';
 import type { Platform } from '../../process/platform.js';
-import { auditCharges, auditSums, type AuditPageRequest } from '../../queries/usage/audit/usage-audit.js';
+import {
+  auditCharges,
+  auditSums,
+  type AuditPageRequest,
+} from '../../queries/usage/audit/usage-audit.js';
 import { flowStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';

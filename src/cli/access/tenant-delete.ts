@@ -38,7 +38,7 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
           `Say so: durabill tenant delete ${id} --confirm ${id}`,
       );
     }
-    const hold = await findLegalHold(database.platform, id);
+    const hold = await findLegalHold((await database.cellOf(id)).platform, id);
     // The deletion refuses it, too: here nothing is suspended yet.
     if (hold) throw new Error(`'${id}' is under a legal hold: ${hold.reason}`);
     await withTemporal(async ({ client }) => {

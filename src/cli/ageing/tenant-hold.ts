@@ -19,9 +19,10 @@ async function changeHold(id: string, { reason, release }: HoldOptions): Promise
   const { findLegalHold, placeLegalHold, releaseLegalHold } =
     await import('../../models/access/legal-hold.js');
   const { commandLine, recordCommand } = await import('../access/security-event.js');
-  await withInstance(({ database }) =>
-    database.platform.transaction(async (trx) => {
-      await requireTenant(trx, id);
+  await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, id);
+    const { platform } = await database.cellOf(id);
+    await platform.transaction(async (trx) => {
       const event = { tenantId: id, entity: 'tenant', entityKey: id } as const;
       if (reason === undefined) {
         if (!(await releaseLegalHold(trx, id))) throw new Error(`'${id}' is under no legal hold.`);
@@ -34,8 +35,8 @@ async function changeHold(id: string, { reason, release }: HoldOptions): Promise
         throw new Error(`'${id}' is under a legal hold already: ${standing?.reason ?? ''}`);
       }
       await recordCommand(trx, { ...event, action: 'hold', details: { reason } });
-    }),
-  );
+    });
+  });
   process.stdout.write(
     reason === undefined
       ? `${id} is under no legal hold any more\n`

@@ -45,9 +45,11 @@ async function changeRetention(id: string | undefined, options: RetentionOptions
   const { readRetention, setRetention } = await import('../../models/access/retention-rule.js');
   const { findLegalHold } = await import('../../models/access/legal-hold.js');
   const { recordCommand } = await import('../access/security-event.js');
-  const { rules, hold } = await withInstance(({ database: { platform } }) =>
-    platform.transaction(async (trx) => {
-      if (id !== undefined) await requireTenant(trx, id);
+  const { rules, hold } = await withInstance(async ({ database }) => {
+    if (id !== undefined) await requireTenant(database.platform, id);
+    // Of a tenant all of it is in its cell; the defaults are brought there from the home database.
+    const { platform } = id === undefined ? database.home : await database.cellOf(id);
+    return platform.transaction(async (trx) => {
       for (const { kind, days } of changes) await setRetention(trx, tenantId, kind, days);
       if (changes.length > 0) {
         const set = changes.map(({ kind, days }) => [kind, textOf(days)]);
@@ -63,8 +65,8 @@ async function changeRetention(id: string | undefined, options: RetentionOptions
         rules: await readRetention(trx, tenantId),
         hold: id === undefined ? undefined : await findLegalHold(trx, id),
       };
-    }),
-  );
+    });
+  });
   for (const { kind, days, setBy, removed, removedBefore } of rules) {
     const so =
       removedBefore === null ? '' : `\t${removed} removed, up to ${removedBefore.toISOString()}`;

@@ -74,7 +74,7 @@ export async function setRetention(
 }
 
 /**
- * The kinds of all tenants that were not looked through up to their horizon (`retentionHorizon`), but
+ * The kinds of all tenants of a cell that were not looked through up to their horizon (`retentionHorizon`), but
  * for those under a legal hold; as the platform sees them.
  */
 export async function listDueRetention(platform: Knex, now: Date): Promise<DueRetention[]> {
@@ -91,6 +91,12 @@ export async function listDueRetention(platform: Knex, now: Date): Promise<DueRe
     [now],
   );
   return rows;
+}
+
+/** Makes the defaults of the installation in a cell what they are in the home database. */
+export async function mirrorRetentionDefaults(home: Knex, cell: Knex): Promise<void> {
+  const rules = await home('retentionRule').where({ tenantId: everyTenant }).select('kind', 'days');
+  await cell.raw('select mirror_retention_defaults(?::jsonb)', [JSON.stringify(rules)]);
 }
 
 /** Counts removed rows; with `upTo`, everything older was looked through. */

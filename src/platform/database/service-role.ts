@@ -78,6 +78,10 @@ const grantServiceSql = `
     if not has_function_privilege('durabill_service', 'mirror_tenants(jsonb)', 'execute') then
       grant execute on function mirror_tenants(jsonb) to durabill_service;
     end if;
+    if not has_function_privilege('durabill_service', 'mirror_retention_defaults(jsonb)', 'execute')
+    then
+      grant execute on function mirror_retention_defaults(jsonb) to durabill_service;
+    end if;
   end $$`;
 
 /** Gives the group of running processes what it needs of the tables as they are now. */
