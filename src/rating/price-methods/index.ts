@@ -11,11 +11,11 @@ import { volume } from './volume.js';
 export const priceMethods = [
   flatRate,
   tiered,
-  volume,
-  packages,
   quantity,
   amount,
   noPrice,
+  volume,
+  packages,
 ] as const;
 export type PriceMethodName = (typeof priceMethods)[number]['name'];
 
