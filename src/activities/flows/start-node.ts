@@ -2,6 +2,7 @@ import type { Deleted } from '../../commands/payments/payment.js';
 import type { FlowSave } from '../../commands/flows/save-by-flow.js';
 import type { FlowInput } from '../../messages/flow-run.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Platform } from '../../process/platform.js';
 import { resolveStart } from '../../queries/flows/resolve-start.js';
 import { flows, type FlowWorkflow } from '../../schemas/flows/index.js';
@@ -42,8 +43,13 @@ export function startStep<Output>(
   });
 }
 
-/** Reads the record that a flow is about. */
-type Read<Dto> = (db: Scope['db']['read'], tenantId: string, id: string) => Promise<Dto>;
+/** Reads the record that a flow is about, as it is on a day. */
+type Read<Dto> = (
+  db: Scope['db']['read'],
+  tenantId: string,
+  id: string,
+  day: string,
+) => Promise<Dto>;
 
 /** A step that does something with one record; in draft mode it only shows it. */
 export function actOn<Dto extends object>(
@@ -82,7 +88,10 @@ export function deletedBy<Dto extends object>(
 }
 
 const readAsDraft = async <Dto extends object>(
-  { db, tenantId }: Scope,
+  { db, tenantId, now }: Scope,
   read: Read<Dto>,
   id: string,
-): Promise<Undone<Dto>> => ({ ...(await read(db.read, tenantId, id)), draft: true as const });
+): Promise<Undone<Dto>> => ({
+  ...(await read(db.read, tenantId, id, utcDate(now()))),
+  draft: true as const,
+});

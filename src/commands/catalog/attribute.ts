@@ -3,8 +3,9 @@ import { raw } from 'objection';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { Attribute, type CatalogOwner } from '../../models/catalog/attribute.js';
-import { RateCard } from '../../models/catalog/rate-card.js';
+import { isNotOver } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { getAttribute, loadAttributes } from '../../queries/catalog/attribute.js';
@@ -140,27 +141,28 @@ export async function updateAttribute(
   return attribute;
 }
 
-/** The rows of current cards, of any owner, that price one of these attributes. */
+/** The rows of current and coming cards, of any owner, that price one of these attributes. */
 function currentRowsOf(trx: Knex.Transaction, scope: Scope, attributeIds: readonly string[]) {
-  const currentCards = RateCard.query(trx)
-    .forTenant(scope.tenantId)
-    .existing()
-    .where({ isCurrent: true })
-    .select('rate_card.id');
   return RateCardRow.query(trx)
     .forTenant(scope.tenantId)
     .existing()
     .whereIn('attributeId', [...attributeIds])
-    .whereIn('rateCardId', currentCards);
+    .whereRaw(
+      `exists (
+         select from rate_card as card
+         where card.tenant_id = rate_card_row.tenant_id and card.id = rate_card_row.rate_card_id
+           and card.deleted_at is null and ${isNotOver('card')})`,
+      [utcDate(scope.now())],
+    );
 }
 
 const stillPriced = (name: string, label: string) =>
   problem.conflict(
-    `The attribute '${name}' is used by the row '${label}' of a current rate card.`,
+    `The attribute '${name}' is used by the row '${label}' of a rate card that is in force, or will be.`,
     { field: 'name', value: name },
   );
 
-/** Deletes an attribute. 404: there is none. 409: a row of a current card prices it. */
+/** Deletes an attribute. 404: there is none. 409: a row of a current or coming card prices it. */
 export async function deleteAttribute(
   trx: Knex.Transaction,
   scope: Scope,
@@ -199,8 +201,8 @@ export interface AttributeReplacement {
 export type ReplacedNames = ReadonlyMap<string, string>;
 
 /**
- * Puts new attributes in the place of those of the same kinds. The rows of current cards that priced
- * an old one, cards of contract lines too, price the new one of the same name from then on
+ * Puts new attributes in the place of those of the same kinds. The rows of current and coming cards that
+ * priced an old one, cards of contract lines too, price the new one of the same name from then on
  * (docs/decisions/0030). 409: there is no new one of that name.
  */
 export async function replaceAttributes(

@@ -1,4 +1,5 @@
 import { within, type Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { Service } from '../../models/catalog/service.js';
 import { getService, type ServiceDto } from '../../queries/catalog/service.js';
 import { ServiceCreate } from '../../schemas/catalog/service.js';
@@ -46,7 +47,7 @@ export async function cloneService(scope: Scope, id: string): Promise<ServiceDto
       .existing()
       .select('name')
       .whereRaw('starts_with(name, ?)', [`${source.name} (copy`]);
-    const service = await getService(trx, scope.tenantId, source.id);
+    const service = await getService(trx, scope.tenantId, source.id, utcDate(scope.now()));
     const name = copyName(service.name, new Set(named.map((one) => one.name)));
     return createService(within(scope, trx), validate(ServiceCreate, bodyOf(service, name)));
   });

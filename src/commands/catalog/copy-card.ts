@@ -1,11 +1,18 @@
 import type { Knex } from 'knex';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import type { RateCard } from '../../models/catalog/rate-card.js';
 import type { RateCardRow } from '../../models/catalog/rate-card-row.js';
-import { findCurrentCard, type RateCardDto } from '../../queries/catalog/rate-card.js';
-import { loadPriceable, type PriceableAttributes, type RowColumns } from './rate-card-rows.js';
+import { findCardOn, type RateCardDto } from '../../queries/catalog/rate-card.js';
+import {
+  loadPriceable,
+  type PriceableAttributes,
+  type ResolvedCard,
+  type RowColumns,
+} from './rate-card-rows.js';
+import { insertDatedVersion } from './rate-card-version.js';
 import { putResolvedCard } from './rate-card.js';
 
 /** Source and target of a copy of prices. */
@@ -47,15 +54,27 @@ function copyRow(row: RateCardRow, { attributes, missing }: CardOfLine): RowColu
   };
 }
 
+const copyRows = (copy: CardOfLine): ResolvedCard => ({
+  currency: copy.card.currency,
+  rows: (copy.card.rows ?? []).map((row) => copyRow(row, copy)),
+});
+
 /** Makes a card of a line from another, as a new version if the line has one of its currency. */
 export async function copyCard(
   trx: Knex.Transaction,
   scope: Scope,
   copy: CardOfLine,
 ): Promise<RateCardDto> {
-  const { currency, rows = [] } = copy.card;
-  const copied = rows.map((row) => copyRow(row, copy));
-  return putResolvedCard(trx, scope, copy.owner, { currency, rows: copied });
+  return putResolvedCard(trx, scope, copy.owner, copyRows(copy));
+}
+
+/** Makes a version of a line's card from another that is to come, for the same day. */
+export async function copyComingVersion(
+  trx: Knex.Transaction,
+  scope: Scope,
+  copy: CardOfLine,
+): Promise<void> {
+  await insertDatedVersion(trx, scope, copy.owner, copyRows(copy), copy.card.fromDate);
 }
 
 /**
@@ -68,7 +87,8 @@ export async function copyCatalogCard(
   scope: Scope,
   { serviceId, contractServiceId, currency }: CardCopy,
 ): Promise<RateCardDto | undefined> {
-  const card = await findCurrentCard(trx, scope.tenantId, { serviceId }, currency);
+  const today = utcDate(scope.now());
+  const card = await findCardOn(trx, scope.tenantId, { serviceId }, currency, today);
   if (!card) return undefined;
   const owner = { contractServiceId };
   const attributes = await loadPriceable(trx, scope.tenantId, owner);

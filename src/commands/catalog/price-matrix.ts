@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Service } from '../../models/catalog/service.js';
 import {
   presentExceptionMatrix,
@@ -79,7 +80,7 @@ export async function updatePriceMatrix(
 ): Promise<PriceMatrixDto> {
   return changeService(scope, serviceId, (trx, service) => {
     const owner = { serviceId: service.id };
-    if (!rows) return getRateCard(trx, scope.tenantId, owner, currency);
+    if (!rows) return getRateCard(trx, scope.tenantId, owner, currency, utcDate(scope.now()));
     const put = { ...options, makesVersion: makesVersion(service) };
     return putRateCard(trx, scope, owner, currency, { currency, rows }, put);
   });
@@ -107,7 +108,7 @@ export async function updateExceptionMatrix(
 ): Promise<ExceptionMatrixDto> {
   return changeNamedLine(scope, 'contractSvcId', contractServiceId, (trx, { line }) => {
     const owner = { contractServiceId: line.id };
-    if (!rows) return getRateCard(trx, scope.tenantId, owner, currency);
+    if (!rows) return getRateCard(trx, scope.tenantId, owner, currency, utcDate(scope.now()));
     const put = { ...options, makesVersion: true };
     return putRateCard(trx, scope, owner, currency, { currency, rows }, put);
   });

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Attribute } from '../../models/catalog/attribute.js';
 import { PricingLogic } from '../../models/catalog/pricing-logic.js';
 import { loadAttributes } from '../../queries/catalog/attribute.js';
@@ -40,6 +41,9 @@ function describe({ step, position, message }: LogicProblem): string {
   const where = step === null ? '' : `step '${step}': `;
   return `${where}${message}${position === null ? '' : ` (character ${position})`}`;
 }
+
+const loadNames = (trx: Knex.Transaction, scope: Scope, serviceId: string): Promise<KnownNames> =>
+  loadKnownNames(trx, scope.tenantId, serviceId, utcDate(scope.now()));
 
 /**
  * 400: a formula does not parse, references an unknown name or costs too much, or priceOutput names
@@ -111,7 +115,7 @@ export async function insertPricingLogic(
   if (logics.length === 0) return [];
   const dimensions = logics.map(({ transactionDimension }) => transactionDimension);
   await ensureTransactionDimensions(trx, scope, serviceId, dimensions);
-  const known = await loadKnownNames(trx, scope.tenantId, serviceId);
+  const known = await loadNames(trx, scope, serviceId);
   for (const [index, logic] of logics.entries()) {
     const at = field === undefined ? '' : `${field}[${index}].`;
     await requireValid(known, logic, fields ?? fieldsAt(at));
@@ -153,7 +157,7 @@ export async function protectPricingLogic(
   if (logics.length === 0) return;
   const dimensions = logics.map(({ transactionDimension }) => transactionDimension);
   await ensureTransactionDimensions(trx, scope, serviceId, dimensions);
-  const known = await loadKnownNames(trx, scope.tenantId, serviceId);
+  const known = await loadNames(trx, scope, serviceId);
   const before = { ...known, attributes: attributesBefore };
   for (const logic of logics) {
     const old = new Set((await findProblems(before, logic)).map(describe));
@@ -203,7 +207,7 @@ export async function changePricingLogic(
     .patch({ ...change, updatedAt: scope.now() });
   await requireServiceFits(trx, scope, { serviceId });
   await ensureTransactionDimensions(trx, scope, serviceId, [logic.transactionDimension]);
-  await requireValid(await loadKnownNames(trx, scope.tenantId, serviceId), logic, fields);
+  await requireValid(await loadNames(trx, scope, serviceId), logic, fields);
   return logic;
 }
 

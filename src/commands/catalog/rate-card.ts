@@ -1,10 +1,11 @@
+import { raw } from 'objection';
 import type { Knex } from 'knex';
 import { dayBefore, utcDate } from '../../kernel/time/date.js';
 import { newId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
-import { RateCard } from '../../models/catalog/rate-card.js';
+import { ownersOf, RateCard } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import type { Service } from '../../models/catalog/service.js';
 import {
@@ -21,8 +22,7 @@ import { requireServiceFits } from '../rules/size-limits.js';
 
 /*
  * The rate cards of a service or of a contract line. The caller of a function that takes an owner
- * holds the owner's row until the transaction ends, so that versions have no gaps and one is
- * current.
+ * holds the owner's row until the transaction ends, so that numbers of versions have no gaps.
  */
 
 export interface PutOptions extends RateCardOptions {
@@ -35,17 +35,15 @@ export interface PutOptions extends RateCardOptions {
 
 type Versions = ReadonlyMap<string, RateCard>;
 
-/** The current version of each of these currencies that has one. */
+/** The version of each of these currencies that is in force today. */
 async function currentVersions(
   trx: Knex.Transaction,
   scope: Scope,
   owner: CatalogOwner,
   currencies?: readonly string[],
 ): Promise<Versions> {
-  const query = RateCard.query(trx)
-    .forTenant(scope.tenantId)
-    .existing()
-    .where({ ...owner, isCurrent: true });
+  const today = utcDate(scope.now());
+  const query = RateCard.inForceOn(trx, scope.tenantId, today, ownersOf(owner));
   const cards = await (currencies ? query.whereIn('currency', [...currencies]) : query);
   return new Map(cards.map((card) => [card.currency, card]));
 }
@@ -61,59 +59,83 @@ async function insertRows(
   await RateCardRow.insertAll(trx, scope.tenantId, rows);
 }
 
-/** Inserts versions that follow `previous`; a card without a previous version starts at 1. */
-async function insertVersions(
+/** A version that is to be inserted. */
+interface NewVersion {
+  readonly card: ResolvedCard;
+  readonly fromDate: string;
+  readonly isCurrent: boolean;
+}
+
+/**
+ * Inserts versions under the next numbers of their cards; a card without versions starts at 1. A
+ * number is not given again while the card exists, though its version was removed. Answers with their
+ * ids.
+ */
+export async function insertVersions(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  versions: readonly NewVersion[],
+): Promise<readonly string[]> {
+  if (versions.length === 0) return [];
+  const currencies = versions.map(({ card }) => card.currency);
+  const current = versions.filter(({ isCurrent }) => isCurrent).map(({ card }) => card.currency);
+  await supersede(trx, scope, owner, current);
+  const numbers = await RateCard.lastNumbers(trx, scope.tenantId, owner, currencies);
+  const cards = versions.map((version) => ({ ...version, id: newId() }));
+  await RateCard.insertAll(
+    trx,
+    scope.tenantId,
+    cards.map(({ id, card: { currency }, fromDate, isCurrent }) => ({
+      id,
+      versionNo: (numbers.get(currency) ?? 0) + 1,
+      fromDate,
+      currency,
+      isCurrent,
+      ...owner,
+    })),
+  );
+  await insertRows(trx, scope, cards);
+  return cards.map(({ id }) => id);
+}
+
+/** Inserts versions that begin today. */
+async function insertVersionsOfToday(
   trx: Knex.Transaction,
   scope: Scope,
   owner: CatalogOwner,
   cards: readonly ResolvedCard[],
-  previous: Versions,
+  current: Versions,
 ): Promise<void> {
-  if (cards.length === 0) return;
   const today = utcDate(scope.now());
   const versions = cards.map((card) => {
-    const before = previous.get(card.currency);
-    // After a clock was set back, a version must not start before its predecessor.
+    const before = current.get(card.currency);
+    // After a clock was set back, a version must not start before the one it replaces.
     const fromDate = before && before.fromDate > today ? before.fromDate : today;
-    return { id: newId(), card, versionNo: (before?.versionNo ?? 0) + 1, fromDate };
+    return { card, fromDate, isCurrent: true };
   });
-  await RateCard.insertAll(
-    trx,
-    scope.tenantId,
-    versions.map(({ id, card, versionNo, fromDate }) => ({
-      id,
-      versionNo,
-      fromDate,
-      currency: card.currency,
-      isCurrent: true,
-      ...owner,
-    })),
-  );
-  await insertRows(trx, scope, versions);
+  await insertVersions(trx, scope, owner, versions);
 }
 
-/**
- * Ends current versions: the last day is yesterday, or, for a version that began today or later,
- * its own first day (docs/decisions/0032).
- */
+/** Marks the versions of these currencies as over, for processes of the version before (0370). */
 async function supersede(
   trx: Knex.Transaction,
   scope: Scope,
-  versions: readonly RateCard[],
+  owner: CatalogOwner,
+  currencies: readonly string[],
 ): Promise<void> {
+  if (currencies.length === 0) return;
   const now = scope.now();
-  const yesterday = dayBefore(utcDate(now));
-  const byLastDay = new Map<string, string[]>();
-  for (const { id, fromDate } of versions) {
-    const toDate = fromDate > yesterday ? fromDate : yesterday;
-    byLastDay.set(toDate, [...(byLastDay.get(toDate) ?? []), id]);
-  }
-  for (const [toDate, ids] of byLastDay) {
-    await RateCard.query(trx)
-      .forTenant(scope.tenantId)
-      .whereIn('id', ids)
-      .patch({ isCurrent: false, toDate, updatedAt: now });
-  }
+  await RateCard.query(trx)
+    .forTenant(scope.tenantId)
+    .existing()
+    .where({ ...owner, isCurrent: true })
+    .whereIn('currency', [...currencies])
+    .patch({
+      isCurrent: false,
+      toDate: raw('greatest(from_date, ?::date)', [dayBefore(utcDate(now))]),
+      updatedAt: now,
+    });
 }
 
 /** Puts new rows in the place of those of cards that keep their version. */
@@ -134,7 +156,7 @@ async function replaceRows(
   await insertRows(trx, scope, cards);
 }
 
-/** 400: a card has another first day than its stored version, which a PUT does not change. */
+/** 400: a card has another first day than its version in force, which a PUT does not change. */
 function checkFromDates(
   cards: readonly RateCardWrite[],
   current: Versions,
@@ -146,8 +168,9 @@ function checkFromDates(
     if (fromDate === stored) return;
     const name = field === undefined ? 'fromDate' : `${field}[${index}].fromDate`;
     throw problem.validation(
-      `'${name}' '${fromDate}' is not ${stored}, the first day of the stored version: a PUT does not ` +
-        `change when prices begin. Versions and their days: .../rate-cards/${currency}/versions`,
+      `'${name}' '${fromDate}' is not ${stored}, the first day of the version in force: a PUT does not ` +
+        `change when prices begin. POST .../rate-cards/${currency}/versions makes a version that ` +
+        'begins on a day of its own.',
       { field: name, value: fromDate },
     );
   });
@@ -162,9 +185,7 @@ async function putResolved(
   makesVersion: boolean,
 ): Promise<void> {
   if (makesVersion) {
-    const followed = cards.flatMap(({ currency }) => current.get(currency) ?? []);
-    await supersede(trx, scope, followed);
-    await insertVersions(trx, scope, owner, cards, current);
+    await insertVersionsOfToday(trx, scope, owner, cards, current);
     await requireServiceFits(trx, scope, owner);
     return;
   }
@@ -174,7 +195,7 @@ async function putResolved(
   });
   await replaceRows(trx, scope, kept);
   const fresh = cards.filter(({ currency }) => !current.has(currency));
-  await insertVersions(trx, scope, owner, fresh, new Map());
+  await insertVersionsOfToday(trx, scope, owner, fresh, new Map());
   await requireServiceFits(trx, scope, owner);
 }
 
@@ -198,19 +219,20 @@ export async function insertRateCards(
       value: taken,
     });
   }
-  await insertVersions(trx, scope, owner, resolved, new Map());
+  await insertVersionsOfToday(trx, scope, owner, resolved, new Map());
   await requireServiceFits(trx, scope, owner);
 }
 
 /** The current card with its warnings. */
 async function readWritten(
   trx: Knex.Transaction,
-  { tenantId }: Scope,
+  { tenantId, now }: Scope,
   owner: CatalogOwner,
   written: Pick<RateCardWrite, 'currency' | 'fromDate'>,
 ): Promise<RateCardDto> {
-  const card = await getRateCard(trx, tenantId, owner, written.currency);
-  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card], [written]);
+  const today = utcDate(now());
+  const card = await getRateCard(trx, tenantId, owner, written.currency, today);
+  const [warned = card] = await warnOfCards(trx, tenantId, owner, [card], [written], today);
   return warned;
 }
 
@@ -226,6 +248,19 @@ export async function insertRateCard(
   return readWritten(trx, scope, owner, card);
 }
 
+/** The code of the currency that the path names. 400: the body has another one. */
+export function requireSameCurrency(
+  currency: string,
+  card: Pick<RateCardWrite, 'currency'>,
+): string {
+  const code = currencyOfPath(currency);
+  if (card.currency === code) return code;
+  throw problem.validation(`'currency' must be ${code}, the currency of the address`, {
+    field: 'currency',
+    value: card.currency,
+  });
+}
+
 /**
  * Replaces the card of the currency that the path names (spec/resources.md R50 to R52). 400: the
  * body has another currency; see `resolveRateCards`. 404: the currency has no current card.
@@ -238,13 +273,7 @@ export async function putRateCard(
   card: RateCardWrite,
   { makesVersion, ...options }: PutOptions,
 ): Promise<RateCardDto> {
-  const code = currencyOfPath(currency);
-  if (card.currency !== code) {
-    throw problem.validation(`'currency' must be ${code}, the currency of the address`, {
-      field: 'currency',
-      value: card.currency,
-    });
-  }
+  const code = requireSameCurrency(currency, card);
   const current = await currentVersions(trx, scope, owner, [code]);
   if (current.size === 0) throw missingRateCard(currency);
   checkFromDates([card], current, options.field);

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { Service } from '../../models/catalog/service.js';
 import { loadAttributes } from '../../queries/catalog/attribute.js';
@@ -40,17 +41,19 @@ function checkAttributeNames({ priceableAttributes, inputAttributes }: ServiceWr
   ]);
 }
 
-/** A service whose cards were written, with the warnings about them. */
-async function withWarnings(
+/** A service that was written, with the warnings about cards that were. */
+async function readWritten(
   trx: Knex.Transaction,
-  { tenantId }: Scope,
-  service: ServiceDto,
+  { tenantId, now }: Scope,
+  id: string,
   written: ServiceWrite,
 ): Promise<ServiceDto> {
+  const today = utcDate(now());
+  const service = await getService(trx, tenantId, id, today);
   if (written.rateCards === undefined) return service;
   const owner = { serviceId: service.id };
   const sent = written.rateCards ?? [];
-  const rateCards = await warnOfCards(trx, tenantId, owner, service.rateCards, sent);
+  const rateCards = await warnOfCards(trx, tenantId, owner, service.rateCards, sent, today);
   return { ...service, rateCards };
 }
 
@@ -70,7 +73,7 @@ export async function createService(scope: Scope, input: ServiceCreate): Promise
     await insertAttributes(trx, scope, owner, 'INPUT', inputAttributes ?? []);
     await insertRateCards(trx, scope, owner, rateCards ?? [], { field: 'rateCards' });
     await insertPricingLogic(trx, scope, id, pricingLogic ?? [], { field: 'pricingLogic' });
-    return withWarnings(trx, scope, await getService(trx, scope.tenantId, id), input);
+    return readWritten(trx, scope, id, input);
   });
 }
 
@@ -133,7 +136,7 @@ export async function updateService(
     } else if (priceableAttributes !== undefined || inputAttributes !== undefined) {
       await protectPricingLogic(trx, scope, serviceId, before);
     }
-    return withWarnings(trx, scope, await getService(trx, scope.tenantId, serviceId), input);
+    return readWritten(trx, scope, serviceId, input);
   });
 }
 

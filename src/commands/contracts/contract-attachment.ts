@@ -4,6 +4,7 @@ import { defined } from '../../kernel/defined.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { Account } from '../../models/accounts/account.js';
 import type { Contract } from '../../models/contracts/contract.js';
 import { Service } from '../../models/catalog/service.js';
@@ -112,7 +113,7 @@ export async function attachService(scope: Scope, body: AttachmentCreate): Promi
       await copyCatalogCard(trx, scope, { serviceId, contractServiceId: id, currency });
       await requireAccountFits(trx, scope, contract.masterAccountId);
     }
-    return getAttachment(trx, tenantId, id);
+    return getAttachment(trx, tenantId, id, utcDate(scope.now()));
   });
 }
 
@@ -134,6 +135,6 @@ export async function updateAttachment(
       await setDimensionValues(trx, scope.tenantId, line, body.dimensionValues ?? {});
     }
     await patchLine(trx, scope, locked, lineInput(body));
-    return getAttachment(trx, scope.tenantId, line.id);
+    return getAttachment(trx, scope.tenantId, line.id, utcDate(scope.now()));
   });
 }

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Contract } from '../../models/contracts/contract.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { warnOfCards } from '../../queries/catalog/card-warnings.js';
@@ -64,17 +65,18 @@ export async function shrinkLine<T>(scope: Scope, key: LineKey, change: LineChan
 /** A line that was written, with the warnings about its dates and the cards of the request. */
 async function readWritten(
   trx: Knex.Transaction,
-  { tenantId }: Scope,
+  { tenantId, now }: Scope,
   contract: Contract,
   id: string,
   { rateCards: sent }: Pick<LineUpdate, 'rateCards'>,
 ): Promise<ContractServiceDto> {
-  const line = await getLine(trx, tenantId, id);
+  const today = utcDate(now());
+  const line = await getLine(trx, tenantId, id, today);
   const warnings = warnOfLineDates(contract, line);
   const warned = warnings.length === 0 ? line : { ...line, warnings };
   if (sent === undefined) return warned;
   const owner = { contractServiceId: id };
-  const rateCards = await warnOfCards(trx, tenantId, owner, line.rateCards, sent ?? []);
+  const rateCards = await warnOfCards(trx, tenantId, owner, line.rateCards, sent ?? [], today);
   return { ...warned, rateCards };
 }
 

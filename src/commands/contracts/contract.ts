@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { Account } from '../../models/accounts/account.js';
 import { Contract } from '../../models/contracts/contract.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
@@ -125,7 +126,7 @@ const warnOfDates = (contract: ContractDto): string[] =>
 /** The contract with the warnings about its lines' dates, and about prices that were written with it. */
 async function readWritten(
   trx: Knex.Transaction,
-  { tenantId }: Scope,
+  { tenantId, now }: Scope,
   id: string,
   { services }: Pick<ContractUpdate, 'services'>,
 ): Promise<ContractDto> {
@@ -133,7 +134,7 @@ async function readWritten(
   const ofPrices =
     services === undefined
       ? []
-      : await findLineWarnings(trx, tenantId, contract.services, services ?? []);
+      : await findLineWarnings(trx, tenantId, contract.services, services ?? [], utcDate(now()));
   const warnings = [...warnOfDates(contract), ...ofPrices];
   return warnings.length === 0 ? contract : { ...contract, warnings };
 }
@@ -207,7 +208,7 @@ export async function updateContract(
         updatedAt: scope.now(),
       });
     if (input.services !== undefined) {
-      const kept = await withFormerLines(trx, scope.tenantId, contract.id, lines);
+      const kept = await withFormerLines(trx, scope, contract.id, lines);
       await deleteLinesOf(trx, scope, contract.id);
       await insertLines(trx, scope, contract, kept);
     } else if (masterAccountId !== oldAccountId) {

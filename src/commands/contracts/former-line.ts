@@ -2,12 +2,14 @@ import type { Knex } from 'knex';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Attribute } from '../../models/catalog/attribute.js';
 import type { ContractService } from '../../models/contracts/contract-service.js';
+import { isNotOver, RateCard } from '../../models/catalog/rate-card.js';
 import { linesOf } from '../../queries/contracts/contract-service.js';
 import { insertAttributes, type AttributeInput } from '../catalog/attribute.js';
 import type { NewLine } from './contract-lines.js';
-import { copyCard } from '../catalog/copy-card.js';
+import { copyCard, copyComingVersion } from '../catalog/copy-card.js';
 import { loadPriceable } from '../catalog/rate-card-rows.js';
 
 /*
@@ -32,10 +34,10 @@ interface LineSpan {
 const presentLines = (trx: Knex.Transaction, tenantId: string, contractId: string) =>
   linesOf(trx, tenantId).where({ contractId }).orderBy('contract_service.id');
 
-/** Those that these ids name, with their attributes and current cards, by id. */
+/** Those that these ids name, with their attributes, and current and coming cards, by id. */
 async function loadFormerLines(
   trx: Knex.Transaction,
-  tenantId: string,
+  { tenantId, now }: Scope,
   contractId: string,
   ids: readonly unknown[],
 ): Promise<ReadonlyMap<unknown, ContractService>> {
@@ -43,7 +45,17 @@ async function loadFormerLines(
   if (known.length === 0) return new Map();
   const lines = await presentLines(trx, tenantId, contractId)
     .whereIn('contract_service.id', known)
-    .withGraphFetched('[attributes, currentRateCards.rows]');
+    .withGraphFetched('attributes');
+  const today = utcDate(now());
+  const cards = await RateCard.versionsOn(trx, tenantId, today, {
+    contractServiceIds: lines.map(({ id }) => id),
+  })
+    .whereRaw(isNotOver('rate_card'), [today])
+    .orderBy(['currency', 'fromDate', 'versionNo'])
+    .withGraphFetched('rows');
+  for (const line of lines) {
+    line.cards = cards.filter(({ contractServiceId }) => contractServiceId === line.id);
+  }
   return new Map(lines.map((line) => [line.id, line]));
 }
 
@@ -64,13 +76,13 @@ function overlap(line: LineSpan, other: LineSpan): boolean {
  */
 export async function withFormerLines(
   trx: Knex.Transaction,
-  tenantId: string,
+  scope: Scope,
   contractId: string,
   lines: readonly ReplacingLine[],
 ): Promise<NewLine[]> {
   const ids = lines.map(({ id }) => id);
-  const named = await loadFormerLines(trx, tenantId, contractId, ids);
-  const replaced = await presentLines(trx, tenantId, contractId);
+  const named = await loadFormerLines(trx, scope, contractId, ids);
+  const replaced = await presentLines(trx, scope.tenantId, contractId);
   const taken = new Set<string>();
   const take = (line: ContractService | undefined): ContractService | undefined => {
     if (line) taken.add(line.id);
@@ -143,17 +155,17 @@ export async function insertFormerAttributes(
 }
 
 /**
- * Copies the current cards of the predecessor onto a line. 400: the request removes an attribute
+ * Copies the current and coming cards of the predecessor onto a line. 400: the request removes an attribute
  * that they price.
  */
 export async function insertFormerCards(
   trx: Knex.Transaction,
   scope: Scope,
   id: string,
-  { currentRateCards = [] }: ContractService,
+  { cards = [] }: ContractService,
   at: string,
 ): Promise<void> {
-  if (currentRateCards.length === 0) return;
+  if (cards.length === 0) return;
   const owner = { contractServiceId: id };
   const attributes = await loadPriceable(trx, scope.tenantId, owner);
   const missing = (name: string) =>
@@ -161,7 +173,10 @@ export async function insertFormerCards(
       `'${at}priceableAttributes' is without '${name}', which an exception card prices`,
       { field: `${at}priceableAttributes` },
     );
-  for (const card of currentRateCards) {
-    await copyCard(trx, scope, { card, owner, attributes, missing });
+  const inForce = cards.filter((card) => card.isInForce);
+  const coming = cards.filter((card) => !card.isInForce);
+  for (const card of inForce) await copyCard(trx, scope, { card, owner, attributes, missing });
+  for (const card of coming) {
+    await copyComingVersion(trx, scope, { card, owner, attributes, missing });
   }
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { Account } from '../../models/accounts/account.js';
 import { Contract } from '../../models/contracts/contract.js';
 import { Draft } from '../../models/flows/draft.js';
@@ -93,6 +94,6 @@ export async function approveService(scope: Scope, id: string) {
     await requireApprovable(trx, scope, 'service', service);
     if (service.serviceStatus !== 'Active') throw inactive('service');
     await service.$query(trx).forTenant(tenantId).patch(approval(scope));
-    return getService(trx, tenantId, id);
+    return getService(trx, tenantId, id, utcDate(scope.now()));
   });
 }

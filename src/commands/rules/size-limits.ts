@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
@@ -15,7 +16,10 @@ const mebibyte = 1024 * 1024;
 /** Attributes of a service, of all kinds. */
 const attributesMax = 2_500;
 const logicsMax = 100;
-/** Maximum JSON of a service in an answer: attributes, current cards and pricing logic. */
+/**
+ * Maximum JSON of a service in an answer, today or later: attributes, current or coming cards, and
+ * pricing logic.
+ */
 const serviceBytesMax = 16 * mebibyte;
 /** Its cards with all their versions. */
 const versionsBytesMax = 64 * mebibyte;
@@ -60,15 +64,22 @@ const cardRowBytes = `${recordBytes} + octet_length(line.rates::text)
   + coalesce(octet_length(line.dynamic_description), 0)`;
 
 const serviceSql = `
-  with cards as (
-    select sum(${recordBytes} + rows.bytes) as versions,
-      sum(${recordBytes} + rows.bytes) filter (where card.is_current) as current
+  with version as (
+    select ${recordBytes} + rows.bytes as bytes, card.currency,
+      coalesce(lead(card.from_date) over (
+        partition by card.currency order by card.from_date, card.version_no
+      ) > :today::date, true) as is_not_over
     from rate_card as card cross join lateral (
       select coalesce(sum(${cardRowBytes}), 0) as bytes from rate_card_row as line
       where line.tenant_id = card.tenant_id and line.rate_card_id = card.id
         and line.deleted_at is null
     ) as rows
     where card.tenant_id = :tenantId and card.service_id = :id and card.deleted_at is null
+  ), largest as (
+    select sum(bytes) as versions, max(bytes) filter (where is_not_over) as current
+    from version group by currency
+  ), cards as (
+    select sum(versions) as versions, sum(current) as current from largest
   ), attributes as (
     select count(*) as count, sum(${recordBytes} + octet_length(dim_values::text)) as bytes
     from attribute where tenant_id = :tenantId and service_id = :id and deleted_at is null
@@ -84,11 +95,12 @@ const serviceSql = `
 /** 409: a service has more than one may have. Of a contract line see `requireAccountFits`. */
 export async function requireServiceFits(
   trx: Knex.Transaction,
-  { tenantId }: Scope,
+  { tenantId, now }: Scope,
   owner: CatalogOwner,
 ): Promise<void> {
   if (!('serviceId' in owner)) return;
-  const found = await findRow(trx, serviceSql, { tenantId, id: owner.serviceId });
+  const today = utcDate(now());
+  const found = await findRow(trx, serviceSql, { tenantId, today, id: owner.serviceId });
   requireAtMost(found['attributes'], attributesMax, 'name', 'Attributes of a service');
   requireAtMost(found['logics'], logicsMax, 'name', 'Pricing logics of a service');
   requireBytes(found['whole'], serviceBytesMax, 'rateCards', 'A service with its current prices');

@@ -3,15 +3,10 @@ import type * as schema from '../../schemas/catalog/service.js';
 import type { Columns } from '../../schemas/fields/columns.js';
 import { Attribute } from './attribute.js';
 import { PricingLogic } from './pricing-logic.js';
-import { RateCard } from './rate-card.js';
 import { ApprovableRecord } from '../db/tenant-model.js';
 
 interface Existing {
-  existing(): Ordered;
-}
-interface Ordered {
-  orderBy(columns: string[]): Ordered;
-  where(columns: object): Ordered;
+  existing(): { orderBy(columns: string[]): unknown };
 }
 
 export interface Service extends Columns<typeof schema.ServiceSummary> {}
@@ -24,20 +19,6 @@ export class Service extends ApprovableRecord {
       modelClass: Attribute,
       join: { from: 'service.id', to: 'attribute.serviceId' },
       modify: (builder: Existing) => builder.existing().orderBy(['position', 'id']),
-    },
-    /** Every version of every currency that was not deleted. */
-    rateCards: {
-      relation: Model.HasManyRelation,
-      modelClass: RateCard,
-      join: { from: 'service.id', to: 'rate_card.serviceId' },
-      modify: (builder: Existing) => builder.existing().orderBy(['currency', 'versionNo']),
-    },
-    currentRateCards: {
-      relation: Model.HasManyRelation,
-      modelClass: RateCard,
-      join: { from: 'service.id', to: 'rate_card.serviceId' },
-      modify: (builder: Existing) =>
-        builder.existing().where({ isCurrent: true }).orderBy(['currency']),
     },
     pricingLogic: {
       relation: Model.HasManyRelation,
@@ -52,7 +33,5 @@ export class Service extends ApprovableRecord {
   /** Raised by triggers with every change of what rating knows of it (docs/decisions/0243). */
   declare ratingVersion: string;
   declare attributes?: Attribute[];
-  declare rateCards?: RateCard[];
-  declare currentRateCards?: RateCard[];
   declare pricingLogic?: PricingLogic[];
 }

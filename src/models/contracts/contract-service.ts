@@ -3,15 +3,11 @@ import type { Knex } from 'knex';
 import type * as schema from '../../schemas/contracts/contract-service.js';
 import type { Columns } from '../../schemas/fields/columns.js';
 import { Attribute } from '../catalog/attribute.js';
-import { RateCard } from '../catalog/rate-card.js';
+import type { RateCard } from '../catalog/rate-card.js';
 import { BillingRecord } from '../db/tenant-model.js';
 
 interface Existing {
-  existing(): Ordered;
-}
-interface Ordered {
-  orderBy(columns: string[]): Ordered;
-  where(columns: object): Ordered;
+  existing(): { orderBy(columns: string[]): unknown };
 }
 
 export interface ContractService extends Columns<
@@ -29,13 +25,6 @@ export class ContractService extends BillingRecord {
       join: { from: 'contract_service.id', to: 'attribute.contractServiceId' },
       modify: (builder: Existing) => builder.existing().orderBy(['position', 'id']),
     },
-    currentRateCards: {
-      relation: Model.HasManyRelation,
-      modelClass: RateCard,
-      join: { from: 'contract_service.id', to: 'rate_card.contractServiceId' },
-      modify: (builder: Existing) =>
-        builder.existing().where({ isCurrent: true }).orderBy(['currency']),
-    },
   };
 
   /** The first in the chain of replaced lines; null: this line itself. */
@@ -45,8 +34,9 @@ export class ContractService extends BillingRecord {
   declare dimensionValues: object | null;
   declare accountMap: object | null;
   declare attributes?: Attribute[];
-  declare currentRateCards?: RateCard[];
-  /** Whether the line has a current exception card: selected by `linesOf` alone. */
+  /** Its exception cards; no column. */
+  declare cards?: readonly RateCard[];
+  /** Whether the line has an exception card: selected by `linesOf` alone. */
   declare exceptionPricing?: boolean;
 
   /**

@@ -3,7 +3,7 @@ import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
 import { ContractService } from '../../models/contracts/contract-service.js';
 import { findIdleRowWarnings } from './idle-row-warnings.js';
-import { loadLineCards, type RateCardDto } from './rate-card.js';
+import { loadLineCards, presentRateCard, type RateCardDto } from './rate-card.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
 /** Services or lines whose cards were written. */
@@ -40,8 +40,12 @@ interface Difference {
   readonly cards: number;
 }
 
+/** SQL: of the versions of a card the one in force on a day comes first. */
+const inForceFirst = `card.from_date <= :day::date desc, abs(card.from_date - :day::date),
+      card.version_no desc`;
+
 /**
- * Pairs of a catalog card and an exception card of one currency, with the names in the conditions
+ * Pairs of a catalog card and an exception card of one currency, both in force on a day, with the names in the conditions
  * of one of them for which neither the service nor the line has an attribute. At most a thousand
  * lines with cards are compared.
  */
@@ -50,16 +54,24 @@ const differenceSql = `
     select id, service_id from contract_service
     where tenant_id = :tenantId and deleted_at is null
       and (service_id = any(:serviceIds::uuid[]) or id = any(:lineIds::uuid[]))
+  ), own as (
+    select distinct on (card.contract_service_id, card.currency) card.id, card.currency,
+      card.contract_service_id as line_id, line.service_id
+    from line join rate_card as card
+      on card.tenant_id = :tenantId and card.contract_service_id = line.id
+      and card.deleted_at is null
+    order by card.contract_service_id, card.currency, ${inForceFirst}
+  ), catalog as (
+    select distinct on (card.service_id, card.currency) card.id, card.currency, card.service_id
+    from rate_card as card
+    where card.tenant_id = :tenantId and card.service_id in (select service_id from own)
+      and card.deleted_at is null
+    order by card.service_id, card.currency, ${inForceFirst}
   ), pair as (
-    select line.id as line_id, line.service_id, own.currency, own.id as own_id,
-      catalog.id as catalog_id
-    from line
-    join rate_card as own on own.tenant_id = :tenantId and own.contract_service_id = line.id
-      and own.is_current and own.deleted_at is null
-    join rate_card as catalog on catalog.tenant_id = :tenantId
-      and catalog.service_id = line.service_id and catalog.currency = own.currency
-      and catalog.is_current and catalog.deleted_at is null
-    order by line.id limit 1000
+    select own.line_id, own.service_id, own.currency, own.id as own_id, catalog.id as catalog_id
+    from own join catalog
+      on catalog.service_id = own.service_id and catalog.currency = own.currency
+    order by own.line_id limit 1000
   ), named as (
     select distinct row.rate_card_id as card_id, condition ->> 'attributeName' as name
     from rate_card_row as row, jsonb_array_elements(row.attribute_values) as condition
@@ -103,9 +115,11 @@ async function findDifferences(
   db: Knex,
   tenantId: string,
   { serviceIds = [], lineIds = [] }: Written,
+  day: string,
 ): Promise<readonly Difference[]> {
   const rows = await sqlRows<Difference>(db, differenceSql, {
     tenantId,
+    day,
     serviceIds: arrayLiteral(serviceIds),
     lineIds: arrayLiteral(lineIds),
   });
@@ -130,19 +144,20 @@ function warnOfFirstDay(fromDate: string, sent: string | null | undefined): stri
   ];
 }
 
-/** Cards with their warnings, as the answer to a write (0242, 0309). */
+/** Cards with their warnings, as the answer to a write that holds on a day (0242, 0309). */
 export async function warnOfCards(
   db: Knex,
   tenantId: string,
   owner: CatalogOwner,
   cards: readonly RateCardDto[],
   sent: readonly WrittenCard[],
+  day: string,
 ): Promise<RateCardDto[]> {
   if (cards.length === 0) return [];
   const lineId = 'serviceId' in owner ? null : owner.contractServiceId;
   const serviceId = await serviceOf(db, tenantId, owner);
   const written = lineId === null ? { serviceIds: [serviceId] } : { lineIds: [lineId] };
-  const differences = await findDifferences(db, tenantId, written);
+  const differences = await findDifferences(db, tenantId, written, day);
   const idle = await findIdleRowWarnings(db, tenantId, [{ serviceId, lineId, cards }]);
   const sentOf = ({ currency }: RateCardDto) =>
     sent.find((card) => card.currency === currency)?.fromDate;
@@ -165,20 +180,18 @@ export async function findLineWarnings(
   tenantId: string,
   lines: readonly WrittenLine[],
   sent: readonly SentLine[],
+  day: string,
 ): Promise<string[]> {
   const priced = lines.filter((line) => line.exceptionPricing);
   if (priced.length === 0) return [];
-  const differences = await findDifferences(db, tenantId, { lineIds: priced.map(({ id }) => id) });
+  const lineIds = priced.map(({ id }) => id);
+  const differences = await findDifferences(db, tenantId, { lineIds }, day);
   const looked = priced.slice(0, linesMax);
-  const cards = await loadLineCards(
-    db,
-    tenantId,
-    looked.map(({ id }) => id),
-  );
+  const cards = await loadLineCards(db, tenantId, lineIds.slice(0, linesMax), day);
   const owners = looked.map(({ id, serviceId }) => ({
     serviceId,
     lineId: id,
-    cards: cards.get(id) ?? [],
+    cards: (cards.get(id) ?? []).map(presentRateCard),
   }));
   const [fromDate = ''] = [...cards.values()].flat().map((card) => card.fromDate);
   const firstDays = sent.flatMap(({ rateCards }, line) =>

@@ -1,7 +1,7 @@
 import { raw } from 'objection';
 import type { Knex } from 'knex';
 import type { Attribute } from '../../models/catalog/attribute.js';
-import { RateCard } from '../../models/catalog/rate-card.js';
+import { isNotOver, RateCard } from '../../models/catalog/rate-card.js';
 import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { inPortions } from '../../kernel/portions.js';
 import { findLogicProblems, type LogicProblem, type LogicToValidate } from '../../rating/index.js';
@@ -10,21 +10,23 @@ import { loadAttributes } from './attribute.js';
 /** The names that the formulas of a service may use. */
 export interface KnownNames {
   readonly attributes: readonly Attribute[];
-  /** The `attributeName`s on the rows of its current cards. */
+  /** The `attributeName`s on the rows of its current and coming cards. */
   readonly cardAttributeNames: readonly string[];
 }
 
-/** Loads what the formulas of a service may name. */
+/** Loads what the formulas of a service may name, on a day and later. */
 export async function loadKnownNames(
   db: Knex,
   tenantId: string,
   serviceId: string,
+  day: string,
 ): Promise<KnownNames> {
   const attributes = await loadAttributes(db, tenantId, { serviceId });
   const cards = RateCard.query(db)
     .forTenant(tenantId)
     .existing()
-    .where({ serviceId, isCurrent: true })
+    .where({ serviceId })
+    .whereRaw(isNotOver('rate_card'), [day])
     .select('rate_card.id');
   const conditions = await RateCardRow.query(db)
     .forTenant(tenantId)

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
 import { referenceData, type Currency } from '../../kernel/reference-data.js';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import { RateCard } from '../../models/catalog/rate-card.js';
 import type * as schema from '../../schemas/catalog/price-matrix.js';
 import type { Currency as CurrencySchema } from '../../schemas/reference/reference-data.js';
@@ -30,12 +31,12 @@ export function presentExceptionMatrix(id: string, card: RateCardDto): Exception
 
 /** The current list prices in a currency (its code). 404: no such service, or it has none. */
 export async function getPriceMatrix(
-  { db, tenantId }: Scope,
+  { db, tenantId, now }: Scope,
   serviceId: string,
   currency: string,
 ): Promise<PriceMatrixDto> {
   await requireService(db.read, tenantId, serviceId);
-  const card = await getRateCard(db.read, tenantId, { serviceId }, currency);
+  const card = await getRateCard(db.read, tenantId, { serviceId }, currency, utcDate(now()));
   return presentPriceMatrix(serviceId, card);
 }
 
@@ -48,9 +49,9 @@ export async function listPriceMatrixCurrencies(
   const cards = await RateCard.query(db.read)
     .forTenant(tenantId)
     .existing()
-    .where({ serviceId, isCurrent: true })
-    .orderBy('currency')
-    .select('currency');
+    .where({ serviceId })
+    .distinct('currency')
+    .orderBy('currency');
   return cards.map((card) => {
     const { id, code, name, symbol } = currencyOf(card.currency);
     return { id, code, name, symbol };
@@ -59,11 +60,12 @@ export async function listPriceMatrixCurrencies(
 
 /** The current exception prices in a currency (its code). 404: no such line, or it has none. */
 export async function getExceptionMatrix(
-  { db, tenantId }: Scope,
+  { db, tenantId, now }: Scope,
   contractServiceId: string,
   currency: string,
 ): Promise<ExceptionMatrixDto> {
   await requireLineAlone(db.read, tenantId, contractServiceId);
-  const card = await getRateCard(db.read, tenantId, { contractServiceId }, currency);
+  const owner = { contractServiceId };
+  const card = await getRateCard(db.read, tenantId, owner, currency, utcDate(now()));
   return presentExceptionMatrix(contractServiceId, card);
 }

@@ -2,9 +2,10 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import { problem, type Problem } from '../../kernel/problem.js';
 import { referenceData } from '../../kernel/reference-data.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
-import { RateCard } from '../../models/catalog/rate-card.js';
+import { ownersOf, RateCard } from '../../models/catalog/rate-card.js';
 import type { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { findPriceMethod, readStoredRates } from '../../rating/index.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -45,13 +46,13 @@ function presentRow(row: RateCardRow): RowDto {
 
 /** A version of a rate card whose rows are loaded. */
 export function presentRateCard(card: RateCard): RateCardDto {
-  const { currency, versionNo, isCurrent, fromDate, toDate } = card;
+  const { currency, versionNo, isInForce: isCurrent, fromDate, lastDay } = card;
   return {
     currency,
     versionNo,
     isCurrent,
     fromDate,
-    ...(toDate === null ? {} : { toDate }),
+    ...(lastDay === null ? {} : { toDate: lastDay }),
     rows: (card.rows ?? []).map(presentRow),
   };
 }
@@ -67,14 +68,9 @@ export function currencyOfPath(codeOrName: string): string {
   return currency.code;
 }
 
-function currentCards(db: Knex, tenantId: string, owner: CatalogOwner) {
-  return RateCard.query(db)
-    .forTenant(tenantId)
-    .existing()
-    .where({ ...owner, isCurrent: true })
-    .orderBy('currency')
-    .withGraphFetched('rows');
-}
+/** The cards of an owner that are in force on a day, one for each currency. */
+const cardsOn = (db: Knex, tenantId: string, owner: CatalogOwner, day: string) =>
+  RateCard.inForceOn(db, tenantId, day, ownersOf(owner)).withGraphFetched('rows');
 
 /** A row as it is answered, beside its rates and conditions. */
 const rowBytes = 600;
@@ -92,69 +88,68 @@ const cardWeight: RowWeight<RateCard> = {
 
 /** One page of the current cards, one for each currency. */
 export async function listCurrentRateCards(
-  db: Knex,
-  tenantId: string,
+  { db, tenantId, now }: Scope,
   owner: CatalogOwner,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  return listHeavyPage(currentCards(db, tenantId, owner), page, presentRateCard, cardWeight);
+  const cards = cardsOn(db.read, tenantId, owner, utcDate(now()));
+  return listHeavyPage(cards, page, presentRateCard, cardWeight);
 }
 
-/** The current cards of lines, by the line. */
+/** The cards of lines that are in force on a day, by the line. */
 export async function loadLineCards(
   db: Knex,
   tenantId: string,
   lineIds: readonly string[],
-): Promise<ReadonlyMap<string, readonly RateCardDto[]>> {
-  const cards = await RateCard.query(db)
-    .forTenant(tenantId)
-    .existing()
-    .where({ isCurrent: true })
-    .whereRaw('contract_service_id = any(?::uuid[])', [[...lineIds]])
-    .orderBy('currency')
-    .withGraphFetched('rows');
-  const byLine = new Map<string, RateCardDto[]>(lineIds.map((id) => [id, []]));
-  for (const card of cards) {
-    byLine.get(card.contractServiceId ?? '')?.push(presentRateCard(card));
-  }
+  day: string,
+): Promise<ReadonlyMap<string, readonly RateCard[]>> {
+  const owners = { contractServiceIds: lineIds };
+  const cards = await RateCard.inForceOn(db, tenantId, day, owners).withGraphFetched('rows');
+  const byLine = new Map<string, RateCard[]>(lineIds.map((id) => [id, []]));
+  for (const card of cards) byLine.get(card.contractServiceId ?? '')?.push(card);
   return byLine;
 }
 
-/** The current card of a currency (its code), with its rows. */
-export async function findCurrentCard(
+/** The card of a currency (its code) that is in force on a day, with its rows. */
+export async function findCardOn(
   db: Knex,
   tenantId: string,
   owner: CatalogOwner,
   currency: string,
+  day: string,
 ): Promise<RateCard | undefined> {
-  return currentCards(db, tenantId, owner).findOne({ currency });
+  return cardsOn(db, tenantId, owner, day).findOne({ currency });
 }
 
-/** The current card of a currency, by code or name. 404: there is none. */
+/** The card of a currency, by code or name, that is in force on a day. 404: there is none. */
 export async function getRateCard(
   db: Knex,
   tenantId: string,
   owner: CatalogOwner,
   currency: string,
+  day: string,
 ): Promise<RateCardDto> {
-  const card = await findCurrentCard(db, tenantId, owner, currencyOfPath(currency));
+  const card = await findCardOn(db, tenantId, owner, currencyOfPath(currency), day);
   if (!card) throw missingRateCard(currency);
   return presentRateCard(card);
 }
 
-/** One page of the versions of a currency's card, newest first. 404: there is no such card. */
+/**
+ * One page of the versions of a currency's card, the newest `fromDate` first. 404: there is no such
+ * card.
+ */
 export async function listRateCardVersions(
-  db: Knex,
-  tenantId: string,
+  { db, tenantId, now }: Scope,
   owner: CatalogOwner,
   currency: string,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  const versions = RateCard.query(db)
-    .forTenant(tenantId)
-    .existing()
-    .where({ ...owner, currency: currencyOfPath(currency) })
-    .orderBy('versionNo', 'desc')
+  const versions = RateCard.versionsOn(db.read, tenantId, utcDate(now()), ownersOf(owner))
+    .where({ currency: currencyOfPath(currency) })
+    .orderBy([
+      { column: 'fromDate', order: 'desc' },
+      { column: 'versionNo', order: 'desc' },
+    ])
     .withGraphFetched('rows');
   const listed = await listHeavyPage(versions, page, presentRateCard, cardWeight);
   if (listed.total === 0) throw missingRateCard(currency);
@@ -163,31 +158,31 @@ export async function listRateCardVersions(
 
 /** One page of a service's current cards. 404: there is no such service. */
 export async function listServiceRateCards(
-  { db, tenantId }: Scope,
+  scope: Scope,
   serviceId: string,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  await requireService(db.read, tenantId, serviceId);
-  return listCurrentRateCards(db.read, tenantId, { serviceId }, page);
+  await requireService(scope.db.read, scope.tenantId, serviceId);
+  return listCurrentRateCards(scope, { serviceId }, page);
 }
 
 /** A service's current card of a currency. 404: no such service or card. */
 export async function getServiceRateCard(
-  { db, tenantId }: Scope,
+  { db, tenantId, now }: Scope,
   serviceId: string,
   currency: string,
 ): Promise<RateCardDto> {
   await requireService(db.read, tenantId, serviceId);
-  return getRateCard(db.read, tenantId, { serviceId }, currency);
+  return getRateCard(db.read, tenantId, { serviceId }, currency, utcDate(now()));
 }
 
-/** One page of the versions of a service's card, newest first. 404: no such service or card. */
+/** One page of the versions of a service's card. 404: no such service or card. */
 export async function listServiceRateCardVersions(
-  { db, tenantId }: Scope,
+  scope: Scope,
   serviceId: string,
   currency: string,
   page: PageRequest,
 ): Promise<Listed<RateCardDto>> {
-  await requireService(db.read, tenantId, serviceId);
-  return listRateCardVersions(db.read, tenantId, { serviceId }, currency, page);
+  await requireService(scope.db.read, scope.tenantId, serviceId);
+  return listRateCardVersions(scope, { serviceId }, currency, page);
 }

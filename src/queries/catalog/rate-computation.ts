@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { Scope } from '../../kernel/scope.js';
+import { utcDate } from '../../kernel/time/date.js';
 import type { PricingLogic } from '../../models/catalog/pricing-logic.js';
 import type { LogicProblem } from '../../rating/index.js';
 import type * as schema from '../../schemas/catalog/rate-computation.js';
@@ -48,12 +49,12 @@ function presentFault({ step, position, message }: LogicProblem, logic: PricingL
  * valid when it was saved may use names removed since (docs/decisions/0031). 404: no such service.
  */
 export async function checkComputations(
-  { db, tenantId }: Scope,
+  { db, tenantId, now }: Scope,
   serviceId: string,
 ): Promise<ComputationCheckDto[]> {
   await requireService(db.read, tenantId, serviceId);
   const logics = await pricingLogicOf(db.read, tenantId, serviceId);
-  const known = await loadKnownNames(db.read, tenantId, serviceId);
+  const known = await loadKnownNames(db.read, tenantId, serviceId, utcDate(now()));
   const checks: ComputationCheckDto[] = [];
   for (const logic of logics) {
     const { id, name, seqNo } = logic;

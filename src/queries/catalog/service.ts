@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import type { Scope } from '../../kernel/scope.js';
 import type { Attribute } from '../../models/catalog/attribute.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
 import { Service } from '../../models/catalog/service.js';
 import type { AttributeKind } from '../../rating/index.js';
 import type { Listed } from '../../schemas/http/operation.js';
@@ -22,13 +23,13 @@ const presentServiceSummary = presenterOf(schema.ServiceSummary);
 const ofKind = (attributes: readonly Attribute[], kind: AttributeKind) =>
   attributes.filter((attribute) => attribute.kind === kind).map(presentAttribute);
 
-function presentService(service: Service): ServiceDto {
-  const { attributes = [], currentRateCards = [], pricingLogic = [] } = service;
+function presentService(service: Service, cards: readonly RateCard[]): ServiceDto {
+  const { attributes = [], pricingLogic = [] } = service;
   return {
     ...presentServiceSummary(service),
     priceableAttributes: ofKind(attributes, 'PRICEABLE'),
     inputAttributes: ofKind(attributes, 'INPUT'),
-    rateCards: currentRateCards.map(presentRateCard),
+    rateCards: cards.map(presentRateCard),
     pricingLogic: pricingLogic.map(presentPricingLogic),
   };
 }
@@ -45,13 +46,20 @@ export async function listServices(
   return { items: items.map(presentServiceSummary), total };
 }
 
-/** The whole service with the current card of each currency. 404: there is none. */
-export async function getService(db: Knex, tenantId: string, id: string): Promise<ServiceDto> {
+/** The whole service with the cards that are in force on a day. 404: there is none. */
+export async function getService(
+  db: Knex,
+  tenantId: string,
+  id: string,
+  day: string,
+): Promise<ServiceDto> {
   const service = await Service.query(db)
     .forTenant(tenantId)
     .existing()
     .findById(id)
-    .withGraphFetched('[attributes, currentRateCards.rows, pricingLogic]');
+    .withGraphFetched('[attributes, pricingLogic]');
   if (!service) throw missingService(id);
-  return presentService(service);
+  const owners = { serviceIds: [service.id] };
+  const cards = await RateCard.inForceOn(db, tenantId, day, owners).withGraphFetched('rows');
+  return presentService(service, cards);
 }

@@ -4,7 +4,13 @@ import { parseDecimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { ContractService } from '../../models/contracts/contract-service.js';
 import type * as schema from '../../schemas/contracts/contract-attachment.js';
-import { linesOf, missingLine, presentLine, presentLineHeader } from './contract-service.js';
+import {
+  linesOf,
+  missingLine,
+  presentLine,
+  presentLineHeader,
+  withCards,
+} from './contract-service.js';
 import { requireContract } from './require-contract.js';
 
 export type AttachmentDto = Static<typeof schema.Attachment>;
@@ -35,11 +41,11 @@ export async function getAttachment(
   db: Knex,
   tenantId: string,
   id: string,
+  day: string,
 ): Promise<AttachmentDto> {
-  const line = await linesOf(db, tenantId)
-    .findById(id)
-    .withGraphFetched('[attributes, currentRateCards.rows]');
+  const line = await linesOf(db, tenantId).findById(id).withGraphFetched('attributes');
   if (!line) throw missingLine(id);
+  await withCards(db, tenantId, [line], day);
   const { priceableAttributes, rateCards } = presentLine(line);
   return { ...presentHeader(line), priceableAttributes, rateCards };
 }

@@ -12,7 +12,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { presentLineAttribute } from '../catalog/attribute.js';
 import { listPage } from '../lists/listing.js';
-import { presentRateCard } from '../catalog/rate-card.js';
+import { loadLineCards, presentRateCard } from '../catalog/rate-card.js';
 import { requireContract } from './require-contract.js';
 
 export type ContractServiceDto = Static<typeof schema.ContractService>;
@@ -36,7 +36,7 @@ export const presentLineHeader = (line: ContractService): ContractServiceHeaderD
 
 /** A line with its collections, which are loaded. */
 export function presentLine(line: ContractService): ContractServiceDto {
-  const { attributes = [], currentRateCards = [] } = line;
+  const { attributes = [], cards = [] } = line;
   return {
     ...presentLineHeader(line),
     dimensionValues: line.dimensionValues as ContractServiceDto['dimensionValues'],
@@ -44,7 +44,7 @@ export function presentLine(line: ContractService): ContractServiceDto {
     priceableAttributes: attributes
       .filter(({ kind }) => kind === 'PRICEABLE')
       .map(presentLineAttribute),
-    rateCards: currentRateCards.map(presentRateCard),
+    rateCards: cards.map(presentRateCard),
   };
 }
 
@@ -52,23 +52,19 @@ export function presentLine(line: ContractService): ContractServiceDto {
 export const missingLine = (id: string): Problem =>
   problem.notFound(`There is no contract service '${id}'.`);
 
-const currentCardOf = (db: Knex, tenantId: string) =>
+const cardOf = (db: Knex, tenantId: string) =>
   RateCard.query(db)
     .forTenant(tenantId)
     .existing()
-    .where({ isCurrent: true })
     .where('rate_card.contractServiceId', ref('contract_service.id'))
     .select('rate_card.id');
 
-/** Lines that exist, each with whether it has a current exception card, oldest first. */
+/** Lines that exist, each with whether it has an exception card, oldest first. */
 export function linesOf(db: Knex, tenantId: string) {
   return ContractService.query(db)
     .forTenant(tenantId)
     .existing()
-    .select(
-      'contract_service.*',
-      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
-    )
+    .select('contract_service.*', raw('exists ?', cardOf(db, tenantId)).as('exceptionPricing'))
     .orderBy('contract_service.id');
 }
 
@@ -77,10 +73,7 @@ const lineHeadersOf = (db: Knex, tenantId: string, contractId: string) =>
   linesOf(db, tenantId)
     .where({ contractId })
     .clearSelect()
-    .select(
-      ...lineHeaderColumns,
-      raw('exists ?', currentCardOf(db, tenantId)).as('exceptionPricing'),
-    );
+    .select(...lineHeaderColumns, raw('exists ?', cardOf(db, tenantId)).as('exceptionPricing'));
 
 const lineHeaderColumns = [
   'id',
@@ -116,17 +109,35 @@ export async function getLineHeader(
   return presentLineHeader(line);
 }
 
-/** The whole line, by id and, when it is given, by contract. 404: there is none. */
+/** Gives lines their exception cards that are in force on a day, and answers with them. */
+export async function withCards(
+  db: Knex,
+  tenantId: string,
+  lines: readonly ContractService[],
+  day: string,
+): Promise<readonly ContractService[]> {
+  const ids = lines.map(({ id }) => id);
+  const cards = await loadLineCards(db, tenantId, ids, day);
+  for (const line of lines) line.cards = cards.get(line.id) ?? [];
+  return lines;
+}
+
+/**
+ * The whole line with the cards that are in force on a day, by id and, when it is given, by
+ * contract. 404: there is none.
+ */
 export async function getLine(
   db: Knex,
   tenantId: string,
   id: string,
+  day: string,
   contractId?: string,
 ): Promise<ContractServiceDto> {
   const line = await linesOf(db, tenantId)
     .findOne({ 'contract_service.id': id, ...defined({ contractId }) })
-    .withGraphFetched('[attributes, currentRateCards.rows]');
+    .withGraphFetched('attributes');
   if (!line) throw missingLine(id);
+  await withCards(db, tenantId, [line], day);
   return presentLine(line);
 }
 

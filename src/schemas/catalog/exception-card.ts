@@ -2,11 +2,20 @@ import { Type } from 'typebox';
 import { examples } from '../http/examples.js';
 import { external, operation, reply } from '../http/operation.js';
 import { pageQuery } from '../http/paging.js';
-import { RateCard, RateCardWrite } from './rate-card.js';
+import {
+  RateCard,
+  RateCardVersion,
+  RateCardVersionWrite,
+  RateCardWrite,
+  versionDetails,
+} from './rate-card.js';
 
 const tag = 'Contract services';
 const collection = external('/contracts/{contractId}/services/{contractServiceId}/rate-cards');
 const item = external('/contracts/{contractId}/services/{contractServiceId}/rate-cards/{currency}');
+const versions = external(
+  '/contracts/{contractId}/services/{contractServiceId}/rate-cards/{currency}/versions',
+);
 
 /** The prices of a line of its own; where it has none, the catalog's hold (spec/rating.md R15). */
 export const exceptionCardOperations = {
@@ -35,15 +44,39 @@ export const exceptionCardOperations = {
   listVersions: operation({
     id: 'listExceptionCardVersions',
     method: 'GET',
-    path: external(
-      '/contracts/{contractId}/services/{contractServiceId}/rate-cards/{currency}/versions',
-    ),
+    path: versions,
     tag,
-    summary: 'List the versions of an exception card, newest first',
+    summary: 'List the versions of an exception card, newest fromDate first',
     query: Type.Object(pageQuery),
     details: 'Usage is priced by the version that was in force on its day.',
     success: reply.page(RateCard),
     errors: [400, 404],
+  }),
+  createVersion: operation({
+    id: 'createExceptionCardVersion',
+    method: 'POST',
+    path: versions,
+    isAddition: true,
+    tag,
+    summary: 'Make a version of an exception card that begins on a day, past, today or to come',
+    body: RateCardVersionWrite,
+    example: examples.rateCardVersion,
+    details: versionDetails,
+    success: reply.created(RateCardVersion),
+    errors: [400, 404, 409],
+  }),
+  deleteVersion: operation({
+    id: 'deleteExceptionCardVersion',
+    method: 'DELETE',
+    path: external(
+      '/contracts/{contractId}/services/{contractServiceId}/rate-cards/{currency}/versions/{versionNo}',
+    ),
+    isAddition: true,
+    tag,
+    summary: 'Remove a version of an exception card that is not in force yet',
+    details: '409 once its first day has come: a version then stays as it is.',
+    success: reply.empty(),
+    errors: [404, 409],
   }),
   create: operation({
     id: 'createExceptionCard',

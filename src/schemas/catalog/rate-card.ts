@@ -108,14 +108,26 @@ export const RateCardWrite = writeBody(
     }),
     fromDate: optional(
       DateText(
-        'In a PUT that of the stored version, or left out: a PUT does not change when prices begin. ' +
-          'Else without effect.',
+        'In a PUT that of the version in force, or left out: a PUT does not change when prices begin, ' +
+          'a POST to .../versions does. Else without effect.',
       ),
     ),
   },
-  { description: 'The prices in one currency.', ignore: ['warnings'] },
+  { description: 'The prices in one currency.', ignore: ['warnings', 'affectedEvents'] },
 );
 export type RateCardWrite = Static<typeof RateCardWrite>;
+
+/** A card that begins on a day of its own (spec/beyond.md R60). */
+export const RateCardVersionWrite = writeBody(
+  {
+    ...RateCardWrite.properties,
+    fromDate: DateText('First day of the version: past, today or to come, and taken by no other.'),
+  },
+  {
+    description: 'The prices in one currency from a day on.',
+    ignore: ['warnings', 'affectedEvents'],
+  },
+);
 
 const RowResponseKeys = {
   id: Uuid('Id of the row.'),
@@ -155,10 +167,12 @@ export const RateCardRow = oneOfBy(
 export const RateCard = Type.Object(
   {
     currency: Type.String({ description: 'ISO code of its currency.' }),
-    versionNo: Type.Integer({ description: 'Version, counted from 1 without gaps.' }),
-    isCurrent: Type.Boolean({ description: 'Whether it is the current version.' }),
-    fromDate: DateText('First day of the version.'),
-    toDate: Type.Optional(DateText('Last day of a superseded version.')),
+    versionNo: Type.Integer({ description: 'Version, in the order in which they were made.' }),
+    isCurrent: Type.Boolean({ description: 'Whether it is in force today.' }),
+    fromDate: DateText(
+      'First day of the version; the earliest one holds for all days before, too.',
+    ),
+    toDate: Type.Optional(DateText('Last day of a version that another one follows.')),
     rows: Type.Array(RateCardRow, { description: 'Its rows.' }),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
@@ -169,9 +183,29 @@ export const RateCard = Type.Object(
   { description: 'One version of the prices in one currency.' },
 );
 
+export const RateCardVersion = Type.Object(
+  {
+    ...RateCard.properties,
+    affectedEvents: nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Rated events that this version would price if they were rated again, which nothing does ' +
+          'by itself. Null: too many to be counted while you wait.',
+      }),
+    ),
+  },
+  { description: 'A version that was made, and the usage that it touches.' },
+);
+
 const tag = 'Services';
 const collection = external('/services/{serviceId}/rate-cards');
 const item = external('/services/{serviceId}/rate-cards/{currency}');
+const versions = external('/services/{serviceId}/rate-cards/{currency}/versions');
+
+export const versionDetails =
+  'From that day on it prices usage, simulations and billing runs, until the day of the next ' +
+  'version. What was rated stays as it is. 409 when a version begins on that day.';
 
 export const rateCardOperations = {
   list: operation({
@@ -199,13 +233,37 @@ export const rateCardOperations = {
   listVersions: operation({
     id: 'listRateCardVersions',
     method: 'GET',
-    path: external('/services/{serviceId}/rate-cards/{currency}/versions'),
+    path: versions,
     tag,
-    summary: 'List the versions of a rate card, newest first',
+    summary: 'List the versions of a rate card, newest fromDate first',
     query: Type.Object(pageQuery),
     details: 'Usage is priced by the version that was in force on its day.',
     success: reply.page(RateCard),
     errors: [400, 404],
+  }),
+  createVersion: operation({
+    id: 'createRateCardVersion',
+    method: 'POST',
+    path: versions,
+    isAddition: true,
+    tag,
+    summary: 'Make a version of a rate card that begins on a day, past, today or to come',
+    body: RateCardVersionWrite,
+    example: examples.rateCardVersion,
+    details: versionDetails,
+    success: reply.created(RateCardVersion),
+    errors: [400, 404, 409],
+  }),
+  deleteVersion: operation({
+    id: 'deleteRateCardVersion',
+    method: 'DELETE',
+    path: external('/services/{serviceId}/rate-cards/{currency}/versions/{versionNo}'),
+    isAddition: true,
+    tag,
+    summary: 'Remove a version of a rate card that is not in force yet',
+    details: '409 once its first day has come: a version then stays as it is.',
+    success: reply.empty(),
+    errors: [404, 409],
   }),
   create: operation({
     id: 'createRateCard',

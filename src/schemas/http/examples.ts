@@ -9,6 +9,7 @@ export const exampleIds = {
   payment: '01939c6e-7a00-7000-8000-000000000004',
   line: '01939c6e-7a00-7000-8000-000000000005',
   invoice: '01939c6e-7a00-7000-8000-000000000006',
+  item: '01939c6e-7a00-7000-8000-000000000007',
 };
 const ids = exampleIds;
 
@@ -41,6 +42,8 @@ const rateCard = {
     { label: 'Fallback', priceDimName: 'API calls', priceMethod: 'QUANTITY', unitRate: 0.03 },
   ],
 };
+
+const rateCardVersion = { ...rateCard, fromDate: '2040-01-01' };
 
 const pricingLogic = {
   name: 'Usage charge',
@@ -97,6 +100,7 @@ export const examples = {
   attribute,
   attributeUpdate: { label: 'Calls of the API' },
   rateCard,
+  rateCardVersion,
   pricingLogic,
   pricingLogicUpdate: { name: 'Charge for usage' },
   service: {

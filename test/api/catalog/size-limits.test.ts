@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { dayFromToday } from '../../support/billing/catalog.js';
 import { external } from '../../support/servers/instance.js';
 import { asOwner } from '../../support/servers/rows.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
@@ -81,7 +82,8 @@ describe('how much may belong together', () => {
          select $1, gen_random_uuid(), card.id, n, attribute.id, 'a', repeat('x', 4000), 'Charge',
            'NO_PRICE', '{}', '[]'
          from generate_series(2, $3::int) as n, rate_card as card, attribute
-         where card.service_id = $2 and card.currency = 'USD' and attribute.service_id = $2`,
+         where card.service_id = $2 and card.currency = 'USD' and card.version_no = 1
+           and attribute.service_id = $2`,
         id,
         count,
       );
@@ -89,9 +91,14 @@ describe('how much may belong together', () => {
     await addRows(3_900);
     await expectConflict(cards, { currency: 'EUR', rows }, 'at most 16 MiB');
     await fill(
-      'update rate_card set is_current = false where service_id = $2 and tenant_id = $1',
+      `update rate_card set from_date = '2026-01-01' where service_id = $2 and tenant_id = $1`,
       id,
     );
+    // What takes the place of the large one today, it has to be: one to come leaves it there.
+    const version = { currency: 'USD', rows, fromDate: dayFromToday(1) };
+    await expectConflict(`${cards}/USD/versions`, version, 'at most 16 MiB');
+    const today = { ...version, fromDate: dayFromToday(0) };
+    await tenant.post(`${cards}/USD/versions`, today).expect(201);
     await tenant.post(cards, { currency: 'EUR', rows }).expect(201);
     for (let n = 0; n < 3; n += 1) await addRows(3_900);
     await expectConflict(cards, { currency: 'GBP', rows }, 'at most 64 MiB');

@@ -1,3 +1,4 @@
+import { newId } from '../../../src/kernel/id.js';
 import { randomUUID } from 'node:crypto';
 import { addMcpClient } from '../../../src/access/oauth/mcp-clients.js';
 import { exampleIds, examples } from '../../../src/schemas/http/examples.js';
@@ -26,7 +27,15 @@ export interface World extends Places {
 }
 
 /** Path parameters whose values all tenants share. */
-export const sharedParams = new Set(['currency', 'name', 'flowId', 'workflowId', 'jti', 'kind']);
+export const sharedParams = new Set([
+  'currency',
+  'name',
+  'flowId',
+  'workflowId',
+  'jti',
+  'kind',
+  'versionNo',
+]);
 
 const isDeclared = (id: string): boolean => declaredOperations.some((one) => one.id === id);
 
@@ -78,6 +87,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     currency: 'USD',
     kind: 'rated-transactions',
     name: 'netTerm',
+    versionNo: '1',
     // Tokens are not stored: an id of one is whosever it is.
     jti: '01939c6e-7a00-4000-8000-00000000beef',
   };
@@ -112,6 +122,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addExecution(tenant, params, references);
   const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
   params['walletId'] = wallet.id;
+  const itemId = newId();
+  references['itemId'] = itemId;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
     invoice: {
       accountId: account.id,
@@ -120,7 +132,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
       balance: '5',
       currency: payment.currency,
     },
-    items: [{ description: `API calls ${tenant.id}`, amount: '5', balance: '5' }],
+    items: [{ id: itemId, description: `API calls ${tenant.id}`, amount: '5', balance: '5' }],
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
   references['invoiceId'] = params['invoiceId'];

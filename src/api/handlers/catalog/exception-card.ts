@@ -1,6 +1,8 @@
 import {
   createExceptionCard,
+  createExceptionCardVersion,
   deleteExceptionCard,
+  deleteExceptionCardVersion,
   putExceptionCard,
 } from '../../../commands/catalog/exception-card.js';
 import {
@@ -19,6 +21,10 @@ export const exceptionCardHandlers: Handlers<Operations['exceptionCard']> = {
     getExceptionCard(scope, contractId, contractServiceId, currency),
   listVersions: ({ params: { contractId, contractServiceId, currency }, query }, scope) =>
     listExceptionCardVersions(scope, contractId, contractServiceId, currency, pageRequest(query)),
+  createVersion: ({ params, body }, scope) =>
+    createExceptionCardVersion(scope, params, params.currency, body),
+  deleteVersion: ({ params }, scope) =>
+    deleteExceptionCardVersion(scope, params, params.currency, params.versionNo),
   create: ({ params, body }, scope) => createExceptionCard(scope, params, body),
   replace: ({ params, body }, scope) => putExceptionCard(scope, params, params.currency, body),
   delete: ({ params }, scope) => deleteExceptionCard(scope, params, params.currency),

@@ -4,6 +4,10 @@ import {
   putServiceRateCard,
 } from '../../../commands/catalog/rate-card.js';
 import {
+  createServiceCardVersion,
+  deleteServiceCardVersion,
+} from '../../../commands/catalog/rate-card-version.js';
+import {
   getServiceRateCard,
   listServiceRateCards,
   listServiceRateCardVersions,
@@ -18,6 +22,10 @@ export const rateCardHandlers: Handlers<Operations['rateCard']> = {
   get: ({ params }, scope) => getServiceRateCard(scope, params.serviceId, params.currency),
   listVersions: ({ params, query }, scope) =>
     listServiceRateCardVersions(scope, params.serviceId, params.currency, pageRequest(query)),
+  createVersion: ({ params, body }, scope) =>
+    createServiceCardVersion(scope, params.serviceId, params.currency, body),
+  deleteVersion: ({ params: { serviceId, currency, versionNo } }, scope) =>
+    deleteServiceCardVersion(scope, serviceId, currency, versionNo),
   create: ({ params, body }, scope) => createServiceRateCard(scope, params.serviceId, body),
   replace: ({ params, body }, scope) =>
     putServiceRateCard(scope, params.serviceId, params.currency, body),

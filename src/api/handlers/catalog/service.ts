@@ -1,3 +1,4 @@
+import { utcDate } from '../../../kernel/time/date.js';
 import { createService, deleteService, updateService } from '../../../commands/catalog/service.js';
 import { getService, listServices } from '../../../queries/catalog/service.js';
 import type { Operations } from '../../../schemas/index.js';
@@ -6,7 +7,8 @@ import type { Handlers } from '../../mount.js';
 
 export const serviceHandlers: Handlers<Operations['service']> = {
   list: ({ query }, scope) => listServices(scope, pageRequest(query), query.q),
-  get: ({ params }, scope) => getService(scope.db.read, scope.tenantId, params.serviceId),
+  get: ({ params }, { db, tenantId, now }) =>
+    getService(db.read, tenantId, params.serviceId, utcDate(now())),
   create: ({ body }, scope) => createService(scope, body),
   update: ({ params, body }, scope) => updateService(scope, params.serviceId, body),
   delete: ({ params }, scope) => deleteService(scope, params.serviceId),

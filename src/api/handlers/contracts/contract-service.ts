@@ -1,3 +1,4 @@
+import { utcDate } from '../../../kernel/time/date.js';
 import {
   createContractService,
   deleteContractService,
@@ -13,9 +14,10 @@ import type { Handlers } from '../../mount.js';
 export const contractServiceHandlers: Handlers<Operations['contractService']> = {
   list: ({ params, query }, scope) =>
     listContractServices(scope, params.contractId, pageRequest(query)),
-  get: ({ params }, { db, tenantId }) =>
-    getLine(db.read, tenantId, params.contractServiceId, params.contractId),
-  getAlone: ({ params }, { db, tenantId }) => getLine(db.read, tenantId, params.contractServiceId),
+  get: ({ params: { contractId, contractServiceId } }, { db, tenantId, now }) =>
+    getLine(db.read, tenantId, contractServiceId, utcDate(now()), contractId),
+  getAlone: ({ params }, { db, tenantId, now }) =>
+    getLine(db.read, tenantId, params.contractServiceId, utcDate(now())),
   create: ({ params, body }, scope) => createContractService(scope, params.contractId, body),
   update: ({ params, body }, scope) => updateContractService(scope, params, body),
   updateAlone: ({ params, body }, scope) => updateContractService(scope, params, body),
