@@ -2,6 +2,7 @@ import type { Platform } from '../process/platform.js';
 import { accountActivities } from './accounts/account.js';
 import { billingRunActivities } from './billing/billing-run.js';
 import { contractActivities } from './contracts/contract.js';
+import { creditNoteActivities } from './billing/credit-note.js';
 import { flowBatchActivities } from './flows/flow-batch.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
@@ -31,6 +32,7 @@ export function createActivities(
     ...executionActivities(platform),
     ...billingRunActivities(platform),
     ...invoicePdfActivities(platform),
+    ...creditNoteActivities(platform),
     ...usageAuditActivities(platform),
     ...signingActivities(platform),
   };

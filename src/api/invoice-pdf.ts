@@ -7,7 +7,7 @@ import type { StoredFile } from '../schemas/http/operation.js';
 
 /**
  * The PDF of an invoice as it is now: one that was voided shows it, in a copy that is made when it is
- * first asked for (docs/decisions/0158). 404: there is no such invoice, or no PDF of it yet.
+ * first asked for (docs/decisions/0158), as is that of a credit note against an invoice (0374). 404: there is no such invoice, or no PDF of it yet.
  */
 export async function invoicePdf(
   scope: Scope,

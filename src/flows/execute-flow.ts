@@ -9,6 +9,7 @@ import { flowBody } from '../schemas/flows/flow.js';
 import { validate } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing-run.js';
+import { creditNote } from './credit-note.js';
 import { checkRoles } from '../schemas/http/operation.js';
 import type { KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
@@ -57,8 +58,13 @@ async function startOf(
   idempotencyKey: string | null,
 ): Promise<FlowStart> {
   if (!('flow' in known)) {
-    if (known.workflow !== 'runBilling') {
+    if (known.workflow === 'auditUsage') {
       return usageAudit(validate(known.data, data), scope.now(), idempotencyKey);
+    }
+    if (known.workflow === 'creditInvoice') {
+      const credited = validate(known.data, data);
+      await resolveNaturalKeys(scope, known.data, credited);
+      return creditNote(credited, idempotencyKey);
     }
     const asked = validate(known.data, data);
     await resolveNaturalKeys(scope, known.data, asked);

@@ -82,6 +82,8 @@ export interface PdfInvoice {
   readonly title: string;
   readonly invoiceNo: string;
   readonly isCredit: boolean;
+  /** Of a credit note against an invoice: the number of that, and why it was credited. */
+  readonly credited: { readonly invoiceNo: string; readonly reason: string } | null;
   readonly isVoid: boolean;
   readonly invoiceDate: string;
   readonly dueDate: string | null;

@@ -18,6 +18,7 @@ import * as flow from './flows/flow.js';
 import * as flowBatch from './flows/flow-batch.js';
 import { flowBatchOperations, flowBodies, flowOperations } from './flows/index.js';
 import * as ingestion from './usage/ingestion.js';
+import * as creditNote from './billing/credit-note.js';
 import * as invoice from './billing/invoice.js';
 import * as invoiceExplanation from './billing/invoice-explanation.js';
 import * as invoiceItem from './billing/invoice-item.js';
@@ -104,6 +105,7 @@ export const modules: readonly object[] = [
   envelope,
   execution,
   wallet,
+  creditNote,
   invoice,
   invoiceExplanation,
   invoiceItem,

@@ -3,6 +3,7 @@ export * from './account.js';
 export { runBilling } from './billing-run.js';
 export { scheduleBilling } from './billing-schedule.js';
 export * from './contract.js';
+export { creditInvoice } from './credit-note.js';
 export { runFlowBatch } from './flow-batch.js';
 export * from './payment.js';
 export * from './service.js';

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { flowList } from '../../src/schemas/flows/index.js';
 import { tellFigures } from '../start/outcome.js';
 import { prepareRecords, rowsOf, starts } from '../support/billing/flow-starts.js';
+import { storeInvoice } from '../support/billing/invoices.js';
 import { external } from '../support/servers/instance.js';
 import { afterEachActivity } from '../support/servers/activities.js';
 import { asOwner } from '../support/servers/rows.js';
@@ -42,6 +43,28 @@ describe('flows, when the n-th step fails after its commit', () => {
       tellFigures({ 'steps failed after their commit': count });
     }).timeout(120_000);
   }
+
+  // spec/flows.md R31
+  it('a credit of an invoice leaves the same rows', async () => {
+    const run = async (nth: number) => {
+      const tenant = await instance.tenant();
+      const { account: accountId } = await prepareRecords(tenant);
+      const id = await storeInvoice(tenant.scope, {
+        invoice: { accountId, invoiceNo: 'INV-1', amount: '10', taxAmount: '2', balance: '12' },
+        items: [{ amount: '10', tax: '2', balance: '12' }],
+      });
+      steps = 0;
+      failing = nth;
+      const path = `/v1/invoices/${id}/credit-notes`;
+      const { body } = await tenant.post(path, { reason: 'The wrong price.' }).expect(201);
+      failing = 0;
+      expect(body).to.include({ invoiceNo: 'CN-000001', total: 12 });
+      return rowsOf(tenant.id, instance.databaseUrl);
+    };
+    const expected = await run(0);
+    expect(steps).to.equal(1);
+    expect(await run(1)).to.deep.equal(expected);
+  });
 
   // spec/flows.md R31
   it('a batch leaves the same rows', async () => {

@@ -59,6 +59,7 @@ const operators = [
   'PUT /v1/mobjects/{mobjectId}/mdata/{mdataId}',
   'DELETE /v1/mobjects/{mobjectId}/mdata/{mdataId}',
   'POST /v1/invoices/{invoiceId}/void',
+  'POST /v1/invoices/{invoiceId}/credit-notes',
   'POST /v1/usage-events/{id}/retry',
   'POST /v1/usage-events/retry',
 ];

@@ -134,6 +134,7 @@ describe('the MCP server', () => {
     expect(hints('getUsageEvent')).to.deep.equal([true, undefined]);
     expect(hints('simulateUsage')).to.deep.equal([true, undefined]);
     expect(hints('runCreateAccount')).to.deep.equal([undefined, false]);
+    expect(hints('createCreditNote')).to.deep.equal([undefined, false]);
     expect(hints('runEditAccount')).to.deep.equal([undefined, true]);
     expect(hints('runDeletePayment')).to.deep.equal([undefined, true]);
     for (const { name, description, inputSchema } of listed) {
@@ -169,7 +170,13 @@ describe('the MCP server', () => {
       const run = await list('?tools=run');
       expect(run.every((name) => name.startsWith('run'))).to.equal(true);
       expect(await list('?tools=read,run')).to.deep.equal([...read, ...run]);
-      expect(await list('?tools=all')).to.deep.equal([...read, ...run]);
+      const change = await list('?tools=change');
+      expect(change).to.have.members([
+        'createRateCardVersion',
+        'createExceptionCardVersion',
+        'createCreditNote',
+      ]);
+      expect(await list('?tools=all')).to.deep.equal([...read, ...run, ...change]);
       const query = '?tools=read';
       const answer = await send(tenant.token, calling('runDeleteAccount', start), { query });
       expect(JSON.parse(answer.text)).to.have.nested.property('error.code', -32602);

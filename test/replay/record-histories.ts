@@ -131,6 +131,15 @@ await billingRun('billing-run-dry', {
   dryRun: true,
 });
 
+/** A credit of one of its invoices. */
+const { body: posted } = await tenant.get(`${external}/invoices?size=1`).expect(200);
+failuresLeft = 4;
+const credit = { invoiceId: posted.data.content[0].Id as string, reason: 'The wrong price.' };
+const credited = await tenant
+  .post('/v1/workflows/credit-invoice/execute', { data: credit })
+  .expect(200);
+await record('credit-invoice', await workflowIdOf(tenant, credited.body.executionId));
+
 /** An audit that waited for its database, and one by its schedule. */
 failuresLeft = 5;
 const audited = await tenant

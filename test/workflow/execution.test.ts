@@ -71,10 +71,11 @@ describe('workflows and their executions', () => {
       'payment-save',
       'service-clone',
       'billing-run',
+      'credit-invoice',
       'audit-usage',
     ]);
-    // All flows, billing-run and audit-usage.
-    expect(body.pagination.total).to.equal(flowList.length + 2);
+    // All flows, billing-run, credit-invoice and audit-usage.
+    expect(body.pagination.total).to.equal(flowList.length + 3);
     const byName = await tenant.get(`${workflows}/payment-save`).expect(200);
     expect(byName.body.dataSchema.required).to.include('payment_reference');
     const byId = await tenant.get(`${workflows}/${byName.body.id as string}`).expect(200);

@@ -181,7 +181,7 @@ const creditTerms = 'Credited to the account; nothing is to be paid.';
 
 function settlementOf(invoice: PdfInvoice): string {
   const { currency, taxes, amount, taxAmount, total, dueDate, periodStart, periodEnd } = invoice;
-  const { paid, due, isCredit } = invoice;
+  const { paid, due, isCredit, credited } = invoice;
   return group(
     'ApplicableHeaderTradeSettlement',
     ram('InvoiceCurrencyCode', currency),
@@ -209,5 +209,7 @@ function settlementOf(invoice: PdfInvoice): string {
       new Decimal(paid).isZero() ? '' : ram('TotalPrepaidAmount', plain(paid)),
       ram('DuePayableAmount', plain(isCredit ? total : due)),
     ),
+    // BT-25: the invoice that a credit note is against.
+    referenceOf('InvoiceReferencedDocument', credited?.invoiceNo ?? null),
   );
 }

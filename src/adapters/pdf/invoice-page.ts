@@ -18,7 +18,7 @@ export function drawInvoice(doc: PdfDocument, invoice: PdfInvoice): void {
   drawItems(sheet, invoice, formats, height);
   if (sheet.y + height > page.bottom) sheet.addPage();
   else sheet.y += spaceAbove;
-  drawPayment(sheet, payment);
+  drawWords(sheet, invoice.credited ? 'Reason' : 'How to pay', payment);
   drawTotals(sheet, totals);
   drawUsage(sheet, invoice, formats);
   drawFooters(sheet, invoice);
@@ -50,12 +50,13 @@ const gap = 18;
 function drawParties(sheet: Sheet, invoice: PdfInvoice): void {
   const { buyer, seller, invoiceDate, dueDate, periodStart, periodEnd, currency, isCredit } =
     invoice;
-  const { contractNumber, poNumber } = invoice;
+  const { contractNumber, poNumber, credited } = invoice;
   const facts: (readonly [string, string])[] = [['Date', invoiceDate]];
   if (dueDate !== null) facts.push(['Due date', dueDate]);
   if (periodStart !== null && periodEnd !== null) {
     facts.push(['Period', `${periodStart} to ${periodEnd}`]);
   }
+  if (credited !== null) facts.push(['Credit of', credited.invoiceNo]);
   if (contractNumber !== null) facts.push(['Contract', contractNumber]);
   if (poNumber !== null) facts.push(['Your order', poNumber]);
   facts.push(['Currency', currency]);
@@ -144,11 +145,15 @@ function drawTotals(sheet: Sheet, lines: readonly TotalLine[]): void {
 /** Beside the totals. */
 const paymentWidth = 236;
 
-/** How to pay: the account, what to name with it, and the words of the seller. */
+/**
+ * How to pay: the account, what to name with it, and the words of the seller. Of a credit note against
+ * an invoice, why it was credited.
+ */
 function paymentLines(
   { type }: Sheet,
-  { payment, invoiceNo, dueDate }: PdfInvoice,
+  { payment, invoiceNo, dueDate, credited }: PdfInvoice,
 ): readonly string[] {
+  if (credited) return type.linesOf(type.shown(credited.reason), styles.normal, paymentWidth);
   if (payment === null) return [];
   const { text, iban, bic } = payment;
   const lines = [
@@ -165,9 +170,9 @@ const paymentHeight = (lines: readonly string[]): number =>
     ? 0
     : spaceAbove + lineHeight(styles.label) + 3 + lines.length * lineHeight(styles.normal);
 
-function drawPayment(sheet: Sheet, lines: readonly string[]): void {
+function drawWords(sheet: Sheet, label: string, lines: readonly string[]): void {
   if (lines.length === 0) return;
-  sheet.type.draw('How to pay', styles.label, page.left, baseline(sheet.y, styles.label));
+  sheet.type.draw(label, styles.label, page.left, baseline(sheet.y, styles.label));
   let y = sheet.y + lineHeight(styles.label) + 3;
   for (const line of lines) {
     sheet.type.draw(line, styles.normal, page.left, baseline(y, styles.normal));

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { ZERO } from '../../kernel/numbers/money.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
@@ -116,7 +117,10 @@ export function presentBilledInvoice(
     approvalStatus: invoice.invoiceNo === null ? 'Draft' : 'Approved',
     dueStatus: dueStatusOf(row, row.invoiceDate),
     contractId: row.contractId,
+    creditedAmount: ZERO,
+    creditedInvoiceId: null,
     voidReason: null,
+    creditReason: null,
     invoiceFileName: null,
     nextItemOffset: next,
     items: page.map((item) => {
@@ -141,6 +145,8 @@ export function presentBilledInvoice(
         serviceCode,
         currency,
         unit: item.unit,
+        creditedAmount: ZERO,
+        creditedItemId: null,
         proration: item.proration,
         tiers: item.tiers.map(presentTier),
       };

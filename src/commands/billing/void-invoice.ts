@@ -1,22 +1,24 @@
-import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
+import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { Account } from '../../models/accounts/account.js';
+import { CreditNote } from '../../models/billing/credit-note.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
-import { Payment } from '../../models/payments/payment.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
+import { lockPaymentsOf } from '../payments/lock-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
 
 /**
  * Voids a posted invoice (docs/decisions/0106): it keeps its number and its amounts, and nothing is
  * owed on it. The next run bills its charges again. Its payments are applied to other open
- * invoices, and the rest to the invoices of that run.
- * 404: there is none. 409: it is void already.
+ * invoices, and the rest to the invoices of that run. A credit note against an invoice that becomes
+ * void is owed again there (docs/decisions/0374).
+ * 404: there is none. 409: it is void already, or has credit notes.
  */
 export async function voidInvoice(scope: Scope, id: string, reason: string | null) {
   const { tenantId } = scope;
@@ -32,6 +34,11 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     if (!invoice) throw missingInvoice(id);
     if (invoice.invoiceStatus === 'Void') {
       throw problem.conflict(`The invoice '${invoice.invoiceNo}' is void already.`);
+    }
+    if (!new Decimal(invoice.creditedAmount).isZero()) {
+      throw problem.conflict(
+        `The invoice '${invoice.invoiceNo}' has credit notes: void them first.`,
+      );
     }
     await PaymentApplication.release(trx, tenantId, id);
     const voidedAt = scope.now();
@@ -52,22 +59,12 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .where({ invoiceId: id })
       .patch({ voidedAt });
     await releaseUsage(trx, tenantId, id);
+    if (invoice.creditedInvoiceId !== null) {
+      await CreditNote.giveBack(trx, tenantId, id);
+      await PaymentApplication.follow(trx, tenantId, [invoice.creditedInvoiceId]);
+    }
     await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
     await applyFreedPayments(scope, trx, [found.accountId]);
   });
   return getInvoice(scope, id);
-}
-
-/** Holds the payments of an invoice until the transaction ends. */
-async function lockPaymentsOf(trx: Knex.Transaction, tenantId: string, id: string): Promise<void> {
-  const paying = PaymentApplication.query(trx)
-    .forTenant(tenantId)
-    .where({ invoiceId: id })
-    .select('paymentId');
-  await Payment.query(trx)
-    .forTenant(tenantId)
-    .whereIn('id', paying)
-    .orderBy('id')
-    .select('id')
-    .forUpdate();
 }

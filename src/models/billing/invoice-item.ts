@@ -25,5 +25,7 @@ export class InvoiceItem extends TenantModel {
   declare taxCode: string | null;
   /** Percent. */
   declare taxRate: string | null;
+  /** What notes have credited of the tax. */
+  declare creditedTax: string;
   declare createdAt: Date;
 }

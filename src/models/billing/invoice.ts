@@ -30,6 +30,8 @@ export class Invoice extends TenantModel {
   declare overdueAt: Date | null;
   declare voidedAt: Date | null;
   declare voidReason: string | null;
+  /** Of a credit note against an invoice. */
+  declare creditReason: string | null;
   declare createdAt: Date;
   declare updatedAt: Date;
   declare items?: InvoiceItem[];

@@ -104,6 +104,53 @@ export class PaymentApplication extends TenantModel {
     );
   }
 
+  /**
+   * Takes back what is applied to an invoice beyond what is left of it since it was credited, the latest
+   * first; balances of both follow. Answers with the ids of the payments.
+   */
+  static async takeBackOverpaid(
+    trx: Knex.Transaction,
+    tenantId: string,
+    invoiceId: string,
+  ): Promise<readonly string[]> {
+    const rows = await sqlRows<{ paymentId: string }>(
+      trx,
+      `with placed as (
+         select one.id, one.payment_id, one.amount,
+           sum(one.amount) over (order by one.created_at desc, one.id desc) - one.amount as before,
+           sum(one.amount) over () - invoice.amount - invoice.tax_amount + invoice.credited_amount
+             as over
+         from payment_application as one join invoice
+           on invoice.tenant_id = one.tenant_id and invoice.id = one.invoice_id
+         where one.tenant_id = :tenantId and one.invoice_id = :invoiceId
+       ), taken as (
+         select id, payment_id, amount, least(amount, over - before) as back from placed
+         where over > before
+       ), gone as (
+         delete from payment_application as one using taken
+         where one.tenant_id = :tenantId and one.id = taken.id and taken.back = taken.amount
+       ), less as (
+         update payment_application as one set amount = taken.amount - taken.back from taken
+         where one.tenant_id = :tenantId and one.id = taken.id and taken.back < taken.amount
+       )
+       select payment_id as "paymentId" from taken order by 1`,
+      { tenantId, invoiceId },
+    );
+    const ids = rows.map(({ paymentId }) => paymentId);
+    if (ids.length > 0) await followPayments(trx, tenantId, ids);
+    await followInvoices(trx, tenantId, [invoiceId]);
+    return ids;
+  }
+
+  /** Computes the balances of invoices again, which the caller holds. */
+  static follow(
+    trx: Knex.Transaction,
+    tenantId: string,
+    invoiceIds: readonly string[],
+  ): Promise<void> {
+    return followInvoices(trx, tenantId, invoiceIds);
+  }
+
   /** Reduces `freed` by the amounts that are applied. */
   static async use(
     trx: Knex.Transaction,
@@ -151,7 +198,7 @@ async function followPayments(
   );
 }
 
-/** Recomputes the open balances of invoices and, in their order, of their items. */
+/** Recomputes what is owed and not paid of invoices and, in their order, of their items. */
 async function followInvoices(
   trx: Knex.Transaction,
   tenantId: string,
@@ -160,14 +207,14 @@ async function followInvoices(
   const bindings = [tenantId, ids, tenantId];
   await sqlRows(
     trx,
-    `update invoice set balance = open.balance, updated_at = now(),
-       payment_status = case when open.balance = 0 then 'Paid'
-         when open.balance = amount + tax_amount then 'Unpaid' else 'Partially Paid' end
+    `update invoice set balance = open.owed - open.paid, updated_at = now(),
+       payment_status = case when open.paid = open.owed then 'Paid'
+         when open.paid = 0 then 'Unpaid' else 'Partially Paid' end
      from (
-       select invoice.id, amount + tax_amount - coalesce((
+       select invoice.id, amount + tax_amount - credited_amount as owed, coalesce((
          select sum(one.amount) from payment_application as one
          where one.tenant_id = invoice.tenant_id and one.invoice_id = invoice.id
-       ), 0) as balance
+       ), 0) as paid
        from invoice where tenant_id = ? and id = any(?::uuid[])
      ) as open
      where invoice.tenant_id = ? and invoice.id = open.id`,
@@ -180,13 +227,17 @@ async function followInvoices(
          when share.total <= 0 then share.total
          else greatest(0, least(share.total, share.until - share.paid)) end
      from (
-       select item.id, item.amount + item.tax as total, invoice.balance as open,
-         invoice.amount + invoice.tax_amount - invoice.balance as paid,
-         sum(greatest(item.amount + item.tax, 0)) over (
-           partition by invoice.id order by item.position
+       select owed.id, owed.total, invoice.balance as open,
+         invoice.amount + invoice.tax_amount - invoice.credited_amount - invoice.balance as paid,
+         sum(greatest(owed.total, 0)) over (
+           partition by invoice.id order by owed.position
          ) as until
-       from invoice join invoice_item as item
-         on item.tenant_id = invoice.tenant_id and item.invoice_id = invoice.id
+       from invoice join lateral (
+         select item.id, item.position,
+           item.amount + item.tax - item.credited_amount - item.credited_tax as total
+         from invoice_item as item
+         where item.tenant_id = invoice.tenant_id and item.invoice_id = invoice.id
+       ) as owed on true
        where invoice.tenant_id = ? and invoice.id = any(?::uuid[])
      ) as share
      where item.tenant_id = ? and item.id = share.id`,

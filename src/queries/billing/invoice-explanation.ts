@@ -5,7 +5,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import type { InvoiceItem } from '../../models/billing/invoice-item.js';
+import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { prorationOf, type Explanation } from '../../rating/index.js';
@@ -85,6 +85,8 @@ export async function explainInvoice(
     invoiceId: id,
     invoiceNo: invoice.invoiceNo,
     invoiceStatus: invoice.invoiceStatus,
+    creditedInvoiceId: invoice.creditedInvoiceId,
+    creditReason: invoice.creditReason,
     currency: invoice.currency,
     amount: new Decimal(invoice.amount),
     taxAmount: new Decimal(invoice.taxAmount),
@@ -114,6 +116,7 @@ async function explainItems(
   const itemIds = items.map((item) => item.id);
   const sums = await readSums(db, tenantId, id, itemIds);
   const parts = await readParts(db, tenantId, id, itemIds, page);
+  const credited = await findCredited(db, tenantId, items);
   const charges = await RecurringCharge.query(db)
     .forTenant(tenantId)
     .where({ invoiceId: id })
@@ -137,10 +140,14 @@ async function explainItems(
       sumOfParts,
       exactAmount,
       amount: new Decimal(item.amount),
+      creditedItemId: item.creditedItemId,
       taxCode: item.taxCode,
       tax: new Decimal(item.tax),
       taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
-      matches: exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false,
+      matches:
+        item.creditedItemId === null
+          ? (exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false)
+          : isWithin(credited.get(item.creditedItemId)),
       transactions: (partsByItem.get(item.id) ?? []).map((part) =>
         presentPart(part, explained.get(part) ?? null),
       ),
@@ -149,6 +156,30 @@ async function explainItems(
       ),
     };
   });
+}
+
+/** The items that these credit, by their ids. */
+async function findCredited(
+  db: Knex,
+  tenantId: string,
+  items: readonly InvoiceItem[],
+): Promise<ReadonlyMap<string, InvoiceItem>> {
+  const ids = items.flatMap(({ creditedItemId }) => creditedItemId ?? []);
+  if (ids.length === 0) return new Map();
+  const credited = await InvoiceItem.query(db)
+    .forTenant(tenantId)
+    .whereRaw('id = any(?::uuid[])', [ids]);
+  return new Map(credited.map((item) => [item.id, item]));
+}
+
+/** Whether notes have credited no more of an item than it charges, without tax and of the tax. */
+function isWithin(item: InvoiceItem | undefined): boolean {
+  if (!item) return false;
+  const { amount, tax, creditedAmount, creditedTax } = item;
+  return (
+    new Decimal(creditedAmount).abs().lessThanOrEqualTo(new Decimal(amount).abs()) &&
+    new Decimal(creditedTax).abs().lessThanOrEqualTo(new Decimal(tax).abs())
+  );
 }
 
 function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<string, T[]> {

@@ -222,6 +222,7 @@ function pdfInvoice(invoice: Invoice, facts: PdfFacts): InvoiceContent {
     currency,
     minorDigits: referenceData.currency(currency)?.minorDigits ?? 2,
     isCredit: invoice.invoiceType === 'Credit Note',
+    credited: creditedBy(invoice, facts),
     isVoid: invoice.voidedAt !== null,
     amount,
     taxAmount,
@@ -232,14 +233,25 @@ function pdfInvoice(invoice: Invoice, facts: PdfFacts): InvoiceContent {
   };
 }
 
-/** The total, and what of it is paid and due; nothing is of a void invoice. */
-function paidOf({ amount, taxAmount, balance, voidedAt }: Invoice) {
+/** What a credit note against an invoice says of that. */
+function creditedBy({ creditedInvoiceId, creditReason }: Invoice, facts: PdfFacts) {
+  const invoiceNo = facts.creditedNumbers.get(creditedInvoiceId ?? '');
+  return invoiceNo === undefined ? null : { invoiceNo, reason: creditReason ?? '' };
+}
+
+/**
+ * The total, and what of it is paid and due; nothing is of a void invoice. What was credited since is
+ * said by the credit note.
+ */
+function paidOf(invoice: Invoice) {
+  const { amount, taxAmount, balance, creditedAmount, creditedInvoiceId, voidedAt } = invoice;
   const total = new Decimal(amount).plus(taxAmount);
-  const paid = voidedAt === null ? total.minus(balance) : ZERO;
+  const isOwed = voidedAt === null && creditedInvoiceId === null;
+  const paid = isOwed ? total.minus(creditedAmount).minus(balance) : ZERO;
   return {
     total: decimalText(total),
     paid: decimalText(paid),
-    due: decimalText(new Decimal(balance)),
+    due: decimalText(isOwed ? total.minus(paid) : ZERO),
   };
 }
 

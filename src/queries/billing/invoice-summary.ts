@@ -158,10 +158,12 @@ async function findPrevious(
   invoice: Invoice,
 ): Promise<Invoice | undefined> {
   const { accountId, currency, invoiceType } = invoice;
+  // What is credited of an invoice is compared with nothing.
+  if (invoice.creditedInvoiceId !== null) return undefined;
   const place = 'coalesce(period_end, invoice_date), created_at, id';
   return Invoice.query(db)
     .forTenant(tenantId)
-    .where({ accountId, currency, invoiceType, invoiceStatus: 'Posted' })
+    .where({ accountId, currency, invoiceType, invoiceStatus: 'Posted', creditedInvoiceId: null })
     .whereRaw(
       `(${place}) < (select ${place} from invoice as own where own.tenant_id = ? and own.id = ?)`,
       [tenantId, invoice.id],

@@ -148,6 +148,7 @@ export async function readInvoices(
     presented.push({
       ...presentSummary(invoice, names, today),
       voidReason: invoice.voidReason,
+      creditReason: invoice.creditReason,
       invoiceFileName: fileNames.get(id) ?? null,
       nextItemOffset: next,
       items: await mapInPortions(page, (item) => presentItem(item, currency)),
@@ -186,7 +187,8 @@ export async function getInvoice(
 }
 
 /**
- * The stored PDF of an invoice as it is now; null: it was voided, and nothing stored shows that. 404:
+ * The stored PDF of an invoice as it is now; null: it was voided, and nothing stored shows that, or it
+ * is a credit note against an invoice that nobody has asked for. 404:
  * there is no such invoice, or no PDF of it yet.
  */
 export async function findInvoicePdf(scope: Scope, id: string): Promise<StoredFile | null> {
@@ -205,8 +207,8 @@ export async function findInvoicePdf(scope: Scope, id: string): Promise<StoredFi
   const invoice = await Invoice.query(db.read)
     .forTenant(tenantId)
     .findById(id)
-    .select('invoiceNo', 'voidedAt');
+    .select('invoiceNo', 'voidedAt', 'creditedInvoiceId');
   if (!invoice) throw missingInvoice(id);
-  if (invoice.voidedAt !== null) return null;
+  if (invoice.voidedAt !== null || invoice.creditedInvoiceId !== null) return null;
   throw problem.notFound(`There is no PDF of the invoice '${invoice.invoiceNo}' yet.`);
 }

@@ -24,6 +24,8 @@ export interface PdfComputation {
 export interface PdfFacts {
   readonly contractsByLine: ReadonlyMap<string, PdfContract>;
   readonly contracts: ReadonlyMap<string, PdfContract>;
+  /** Numbers of the invoices that credit notes are against. */
+  readonly creditedNumbers: ReadonlyMap<string, string>;
   readonly serviceLabels: ReadonlyMap<string, string>;
   readonly computations: ReadonlyMap<string, PdfComputation>;
   readonly usage: ReadonlyMap<string, readonly PdfUsage[]>;
@@ -51,6 +53,11 @@ export async function loadPdfFacts(
       db,
       tenantId,
       idsOf(invoices.map(({ contractId }) => contractId)),
+    ),
+    creditedNumbers: await loadNumbers(
+      db,
+      tenantId,
+      idsOf(invoices.map(({ creditedInvoiceId }) => creditedInvoiceId)),
     ),
     serviceLabels: await loadServiceLabels(
       db,
@@ -92,6 +99,16 @@ async function loadContractsOfLines(db: Knex, tenantId: string, ids: readonly st
     [tenantId, [...ids]],
   );
   return byId(rows);
+}
+
+async function loadNumbers(db: Knex, tenantId: string, ids: readonly string[]) {
+  if (ids.length === 0) return new Map<string, string>();
+  const rows = await sqlRows<{ id: string; number: string }>(
+    db,
+    `select id, invoice_no as number from invoice where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, [...ids]],
+  );
+  return new Map(rows.map(({ id, number }) => [id, number]));
 }
 
 async function loadServiceLabels(db: Knex, tenantId: string, ids: readonly string[]) {

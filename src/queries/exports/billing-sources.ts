@@ -38,6 +38,9 @@ export const invoices = exportSource(invoiceColumns, {
     contractId: 't.contract_id',
     voidedAt: 't.voided_at',
     voidReason: 't.void_reason',
+    creditedAmount: 't.credited_amount',
+    creditedInvoiceId: 't.credited_invoice_id',
+    creditReason: 't.credit_reason',
   },
 });
 
@@ -81,6 +84,9 @@ export const invoiceItems = exportSource(invoiceItemColumns, {
     serviceName: 't.service_name',
     serviceCode: 't.service_code',
     contractServiceId: 't.contract_service_id',
+    creditedAmount: 't.credited_amount',
+    creditedTax: 't.credited_tax',
+    creditedItemId: 't.credited_item_id',
   },
 });
 

@@ -52,10 +52,16 @@ const ExplainedItem = Type.Object(
     }),
     exactAmount: nullable(DecimalValue({ description: 'Its amount before the one rounding.' })),
     amount: DecimalValue({ description: 'Its amount, rounded to the minor unit.' }),
+    creditedItemId: nullable(
+      Uuid('On a credit note against an invoice, the item that it credits: explained there.'),
+    ),
     taxCode: nullable(Type.String({ description: 'Tax code of the row of the rate card.' })),
     taxRate: nullable(DecimalValue({ description: 'Tax rate in percent when it was billed.' })),
     tax: DecimalValue({ description: 'Tax on the amount, rounded to the minor unit.' }),
-    matches: Type.Boolean({ description: 'Whether the parts sum up to the exact amount.' }),
+    matches: Type.Boolean({
+      description:
+        'Whether the parts sum up to the exact amount; of a credit, whether no more is credited than was charged.',
+    }),
     transactions: Type.Array(ExplainedUsage, { description: 'Usage, by day; a page of it.' }),
     charges: Type.Array(ExplainedCharge, { description: 'Charges of contract lines.' }),
   },
@@ -155,6 +161,8 @@ export const InvoiceExplanation = Type.Object(
     invoiceId: Uuid('Id of the invoice.'),
     invoiceNo: Type.String({ description: 'Number of the invoice.' }),
     invoiceStatus: Type.String({ description: 'Posted or Void; the usage of a void one is free.' }),
+    creditedInvoiceId: nullable(Uuid('Of a credit note against an invoice, that invoice.')),
+    creditReason: nullable(Type.String({ description: 'Why it was credited.' })),
     currency: Type.String({ description: 'ISO code of its currency.' }),
     amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
     taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),

@@ -32,6 +32,12 @@ export const InvoiceItem = Type.Object(
     amount: DecimalValue({ description: 'What it costs, without tax.' }),
     tax: DecimalValue({ description: 'Tax on the amount.' }),
     balance: DecimalValue({ description: 'What of amount and tax is not paid.' }),
+    creditedAmount: DecimalValue({
+      description: 'What credit notes have taken off the amount, without tax.',
+    }),
+    creditedItemId: nullable(
+      Uuid('On a credit note against an invoice, the item that it credits.'),
+    ),
     currency: Type.String({ description: 'ISO code of the currency of the invoice.' }),
     volume: DecimalValue({ description: 'How much was charged.' }),
     unit: nullable(

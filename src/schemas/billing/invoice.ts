@@ -1,8 +1,10 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { DateText, FreeText, nullable, optional, Uuid, writeBody } from '../fields/field.js';
+import { exampleIds } from '../http/examples.js';
 import { external, operation, reply } from '../http/operation.js';
 import { Flag, pageQuery, searchQuery, viewQuery, WholeNumber } from '../http/paging.js';
+import { CreditNoteCreate } from './credit-note.js';
 import { InvoiceExplanation } from './invoice-explanation.js';
 import { InvoiceItem } from './invoice-item.js';
 import { rowSpec } from '../http/row.js';
@@ -23,7 +25,11 @@ const InvoiceHeader = {
   amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
   taxAmount: DecimalValue({ description: 'Sum of the tax of the items.' }),
   total: DecimalValue({ description: 'Amount and tax together.' }),
-  balance: DecimalValue({ description: 'What of the total is not paid.' }),
+  balance: DecimalValue({ description: 'What of the total is not paid and not credited.' }),
+  creditedAmount: DecimalValue({
+    description: 'What credit notes have taken off the total, with tax.',
+  }),
+  creditedInvoiceId: nullable(Uuid('Of a credit note against an invoice, that invoice.')),
   currency: Type.String({ description: 'ISO code of its currency.' }),
   invoiceDate: DateText('Date of the invoice.'),
   dueDate: nullable(DateText('When it is to be paid.')),
@@ -53,9 +59,12 @@ export const Invoice = Type.Object(
     items: Type.Array(InvoiceItem, { description: 'The charges, in their order.' }),
     nextItemOffset,
     voidReason: nullable(Type.String({ description: 'Why it was voided, where that was said.' })),
+    creditReason: nullable(
+      Type.String({ description: 'Of a credit note against an invoice, why it was credited.' }),
+    ),
     invoiceFileName: nullable(Type.String({ description: 'Name of its PDF, once there is one.' })),
   },
-  { description: 'What a billing run charges an account.' },
+  { description: 'What a billing run charges an account, or a credit note credits it.' },
 );
 
 const lookups = {
@@ -75,7 +84,7 @@ export const VoidInvoice = writeBody(
 
 const tag = 'Invoices';
 
-/** Read only: billing runs make invoices (spec/resources.md R81 to R84). */
+/** Billing runs make invoices (spec/resources.md R81 to R84), and credits make notes against them. */
 export const invoiceOperations = {
   list: operation({
     id: 'listInvoices',
@@ -127,13 +136,37 @@ export const invoiceOperations = {
     summary: 'Void an invoice',
     description:
       'The invoice keeps its number. Its usage and charges are billed by the next run, and payments ' +
-      'that were applied to it are free again.',
+      'that were applied to it are free again. Of a credit note, its invoice is owed again.',
     body: VoidInvoice,
     isBodyOptional: true,
     example: { reason: 'Billed before the new prices were known.' },
     access: 'operator',
     success: reply.dto(Invoice),
     errors: [400, 404, 409],
+  }),
+  credit: operation({
+    id: 'createCreditNote',
+    isAddition: true,
+    method: 'POST',
+    path: '/v1/invoices/{invoiceId}/credit-notes',
+    tag,
+    family: 'records',
+    summary: 'Credit an invoice, whole or in part',
+    description:
+      'Makes a credit note with the tax in proportion. It lowers the balance of the invoice at once; ' +
+      'payments get back what was paid too much.',
+    details:
+      'Notes have numbers of their own. The last note of an item takes the tax that remains. 409 when ' +
+      'more is credited than is left, and for an invoice that is not posted or is a credit note.',
+    body: CreditNoteCreate,
+    example: {
+      reason: 'The agreed price was 0.01.',
+      items: [{ itemId: exampleIds.item, amount: 2.5 }],
+    },
+    access: 'operator',
+    idempotency: 'flow',
+    success: reply.created(Invoice),
+    errors: [400, 404, 409, 504],
   }),
   explain: operation({
     id: 'explainInvoice',

@@ -22,6 +22,9 @@ export const invoiceColumns = {
   contractId: perhaps.uuid('The contract, when it is for only one.'),
   voidedAt: perhaps.instant('When it was voided.'),
   voidReason: perhaps.text('Why it was voided, where that was said.'),
+  creditedAmount: always.decimal('What credit notes have taken off the total, with tax.'),
+  creditedInvoiceId: perhaps.uuid('Of a credit note against an invoice, that invoice.'),
+  creditReason: perhaps.text('Why it was credited.'),
 };
 
 export const InvoiceExport = exportRow(invoiceColumns, 'What a billing run charges an account.');
@@ -55,6 +58,9 @@ export const invoiceItemColumns = {
   serviceName: perhaps.text('Name of the service when billed.'),
   serviceCode: perhaps.text('Code of the service when billed.'),
   contractServiceId: perhaps.uuid('The line of a contract that it charges.'),
+  creditedAmount: always.decimal('What credit notes have taken off the amount.'),
+  creditedTax: always.decimal('What they have taken off the tax.'),
+  creditedItemId: perhaps.uuid('On a credit note against an invoice, the item that it credits.'),
 };
 
 export const InvoiceItemExport = exportRow(invoiceItemColumns, 'One charge of an invoice.');

@@ -49,13 +49,27 @@ const isReading = ({ operation }: Tool): boolean =>
 const readTools = readResources.flatMap((resource) => toolsOf(resource).filter(isReading));
 const runTools = toolsOf('flow');
 
-/** Every tool: what these resources can be asked, and every flow (docs/decisions/0098). */
-export const tools: readonly Tool[] = [...readTools, ...runTools];
+/** What mends prices and invoices beside the flows. */
+const changes: readonly string[] = [
+  'createRateCardVersion',
+  'createExceptionCardVersion',
+  'createCreditNote',
+];
+const changeTools = readResources
+  .flatMap((resource) => toolsOf(resource))
+  .filter(({ operation }) => changes.includes(operation.id));
+
+/**
+ * Every tool: what these resources can be asked, every flow, and what mends prices and invoices
+ * (docs/decisions/0098, 0375).
+ */
+export const tools: readonly Tool[] = [...readTools, ...runTools, ...changeTools];
 
 /** Tools by the name under which `/mcp?tools=` chooses them. */
 const toolSets = {
   read: readTools,
   run: runTools,
+  change: changeTools,
   all: tools,
 } as const;
 
@@ -164,8 +178,9 @@ function inputSchema(operation: Operation): JsonSchema {
   };
 }
 
-/** Flows that only add, or only confirm, destroy nothing that was there. */
-const isAdditive = (path: string): boolean => /\/(?:create|clone|approve)$/.test(path);
+/** What only adds, or only confirms, destroys nothing that was there. */
+const isAdditive = (path: string): boolean =>
+  /\/(?:create|clone|approve|versions|credit-notes)$/.test(path);
 
 /** A tool as MCP lists it. Hints are hints: what a caller may do is checked when it is done. */
 export function describeTool({ operation }: Tool) {

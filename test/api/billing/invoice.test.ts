@@ -6,6 +6,9 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const invoices = `${external}/invoices`;
 
+/** What ends an item without tiers that nobody has credited. */
+const uncredited = { tiers: [], creditedAmount: 0, creditedItemId: null };
+
 describe('invoices', () => {
   const instance = useInstance();
   const tenant = useTenant(instance);
@@ -196,6 +199,9 @@ describe('invoices', () => {
         total: 53.1,
         dueStatus: 'Overdue',
         voidReason: null,
+        creditReason: null,
+        creditedAmount: 0,
+        creditedInvoiceId: null,
         invoiceStatus: 'Posted',
         invoiceType: 'Invoice',
         amount: 50.1,
@@ -230,7 +236,7 @@ describe('invoices', () => {
             currency: 'USD',
             unit: 'calls',
             proration: { days: 1, of: 2, text: '1 of 2 days' },
-            tiers: [],
+            ...uncredited,
           },
           {
             id: firstId,
@@ -251,7 +257,7 @@ describe('invoices', () => {
             currency: 'USD',
             unit: null,
             proration: null,
-            tiers: [],
+            ...uncredited,
           },
         ],
       };

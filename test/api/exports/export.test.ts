@@ -104,9 +104,9 @@ describe('exports', () => {
     const invoices = (await text('invoices?format=csv')).split('\r\n');
     expect(invoices.slice(1, -2)).to.deep.equal([
       `2026-04-01~${ids.invoice(1)},${ids.invoice(1)},"INV-000001",${ids.account(1)},"Account 1","A-1",` +
-        'Invoice,Posted,Unpaid,Approved,30.5,3.05,33.55,33.55,USD,2026-04-01,2026-05-01,2026-03-01,2026-03-31,,,',
+        'Invoice,Posted,Unpaid,Approved,30.5,3.05,33.55,33.55,USD,2026-04-01,2026-05-01,2026-03-01,2026-03-31,,,,0,,',
       `2026-04-02~${ids.invoice(2)},${ids.invoice(2)},"INV-000002",${ids.account(2)},"Account 2",,` +
-        'Invoice,Void,Unpaid,Approved,1,0,1,0,USD,2026-04-02,,,,,2026-04-03T00:00:00.000000Z,"wrong"',
+        'Invoice,Void,Unpaid,Approved,1,0,1,0,USD,2026-04-02,,,,,2026-04-03T00:00:00.000000Z,"wrong",0,,',
     ]);
     const items = (await lines('invoice-items')).map(
       (line) => JSON.parse(line) as Record<string, unknown>,

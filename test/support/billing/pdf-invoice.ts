@@ -44,6 +44,7 @@ export const pdfInvoice = (
   title: 'Invoice',
   invoiceNo: 'INV-000001',
   isCredit: false,
+  credited: null,
   isVoid: false,
   invoiceDate: '2026-10-01',
   dueDate: '2026-10-31',

@@ -201,9 +201,12 @@ async function bill(story: Story): Promise<void> {
   const [invoiceId] = output.invoiceIds;
   Object.assign(story.params, { invoiceId, workflowId: 'account-edit' });
   story.references['invoiceId'] = invoiceId;
-  await story.call('getInvoice');
+  const { items } = await story.call('getInvoice');
+  story.references['itemId'] = items[0].id;
   await story.call('explainInvoice');
   await story.call('applyPayment');
+  const note = await story.call('createCreditNote');
+  story.params['noteId'] = note.id;
   const execution = await story.call('executeWorkflow');
   const flows = await story.call('listWorkflows');
   Object.assign(story.params, { executionId: execution.executionId, flowId: flows.data[0].id });
@@ -295,6 +298,9 @@ export async function tellStory(
     await runApart(story, tenant);
     const type = await story.call('createRecordType', { body: { name: 'note' }, isAside: true });
     await story.call('deleteRecordType', { params: { mobjectId: type.id } });
+    // An invoice is void only when its notes are.
+    const params = { invoiceId: story.params['noteId'] ?? '' };
+    await story.call('voidInvoice', { params, isAside: true });
     for (const id of ['voidInvoice', 'deleteRecord']) await story.call(id);
     return story;
   } finally {

@@ -1,4 +1,5 @@
 import { voidInvoice } from '../../../commands/billing/void-invoice.js';
+import { createCreditNote } from '../../../flows/credit-note.js';
 import { explainInvoice } from '../../../queries/billing/invoice-explanation.js';
 import { getInvoice, listInvoices } from '../../../queries/billing/invoice.js';
 import type { Operations } from '../../../schemas/index.js';
@@ -10,6 +11,8 @@ export const invoiceHandlers: Handlers<Operations['invoice']> = {
   list: ({ query }, scope) => listInvoices(scope, pageRequest(query), query),
   get: ({ params, query }, scope) => getInvoice(scope, params.invoiceId, query.itemOffset),
   getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
+  credit: ({ params, body, idempotencyKey }, scope, platform) =>
+    createCreditNote(scope, platform, { ...params, ...body }, idempotencyKey),
   void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
   explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
 };

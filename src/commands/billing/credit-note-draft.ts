@@ -1,0 +1,132 @@
+import { Decimal, roundToMinorUnit } from '../../kernel/numbers/money.js';
+import { mapInPortions } from '../../kernel/portions.js';
+import { problem } from '../../kernel/problem.js';
+import { referenceData } from '../../kernel/reference-data.js';
+import type { CreditNoteItemRow } from '../../models/billing/credit-note.js';
+import type { InvoiceItem } from '../../models/billing/invoice-item.js';
+import type { Invoice } from '../../models/billing/invoice.js';
+import type { CreditNoteCreate } from '../../schemas/billing/credit-note.js';
+import { requireMinorUnit } from '../rules/minor-unit.js';
+
+/** What a note credits of an item of its invoice. */
+export interface ItemCredit {
+  readonly item: InvoiceItem;
+  /** Without tax. */
+  readonly amount: Decimal;
+  readonly tax: Decimal;
+}
+
+/** What of the total of an invoice no note has credited. */
+export const totalLeft = ({ amount, taxAmount, creditedAmount }: Invoice): Decimal =>
+  new Decimal(amount).plus(taxAmount).minus(creditedAmount);
+
+const amountLeft = ({ amount, creditedAmount }: InvoiceItem): Decimal =>
+  new Decimal(amount).minus(creditedAmount);
+const taxLeft = ({ tax, creditedTax }: InvoiceItem): Decimal => new Decimal(tax).minus(creditedTax);
+
+/**
+ * What is credited of each item: what the request names, or all that is left. The tax is in proportion,
+ * rounded to the minor unit; who credits the last of an item credits the tax that remains, so that
+ * all notes together credit the tax to the cent. 400: an item is not of the invoice, or comes twice.
+ * 409: more is credited than is left of an item.
+ */
+export async function creditOf(
+  { currency, invoiceNo }: Pick<Invoice, 'currency' | 'invoiceNo'>,
+  items: readonly InvoiceItem[],
+  named: CreditNoteCreate['items'],
+): Promise<ItemCredit[]> {
+  if (named === undefined) {
+    return items
+      .map((item) => ({ item, amount: amountLeft(item), tax: taxLeft(item) }))
+      .filter(({ amount, tax }) => !amount.isZero() || !tax.isZero());
+  }
+  const digits = referenceData.currency(currency)?.minorDigits ?? 2;
+  const byId = new Map(items.map((item) => [item.id, item]));
+  const seen = new Set<string>();
+  return mapInPortions(named, ({ itemId, amount }, index): ItemCredit => {
+    const at = `items[${index}]`;
+    const item = byId.get(itemId);
+    if (!item) {
+      const field = `${at}.itemId`;
+      throw problem.validation(
+        `'${field}' names no item of the invoice ${invoiceNo}: '${itemId}'`,
+        {
+          field,
+          value: itemId,
+        },
+      );
+    }
+    if (seen.has(itemId)) {
+      const field = `${at}.itemId`;
+      throw problem.validation(`'${field}' must not come twice: '${itemId}'`, {
+        field,
+        value: itemId,
+      });
+    }
+    seen.add(itemId);
+    requireMinorUnit(amount, currency, `${at}.amount`);
+    const left = amountLeft(item);
+    if (amount.greaterThan(left)) {
+      const field = `${at}.amount`;
+      throw problem.conflict(
+        `'${field}': only ${Decimal.max(left, 0).toFixed()} of the item '${item.description ?? itemId}' is left to credit, without tax.`,
+        { field, value: amount },
+      );
+    }
+    return { item, amount, tax: taxOf(item, amount, digits) };
+  });
+}
+
+function taxOf(item: InvoiceItem, amount: Decimal, digits: number): Decimal {
+  const rest = taxLeft(item);
+  if (amount.equals(amountLeft(item))) return rest;
+  const inProportion = roundToMinorUnit(
+    new Decimal(item.tax).times(amount).div(item.amount),
+    digits,
+  );
+  // Cents that were rounded up before are not credited again.
+  return Decimal.min(inProportion, rest);
+}
+
+/**
+ * The item of a note: what was charged, where all of it is credited; one of the amount, where a part
+ * is, because no quantity would be right.
+ */
+export function itemOfNote(
+  { item, amount, tax }: ItemCredit,
+  invoiceId: string,
+  id: string,
+  position: number,
+): CreditNoteItemRow {
+  const isWhole = amount.equals(item.amount);
+  return {
+    id,
+    invoiceId,
+    position,
+    amount,
+    tax,
+    serviceId: item.serviceId,
+    serviceName: item.serviceName,
+    serviceCode: item.serviceCode,
+    contractServiceId: item.contractServiceId,
+    dimensionId: item.dimensionId,
+    description: item.description,
+    volume: isWhole ? new Decimal(item.volume) : new Decimal(1),
+    unit: isWhole ? item.unit : null,
+    ratePerUnit: isWhole ? decimalOrNull(item.ratePerUnit) : amount,
+    chargedDays: isWhole ? item.chargedDays : null,
+    periodDays: isWhole ? item.periodDays : null,
+    tiers: isWhole && item.tiers !== null ? JSON.stringify(item.tiers) : null,
+    exactAmount: isWhole ? decimalOrNull(item.exactAmount) : amount,
+    taxCode: item.taxCode,
+    taxRate: decimalOrNull(item.taxRate),
+    chargeType: item.chargeType,
+    priceMethodType: isWhole ? item.priceMethodType : null,
+    billStartDate: item.billStartDate,
+    billEndDate: item.billEndDate,
+    creditedItemId: item.id,
+  };
+}
+
+const decimalOrNull = (text: string | null): Decimal | null =>
+  text === null ? null : new Decimal(text);
