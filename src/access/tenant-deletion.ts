@@ -6,7 +6,7 @@ import { sqlRows } from '../models/db/sql-rows.js';
 import { problem } from '../kernel/problem.js';
 
 /** The audit and its chain are append-only; they also record the deletion of the tenant. */
-const keptTables = ['audit', 'audit_cut', 'audit_seal'];
+const keptTables = ['audit', 'audit_cut', 'audit_redaction', 'audit_seal'];
 
 /** Tables of tenants with those that they refer to. */
 interface Table {

@@ -4,6 +4,7 @@ import { billingRunActivities } from './billing/billing-run.js';
 import { contractActivities } from './contracts/contract.js';
 import { creditNoteActivities } from './billing/credit-note.js';
 import { flowBatchActivities } from './flows/flow-batch.js';
+import { erasureActivities } from './ageing/erasure.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
 import { paymentActivities } from './payments/payment.js';
@@ -34,6 +35,7 @@ export function createActivities(
     ...invoicePdfActivities(platform),
     ...creditNoteActivities(platform),
     ...usageAuditActivities(platform),
+    ...erasureActivities(platform),
     ...signingActivities(platform),
   };
 }

@@ -10,6 +10,7 @@ import { validate } from '../schemas/fields/validator.js';
 import { flowOperations } from '../schemas/flows/index.js';
 import { billingRun } from './billing-run.js';
 import { creditNote } from './credit-note.js';
+import { erasure } from './erasure.js';
 import { checkRoles } from '../schemas/http/operation.js';
 import type { KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
@@ -66,6 +67,11 @@ async function startOf(
       await resolveNaturalKeys(scope, known.data, credited);
       return creditNote(credited, idempotencyKey);
     }
+    if (known.workflow === 'erasePerson') {
+      const asked = validate(known.data, data);
+      await resolveNaturalKeys(scope, known.data, asked);
+      return erasure(asked, idempotencyKey);
+    }
     const asked = validate(known.data, data);
     await resolveNaturalKeys(scope, known.data, asked);
     return billingRun(asked, idempotencyKey);
@@ -77,11 +83,14 @@ async function startOf(
 }
 
 /**
- * 403: a flow requires the same roles by its name as by its slug; flows of the catalog require
- * ADMIN.
+ * 403: a flow requires the same roles by its name as by its slug; flows of the catalog and erasures
+ * require ADMIN.
  */
 function checkWorkflow({ roles }: Scope, known: RecordedWorkflow): void {
   if ('flow' in known) checkRoles(flowOperations[known.workflow], roles);
+  if (known.workflow === 'erasePerson' && !roles.includes('ADMIN')) {
+    throw problem.forbidden('The role ADMIN is required.');
+  }
 }
 
 /**

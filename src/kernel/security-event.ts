@@ -28,6 +28,7 @@ export const securityActions = [
   'resume',
   'hold',
   'release',
+  'erase',
 ] as const;
 
 export type SecurityAction = (typeof securityActions)[number] | 'create' | 'update' | 'delete';

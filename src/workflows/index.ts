@@ -8,5 +8,6 @@ export { runFlowBatch } from './flow-batch.js';
 export * from './payment.js';
 export * from './service.js';
 export { rateUsage, retryUsage } from './usage.js';
+export { erasePerson } from './erasure.js';
 export { auditUsage, scheduleUsageAudit } from './usage-audit.js';
 export { deliverWebhook } from './webhook.js';

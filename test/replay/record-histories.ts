@@ -152,6 +152,15 @@ const scheduledAudit = `${tenant.id}/audit-schedule`;
 await startSigned('scheduleUsageAudit', scheduledAudit);
 await record('audit-schedule', scheduledAudit);
 
+/** An erasure that waited for its database. */
+const formerId = await createAccount(tenant, 'former');
+await tenant.put(`${external}/accounts/${formerId}/deactivate`).expect(200);
+failuresLeft = 5;
+const erased = await tenant
+  .post('/v1/workflows/erase-person/execute', { data: { accountId: formerId } })
+  .expect(200);
+await record('erase-person', await workflowIdOf(tenant, erased.body.executionId));
+
 /** A delivery that succeeds at the third attempt, and one that none does. */
 const receiver = await openReceiver();
 receiver.answer = (delivery, response) => {

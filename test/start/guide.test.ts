@@ -7,7 +7,14 @@ import { makeFolder, removeFolder, startProgram, until, type Started } from './w
 
 const start = 'README.md';
 /** In the order in which a person reads them; what one makes, the next ones meet. */
-const chapters = ['prices.md', 'invoice.md', 'rejected.md', 'exports.md', 'families.md'];
+const chapters = [
+  'prices.md',
+  'invoice.md',
+  'rejected.md',
+  'exports.md',
+  'erasure.md',
+  'families.md',
+];
 
 describe('the guide', function () {
   // The limits are those of a person's patience, on a machine that others use as well.

@@ -138,6 +138,7 @@ describe('a workflow that somebody else starts', function () {
     ['approveAccount', (tenantId) => runOf(tenantId, flow({ ID_Account: accountId }))],
     ['createService', (tenantId) => runOf(tenantId, flow({ name: 'Forged' }))],
     ['runBilling', (tenantId) => runOf(tenantId, { ...period, dryRun: false })],
+    ['erasePerson', (tenantId) => runOf(tenantId, { accountId })],
     ['auditUsage', (tenantId) => runOf(tenantId, { ...period, samplePercent: 100 })],
     ['scheduleBilling', (tenantId) => ({ tenantId, every: 'Monthly' })],
     ['scheduleUsageAudit', (tenantId) => ({ tenantId, every: 'Monthly' })],

@@ -2,6 +2,7 @@ import { Argument, InvalidArgumentError, type Command } from 'commander';
 import countries from 'i18n-iso-countries';
 import type { Seller, Tenant } from '../../access/tenants.js';
 import { parseCount } from '../options.js';
+import { registerErasure } from '../ageing/tenant-erase.js';
 import { registerHold } from '../ageing/tenant-hold.js';
 import { registerRetention } from '../ageing/tenant-retention.js';
 import { registerDeletion } from './tenant-delete.js';
@@ -143,7 +144,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|delete`. */
+/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|erase|delete`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -168,5 +169,6 @@ export function registerTenant(program: Command): void {
   registerSuspension(group);
   registerRetention(group);
   registerHold(group);
+  registerErasure(group);
   registerDeletion(group);
 }

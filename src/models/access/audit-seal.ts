@@ -1,14 +1,17 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 
-/** An audit entry with its seal; their hashes differ if either was changed. */
+/** An audit entry with its seal. */
 export interface SealedEntry {
   readonly position: string;
   readonly auditId: string;
   readonly previousHash: string;
   readonly hash: string;
-  /** The hash computed from the entry as it is now; null: there is no such entry any more. */
-  readonly computedHash: string | null;
+  /**
+   * Whether the entry as it is now is the one that was sealed, or what an erasure has left of it
+   * (docs/decisions/0354); null: there is no such entry any more.
+   */
+  readonly fits: boolean | null;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function findAuditCut(db: Knex, tenantId: string): Promise<AuditCut
   return cut;
 }
 
-/** The next seals of a tenant's chain with the recomputed hashes of their entries. */
+/** The next seals of a tenant's chain with the whether their entries fit. */
 export async function listSealedEntries(
   db: Knex,
   tenantId: string,
@@ -71,13 +74,39 @@ export async function listSealedEntries(
     `select seal.position, seal.audit_id as "auditId",
        encode(seal.previous_hash, 'hex') as "previousHash", encode(seal.hash, 'hex') as "hash",
        case when entry.id is not null then
-         encode(audit_hash(seal.previous_hash, seal.position, entry), 'hex') end as "computedHash"
+         audit_fits(seal.hash, seal.previous_hash, seal.position, entry) end as "fits"
      from audit_seal as seal left join audit as entry
        on entry.tenant_id = seal.tenant_id and entry.id = seal.audit_id
      where seal.tenant_id = ? and seal.position > ? order by seal.position limit ?`,
     [tenantId, after, limit],
   );
   return rows;
+}
+
+/**
+ * The entry of the audit that should have recorded what an erasure did to others, and has not; null:
+ * there is none.
+ */
+export async function findUnfitErasure(db: Knex, tenantId: string): Promise<string | null> {
+  const [row] = await sqlRows<{ id: string }>(
+    db,
+    `select done.recorded_in as id from (
+       select recorded_in,
+         encode(sha256(string_agg(hash, ''::bytea order by audit_id)), 'hex') as digest
+       from audit_redaction where tenant_id = ? group by recorded_in
+     ) as done left join audit as entry on entry.tenant_id = ? and entry.id = done.recorded_in
+       and entry.entity = 'account' and entry.action = 'erase'
+     where entry.after ->> 'digest' is distinct from done.digest
+       -- Retention removes it after the entries that it is about.
+       and exists (
+         select from audit_redaction as part join audit as about
+           on about.tenant_id = part.tenant_id and about.id = part.audit_id
+         where part.tenant_id = ? and part.recorded_in = done.recorded_in
+       )
+     limit 1`,
+    [tenantId, tenantId, tenantId],
+  );
+  return row?.id ?? null;
 }
 
 /** Ids of some entries older than a minute that still have no seal. */

@@ -8,6 +8,7 @@ const readOnly = [
   'access_key',
   'audit',
   'audit_cut',
+  'audit_redaction',
   'audit_seal',
   'cell',
   'cell_identity',
@@ -81,6 +82,11 @@ const grantServiceSql = `
     if not has_function_privilege('durabill_service', 'mirror_retention_defaults(jsonb)', 'execute')
     then
       grant execute on function mirror_retention_defaults(jsonb) to durabill_service;
+    end if;
+    if not has_function_privilege('durabill_service', 'erase_audit(text, uuid, bigint, integer)',
+      'execute')
+    then
+      grant execute on function erase_audit(text, uuid, bigint, integer) to durabill_service;
     end if;
   end $$`;
 

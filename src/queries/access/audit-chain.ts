@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import {
   findAuditCut,
+  findUnfitErasure,
   firstLink,
   listSealedEntries,
   listUnsealedEntries,
@@ -36,18 +37,20 @@ async function walkSeals(db: Knex, tenantId: string): Promise<AuditChain> {
   for (;;) {
     const after = String(removed + entries);
     const page = await listSealedEntries(db, tenantId, { after, limit: pageSize });
-    for (const { position, auditId, previousHash, hash, computedHash } of page) {
+    for (const { position, auditId, previousHash, hash, fits } of page) {
       const at = `entry ${auditId} at position ${position}`;
       const expected = String(removed + entries + 1);
       if (position !== expected) return end(`the seal at position ${expected} is missing`);
       if (previousHash !== head) return end(`${at}: it does not follow the entry before it`);
-      if (computedHash === null) return end(`${at}: it is missing`);
-      if (computedHash !== hash) return end(`${at}: it was changed`);
+      if (fits === null) return end(`${at}: it is missing`);
+      if (!fits) return end(`${at}: it was changed`);
       entries += 1;
       head = hash;
     }
-    if (page.length < pageSize) return end(null);
+    if (page.length < pageSize) break;
   }
+  const unfit = await findUnfitErasure(db, tenantId);
+  return end(unfit === null ? null : `entry ${unfit} did not record what was erased in its name`);
 }
 
 async function findUnsealed(db: Knex, tenantId: string): Promise<string | null> {

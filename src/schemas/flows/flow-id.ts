@@ -1,4 +1,5 @@
 import { v5 as uuidV5 } from 'uuid';
+import { erasureWorkflow } from '../ageing/erasure.js';
 import { billingRunWorkflow } from '../billing/billing-run.js';
 import { creditInvoiceWorkflow } from '../billing/credit-note.js';
 import { usageAuditWorkflow } from '../usage/usage-audit.js';
@@ -10,7 +11,12 @@ const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 export const flowIdOf = (slug: string): string => uuidV5(`flow/${slug}`, namespace);
 
 /** Workflows without a slug that callers execute by their names. */
-export const jobs = [billingRunWorkflow, creditInvoiceWorkflow, usageAuditWorkflow] as const;
+export const jobs = [
+  billingRunWorkflow,
+  creditInvoiceWorkflow,
+  usageAuditWorkflow,
+  erasureWorkflow,
+] as const;
 
 /** `rateUsage` is called `rate-usage` outside. */
 const kebabCase = (name: string): string =>

@@ -1,0 +1,216 @@
+import type { Knex } from 'knex';
+import { jsonSeparatorSql } from '../../kernel/text/postgres-array.js';
+import type { ErasurePlace } from '../../messages/ageing/erasure.js';
+import { sqlRows } from '../db/sql-rows.js';
+import type { ErasedPortion } from './erasure.js';
+
+/** A table that may tell of a person, in portions by its key. */
+interface ErasedTable {
+  /** As the result of an erasure names it. */
+  readonly name: string;
+  /**
+   * A statement with the bindings tenantId, id (of the erasure), after and limit, which gives the
+   * last key of the portion (null: it was empty) and how many rows were changed.
+   */
+  readonly sql: string;
+}
+
+const soughtSql = `sought as materialized (
+    select * from erasure where tenant_id = :tenantId and id = :id and ended_at is null
+  )`;
+
+const json = (column: string): string =>
+  `erased_json(${column}::json, sought.wholes, sought.parts)::jsonb`;
+const document = (column: string): string =>
+  `erased_document(${column}::text, sought.wholes, sought.parts)`;
+const text = (column: string): string => `erased_text(${column}, sought.wholes, sought.parts)`;
+/** Ids of workflows are business keys; the execution's own id names nobody. */
+const workflowId = (executionId: string): string => `case
+  when is_marked(t.workflow_id, sought.marks) then t.tenant_id || '/erased/' || ${executionId}
+  else t.workflow_id end`;
+const joined = (...columns: string[]): string =>
+  columns.map((column) => `coalesce(${column}::text, '')`).join(" || ' ' || ");
+
+/**
+ * The rows of a table by their key that hold a mark, changed.
+ */
+const paged = (of: {
+  readonly table: string;
+  readonly key: string;
+  readonly type: string;
+  readonly content: string;
+  readonly change: string;
+  readonly where?: string;
+}): string => `
+  with ${soughtSql}, page as materialized (
+    select ${of.key} as key from ${of.table} as t
+    where tenant_id = :tenantId and (:after::${of.type} is null or ${of.key} > :after::${of.type})
+    order by ${of.key} limit :limit
+  ), changed as (
+    ${of.change} from sought
+    where t.tenant_id = :tenantId and t.${of.key} in (select key from page)
+      and is_marked(${of.content}, sought.marks) and ${of.where ?? 'true'}
+    returning 1
+  )
+  select (select key::text from page order by key desc limit 1) as "lastKey",
+    (select count(*) from changed)::integer as rows`;
+
+/**
+ * Groups of the log written anew with what is left of the messages of events `own` (partition, offset);
+ * `condition` says which of these messages go.
+ */
+const rewrittenSql = (condition: string): string => `
+  place as materialized (
+    select own.partition, log.first_offset, own."offset" - log.first_offset + 1 as number
+    from own cross join lateral (
+      select first_offset, end_offset from usage_message
+      where tenant_id = :tenantId and partition = own.partition and first_offset <= own."offset"
+      order by first_offset desc limit 1
+    ) as log where log.end_offset > own."offset"
+  ), changed as (
+    update usage_message as log set
+      messages = (
+        select string_agg(case when place.number is null or not ${condition} then each.message
+          else erased_message(each.message, 'erased-' || sought.account_id, sought.wholes,
+            sought.parts) end, ${jsonSeparatorSql} order by each.number)
+        from unnest(string_to_array(log.messages, ${jsonSeparatorSql}))
+          with ordinality as each (message, number)
+        left join place on place.partition = log.partition
+          and place.first_offset = log.first_offset and place.number = each.number
+      ),
+      keys = erased_document(log.keys, sought.wholes, sought.parts)
+    from sought
+    where log.tenant_id = :tenantId
+      and (log.partition, log.first_offset) in (select partition, first_offset from place)
+    returning 1
+  )`;
+
+/** The messages of the events of the account, and of their repeats. */
+const messagesSql = `
+  with ${soughtSql}, page as materialized (
+    select event.id, partition, "offset", external_transaction_id from usage_event as event, sought
+    where event.tenant_id = :tenantId and event.account_id = sought.account_id
+      and (:after::uuid is null or event.id > :after::uuid)
+    order by event.id limit :limit
+  ), own as materialized (
+    select partition, "offset" from page
+    union
+    select again.partition, again."offset" from page join usage_event as again
+      on again.tenant_id = :tenantId and again.original_id = page.id
+      and again.external_transaction_id = page.external_transaction_id
+  ), ${rewrittenSql('true')}
+  select (select id::text from page order by id desc limit 1) as "lastKey",
+    (select count(*) from changed)::integer as rows`;
+
+/** The messages and reasons of rejected events without an account that name the person. */
+const rejectedSql = `
+  with ${soughtSql}, own as materialized (
+    select id, partition, "offset" from usage_event
+    where tenant_id = :tenantId and status = 'rejected' and account_id is null
+      and (:after::uuid is null or id > :after::uuid)
+    order by id limit :limit
+  ), reasons as (
+    update usage_event as event set reason = ${text('event.reason')} from sought
+    where event.tenant_id = :tenantId and event.id in (select id from own)
+      and is_marked(event.reason, sought.parts)
+  ), ${rewrittenSql('is_marked(each.message, sought.marks)')}
+  select (select id::text from own order by id desc limit 1) as "lastKey",
+    (select count(*) from changed)::integer as rows`;
+
+/** In this order: the audit comes last, since changes of tables before it are in it. */
+const tables: readonly ErasedTable[] = [
+  {
+    name: 'executions',
+    sql: paged({
+      table: 'execution',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.workflow_id', 't.input', 't.output', 't.error', 't.answer', 't.steps'),
+      // One that runs reads what it has kept of its steps.
+      where: `t.status <> 'running'`,
+      change: `update execution as t set input = ${json('t.input')}, output = ${json('t.output')},
+        error = ${json('t.error')}, steps = ${json('t.steps')},
+        answer = ${document('t.answer')}::json, workflow_id = ${workflowId('t.id')}`,
+    }),
+  },
+  {
+    name: 'idempotencyKeys',
+    sql: paged({
+      table: 'idempotency_key',
+      key: 'key',
+      type: 'text',
+      content: joined('t.workflow_id', 't.answer'),
+      change: `update idempotency_key as t set answer = ${document('t.answer')},
+        workflow_id = ${workflowId('t.execution_id')}`,
+    }),
+  },
+  {
+    name: 'drafts',
+    sql: paged({
+      table: 'draft',
+      key: 'entity_id',
+      type: 'uuid',
+      content: joined('t.input'),
+      change: `update draft as t set input = ${json('t.input')}`,
+    }),
+  },
+  {
+    name: 'toolCalls',
+    sql: paged({
+      table: 'tool_call',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.arguments'),
+      change: `update tool_call as t set arguments = ${json('t.arguments')}`,
+    }),
+  },
+  {
+    name: 'webhookEvents',
+    sql: paged({
+      table: 'webhook_event',
+      key: 'id',
+      type: 'uuid',
+      content: 't.body',
+      change: `update webhook_event as t set body = ${document('t.body')}`,
+    }),
+  },
+  {
+    name: 'webhookAttempts',
+    sql: paged({
+      table: 'webhook_attempt',
+      key: 'delivery_id',
+      type: 'uuid',
+      content: joined('t.answer', 't.error'),
+      // What a receiver has answered may be any text.
+      change: `update webhook_attempt as t set answer = '[erased]', error = ${text('t.error')}`,
+    }),
+  },
+  { name: 'messages', sql: messagesSql },
+  { name: 'rejectedMessages', sql: rejectedSql },
+  {
+    name: 'auditEntries',
+    sql: `select last_id::text as "lastKey", erased as rows
+      from erase_audit(:tenantId, :id, coalesce(:after::bigint, 0), :limit)`,
+  },
+];
+
+/** Erases what a portion of one table tells of the person of an erasure. */
+export async function eraseRows(
+  trx: Knex.Transaction,
+  tenantId: string,
+  {
+    id,
+    place,
+    limit,
+  }: { readonly id: string; readonly place: ErasurePlace; readonly limit: number },
+): Promise<ErasedPortion> {
+  const table = tables[place.table];
+  if (table === undefined) return { name: '', rows: 0, next: null };
+  const bindings = { tenantId, id, after: place.after, limit };
+  const [row] = await sqlRows<{ lastKey: string | null; rows: number }>(trx, table.sql, bindings);
+  const { lastKey = null, rows = 0 } = row ?? {};
+  const following = place.table + 1;
+  const next =
+    lastKey === null ? { table: following, after: null } : { table: place.table, after: lastKey };
+  return { name: table.name, rows, next: next.table < tables.length ? next : null };
+}
