@@ -10,6 +10,7 @@ import { invoicePdfActivities } from './billing/invoice-pdf.js';
 import { paymentActivities } from './payments/payment.js';
 import { serviceActivities } from './catalog/service.js';
 import { signingActivities } from './flows/sign-child.js';
+import { tenantMoveActivities } from './access/tenant-move.js';
 import { usageAuditActivities } from './usage/usage-audit.js';
 import { usageActivities, type OnRated } from './usage/usage.js';
 import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
@@ -37,6 +38,7 @@ export function createActivities(
     ...usageAuditActivities(platform),
     ...erasureActivities(platform),
     ...signingActivities(platform),
+    ...tenantMoveActivities(platform),
   };
 }
 

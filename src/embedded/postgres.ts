@@ -50,6 +50,8 @@ const SETTINGS = {
   // Compressing pages costs rating as much as everything else that the database does for it
   // (docs/decisions/0078); npm's build has no lz4.
   wal_compression: 'off',
+  // Tenants are moved to other servers by it (docs/decisions/0362).
+  wal_level: 'logical',
   checkpoint_timeout: '15min',
   random_page_cost: '1.1',
   jit: 'off',

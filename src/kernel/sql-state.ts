@@ -4,6 +4,8 @@ export const sqlState = {
   invalidText: '22021',
   numberOutOfRange: '22003',
   uniqueViolation: '23505',
+  /** Ours: the tenant is moved from the cell that was asked. */
+  tenantMoves: 'CE001',
   idleInTransaction: '25P03',
   transactionTimeout: '25P04',
   invalidPassword: '28P01',

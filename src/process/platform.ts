@@ -106,6 +106,8 @@ export interface PlatformServers {
   readonly directDatabaseUrl?: string | undefined;
   /** The servers beside the home database that tenants may be in. */
   readonly cells?: readonly CellServer[] | undefined;
+  /** The owners of the tables by cell, with whom tenants are moved. */
+  readonly owners?: ReadonlyMap<string, string> | undefined;
   readonly temporal: TemporalAddress;
 }
 
@@ -122,6 +124,8 @@ export interface Platform {
   /** Undefined where nobody asked for traces. */
   readonly tracing: Tracing | undefined;
   readonly database: Database;
+  /** The address of the owner of a cell's tables; undefined: this process does not know it. */
+  readonly ownerOf: (cell: string) => string | undefined;
   readonly temporal: Temporal;
   readonly broker: UsageBroker;
   readonly admission: Admission;
@@ -265,6 +269,7 @@ export async function openPlatform(
     metrics,
     tracing,
     database,
+    ownerOf: (cell) => servers.owners?.get(cell),
     temporal,
     broker,
     ...openShares(tenantShare, metrics),

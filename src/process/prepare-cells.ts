@@ -1,9 +1,9 @@
-import knex, { type Knex } from 'knex';
-import { knexSnakeCaseMappers } from 'objection';
+import type { Knex } from 'knex';
 import pg from 'pg';
 import { countTenantsByCell } from '../access/cells/tenant-cells.js';
 import { homeCell } from '../platform/database/cell.js';
 import type { CellConfig } from '../platform/config/config-database.js';
+import { openOwner } from '../platform/database/owner.js';
 import { requireSession } from '../platform/database/direct-address.js';
 import {
   findLastMigration,
@@ -18,9 +18,6 @@ import { firstLine, StartupError } from '../platform/startup-error.js';
 
 /** How long a cell has for an answer before it counts as away. */
 const connectMs = 5_000;
-
-export const openOwner = (url: string): Knex =>
-  knex({ client: 'pg', connection: url, pool: { min: 0, max: 1 }, ...knexSnakeCaseMappers() });
 
 /** The name and password of a login, as its address has them. */
 export function credentialsOf(url: string): { name: string; password: string } {
@@ -72,6 +69,18 @@ async function absence({ name, url }: CellConfig): Promise<string | undefined> {
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** The owners of the tables by cell; processes move tenants with them. */
+export function ownersOf(
+  homeOwner: string | undefined,
+  cells: readonly CellConfig[],
+): ReadonlyMap<string, string> {
+  const owners = new Map(
+    cells.map(({ name, url, ownerUrl, directUrl }) => [name, ownerUrl ?? directUrl ?? url]),
+  );
+  if (homeOwner !== undefined) owners.set(homeCell, homeOwner);
+  return owners;
 }
 
 /** What became of a cell in a preparation. */

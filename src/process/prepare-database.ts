@@ -9,7 +9,8 @@ import { ensureLogin } from '../platform/database/service-role.js';
 import { ensureSigningKey, listSigningKeys } from '../access/signing-keys.js';
 import { ensureTenant } from '../access/tenants.js';
 import { homeCell } from '../platform/database/cell.js';
-import { credentialsOf, nameCell, openOwner, ownsTables } from './prepare-cells.js';
+import { openOwner } from '../platform/database/owner.js';
+import { credentialsOf, nameCell, ownsTables } from './prepare-cells.js';
 
 /**
  * The addresses of the database for its two logins: the owner of the tables, and the running

@@ -7,6 +7,7 @@ export { creditInvoice } from './credit-note.js';
 export { runFlowBatch } from './flow-batch.js';
 export * from './payment.js';
 export * from './service.js';
+export { moveTenant } from './tenant-move.js';
 export { rateUsage, retryUsage } from './usage.js';
 export { erasePerson } from './erasure.js';
 export { auditUsage, scheduleUsageAudit } from './usage-audit.js';

@@ -10,6 +10,9 @@ import { flowList, flows } from '../../src/schemas/flows/index.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing-run.js';
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
+import { startTenantMove } from '../../src/flows/tenant-move.js';
+import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';
+import { createTestCell } from '../support/servers/cells.js';
 import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
 import { external, openTestInstance } from '../support/servers/instance.js';
 import { ok, openReceiver, waitUntilDelivered } from '../support/servers/receiver.js';
@@ -196,5 +199,16 @@ for (const [index, history] of (await historiesOf(waiter, place)).entries()) {
   await keep(`billing-run-continued-${index + 1}`, history);
 }
 await small.close();
+
+const celled = await openTestInstance({ withWorkers: true, cells: [await createTestCell('eu1')] });
+const moved = await celled.tenant();
+const server = celled.platform.temporal;
+const move = { tenantId: moved.id, to: 'eu1', graceMs: 100 };
+await startTenantMove({ ...server, client: server.starter }, move);
+await server.waiter.workflow.getHandle(tenantMoveId(moved.id)).result();
+for (const history of await historiesOf(server.waiter, tenantMoveId(moved.id))) {
+  await keep('move-tenant', history);
+}
+await celled.close();
 await stopTestServers();
 process.exit(0);

@@ -91,6 +91,10 @@ async function findWaiting(db: Knex): Promise<WaitingPartition[]> {
       join.on('consumer.tenantId', 'log.tenantId').andOn('consumer.partition', 'log.partition'),
     )
     .whereRaw('log.next_offset > coalesce(consumer.next_offset, 0)')
+    // What is copied here is rated where the tenant is.
+    .whereNotExists((fence) => {
+      void fence.from('tenantFence').whereRaw('tenant_id = log.tenant_id');
+    })
     .select<(Record<keyof WaitingPartition, string> & { partition: number })[]>(
       'log.tenantId',
       'log.partition',

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { arrayLiteral, joinGroups, splitGroupsSql } from '../../kernel/text/postgres-array.js';
+import { problem } from '../../kernel/problem.js';
 import { usageTopic } from '../../messages/usage-log.js';
 import { partitionOf, type Published, type UsageMessage } from '../../messages/broker.js';
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
@@ -22,7 +23,8 @@ const groupBytesMax = 64 * 1024 * 1024;
 const publishSql = `
   with taken as (
     insert into broker_partition (tenant_id, partition, next_offset)
-    select * from unnest(?::text[], ?::int[], ?::bigint[])
+    select * from unnest(?::text[], ?::int[], ?::bigint[]) as slot (tenant_id)
+    where not exists (select from tenant_fence as fence where fence.tenant_id = slot.tenant_id)
     on conflict (tenant_id, partition)
       do update set next_offset = broker_partition.next_offset + excluded.next_offset
     returning tenant_id, partition, next_offset
@@ -137,6 +139,12 @@ export function publishToCells(database: Database, options: PublishOptions): Pub
     const published = new Map<number, Published>();
     const publishTo = async ([cell, indexes]: [Cell, number[]]): Promise<void> => {
       const answers = await publisherOf(cell)(indexes.flatMap((index) => messages[index] ?? []));
+      for (const [at, index] of indexes.entries()) {
+        if ((answers[at]?.offset ?? 0) >= 0) continue;
+        // Nothing was published for a tenant that is moved.
+        database.forgetCell(messages[index]?.tenantId);
+        throw problem.overloaded('The tenant is being moved to another server; send it again.');
+      }
       for (const [at, index] of indexes.entries()) {
         const answer = answers[at];
         if (answer) published.set(index, answer);

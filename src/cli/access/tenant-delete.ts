@@ -29,9 +29,15 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
   const { findLegalHold } = await import('../../models/access/legal-hold.js');
   const { deleteTenant } = await import('../../access/tenant-deletion.js');
   const { commandLine, recordCommand } = await import('./security-event.js');
+  const { isBeingMoved } = await import('../../access/cells/tenant-moves.js');
   const { withTemporal } = await import('../start/temporal-access.js');
   await withInstance(async ({ database }) => {
     await requireTenant(database.platform, id);
+    if (await isBeingMoved(database.platform, id)) {
+      throw new Error(
+        `'${id}' is being moved: wait until it has ended, or durabill tenant move ${id} --cancel.`,
+      );
+    }
     if (confirm !== id) {
       throw new Error(
         `This deletes '${id}' with its accounts, usage and invoices for good; its audit is kept. ` +

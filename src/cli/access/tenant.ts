@@ -5,6 +5,7 @@ import { parseCount } from '../options.js';
 import { registerErasure } from '../ageing/tenant-erase.js';
 import { registerHold } from '../ageing/tenant-hold.js';
 import { registerRetention } from '../ageing/tenant-retention.js';
+import { registerMove } from './tenant-move.js';
 import { registerDeletion } from './tenant-delete.js';
 import { registerSuspension } from './tenant-suspension.js';
 
@@ -144,7 +145,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|erase|delete`. */
+/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|erase|delete|move`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -171,4 +172,5 @@ export function registerTenant(program: Command): void {
   registerHold(group);
   registerErasure(group);
   registerDeletion(group);
+  registerMove(group);
 }

@@ -38,13 +38,12 @@ async function loadParts() {
       import('../access/security-event.js'),
       import('jose'),
     ]);
-  const { recordCommand } = events;
-  const { decodeJwt } = jose;
   return {
-    recordCommand,
-    decodeJwt,
+    recordCommand: events.recordCommand,
+    decodeJwt: jose.decodeJwt,
     ...preparation,
     ...cellPreparation,
+    ownersOf: cellPreparation.ownersOf,
     ...platform,
     ...tenants,
     ...worker,
@@ -54,6 +53,14 @@ async function loadParts() {
 }
 
 type Parts = Awaited<ReturnType<typeof loadParts>>;
+
+/** What the steps of a start have opened. */
+interface Opened {
+  databaseUrl?: string;
+  owners?: ReadonlyMap<string, string>;
+  temporal?: TemporalServer;
+  apiUrl?: string;
+}
 
 /** The resources opened so far, to be closed in the reverse order. */
 interface Run {
@@ -118,7 +125,7 @@ async function start(run: Run): Promise<void> {
   const loading = loadParts();
   // A failure to load is reported where the parts are awaited, below and in the steps.
   loading.catch(() => undefined);
-  const opened: { databaseUrl?: string; temporal?: TemporalServer; apiUrl?: string } = {};
+  const opened: Opened = {};
   await runSteps([
     [databaseStep(run, tenure, opened), migrationStep(run, tenure, loading, opened)],
     [temporalStep(run, tenure, opened)],
@@ -132,7 +139,7 @@ async function start(run: Run): Promise<void> {
   const { directDatabaseUrl, cells } = config;
   const platform = await parts.openPlatform(
     { ...config, ...secrets },
-    { databaseUrl, directDatabaseUrl, cells, temporal },
+    { databaseUrl, directDatabaseUrl, cells, owners: opened.owners, temporal },
   );
   closers.push(() => platform.close());
   run.warn = (text) => platform.log.warn(text);
@@ -175,7 +182,7 @@ async function openOperator({ config, closers }: Run, parts: Parts, platform: Pl
   return operator;
 }
 
-function databaseStep(run: Run, tenure: Tenure, opened: { databaseUrl?: string }): Step {
+function databaseStep(run: Run, tenure: Tenure, opened: Opened): Step {
   return {
     title: 'PostgreSQL',
     work: async (tell) => {
@@ -193,12 +200,13 @@ function migrationStep(
   { config, warn }: Run,
   tenure: Tenure,
   loading: Promise<Parts>,
-  opened: { databaseUrl?: string },
+  opened: Opened,
 ): Step {
   return {
     title: 'Migrations',
     work: async (tell) => {
-      const { databaseUrlsOf, prepareCells, prepareDatabase, requireKnownCells } = await loading;
+      const parts = await loading;
+      const { databaseUrlsOf, ownersOf, prepareCells, prepareDatabase, requireKnownCells } = parts;
       const urls = await databaseUrlsOf(opened.databaseUrl ?? '', config);
       const { secret, previousSecrets } = readSecretKeys(tenure.secretKey);
       const names = await prepareDatabase(urls, {
@@ -207,6 +215,7 @@ function migrationStep(
         onStep: tell,
       });
       opened.databaseUrl = urls.login;
+      opened.owners = ownersOf(urls.owner, config.cells);
       await requireKnownCells(urls.login, config.cells);
       const cells = await prepareCells(config.cells, tell);
       for (const { name, absence } of cells) {
@@ -219,7 +228,7 @@ function migrationStep(
   };
 }
 
-function temporalStep(run: Run, tenure: Tenure, opened: { temporal?: TemporalServer }): Step {
+function temporalStep(run: Run, tenure: Tenure, opened: Opened): Step {
   return {
     title: 'Temporal',
     work: async (tell) => {
@@ -242,12 +251,7 @@ function workerStep(run: Run, { startWorkers }: Parts, platform: Platform): Step
   };
 }
 
-function apiStep(
-  run: Run,
-  { startApi }: Parts,
-  platform: Platform,
-  opened: { apiUrl?: string },
-): Step {
+function apiStep(run: Run, { startApi }: Parts, platform: Platform, opened: Opened): Step {
   return {
     title: 'API',
     work: async () => {

@@ -71,6 +71,9 @@ export function databaseProblem(error: unknown): Problem | undefined {
   if (code === 'POOL_BUSY') {
     return problem.overloaded('Too much work of this tenant waits for the database; send less.');
   }
+  if (code === sqlState.tenantMoves) {
+    return problem.overloaded('The tenant is being moved to another server; try again shortly.');
+  }
   if (code === 'CELL_REFUSED') {
     return problem.unavailable('The database does not answer at the moment; try again shortly.');
   }

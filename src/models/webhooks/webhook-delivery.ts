@@ -3,7 +3,7 @@ import { Model } from 'objection';
 import type { DeliveryStatus } from '../../messages/webhook.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
-import { isSuspendedSql } from '../access/tenant.js';
+import { isFencedSql, isSuspendedSql } from '../access/tenant.js';
 
 /** A delivery that is asked for again and again keeps the attempts of its last rounds. */
 const roundsKept = 10;
@@ -182,6 +182,7 @@ export class WebhookDelivery extends TenantModel {
            ) then ?::int else ?::int end - coalesce(sending.count, 0))
          ) as next
          where webhook.active and not ${isSuspendedSql('webhook.tenant_id')}
+           and not ${isFencedSql('webhook.tenant_id')}
        ),
        chosen as (
          select tenant_id, id from waiting
@@ -210,6 +211,7 @@ export class WebhookDelivery extends TenantModel {
        where (tenant_id, id) in (
          select tenant_id, id from webhook_delivery
          where status in ('sending', 'retrying') and watch_at < now()
+           and not ${isFencedSql('webhook_delivery.tenant_id')}
          order by watch_at limit ? for update skip locked
        )
        ${claimed}`,
@@ -232,7 +234,8 @@ export class WebhookDelivery extends TenantModel {
   static async watchSoon(db: Knex, ids: readonly string[]): Promise<void> {
     await db.raw(
       `update webhook_delivery set watch_at = now() + interval '5 seconds'
-       where id = any(?::uuid[]) and status = 'sending'`,
+       where id = any(?::uuid[]) and status = 'sending'
+         and not ${isFencedSql('webhook_delivery.tenant_id')}`,
       [[...ids]],
     );
   }

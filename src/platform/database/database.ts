@@ -22,14 +22,16 @@ interface SessionOptions {
   readonly tracing: Tracing | undefined;
   /** Of the cell that the server must be; undefined: it is the only one. */
   readonly cell: string | undefined;
+  /** Called for a tenant that is not in that cell any more. */
+  readonly onFenced: (tenantId: string) => void;
 }
 
 /** Sets up a connection; a login with too many privileges is logged once. */
-function sessionOpener({ log, tracing, cell }: SessionOptions): OpenSession {
+function sessionOpener({ log, tracing, cell, onFenced }: SessionOptions): OpenSession {
   let hasWarned = false;
   let isChecked = cell === undefined;
   return async (connection) => {
-    const mayBypass = await enterTenants(connection);
+    const mayBypass = await enterTenants(connection, cell === undefined ? undefined : { onFenced });
     if (!isChecked) {
       await checkCell(cell ?? homeCell, connection);
       isChecked = true;
@@ -104,6 +106,7 @@ export function openDatabase(
 ): Database {
   const limits: Limits = { ...timeLimits, ...given };
   const isAlone = others.length === 0;
+  const placed: { directory?: CellDirectory } = {};
   const [home, ...rest] = [{ name: homeCell, url }, ...others].map(
     (address) =>
       new Cell(address, {
@@ -113,19 +116,25 @@ export function openDatabase(
         log,
         // Without other cells there is nobody whom the attempts could hold up.
         restMs: isAlone ? 0 : awayRestMs,
-        open: sessionOpener({ log, tracing, cell: isAlone ? undefined : address.name }),
+        open: sessionOpener({
+          log,
+          tracing,
+          cell: isAlone ? undefined : address.name,
+          onFenced: (tenantId) => placed.directory?.forget(tenantId),
+        }),
       }),
   ) as [Cell, ...Cell[]];
   const cells = [home, ...rest];
-  const directory = isAlone ? undefined : new CellDirectory(home, rest, findCell(home.platform));
-  const cellOf = directory === undefined ? () => home : (id: string) => directory.of(id);
+  if (!isAlone) placed.directory = new CellDirectory(home, rest, findCell(home.platform));
+  const { directory } = placed;
+  const cellOf = (id: string): Cell | Promise<Cell> => directory?.of(id) ?? home;
   const handles = new TenantHandles(home.options, { limits, log }, cellOf);
   return {
     home,
     cells,
     platform: home.platform,
     cellOf,
-    forgetCell: (tenantId) => directory?.forget(tenantId),
+    forgetCell: (tenantId) => placed.directory?.forget(tenantId),
     forTenant: (...asked) => handles.forTenant(...asked),
     pools: () => new Map(cells.map((cell) => [cell.name, cell.pool()])),
     ping: () => home.ping(),

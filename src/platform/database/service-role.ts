@@ -18,6 +18,9 @@ const readOnly = [
   'signing_key',
   'tenant',
   'tenant_cell',
+  'tenant_fence',
+  'tenant_mark',
+  'tenant_move',
 ];
 const closed = ['audit_sealing'];
 /** So that a process can see whether migrations are pending. */

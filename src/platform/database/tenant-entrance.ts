@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { sqlState, sqlStateOf } from '../../kernel/sql-state.js';
 import type { ConnectionSource } from './tenant-client.js';
 import type { TimeLimits } from './time-limits.js';
 
@@ -28,6 +29,12 @@ interface SessionFacts {
   readonly bypasses: boolean;
   /** Whether a pooler is between: it may give each transaction another session. */
   readonly isPooled: boolean;
+}
+
+/** How tenants are entered where there are several cells. */
+export interface CellEntrance {
+  /** Called for a tenant that may not be entered here any more. */
+  readonly onFenced: (tenantId: string) => void;
 }
 
 /** A connection of node-postgres, as the pool has it and as far as its types do not declare it. */
@@ -60,8 +67,10 @@ const transactionTimeoutSince = 170_000;
 const boundRole = 'durabill_app';
 
 /** The function of the migrations. */
-const enterSql = 'select enter_tenant($1, $2, $3, $4, $5, $6, $7, $8, $9)';
-const enterName = 'enter_tenant';
+const enterAlone = 'enter_tenant';
+/** The same where there are several cells: it refuses tenants that are moved from this one. */
+const enterCell = 'enter_cell_tenant';
+const enterSql = (name: string): string => `select ${name}($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
 /** The arguments of `enter_tenant`. */
 function argumentsOf(
@@ -115,11 +124,12 @@ class EnteredQuery extends PlainQuery {
   readonly #connection: PooledConnection;
   readonly #values: readonly (string | null)[];
   readonly #name: string;
+  readonly #sql: string;
   #isEntered = false;
 
   constructor(
     connection: PooledConnection,
-    { entrance, facts }: { entrance: Entrance; facts: SessionFacts },
+    { entrance, facts, enter }: { entrance: Entrance; facts: SessionFacts; enter: string },
     config: unknown,
     values: unknown,
   ) {
@@ -127,7 +137,8 @@ class EnteredQuery extends PlainQuery {
     this.#connection = connection;
     this.#values = argumentsOf(entrance, facts);
     // A pooler may give the next transaction a session that has not prepared it.
-    this.#name = facts.isPooled ? '' : enterName;
+    this.#name = facts.isPooled ? '' : enter;
+    this.#sql = enterSql(enter);
   }
 
   submit(wire: Wire): null {
@@ -137,7 +148,7 @@ class EnteredQuery extends PlainQuery {
       if (!isKnown) {
         // Where the first entrance failed, the session has the statement nevertheless.
         if (this.#name !== '') wire.close({ type: 'S', name: this.#name });
-        wire.parse({ text: enterSql, name: this.#name });
+        wire.parse({ text: this.#sql, name: this.#name });
       }
       wire.bind({ statement: this.#name, values: this.#values });
       wire.execute({ portal: '', rows: 0 });
@@ -162,6 +173,15 @@ class EnteredQuery extends PlainQuery {
   }
 }
 
+/** The same callback, which also hears that a tenant is not here any more. */
+function noteFence(told: unknown, { tenantId }: Entrance, { onFenced }: CellEntrance): unknown {
+  if (typeof told !== 'function') return told;
+  return (error: Error | null, result: unknown): void => {
+    if (sqlStateOf(error) === sqlState.tenantMoves) onFenced(tenantId);
+    (told as Callback)(error, result);
+  };
+}
+
 async function readFacts(connection: PooledConnection): Promise<SessionFacts> {
   // The session's user: the role that it has switched to says nothing about what it may do.
   const { rows } = (await connection.query(
@@ -180,15 +200,20 @@ async function readFacts(connection: PooledConnection): Promise<SessionFacts> {
  * transaction row-level security shows it nothing. Returns whether the login may bypass that, were
  * it not for the role that `enter_tenant` switches to.
  */
-export async function enterTenants(connection: PooledConnection): Promise<boolean> {
+export async function enterTenants(
+  connection: PooledConnection,
+  cell?: CellEntrance,
+): Promise<boolean> {
   const facts = await readFacts(connection);
   const query = connection.query.bind(connection);
+  const enter = cell === undefined ? enterAlone : enterCell;
   connection.query = (config, values, callback) => {
     const { entrance } = connection;
     if (entrance === undefined) return query(config, values, callback);
     const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const entered = new EnteredQuery(connection, { entrance, facts }, config, given);
-    if (told !== undefined) return query(entered, told);
+    const entered = new EnteredQuery(connection, { entrance, facts, enter }, config, given);
+    const watched = cell === undefined ? told : noteFence(told, entrance, cell);
+    if (watched !== undefined) return query(entered, watched);
     return new Promise((resolve, reject) => {
       const settle: Callback = (error, result) => (error ? reject(error) : resolve(result));
       query(entered, settle);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { startEmbeddedPostgres } from '../../../src/embedded/postgres.js';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
-import { nameCell, openOwner } from '../../../src/process/prepare-cells.js';
+import { openOwner } from '../../../src/platform/database/owner.js';
+import { nameCell } from '../../../src/process/prepare-cells.js';
 import type { CellServer } from '../../../src/process/platform.js';
 import { createTestDatabase, testEnvironment } from './servers.js';
 
@@ -36,7 +37,7 @@ export interface StoppableCell extends CellServer {
 export async function startTestCell(name: string): Promise<StoppableCell> {
   const dataDir = await mkdtemp(join(tmpdir(), 'durabill-cell-'));
   const { cacheDir } = readConfig(testEnvironment(dataDir));
-  const settings = { shared_buffers: '32MB', fsync: 'off' };
+  const settings = { shared_buffers: '32MB', fsync: 'off', wal_level: 'logical' };
   const launch = () => startEmbeddedPostgres({ dataDir, cacheDir, settings });
   let server = await launch();
   await migrateDatabase(server.url);

@@ -175,6 +175,11 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
     },
     {
       cells,
+      // Tests connect as the owner, who moves tenants, too.
+      owners: new Map([
+        ['home', databaseUrl],
+        ...cells.map(({ name, url }) => [name, url] as const),
+      ]),
       ...addressesOf((await options.route?.(databaseUrl)) ?? databaseUrl, servers.poolerPort),
       temporal: servers.temporal,
     },

@@ -1,0 +1,271 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { compareRows, prepareComparison, type RowDifference } from './compare-rows.js';
+import { listMovedTables, raiseSequences, readSequences, type MovedTable } from './moved-tables.js';
+import { removeRows } from './remove-rows.js';
+import {
+  hasMark,
+  publish,
+  readProgress,
+  subscribe,
+  unpublish,
+  unsubscribe,
+  writeMark,
+  type CopyProgress,
+} from './replication.js';
+import { findFence, lowerFence, raiseFence, setFence } from './tenant-fence.js';
+
+/** Between what and where a tenant is moved, with the addresses of the owners of the tables. */
+export interface MovePlace {
+  readonly tenantId: string;
+  readonly sourceUrl: string;
+  readonly targetUrl: string;
+}
+
+/** Numbers of rows that a tenant may be given while it is copied. */
+const numbersMax = 10_000_000;
+
+/** How long the target has for what was written before the fence. */
+const catchUpMs = 5_000;
+const lookMs = 5;
+
+/** The rows of source and target differ: the move does not go on. */
+export class RowsDifferError extends Error {
+  constructor(differences: readonly RowDifference[]) {
+    const shown = differences.map(
+      ({ table, source, target }) => `${table} has ${source} here and ${target} there`,
+    );
+    super(`The copy is not what it is made from: ${shown.join('; ')}.`);
+    this.name = 'RowsDifferError';
+  }
+}
+
+async function withClients<T>(
+  { sourceUrl, targetUrl }: MovePlace,
+  work: (source: pg.Client, target: pg.Client) => Promise<T>,
+): Promise<T> {
+  const clients = [sourceUrl, targetUrl].map(
+    (url) => new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 }),
+  );
+  const [source, target] = clients as [pg.Client, pg.Client];
+  try {
+    for (const client of clients) {
+      client.on('error', () => undefined);
+      await client.connect();
+    }
+    return await work(source, target);
+  } finally {
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
+  }
+}
+
+/** What keeps a tenant from being moved; undefined: nothing. Each line says what mends it. */
+export function findObstacle(place: MovePlace): Promise<string | undefined> {
+  return withClients(place, async (source, target) => {
+    const levels = await source.query<{ wal_level: string }>('show wal_level');
+    if (levels.rows[0]?.wal_level !== 'logical') {
+      return "The server that the tenant leaves has no logical replication: set wal_level = 'logical' there, and restart it.";
+    }
+    for (const [what, client] of [
+      ['leaves', source],
+      ['moves to', target],
+    ] as const) {
+      const { rows } = await client.query<{ may: boolean }>(
+        'select rolsuper as may from pg_roles where rolname = current_user',
+      );
+      if (rows[0]?.may !== true) {
+        return `The owner's login of the server that the tenant ${what} is no superuser: replication writes beside row-level security. Name one in DATABASE_OWNER_URL or CELL_OWNERS.`;
+      }
+    }
+    const names = async (client: pg.Client): Promise<string> =>
+      (await client.query<{ name: string }>('select name from knex_migrations order by name')).rows
+        .map(({ name }) => name)
+        .join();
+    if ((await names(source)) !== (await names(target))) {
+      return "The two cells have different migrations: run 'durabill migrate'.";
+    }
+    const { tenantId } = place;
+    const { rows } = await target.query('select 1 from audit where tenant_id = $1 limit 1', [
+      tenantId,
+    ]);
+    if (rows.length === 0 || (await findFence(target, tenantId)) !== undefined) return undefined;
+    return `The cell that '${tenantId}' moves to has the audit of an earlier tenant of this name, which is kept.`;
+  });
+}
+
+/** Gives the target the tenant's own row. */
+type CopyTenant = (source: pg.Client, target: pg.Client, tenantId: string) => Promise<void>;
+
+/** Removes the tenant's own row, where a database is not the home database. */
+type RemoveTenant = (client: pg.Client, tenantId: string) => Promise<void>;
+
+/** Makes the place for a tenant's rows in the target, and begins to copy them. */
+export function beginCopy(place: MovePlace, copyTenant: CopyTenant): Promise<void> {
+  const { tenantId, sourceUrl } = place;
+  return withClients(place, async (source, target) => {
+    const tables = await listMovedTables(source);
+    await setFence(target, tenantId, 'arriving');
+    await copyTenant(source, target, tenantId);
+    if (!(await isCopying(target, tenantId))) {
+      // What an earlier move that was taken back, or one from here, has left.
+      await removeRows(target, tenantId, tables);
+      await raiseSequences(target, await readSequences(source), numbersMax);
+    }
+    await publish(source, tenantId, tables);
+    await subscribe(target, tenantId, sourceUrl);
+  });
+}
+
+async function isCopying(target: pg.Client, tenantId: string): Promise<boolean> {
+  const { tables } = await readProgress(target, target, tenantId);
+  return tables > 0;
+}
+
+export const readCopy = (place: MovePlace): Promise<CopyProgress> =>
+  withClients(place, (source, target) => readProgress(source, target, place.tenantId));
+
+/** Compares the rows that are older than the bound, which change rarely. */
+export function compareOldRows(place: MovePlace, bound: string): Promise<RowDifference[]> {
+  const { tenantId } = place;
+  return withClients(place, async (source, target) => {
+    await Promise.all([prepareComparison(source), prepareComparison(target)]);
+    const tables = await listMovedTables(source);
+    return compareRows(source, target, tables, { tenantId, bound, side: 'old' });
+  });
+}
+
+/** What a flip does in the home database: whether it is done, and how. */
+export interface Directory {
+  isFlipped(): Promise<boolean>;
+  flip(): Promise<void>;
+}
+
+/**
+ * Moves a tenant whose rows are copied: nothing is done for it between the fence and the flip of the
+ * directory. Returns how long that was; undefined: something was under way that takes longer than a
+ * moment, and nothing has changed. Until the flip, whatever fails leaves the tenant where it was.
+ */
+export function flipTenant(
+  place: MovePlace,
+  bound: string,
+  directory: Directory,
+): Promise<number | undefined> {
+  const { tenantId } = place;
+  return withClients(place, async (source, target) => {
+    await Promise.all([prepareComparison(source), prepareComparison(target)]);
+    const tables = await listMovedTables(source);
+    const begun = performance.now();
+    if (!(await directory.isFlipped())) {
+      if ((await findFence(source, tenantId)) === undefined) {
+        if (!(await raiseFence(source, tenantId))) return undefined;
+      }
+      try {
+        await settle(source, target, { tenantId, bound, tables });
+        await directory.flip();
+      } catch (error) {
+        // The answer to the flip may have been lost.
+        if (!(await directory.isFlipped())) {
+          await lowerFence(source, tenantId);
+          throw error;
+        }
+      }
+    }
+    await setFence(source, tenantId, 'moved');
+    await lowerFence(target, tenantId);
+    return performance.now() - begun;
+  });
+}
+
+/** Seals all entries of a tenant; another process may be sealing, and then does it. */
+async function sealAll(source: pg.Client, tenantId: string): Promise<void> {
+  for (const deadline = performance.now() + catchUpMs; ; await wait(lookMs)) {
+    await source.query('select seal_audit(2000)');
+    const { rows } = await source.query(
+      `select 1 from audit where tenant_id = $1
+         and id > (select coalesce(max(audit_id), 0) - 10000 from audit_seal where tenant_id = $1)
+         and not exists (select from audit_seal as seal
+           where seal.tenant_id = audit.tenant_id and seal.audit_id = audit.id) limit 1`,
+      [tenantId],
+    );
+    if (rows.length === 0) return;
+    if (performance.now() > deadline) throw new Error('The audit cannot be sealed.');
+  }
+}
+
+/** Behind the fence: the last rows arrive, and what both have is compared. */
+async function settle(
+  source: pg.Client,
+  target: pg.Client,
+  {
+    tenantId,
+    bound,
+    tables,
+  }: { readonly tenantId: string; readonly bound: string; readonly tables: readonly MovedTable[] },
+): Promise<void> {
+  // The chain of the audit is closed here: the target seals what is written there.
+  await sealAll(source, tenantId);
+  const mark = randomUUID();
+  await writeMark(source, tenantId, mark);
+  for (const deadline = performance.now() + catchUpMs; ; await wait(lookMs)) {
+    if (await hasMark(target, tenantId, mark)) break;
+    if (performance.now() > deadline) {
+      throw new Error('The target does not catch up with the source.');
+    }
+  }
+  await raiseSequences(target, await readSequences(source));
+  const differences = await compareRows(source, target, tables, { tenantId, bound, side: 'new' });
+  if (differences.length > 0) throw new RowsDifferError(differences);
+}
+
+/** Ends the copying of a tenant that has moved, or whose move is taken back. */
+export const endCopy = (place: MovePlace): Promise<void> =>
+  withClients(place, async (source, target) => {
+    await unsubscribe(target, place.tenantId);
+    await unpublish(source, place.tenantId);
+  });
+
+/** Takes back a move whose directory has not been flipped: the tenant is where it was, and nowhere else. */
+export const takeBack = (place: MovePlace, removeTenant: RemoveTenant): Promise<void> =>
+  withClients(place, async (source, target) => {
+    const { tenantId } = place;
+    await lowerFence(source, tenantId);
+    await unsubscribe(target, tenantId);
+    await unpublish(source, tenantId);
+    await setFence(target, tenantId, 'moved');
+    await removeRows(target, tenantId, await listMovedTables(target));
+    await removeTenant(target, tenantId);
+  });
+
+/** What a tenant has for ever: the target never has less of it than what was left behind. */
+const books = ['audit', 'invoice', 'payment', 'rated_transaction', 'usage_event'];
+
+async function requireBooks(source: pg.Client, target: pg.Client, tenantId: string): Promise<void> {
+  for (const name of books) {
+    const sql = `select count(*)::text as count from ${name} where tenant_id = $1`;
+    const [left = 0, there = 0] = await Promise.all(
+      [source, target].map(async (client) => {
+        const { rows } = await client.query<{ count: string }>(sql, [tenantId]);
+        return Number(rows[0]?.count ?? 0);
+      }),
+    );
+    if (left > there) {
+      throw new RowsDifferError([{ table: name, source: String(left), target: String(there) }]);
+    }
+  }
+}
+
+/** Removes the rows that a tenant which has moved has left; the fence stays. */
+export const removeOldRows = (
+  place: MovePlace,
+  removeTenant: RemoveTenant,
+  onPortion: (removed: number) => void,
+): Promise<number> =>
+  withClients(place, async (source, target) => {
+    const { tenantId } = place;
+    if ((await findFence(source, tenantId)) !== 'moved') return 0;
+    await requireBooks(source, target, tenantId);
+    const removed = await removeRows(source, tenantId, await listMovedTables(source), onPortion);
+    await removeTenant(source, tenantId);
+    return removed;
+  });

@@ -1,0 +1,79 @@
+import type pg from 'pg';
+
+/** What the home database has of tenants whatever cell they are in, and what is about moves. */
+const platformTables = [
+  'access_key',
+  'access_key_use',
+  'oauth_code',
+  'oauth_grant',
+  'oauth_refresh_token',
+  'relayed_event',
+  'tenant_cell',
+  'tenant_fence',
+  'tenant_move',
+  'token_revocation',
+];
+
+/** A table whose rows go with their tenant. */
+export interface MovedTable {
+  readonly name: string;
+  /** Whether its rows have ids that grow with time: what is older than a moment changes rarely. */
+  readonly hasTimedIds: boolean;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** A table's name in a statement. */
+export const tableSql = ({ name }: MovedTable): string => `public.${quoted(name)}`;
+
+export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> {
+  const { rows } = await client.query<MovedTable>(
+    `select tables.relname as name, exists (
+       select from pg_attribute join pg_index on indrelid = attrelid
+       where attrelid = tables.oid and attname = 'id' and atttypid = 'uuid'::regtype
+         and indisprimary and attnum = any(indkey::int2[])
+     ) as "hasTimedIds"
+     from pg_class as tables
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+       and relname <> all ($1::text[])
+       and exists (select from pg_attribute
+         where attrelid = tables.oid and attname = 'tenant_id' and not attisdropped)
+     order by relname`,
+    [platformTables],
+  );
+  return rows;
+}
+
+/** Where the numbers stand that a database has given to rows of tenants, by sequence. */
+export async function readSequences(client: pg.Client): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await client.query<{ name: string; value: string }>(
+    `select sequence.relname as name,
+       coalesce(pg_sequence_last_value(sequence.oid), 0)::text as value
+     from pg_class as sequence
+       join pg_depend on objid = sequence.oid and deptype in ('a', 'i')
+         and classid = 'pg_class'::regclass and refclassid = 'pg_class'::regclass
+       join pg_attribute on attrelid = refobjid and attname = 'tenant_id'
+     where sequence.relkind = 'S' and sequence.relnamespace = 'public'::regnamespace`,
+  );
+  return new Map(rows.map(({ name, value }) => [name, value]));
+}
+
+/**
+ * Lets a database give only numbers above those that come from another one, and `ahead` more that
+ * will come: the sealer of the audit passes over what is below its mark.
+ */
+export async function raiseSequences(
+  client: pg.Client,
+  values: ReadonlyMap<string, string>,
+  ahead = 0,
+): Promise<void> {
+  const own = await readSequences(client);
+  for (const [name, value] of values) {
+    const least = BigInt(value) + BigInt(ahead);
+    if (least <= BigInt(own.get(name) ?? '0')) continue;
+    await client.query('select setval(($1::text)::regclass, $2::bigint)', [
+      `public.${quoted(name)}`,
+      least.toString(),
+    ]);
+  }
+}
