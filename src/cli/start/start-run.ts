@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../platform/config/config.js';
 import { StartupError, errorCode, firstLine } from '../../platform/startup-error.js';
@@ -79,9 +78,6 @@ interface Run {
 
 /** Starts everything, prints the banner and returns; from then on a signal ends the process. */
 export async function runStart(config: Config): Promise<void> {
-  // The flag of `npm start` is for this thread, which has begun with it (docs/decisions/0003); threads
-  // that begin from now on would each hold as much (docs/decisions/0332).
-  setFlagsFromString('--max-semi-space-size=16');
   const run: Run = {
     config,
     abort: new AbortController(),

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { Option, type Command } from 'commander';
 import { variablesHelp } from '../variables.js';
 
@@ -20,6 +21,9 @@ export function registerStart(program: Command): void {
     )
     .addHelpText('after', variablesHelp)
     .action(async ({ port, host, dataDir, role }: StartOptions) => {
+      // The flag of `npm start` is for this thread, which has begun with it (docs/decisions/0003);
+      // threads that begin from now on would each hold as much (docs/decisions/0332).
+      setFlagsFromString('--max-semi-space-size=16');
       const { loadConfig } = await import('../../platform/config/config.js');
       const config = loadConfig({ PORT: port, HOST: host, DATA_DIR: dataDir, ROLE: role });
       const { runStart } = await import('./start-run.js');
