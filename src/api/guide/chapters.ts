@@ -20,6 +20,7 @@ export const chapters: readonly Chapter[] = [
   chapter('invoice', 'From event to invoice'),
   chapter('rejected', 'Mending what was rejected'),
   chapter('exports', 'Exports'),
+  chapter('erasure', 'Keeping, holding and erasing data'),
   chapter('families', 'Which API for what'),
   chapter('glossary', 'Glossary'),
 ];
