@@ -4,7 +4,7 @@ import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/platform/database/migrations.js';
 import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
-import { accountIdOf, fillPrices, fillTenant, serviceIdOf } from '../support/servers/fill.js';
+import { accountIdOf, fillPrices, fillFacts, serviceIdOf } from '../support/servers/fill.js';
 import { external, openTestInstance, type TestTenant } from '../support/servers/instance.js';
 import { createEmptyDatabase } from '../support/servers/servers.js';
 
@@ -123,7 +123,7 @@ async function storeInvoice(client: pg.Client, invoice: EarlierInvoice): Promise
 /** What a tenant had before: usage, of which some is billed. */
 async function fillEarlier(client: pg.Client): Promise<void> {
   await client.query('insert into tenant (id, name) values ($1, $1)', [tenantId]);
-  await fillTenant(client, { tenantId, accounts: 3, events: 12, services: 2 });
+  await fillFacts(client, { tenantId, accounts: 3, events: 12, services: 2 });
   await fillPrices(client, { tenantId, services: 2 });
   await client.query(
     `with more as (

@@ -33,6 +33,23 @@ const idSql = (kind: number, index: string): string =>
  * whole tables: a million events within minutes. The connection must be the owner's.
  */
 export async function fillTenant(client: pg.Client, filling: Filling): Promise<void> {
+  await fillFacts(client, filling);
+  // What workers do behind rating.
+  await client.query(
+    `with taken as (
+       delete from usage_unlisted where tenant_id = $1 returning *
+     ), waiting as (
+       select each.* from taken cross join unnest(ids, account_ids, service_ids)
+         as each (id, account_id, service_id)
+     )
+     insert into usage_list (tenant_id, kind, key, first_id, last_id, events, ids)
+     select $1, grouped.* from (${groupsSql('waiting')}) as grouped`,
+    [filling.tenantId],
+  );
+}
+
+/** The same without what workers do behind rating: databases of before have no place for it. */
+export async function fillFacts(client: pg.Client, filling: Filling): Promise<void> {
   const { tenantId, accounts, events, services, amountSql = '1.25' } = filling;
   await client.query(
     `insert into account (tenant_id, id, name, number, external_id, default_currency)
@@ -56,18 +73,6 @@ export async function fillTenant(client: pg.Client, filling: Filling): Promise<v
        from generate_series(0::bigint, $2::bigint - 1) i
      ) as event`,
     [tenantId, events, accounts, services],
-  );
-  // What workers do behind rating.
-  await client.query(
-    `with taken as (
-       delete from usage_unlisted where tenant_id = $1 returning *
-     ), waiting as (
-       select each.* from taken cross join unnest(ids, account_ids, service_ids)
-         as each (id, account_id, service_id)
-     )
-     insert into usage_list (tenant_id, kind, key, first_id, last_id, events, ids)
-     select $1, grouped.* from (${groupsSql('waiting')}) as grouped`,
-    [tenantId],
   );
   await client.query(
     `insert into rated_transaction (tenant_id, id, usage_event_id, external_tran_id,
