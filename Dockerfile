@@ -18,7 +18,7 @@ FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production DATA_DIR=/tmp/durabill HOST=0.0.0.0 METRICS_HOST=0.0.0.0 METRICS_PORT=9464
 # docs/decisions/0332
-ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144
+ENV MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144 GLIBC_TUNABLES=glibc.malloc.hugetlb=1
 COPY --from=build /app ./
 COPY migrations ./migrations
 # Served at /docs/guide.

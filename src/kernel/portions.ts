@@ -9,6 +9,8 @@ function resumeNext(): void {
   if (waiting.length > 0) setImmediate(resumeNext);
 }
 
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
 /** Waits for a portion; one of all that wait goes on in each turn of the event loop. */
 function nextPortion(): Promise<void> {
   return new Promise((resolve) => {
@@ -17,8 +19,9 @@ function nextPortion(): Promise<void> {
   });
 }
 
-/** Work of more portions also pauses between them, for half of the time. */
-const quickPortions = 40;
+/** Work that has taken longer also pauses after each portion, for as long as that took. */
+const quickMs = 120;
+const pauseMaxMs = 100;
 
 /**
  * Divides long work into portions, between which the event loop serves other work; of all such
@@ -26,23 +29,23 @@ const quickPortions = 40;
  * milliseconds; check `isOver` first if pieces are small.
  */
 export class Portions {
-  #until = performance.now() + portionMs;
-  #count = 1;
+  #since = performance.now();
+  #spent = 0;
 
   /** Whether the portion is used up; asked often, it costs next to nothing. */
   get isOver(): boolean {
-    return performance.now() >= this.#until;
+    return performance.now() - this.#since >= portionMs;
   }
 
   /** Waits for the next portion, if this one is used up. */
   async rest(): Promise<void> {
     if (!this.isOver) return;
-    this.#count += 1;
-    if (this.#count > quickPortions) {
-      await new Promise<void>((resolve) => void setTimeout(resolve, portionMs));
-    }
+    const took = performance.now() - this.#since;
+    this.#spent += took;
+    // A piece that cannot be divided may take much longer than a portion.
+    if (this.#spent > quickMs) await pause(Math.min(took, pauseMaxMs));
     await nextPortion();
-    this.#until = performance.now() + portionMs;
+    this.#since = performance.now();
   }
 }
 

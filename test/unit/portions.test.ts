@@ -29,6 +29,17 @@ describe('portions', () => {
     assert.isAtLeast(turns.length, 16);
   });
 
+  it('of long work leave the others half of the time, however long its pieces are', async () => {
+    const portions = new Portions();
+    const since = performance.now();
+    for (let piece = 0; piece < 10; piece += 1) {
+      compute(30);
+      await portions.rest();
+    }
+    // Four pieces are quick; after each of the other six as much time passes as it took.
+    assert.isAtLeast(performance.now() - since, 10 * 30 + 5 * 30);
+  });
+
   it('of a generator end with what it returns', async () => {
     function* pieces(): Generator<undefined, string, undefined> {
       for (let piece = 0; piece < 3; piece += 1) {
