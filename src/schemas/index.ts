@@ -22,6 +22,7 @@ import * as creditNote from './billing/credit-note.js';
 import * as invoice from './billing/invoice.js';
 import * as invoiceExplanation from './billing/invoice-explanation.js';
 import * as invoiceItem from './billing/invoice-item.js';
+import * as nextInvoice from './billing/next-invoice.js';
 import * as oauth from './access/oauth.js';
 import * as payment from './payments/payment.js';
 import * as paymentApplication from './payments/payment-application.js';
@@ -64,6 +65,7 @@ export const operations = {
   taxRate: taxRate.taxRateOperations,
   wallet: wallet.walletOperations,
   invoice: invoice.invoiceOperations,
+  nextInvoice: nextInvoice.nextInvoiceOperations,
   flow: flowOperations,
   flowBatch: flowBatchOperations,
   flowContract: execution.flowContractOperations,
@@ -109,6 +111,7 @@ export const modules: readonly object[] = [
   invoice,
   invoiceExplanation,
   invoiceItem,
+  nextInvoice,
   oauth,
   credential,
   ingestion,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { earliestPeriod } from '../../src/commands/billing/recurring-charges.js';
+import { earliestPeriod } from '../../src/commands/billing/recurring/recurring-charges.js';
 import { dueOnce } from '../../src/kernel/time/billing-calendar.js';
 
 const days = (first: string, last: string) => ({ first, last });

@@ -17,6 +17,7 @@ import { flowHandlers } from './flows/flow.js';
 import { flowBatchHandlers } from './flows/flow-batch.js';
 import { ingestionHandlers } from './usage/ingestion.js';
 import { invoiceHandlers } from './billing/invoice.js';
+import { nextInvoiceHandlers } from './billing/next-invoice.js';
 import { oauthHandlers } from './access/oauth.js';
 import { paymentHandlers } from './payments/payment.js';
 import { paymentApplicationHandlers } from './payments/payment-application.js';
@@ -56,6 +57,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   taxRate: taxRateHandlers,
   wallet: walletHandlers,
   invoice: invoiceHandlers,
+  nextInvoice: nextInvoiceHandlers,
   flow: flowHandlers,
   flowBatch: flowBatchHandlers,
   flowContract: flowContractHandlers,

@@ -33,7 +33,7 @@ import {
   type DraftCharge,
   type InvoiceDraft,
 } from './invoice-draft.js';
-import { findRecurringCharges, type RecurringCharged } from './recurring-charges.js';
+import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
 /** Accounts to bill for a period, and the execution of the billing run that bills them. */

@@ -58,7 +58,7 @@ const faultOf = (accountId: string): BillingProblem => ({
   message: 'Billing this account failed because of an error on our side; it can be run again.',
 });
 
-const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
+export const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
   accountId,
   contractServiceId: null,
   chargeType: null,

@@ -4,7 +4,7 @@ import type { Days } from '../../kernel/time/billing-calendar.js';
 import { dueStatusOf } from '../../kernel/time/due-date.js';
 import type { InvoiceItemRow, InvoiceRow } from '../../models/billing/invoice-rows.js';
 import { presentTier } from '../../queries/billing/invoice.js';
-import { pageOfItems } from '../../queries/billing/item-page.js';
+import { itemBytesMax, pageOfItems } from '../../queries/billing/item-page.js';
 import type { ChargeNames } from '../../queries/billing/charge-names.js';
 import type * as schema from '../../schemas/billing/invoice.js';
 import type { DraftItem, InvoiceDraft } from './invoice-draft.js';
@@ -88,6 +88,7 @@ export function itemRow(
 /** An invoice of a run as the API shows it; a draft, of a dry run, has no number. */
 export function presentBilledInvoice(
   invoice: BilledInvoice,
+  itemBytes = itemBytesMax,
 ): Omit<Static<typeof schema.Invoice>, 'invoiceNo'> & { readonly invoiceNo: string | null } {
   const { currency, names } = invoice;
   const rows = invoice.items.map((draft, position) => ({
@@ -95,7 +96,7 @@ export function presentBilledInvoice(
     proration: draft.proration,
     tiers: draft.tiers,
   }));
-  const { page, next } = pageOfItems(rows, 0, rows.length);
+  const { page, next } = pageOfItems(rows, 0, rows.length, itemBytes);
   const row = invoiceRow({ ...invoice, invoiceNo: invoice.invoiceNo ?? '' }, '');
   return {
     id: row.id,

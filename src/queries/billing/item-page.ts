@@ -1,5 +1,5 @@
 /** Bytes of items, beside explanations, that one answer or event may have (docs/decisions/0313). */
-const itemBytesMax = 15 * 1024 * 1024;
+export const itemBytesMax = 15 * 1024 * 1024;
 
 /** Names, ids, numbers and dates of an item; no item has less. */
 const itemBytes = 900;

@@ -14,18 +14,20 @@ interface RejectedRow {
 
 const ofNoCharge = { contractServiceId: null, chargeType: null };
 
-/**
- * Usage that a billing run for a period leaves out: rejected events of the period by reason, and
- * accepted events that are not rated yet, whose period is still unknown. For one account, only its
- * own rejected events.
- */
-export async function findOpenUsage(
+/** Usage of a period, or of an account in it, that no invoice has. */
+export interface OpenUsage {
+  /** Rejected events of the period by reason. */
+  readonly rejected: readonly { readonly code: string; readonly events: number }[];
+  /** Accepted events of the tenant that are not rated yet, whose account and period are unknown. */
+  readonly pending: number;
+}
+
+export async function countOpenUsage(
   scope: Scope,
   log: UsageLogReader,
   { periodStart, periodEnd, accountId }: BillingRunInput,
-): Promise<BillingProblem[]> {
+): Promise<OpenUsage> {
   const { tenantId, db } = scope;
-  const place = { ...ofNoCharge, accountId: accountId ?? null, periodStart };
   const rejected = (await filterUsageEvents(
     UsageEvent.query(db.read).forTenant(tenantId).where({ status: 'rejected' }),
     tenantId,
@@ -39,13 +41,32 @@ export async function findOpenUsage(
     .count('* as events')
     .groupBy('code')
     .orderBy('code')) as unknown as RejectedRow[];
+  const { pending } = await summarizeUsage(scope, log);
+  return {
+    rejected: rejected.map(({ code, events }) => ({ code, events: Number(events) })),
+    pending,
+  };
+}
+
+/**
+ * Usage that a billing run for a period leaves out: rejected events of the period by reason, and
+ * accepted events that are not rated yet, whose period is still unknown. For one account, only its
+ * own rejected events.
+ */
+export async function findOpenUsage(
+  scope: Scope,
+  log: UsageLogReader,
+  input: BillingRunInput,
+): Promise<BillingProblem[]> {
+  const { periodStart, accountId = null } = input;
+  const place = { ...ofNoCharge, accountId, periodStart };
+  const { rejected, pending } = await countOpenUsage(scope, log, input);
   const problems = rejected.map(({ code, events }): BillingProblem => ({
     ...place,
     code,
-    events: Number(events),
-    message: `${eventsWords(Number(events))} of the period ${are(Number(events))} rejected: ${code}. See GET /v1/usage-events?status=rejected&code=${code}, mend the cause and retry.`,
+    events,
+    message: `${eventsWords(events)} of the period ${are(events)} rejected: ${code}. See GET /v1/usage-events?status=rejected&code=${code}, mend the cause and retry.`,
   }));
-  const { pending } = await summarizeUsage(scope, log);
   if (pending > 0) {
     problems.push({
       ...place,

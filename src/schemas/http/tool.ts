@@ -26,6 +26,7 @@ const readResources = [
   'usageTotal',
   'ratedTransaction',
   'invoice',
+  'nextInvoice',
   'payment',
   'wallet',
   'referenceData',

@@ -188,6 +188,8 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
 }
 
 async function bill(story: Story): Promise<void> {
+  // Before anything is billed, so that there is something to be.
+  await story.call('getNextInvoice');
   // Saved before there is an invoice, so that it is left to be applied.
   const payment = await story.call('createPayment');
   story.params['paymentId'] = payment.id;

@@ -1,6 +1,6 @@
-import type { Days } from '../../kernel/time/billing-calendar.js';
-import { eachInPortions } from '../../kernel/portions.js';
-import type { ChargedPeriod } from '../../models/billing/recurring-charge.js';
+import type { Days } from '../../../kernel/time/billing-calendar.js';
+import { eachInPortions } from '../../../kernel/portions.js';
+import type { ChargedPeriod } from '../../../models/billing/recurring-charge.js';
 
 /** Months are counted from the year 0. */
 const monthOf = (day: string): number => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7));

@@ -8,27 +8,27 @@ import {
   usageDueUntil,
   type Days,
   type DueCharge,
-} from '../../kernel/time/billing-calendar.js';
-import { dayAfter, dayBefore } from '../../kernel/time/date.js';
-import { sharesKey } from '../../kernel/numbers/share.js';
-import { Portions } from '../../kernel/portions.js';
-import type { BillingProblem } from '../../messages/billing-run.js';
-import { RecurringCharge, type ChargedPeriod } from '../../models/billing/recurring-charge.js';
+} from '../../../kernel/time/billing-calendar.js';
+import { dayAfter, dayBefore } from '../../../kernel/time/date.js';
+import { sharesKey } from '../../../kernel/numbers/share.js';
+import { Portions } from '../../../kernel/portions.js';
+import type { BillingProblem } from '../../../messages/billing-run.js';
+import { RecurringCharge, type ChargedPeriod } from '../../../models/billing/recurring-charge.js';
 import {
   daysOf,
   termsOf,
   type BillingAccount,
   type BillingLine,
-} from '../../queries/billing/billing-account.js';
-import { loadServices, type BilledService } from '../../queries/usage/rating-context.js';
+} from '../../../queries/billing/billing-account.js';
+import { loadServices, type BilledService } from '../../../queries/usage/rating-context.js';
 import {
   hasRecurring,
   priceRecurring,
   type RecurringPart,
   type RecurringResult,
   type RecurringType,
-} from '../../rating/index.js';
-import { chargesMax, TooManyCharges } from './charge-limit.js';
+} from '../../../rating/index.js';
+import { chargesMax, TooManyCharges } from '../charge-limit.js';
 import { ChargedIndex } from './charged-index.js';
 import { findUnchargedDays } from './uncharged-days.js';
 

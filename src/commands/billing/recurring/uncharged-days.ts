@@ -1,11 +1,11 @@
 import type { Knex } from 'knex';
-import { oncePeriod, type Days, type DueCharge } from '../../kernel/time/billing-calendar.js';
-import type { BillingProblem } from '../../messages/billing-run.js';
-import { dayAfter, dayBefore } from '../../kernel/time/date.js';
-import { mapInPortions } from '../../kernel/portions.js';
-import { RecurringCharge, type ChargedPeriod } from '../../models/billing/recurring-charge.js';
-import { daysOf, type BillingLine } from '../../queries/billing/billing-account.js';
-import type { BilledService } from '../../queries/usage/rating-context.js';
+import { oncePeriod, type Days, type DueCharge } from '../../../kernel/time/billing-calendar.js';
+import type { BillingProblem } from '../../../messages/billing-run.js';
+import { dayAfter, dayBefore } from '../../../kernel/time/date.js';
+import { mapInPortions } from '../../../kernel/portions.js';
+import { RecurringCharge, type ChargedPeriod } from '../../../models/billing/recurring-charge.js';
+import { daysOf, type BillingLine } from '../../../queries/billing/billing-account.js';
+import type { BilledService } from '../../../queries/usage/rating-context.js';
 import { ChargedIndex } from './charged-index.js';
 
 /** A subscription of a line that falls due for the account of its contract. */
