@@ -4,6 +4,7 @@ export const sqlState = {
   invalidText: '22021',
   numberOutOfRange: '22003',
   uniqueViolation: '23505',
+  checkViolation: '23514',
   /** Ours: the tenant is moved from the cell that was asked. */
   tenantMoves: 'CE001',
   idleInTransaction: '25P03',
@@ -21,6 +22,7 @@ export const sqlState = {
 interface DatabaseError {
   readonly code?: string;
   readonly constraint?: string;
+  readonly message?: string;
 }
 
 /**
@@ -54,6 +56,16 @@ export const tookTooLong = (error: unknown): boolean =>
  * Whether another transaction inserted a key between our read and our write: a retry will find it.
  */
 export const isRace = (error: unknown): boolean => isOneOf(error, [sqlState.uniqueViolation]);
+
+/** Whether a table in partitions has none for a row; a violated constraint would be named. */
+export function lacksPartition(error: unknown): boolean {
+  const { code, constraint, message = '' } = databaseErrorOf(error);
+  return (
+    code === sqlState.checkViolation &&
+    constraint === undefined &&
+    message.includes('no partition of relation')
+  );
+}
 
 /**
  * Whether PostgreSQL refused a value (data exceptions, and constraints other than keys): a retry

@@ -152,8 +152,36 @@ export function openMetrics(pools: () => PoolStates) {
     webhookSeconds: histogram('webhook_attempt_seconds', 'Time of an attempt to deliver', slow),
     ...billingMetrics(registry),
     ...retentionMetrics(registry),
+    ...partitionMetrics(registry),
   };
 }
+
+/** How facts of usage are divided by month. */
+const partitionMetrics = (registry: Registry) => ({
+  usagePartitions: new Gauge({
+    name: 'durabill_usage_partitions',
+    help: 'Partitions of usage events that hold rows, by cell',
+    labelNames: ['cell'],
+    registers: [registry],
+  }),
+  usagePartitionsAhead: new Gauge({
+    name: 'durabill_usage_partitions_ahead_seconds',
+    help: 'For how long from now on partitions are made, by cell; they are made three months ahead',
+    labelNames: ['cell'],
+    registers: [registry],
+  }),
+  usagePartitionAge: new Gauge({
+    name: 'durabill_usage_partition_age_seconds',
+    help: 'Since when nothing arrives any more in the oldest partition that holds rows, by cell',
+    labelNames: ['cell'],
+    registers: [registry],
+  }),
+  usagePartitionsLate: new Counter({
+    name: 'durabill_usage_partitions_late_total',
+    help: 'Partitions that rating had to make: the clock of the usage log is far from that of the database',
+    registers: [registry],
+  }),
+});
 
 /** What retention removes, and what keeps it from that. */
 const retentionMetrics = (registry: Registry) => ({

@@ -9,6 +9,7 @@ import { traceActivities, traceSinks } from '../platform/temporal/workflow-traci
 import { startCellCourier } from './cell-courier.js';
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
+import { startPartitionWatch } from './partition-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
@@ -100,6 +101,7 @@ export async function startWorkers(
     startOverdueWatch(platform, overdueMs),
     startUsageProjector(platform),
     startRetentionWatch(platform),
+    startPartitionWatch(platform),
   ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.

@@ -4,6 +4,8 @@ import type { Logger } from '../platform/log.js';
 interface WatchOptions {
   /** How often it looks by itself. */
   readonly everyMs: number;
+  /** Whether it looks as soon as it is made, too. */
+  readonly looksAtOnce?: boolean;
   /** What the log says of an error: the watch goes on. */
   readonly failure: string;
   readonly look: (watch: Watch) => Promise<void>;
@@ -46,6 +48,7 @@ export class Watch {
     this.#log = log;
     this.#options = options;
     this.#timer = setInterval(() => this.#start(), options.everyMs);
+    if (options.looksAtOnce === true) this.wake();
   }
 
   get isStopped(): boolean {

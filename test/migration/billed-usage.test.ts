@@ -1,11 +1,10 @@
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import knex, { type Knex } from 'knex';
 import pg from 'pg';
 import { migrateDatabase } from '../../src/platform/database/migrations.js';
 import { invoicesOf, itemLines, runBilling } from '../support/billing/billing-run.js';
 import { accountIdOf, fillPrices, fillFacts, serviceIdOf } from '../support/servers/fill.js';
 import { external, openTestInstance, type TestTenant } from '../support/servers/instance.js';
+import { migrateTo } from '../support/servers/migrate-to.js';
 import { createEmptyDatabase } from '../support/servers/servers.js';
 
 const tenantId = 'upgraded';
@@ -15,24 +14,6 @@ const earlier = '20261122120000-create-billing.js';
 const idOf = (kind: number, number: number): string =>
   `0000000${kind}-0000-7000-8000-${String(number).padStart(12, '0')}`;
 const invoiceIdOf = (number: number): string => idOf(5, number);
-
-/** Does one migration after the other, up or down, until the named one is the last. */
-async function migrateTo(databaseUrl: string, name: string, way: 'up' | 'down'): Promise<void> {
-  const db = knex({ client: 'pg', connection: databaseUrl, pool: { min: 0, max: 2 } });
-  const config: Knex.MigratorConfig = {
-    directory: fileURLToPath(new URL('../../migrations', import.meta.url)),
-    loadExtensions: ['.js'],
-  };
-  const last = async (): Promise<string> => {
-    const [done] = (await db.migrate.list(config)) as [{ name: string }[]];
-    return done.at(-1)?.name ?? '';
-  };
-  try {
-    while ((await last().catch(() => '')) !== name) await db.migrate[way](config);
-  } finally {
-    await db.destroy();
-  }
-}
 
 interface EarlierInvoice {
   readonly number: number;

@@ -25,7 +25,7 @@ export async function rateRange(
   range: UsageRange,
   onCommitted: (ends: UsageEnds) => void,
 ): Promise<UsageRangeResult> {
-  const { tracing, log } = platform;
+  const { tracing, log, metrics } = platform;
   const { partition, firstOffset, endOffset } = range;
   const startedAt = performance.now();
   // When the step is retried, some of its transactions may have been committed.
@@ -48,6 +48,10 @@ export async function rateRange(
         ...currentRun(),
         onFault: (error) => log.error({ err: error, ...range }, 'rating met an error of ours'),
         onRated: onCommitted,
+        onLatePartitions: (made) => {
+          metrics.usagePartitionsLate.inc(made);
+          log.warn({ made, ...range }, 'usage came with the time of a month that has no partition');
+        },
       }).catch(refuseGap);
       total.rated += counts.rated;
       total.duplicate += counts.duplicate;

@@ -11,7 +11,8 @@ import { readMessage, type ReadMessage } from '../../queries/usage/usage-message
 import { UsageRater, type Outcome } from '../../queries/usage/usage-rater.js';
 import { ratePrepared, type UsageEvent as ReadEvent } from '../../rating/index.js';
 import { UsageBatch, type UsageEnds } from './usage-batch.js';
-import { isRace, isUnstorable } from '../../kernel/sql-state.js';
+import { makeUsagePartitions } from '../../models/usage/finding/usage-partition.js';
+import { isRace, isUnstorable, lacksPartition } from '../../kernel/sql-state.js';
 
 /** A range of offsets of a partition, and the workflow run that rates it. */
 export interface RateUsageInput {
@@ -31,6 +32,8 @@ export interface RateUsageInput {
    * Called with the counts committed now; records that were consumed before are not counted again.
    */
   readonly onRated?: (ends: UsageEnds) => void;
+  /** Called with the number of partitions that were missing for the records and have been made. */
+  readonly onLatePartitions?: (made: number) => void;
 }
 
 /** The range begins behind the consumer's offset, so rating it would leave a gap. */
@@ -74,11 +77,29 @@ async function rateSome(scope: Scope, input: RateUsageInput): Promise<Done> {
       return await rateAtOnce(scope, input);
     } catch (error) {
       if (isRace(error) && attempt < racesMax) continue;
+      if (lacksPartition(error) && attempt < racesMax) {
+        await makePartitionsOf(scope, input);
+        continue;
+      }
       if (!isUnstorable(error)) throw error;
       input.onFault(error);
       return rateApart(scope, input, error);
     }
   }
+}
+
+/**
+ * Makes the partitions of months that nobody expected: a clock was wrong when these records were
+ * received (docs/decisions/0344). Workers make all others ahead.
+ */
+async function makePartitionsOf({ db }: Scope, input: RateUsageInput): Promise<void> {
+  const made = await db.transaction((trx) =>
+    makeUsagePartitions(
+      trx,
+      input.records.map(({ receivedAt }) => receivedAt),
+    ),
+  );
+  if (made > 0) input.onLatePartitions?.(made);
 }
 
 /**

@@ -79,6 +79,12 @@ const grantServiceSql = `
     if not has_function_privilege('durabill_service', 'age_audit(text, integer)', 'execute') then
       grant execute on function age_audit(text, integer) to durabill_service;
     end if;
+    if not has_function_privilege('durabill_service',
+      'make_usage_partitions(timestamptz, timestamptz)', 'execute')
+    then
+      grant execute on function make_usage_partitions(timestamptz, timestamptz) to durabill_service;
+      grant execute on function analyze_usage_partitions() to durabill_service;
+    end if;
     if not has_function_privilege('durabill_service', 'mirror_tenants(jsonb)', 'execute') then
       grant execute on function mirror_tenants(jsonb) to durabill_service;
     end if;

@@ -24,7 +24,10 @@ export async function publish(
   if (!(await exists(source, isPublished, name))) {
     const filter = `(tenant_id = ${pg.escapeLiteral(tenantId)})`;
     const list = tables.map((table) => `table ${tableSql(table)} where ${filter}`);
-    await source.query(`create publication ${name} for ${list.join(', ')}`);
+    // A row is copied into the target's own partition, not into one that has the same name.
+    await source.query(
+      `create publication ${name} for ${list.join(', ')} with (publish_via_partition_root = true)`,
+    );
   }
   if (await exists(source, hasSlot, name)) return;
   await source.query(`select pg_create_logical_replication_slot($1, 'pgoutput')`, [name]);
