@@ -1,6 +1,7 @@
 import type { Platform } from '../process/platform.js';
 import { accountActivities } from './accounts/account.js';
 import { billingRunActivities } from './billing/billing-run.js';
+import { clockActivities } from './access/clock.js';
 import { contractActivities } from './contracts/contract.js';
 import { creditNoteActivities } from './billing/credit-note.js';
 import { flowBatchActivities } from './flows/flow-batch.js';
@@ -37,6 +38,7 @@ export function createActivities(
     ...creditNoteActivities(platform),
     ...usageAuditActivities(platform),
     ...erasureActivities(platform),
+    ...clockActivities(platform),
     ...signingActivities(platform),
     ...tenantMoveActivities(platform),
   };

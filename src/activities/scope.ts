@@ -13,7 +13,11 @@ export function currentRun(): { readonly workflowId: string; readonly runId: str
  * The scope of a step that does the work of many requests (rating, billing, audits): the audit names
  * its actor and the workflow.
  */
-export function workflowScope(platform: Platform, tenantId: string, actor: string): Scope {
+export async function workflowScope(
+  platform: Platform,
+  tenantId: string,
+  actor: string,
+): Promise<Scope> {
   const requestId = currentRun().workflowId;
   return {
     tenantId,
@@ -22,6 +26,7 @@ export function workflowScope(platform: Platform, tenantId: string, actor: strin
     actor,
     requestId,
     db: platform.database.forTenant(tenantId, { actor, requestId }, 'batch'),
-    now: platform.now,
+    now: await platform.clocks.of(tenantId),
+    realNow: platform.now,
   };
 }

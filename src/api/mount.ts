@@ -31,6 +31,7 @@ import { admit, limitEvents, limitRequest } from './guards/rate-limit.js';
 import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
 import { sendStream } from './server/send-stream.js';
 import { bytesOf, enterShare } from './guards/share.js';
+import { realScopeOf, scopeOf, type RequestIds } from './request-scope.js';
 
 /** Data of a request about its sender besides the token; only OAuth uses them. */
 export interface Caller {
@@ -63,9 +64,6 @@ export type AnyHandler = (
 
 /** Wraps the handling of an operation; see `api/oauth/guards.ts`. */
 export type Guard = (ctx: Context, answer: () => Promise<void>) => Promise<void>;
-
-/** The request's ids in the audit: ours, and the one that the caller chose. */
-export type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
 
 /** Set by the first middleware for all that follow. */
 export interface RequestState {
@@ -114,17 +112,6 @@ export const clientOf = (ctx: Context, { clients }: Platform): ClientAddress =>
   clients.find(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'));
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
-
-export function scopeOf(identity: Identity, ids: RequestIds, platform: Platform): Scope {
-  const { tenantId, orgId, roles, subject: actor } = identity;
-  const { requestId, callerRequestId } = ids;
-  const trail = { actor, requestId, callerRequestId };
-  const { database, now } = platform;
-  const db = database.forTenant(tenantId, trail, 'request');
-  const home =
-    database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
-  return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, home, now };
-}
 
 /** The name of the resource of `{accountId}` in "There is no account '…'." */
 const resourceName = (param: string): string =>
@@ -287,7 +274,12 @@ async function perform(
   const counting = limitEvents(operation, platform, identity.tenantId, body);
   if (counting) await counting;
   const idempotencyKey = checkIdempotencyKey(operation, ctx.headers['idempotency-key']?.toString());
-  const scope = scopeOf(identity, ids, platform);
+  // Usage is taken in while the database is away, if its log is not in it.
+  const making =
+    operation.family === 'ingestion'
+      ? realScopeOf(identity, ids, platform)
+      : scopeOf(identity, ids, platform);
+  const scope = making instanceof Promise ? await making : making;
   // When the client has disconnected, its running statements are canceled.
   ctx.res.on('close', () => {
     if (!ctx.res.writableFinished) scope.db.abandon?.();

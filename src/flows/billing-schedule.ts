@@ -11,22 +11,29 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import type { BillingScheduleInput } from '../messages/billing-run.js';
+import {
+  scheduledJobs,
+  scheduleHourMemo,
+  scheduleIdOf,
+  type ScheduledJob,
+} from '../messages/sandbox/clock-move.js';
 import { scheduledChildren, signatureMemo } from '../messages/workflow-signature.js';
 import type { WorkflowSigner } from '../platform/temporal/workflow-signature.js';
 
 /** The workflows that schedules start: billing runs, and audits of usage. */
 const jobs = {
-  billing: { prefix: 'billing/', workflow: 'scheduleBilling', name: 'billing-schedule' },
-  audit: { prefix: 'audit/', workflow: 'scheduleUsageAudit', name: 'audit-schedule' },
+  billing: { workflow: 'scheduleBilling', name: 'billing-schedule' },
+  audit: { workflow: 'scheduleUsageAudit', name: 'audit-schedule' },
 } as const;
 
-export type ScheduledJob = keyof typeof jobs;
-const idOf = (job: ScheduledJob, tenantId: string): string => `${jobs[job].prefix}${tenantId}`;
+export type { ScheduledJob };
 
 /** The schedule of a tenant's billing runs or audits. */
 export interface BillingSchedule extends BillingScheduleInput {
   /** Hour of the day in UTC. */
   readonly hour: number;
+  /** Whether the tenant is a sandbox: its clock starts the work, and Temporal does not. */
+  readonly isSandbox?: boolean;
 }
 
 /** The Temporal client for schedules, and the signer of their workflows. */
@@ -61,8 +68,8 @@ function optionsOf(
   const workflowId = `${tenantId}/${jobs[job].name}`;
   const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
   return {
-    scheduleId: idOf(job, tenantId),
-    spec: { calendars: [calendarOf(schedule)] },
+    scheduleId: scheduleIdOf(job, tenantId),
+    spec: schedule.isSandbox === true ? {} : { calendars: [calendarOf(schedule)] },
     action: {
       type: 'startWorkflow',
       workflowType: type,
@@ -79,7 +86,10 @@ function optionsOf(
     },
     // Periods run one after the other, including those that became due while the server was down.
     policies: { overlap: ScheduleOverlapPolicy.BUFFER_ALL, catchupWindow: '30 days' },
-    memo: { note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC` },
+    memo: {
+      note: `${every}, at ${String(hour).padStart(2, '0')}:00 UTC`,
+      [scheduleHourMemo]: hour,
+    },
   };
 }
 
@@ -99,7 +109,7 @@ export async function setBillingSchedule(
     return { isPaused: false };
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    const handle = schedule.getHandle(idOf(job, wanted.tenantId));
+    const handle = schedule.getHandle(scheduleIdOf(job, wanted.tenantId));
     const { paused } = (await handle.describe()).state;
     await handle.delete();
     await schedule.create({ ...options, state: { paused } });
@@ -117,7 +127,7 @@ export async function changeBillingSchedule(
   change: ScheduleChange,
   job: ScheduledJob = 'billing',
 ): Promise<boolean> {
-  const handle = schedule.getHandle(idOf(job, tenantId));
+  const handle = schedule.getHandle(scheduleIdOf(job, tenantId));
   try {
     if (change === 'pause') await handle.pause();
     else if (change === 'resume') await handle.unpause();
@@ -148,7 +158,10 @@ export async function signSchedulesAgain(
 ): Promise<SignedSchedules> {
   const lost: string[] = [];
   let signed = 0;
-  const places = tenantIds.flatMap((id) => [idOf('billing', id), idOf('audit', id)]);
+  const places = tenantIds.flatMap((id) => [
+    scheduleIdOf('billing', id),
+    scheduleIdOf('audit', id),
+  ]);
   for (const place of places) {
     const handle = schedule.getHandle(place);
     const known = await handle.describe().catch((error: unknown) => {
@@ -178,7 +191,7 @@ export async function listBillingSchedules(
   { schedule }: Client,
   job: ScheduledJob = 'billing',
 ): Promise<ListedSchedule[]> {
-  const { prefix } = jobs[job];
+  const prefix = scheduleIdOf(job, '');
   const found: ListedSchedule[] = [];
   for await (const { scheduleId, memo, state, info } of schedule.list()) {
     if (!scheduleId.startsWith(prefix)) continue;
@@ -205,8 +218,8 @@ export async function holdSchedules(
   tenantId: string,
   isHeld: boolean,
 ): Promise<void> {
-  for (const job of Object.keys(jobs) as ScheduledJob[]) {
-    const handle = schedule.getHandle(idOf(job, tenantId));
+  for (const job of scheduledJobs) {
+    const handle = schedule.getHandle(scheduleIdOf(job, tenantId));
     try {
       const { paused, note } = (await handle.describe()).state;
       if (isHeld && !paused) await handle.pause(heldNote);

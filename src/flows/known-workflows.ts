@@ -39,8 +39,15 @@ const flowBatch = {
   flowId: flowIdOf('flow-batch'),
 } as const;
 
+/** Moves the time of a sandbox: `POST /v1/clock` alone starts it. */
+const clockMove = {
+  workflow: 'moveClock',
+  name: 'move-clock',
+  flowId: flowIdOf('move-clock'),
+} as const;
+
 /** Whatever has executions that callers read. */
-export type RecordedWorkflow = KnownWorkflow | typeof flowBatch;
+export type RecordedWorkflow = KnownWorkflow | typeof flowBatch | typeof clockMove;
 
 /** Of these, the one of an id or name. 404: there is none. */
 function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
@@ -52,4 +59,4 @@ function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
 export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
 export const findRecorded = (key: string): RecordedWorkflow =>
-  find<RecordedWorkflow>([...knownWorkflows, flowBatch], key);
+  find<RecordedWorkflow>([...knownWorkflows, flowBatch, clockMove], key);

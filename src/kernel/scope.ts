@@ -32,8 +32,13 @@ export interface Scope {
    * tenant's rows may be; undefined: `db` has them.
    */
   readonly home?: TenantDatabase | undefined;
-  /** The present instant; injected, so that tests can move the clock. */
+  /**
+   * The present instant of the tenant, which decides what is due and in force: the real one, or of a
+   * sandbox that at which its time stands (docs/decisions/0381).
+   */
   readonly now: () => Date;
+  /** The real present instant, for what ends in real time: credentials, secrets, attempts. */
+  readonly realNow: () => Date;
 }
 
 /** The scope inside a transaction of its own: commands called with it join that transaction. */

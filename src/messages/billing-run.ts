@@ -1,3 +1,5 @@
+import { scheduleFrequencies } from '../kernel/time/schedule-calendar.js';
+
 /** What the workflow of billing runs is given and gives: JSON-safe, known to workflow and activities. */
 
 /** What a billing run is asked for (spec/flows.md R34); the dates are inclusive. */
@@ -122,7 +124,7 @@ export function draftsThatFit(shown: readonly object[], drafts: readonly object[
 }
 
 /** How often a tenant's schedule bills: the calendar period that ended before. */
-export const billingScheduleFrequencies = ['Daily', 'Weekly', 'Monthly'] as const;
+export const billingScheduleFrequencies = scheduleFrequencies;
 
 /** What the workflow of a schedule is given. */
 export interface BillingScheduleInput {

@@ -64,6 +64,16 @@ export const scheduledChildren: Readonly<Record<string, { type: string; actor: s
   scheduleUsageAudit: { type: 'auditUsage', actor: 'audit-schedule' },
 };
 
+/** The children that a workflow may start, and as whom. */
+export const allowedChildren: Readonly<Record<string, readonly { type: string; actor: string }[]>> =
+  {
+    ...Object.fromEntries(
+      Object.entries(scheduledChildren).map(([type, child]) => [type, [child]]),
+    ),
+    // The clock of a sandbox starts what its schedules would.
+    moveClock: Object.values(scheduledChildren),
+  };
+
 /**
  * The workflow's own input in what one of its activities is called with: the steps of flows and of
  * schedules have it as `run` and take nothing of whose work it is from elsewhere; the others are called

@@ -14,6 +14,7 @@ import { openMetrics, type Metrics } from '../platform/metrics.js';
 import { PendingFlows } from '../access/oauth/flows.js';
 import { openParquetWriter } from '../adapters/parquet/parquet-writer.js';
 import type { ParquetWriter } from '../messages/parquet.js';
+import { TenantClocks } from '../access/tenant-clocks.js';
 import { TenantPlaces } from '../access/tenant-places.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from '../adapters/pdf/render-pool.js';
 import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
@@ -151,7 +152,10 @@ export interface Platform {
   readonly streams: TenantPlaces;
   /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
   readonly listen: Listen;
+  /** The real time. */
   readonly now: () => Date;
+  /** The time of each tenant. */
+  readonly clocks: TenantClocks;
   /**
    * Whether this process's workers run (null: it has none), and whether the process is shutting
    * down.
@@ -230,6 +234,9 @@ const openShares = (tenantShare: number, metrics: Metrics) => ({
   addressLimits: new AddressLimits(metrics),
 });
 
+/** Who reads the clocks of tenants. */
+const clockTrail = { actor: 'clock', requestId: 'clock' };
+
 const currentTime = (): Date => new Date();
 
 /** Connects to the database, Temporal and the broker. */
@@ -286,6 +293,7 @@ export async function openPlatform(
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
     listen,
     now,
+    clocks: new TenantClocks((tenantId) => database.forTenant(tenantId, clockTrail), now),
     health: { areWorkersRunning: null, isEnding: false },
     async close() {
       await broker.close();

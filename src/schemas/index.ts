@@ -1,6 +1,7 @@
 import * as account from './accounts/account.js';
 import * as attribute from './catalog/attribute.js';
 import * as audit from './access/audit.js';
+import * as clock from './access/clock.js';
 import * as contract from './contracts/contract.js';
 import * as contractAttachment from './contracts/contract-attachment.js';
 import * as contractService from './contracts/contract-service.js';
@@ -38,6 +39,7 @@ import * as retention from './ageing/retention.js';
 import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as taxRate from './billing/tax-rate.js';
+import * as timeline from './accounts/timeline.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
@@ -47,6 +49,7 @@ import * as webhook from './webhooks/webhook.js';
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
   account: account.accountOperations,
+  timeline: timeline.timelineOperations,
   referenceData: referenceData.referenceDataOperations,
   service: service.serviceOperations,
   attribute: attribute.attributeOperations,
@@ -81,6 +84,7 @@ export const operations = {
   record: record.recordOperations,
   webhook: webhook.webhookOperations,
   audit: audit.auditOperations,
+  clock: clock.clockOperations,
   retention: retention.retentionOperations,
   export: exported.exportOperations,
 };
@@ -117,12 +121,14 @@ export const modules: readonly object[] = [
   ingestion,
   usageEvent,
   usageMessage,
+  timeline,
   usageTotal,
   ratedTransaction,
   recordType,
   record,
   webhook,
   audit,
+  clock,
   retention,
   exported,
   exportedAudit,

@@ -1,4 +1,4 @@
-import { continueAsNew, executeChild, uuid4, workflowInfo } from '@temporalio/workflow';
+import { continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { BillingScheduleInput } from '../messages/billing-run.js';
 import type { FlowRun } from '../messages/flow-run.js';
 import {
@@ -12,6 +12,7 @@ import { lastStep, step } from './runtime/flow.js';
 import { isAway, persist } from './runtime/persistence.js';
 import { longSteps, shortSteps } from './runtime/proxies.js';
 import { lastPeriod } from './runtime/schedule.js';
+import { auditPeriod } from './runtime/scheduled.js';
 
 /** How far an audit is; one that goes on in another history is given it. */
 interface AuditState {
@@ -74,24 +75,5 @@ export async function auditUsage(
 const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(work, { isWorthIt: isAway });
 
 /** Audits the calendar period that ended last: what a tenant's schedule starts. */
-export async function scheduleUsageAudit({ tenantId, every }: BillingScheduleInput): Promise<void> {
-  const { workflowId, runId, typedSearchAttributes } = workflowInfo();
-  const input: UsageAuditInput = { ...lastPeriod(every), samplePercent: 100 };
-  const executionId = uuid4();
-  const run: FlowRun<UsageAuditInput> = {
-    executionId,
-    tenantId,
-    orgId: null,
-    actor: 'audit-schedule',
-    input,
-    requestId: `${workflowId}/${runId}`,
-  };
-  const { periodStart, periodEnd } = input;
-  await executeChild<typeof auditUsage>('auditUsage', {
-    args: [run],
-    workflowId: `${tenantId}/audit-usage/${periodStart}/${periodEnd}/${executionId}`,
-    memo: { executionId },
-    typedSearchAttributes,
-    staticSummary: `audit ${periodStart} to ${periodEnd}`,
-  });
-}
+export const scheduleUsageAudit = ({ tenantId, every }: BillingScheduleInput): Promise<void> =>
+  auditPeriod(tenantId, lastPeriod(every));

@@ -42,6 +42,7 @@ async function fill(product: KillableProduct, tenantId: string): Promise<string>
         orgId: 'o',
         roles: ['ADMIN'],
         now: () => new Date(),
+        realNow: () => new Date(),
         ...trail,
         db: database.forTenant(tenantId, trail),
       },

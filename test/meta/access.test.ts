@@ -62,6 +62,7 @@ const operators = [
   'POST /v1/invoices/{invoiceId}/credit-notes',
   'POST /v1/usage-events/{id}/retry',
   'POST /v1/usage-events/retry',
+  'POST /v1/clock',
 ];
 
 describe('access', () => {

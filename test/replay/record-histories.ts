@@ -10,6 +10,8 @@ import { flowList, flows } from '../../src/schemas/flows/index.js';
 import { startWorkers } from '../../src/worker/main.js';
 import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing-run.js';
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
+import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
+import { setTenantClock } from '../../src/models/access/tenant-clock.js';
 import { startTenantMove } from '../../src/flows/tenant-move.js';
 import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';
 import { createTestCell } from '../support/servers/cells.js';
@@ -163,6 +165,17 @@ const erased = await tenant
   .post('/v1/workflows/erase-person/execute', { data: { accountId: formerId } })
   .expect(200);
 await record('erase-person', await workflowIdOf(tenant, erased.body.executionId));
+
+/** The clock of a sandbox, which waited for its database and started a billing run and an audit. */
+const sandbox = await instance.tenant();
+await setTenantClock(instance.platform.database.platform, sandbox.id, new Date('2027-01-15'));
+for (const job of ['billing', 'audit'] as const) {
+  const every = { tenantId: sandbox.id, every: 'Monthly', hour: 2, isSandbox: true } as const;
+  await setBillingSchedule({ ...temporal, client: temporal.waiter }, every, job);
+}
+failuresLeft = 5;
+const clock = await sandbox.post('/v1/clock', { now: '2027-02-15' }).expect(200);
+await record('move-clock', await workflowIdOf(sandbox, clock.body.executionId));
 
 /** A delivery that succeeds at the third attempt, and one that none does. */
 const receiver = await openReceiver();

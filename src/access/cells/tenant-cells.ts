@@ -3,6 +3,7 @@ import { problem } from '../../kernel/problem.js';
 import type { FindCell } from '../../platform/cells/cell-directory.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Database } from '../../platform/database/database.js';
+import { setTenantClock } from '../../models/access/tenant-clock.js';
 import { ensureTenant } from '../tenants.js';
 
 /** Where it is told that a tenant has another cell; see the migration. */
@@ -66,6 +67,13 @@ export function requireCell({ cells }: Database, name: string): Cell {
   throw problem.validation(`'${name}' is no cell of CELLS; there are: ${known}.`);
 }
 
+interface TenantToMake {
+  readonly id: string;
+  readonly name?: string | undefined;
+  /** The time at which it stands, if it is a sandbox. */
+  readonly sandboxAt?: Date | undefined;
+}
+
 /**
  * Makes a tenant in a cell; false: there is one already. The cell has it first, so that a tenant which
  * the home database knows has a place for its rows. `onMade` runs in the transaction that makes it.
@@ -73,15 +81,20 @@ export function requireCell({ cells }: Database, name: string): Cell {
 export async function ensureTenantIn(
   database: Database,
   cell: Cell,
-  { id, name }: { readonly id: string; readonly name?: string | undefined },
+  { id, name, sandboxAt }: TenantToMake,
   onMade: (trx: Knex) => Promise<void> = () => Promise.resolve(),
 ): Promise<boolean> {
   const { home } = database;
   const known = await home.platform('tenant').where({ id }).first<{ id: string } | undefined>('id');
   if (known !== undefined) return false;
-  if (cell !== home) await ensureTenant(cell.platform, id, name);
+  if (cell !== home) {
+    await ensureTenant(cell.platform, id, name);
+    // It may have been begun before, and not ended.
+    await setTenantClock(cell.platform, id, sandboxAt);
+  }
   const isMade = await home.platform.transaction(async (trx) => {
     if (!(await ensureTenant(trx, id, name))) return false;
+    if (cell === home) await setTenantClock(trx, id, sandboxAt);
     if (cell !== home) await trx('tenantCell').insert({ tenantId: id, cell: cell.name });
     await onMade(trx);
     return true;

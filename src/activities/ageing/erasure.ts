@@ -22,7 +22,7 @@ export function erasureActivities(platform: Platform) {
     /** Stores the PDFs of the account's invoices that have none: later they could not name it. */
     keepPapers: ({ run, input: { accountId } }: StepCall<ErasureInput>): Promise<number> =>
       alive(run.tenantId, async () => {
-        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const scope = await workflowScope(platform, run.tenantId, run.actor);
         let kept = 0;
         for (;;) {
           const { read } = scope.db;
@@ -44,7 +44,7 @@ export function erasureActivities(platform: Platform) {
     /** Erases what other rows tell of the person, from a place on, for some seconds. */
     eraseTraces: ({ run, input }: StepCall<ErasurePlace>): Promise<ErasedRows> =>
       alive(run.tenantId, async () => {
-        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const scope = await workflowScope(platform, run.tenantId, run.actor);
         const { executionId } = run;
         const since = performance.now();
         const rows: Record<string, number> = {};

@@ -26,11 +26,11 @@ import { flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
 import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
 
-function listAccounts(
+async function listAccounts(
   platform: Platform,
   { run: { tenantId, input }, input: page }: StepCall<BillingAccountsPage>,
 ): Promise<readonly string[]> {
-  const scope = workflowScope(platform, tenantId, 'billing-run');
+  const scope = await workflowScope(platform, tenantId, 'billing-run');
   return listBillingAccounts(scope, input as BillingRunInput, page);
 }
 
@@ -74,7 +74,7 @@ export function billingRunActivities(platform: Platform) {
       input: batch,
     }: StepCall<BillingBatch>): Promise<BillingBatchResult> =>
       alive(run.tenantId, async () => {
-        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const scope = await workflowScope(platform, run.tenantId, run.actor);
         const { invoices, problems } = await measured(platform, batch, () =>
           billBatch(scope, run.executionId, batch),
         );

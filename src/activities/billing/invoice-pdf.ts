@@ -15,7 +15,7 @@ export function invoicePdfActivities(platform: Platform) {
      */
     renderInvoicesAfter: ({ run, input }: StepCall<RenderPage>) =>
       alive(run.tenantId, async (): Promise<string | null> => {
-        const scope = workflowScope(platform, run.tenantId, run.actor);
+        const scope = await workflowScope(platform, run.tenantId, run.actor);
         const { invoices, lastId } = await loadPdfInvoicesAfter(scope, run.executionId, input);
         await render(platform, scope, invoices);
         return lastId;

@@ -26,7 +26,8 @@ export async function markOverdue(platform: Platform, tenantId: string): Promise
     actor,
     requestId: actor,
     db: platform.database.forTenant(tenantId, { actor, requestId: actor }, 'batch'),
-    now: platform.now,
+    now: await platform.clocks.of(tenantId),
+    realNow: platform.now,
   };
   while ((await markOverdueInvoices(scope, invoicesMax)) === invoicesMax);
 }

@@ -20,7 +20,7 @@ type Ended = Parameters<typeof Execution.end>[3];
 /** Records an outcome if there is none yet, with a webhook event. */
 async function recordEnd(
   trx: Knex.Transaction,
-  { now }: Platform,
+  now: () => Date,
   run: FlowRun,
   place: TemporalRun,
   ended: Ended,
@@ -39,9 +39,10 @@ export function executionActivities(platform: Platform) {
       const { tenantId, actor, requestId, callerRequestId, executionId } = run;
       const place = currentPlace();
       const error = failure ?? null;
+      const now = await platform.clocks.of(tenantId);
       await platform.database
         .forTenant(tenantId, { actor, requestId, callerRequestId })
-        .transaction((trx) => recordEnd(trx, platform, run, place, { status, output, error }));
+        .transaction((trx) => recordEnd(trx, now, run, place, { status, output, error }));
       platform.flowReplies.notify(
         executionId,
         failure === undefined
@@ -69,9 +70,10 @@ export async function recordClosedExecution(
   const requestId = place.workflowId;
   const run: FlowRun = { executionId, tenantId, orgId: null, actor, requestId, input: {} };
   const end = { status, output: undefined, error: null };
+  const now = await platform.clocks.of(tenantId);
   await platform.database
     .forTenant(tenantId, { actor, requestId })
-    .transaction((trx) => recordEnd(trx, platform, run, place, end));
+    .transaction((trx) => recordEnd(trx, now, run, place, end));
 }
 
 /** The watermark up to which unrecorded outcomes were looked for; undefined: never. */

@@ -60,11 +60,12 @@ class ItemRun {
   constructor(
     platform: Platform,
     run: FlowRun<FlowBatchInput>,
+    scope: Scope,
     work: StepWork<FlowInput, unknown>,
   ) {
     this.#platform = platform;
     this.#run = run;
-    this.#scope = outerScope(platform, run);
+    this.#scope = scope;
     this.#work = work;
   }
 
@@ -173,9 +174,9 @@ export function flowBatchActivities(
       }));
       const flow = run.input.flow as FlowWorkflow;
       const work = works.get(flow) as StepWork<FlowInput, unknown>;
-      const scope = outerScope(platform, run);
-      const itemRun = new ItemRun(platform, run, work);
       try {
+        const scope = await outerScope(platform, run);
+        const itemRun = new ItemRun(platform, run, scope, work);
         const starts = items.map((item) => item.input.start);
         const refused = await resolveEach(scope, flowBody(flows[flow]), starts);
         for (const item of items) {

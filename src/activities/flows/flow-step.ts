@@ -55,10 +55,21 @@ async function once<T>(
 }
 
 /** The scope of a step outside of its transaction. */
-export function outerScope(platform: Platform, run: FlowRun): Scope {
+export async function outerScope(platform: Platform, run: FlowRun): Promise<Scope> {
   const { tenantId, orgId, actor, requestId, callerRequestId } = run;
   const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
-  return { tenantId, orgId, roles: [], actor, requestId, callerRequestId, db, now: platform.now };
+  const now = await platform.clocks.of(tenantId);
+  return {
+    tenantId,
+    orgId,
+    roles: [],
+    actor,
+    requestId,
+    callerRequestId,
+    db,
+    now,
+    realNow: platform.now,
+  };
 }
 
 /** A caller that started the flow by its slug knows the field names of its start node. */
@@ -104,7 +115,7 @@ export function preparedStep<Input, Prepared, Output>(
 ): (call: StepCall<Input>) => Promise<Output> {
   return async (call) => {
     try {
-      const scope = outerScope(platform, call.run);
+      const scope = await outerScope(platform, call.run);
       const prepared = await prepare(scope, call.input);
       const output = await scope.db.transaction((trx) =>
         once(trx, scope, call, () => work(within(scope, trx), prepared, call.run.executionId)),

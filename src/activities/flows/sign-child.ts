@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { isFlowRun } from '../../messages/flow-run.js';
 import {
-  scheduledChildren,
+  allowedChildren,
   unsignedFailureType,
   type ChildToSign,
 } from '../../messages/workflow-signature.js';
@@ -16,12 +16,11 @@ export function signingActivities({ temporal }: Platform) {
      * start only the workflow of that schedule.
      */
     signChild({ run, child }: ChildToSign<{ readonly tenantId: string }>): Promise<string> {
-      const allowed = scheduledChildren[currentPlace().workflow];
+      const allowed = allowedChildren[currentPlace().workflow] ?? [];
       const { type, workflowId, input } = child;
       const isAllowed =
         isFlowRun(input) &&
-        type === allowed?.type &&
-        input.actor === allowed.actor &&
+        allowed.some((one) => one.type === type && one.actor === input.actor) &&
         input.tenantId === run.tenantId;
       if (isAllowed) return Promise.resolve(temporal.signer.sign({ type, workflowId, input }));
       const message = `A workflow of this kind starts no ${type}.`;

@@ -12,7 +12,7 @@ import { alive } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
 
 export function usageAuditActivities(platform: Platform) {
-  const scopeOf = ({ run }: StepCall<unknown>): Scope =>
+  const scopeOf = ({ run }: StepCall<unknown>): Promise<Scope> =>
     workflowScope(platform, run.tenantId, run.actor);
   return {
     /** Begins an audit: from now on its execution can be read. */
@@ -20,11 +20,11 @@ export function usageAuditActivities(platform: Platform) {
 
     /** Computes a page of charges again. */
     auditUsageCharges: (call: StepCall<AuditPageRequest>): Promise<UsageAuditPage> =>
-      alive(call.run.tenantId, () => auditCharges(scopeOf(call), call.input)),
+      alive(call.run.tenantId, async () => auditCharges(await scopeOf(call), call.input)),
 
     /** Compares the counters and the totals of a period. */
     auditUsageCounters: (call: StepCall<UsageAuditInput>): Promise<CounterAudit> =>
-      alive(call.run.tenantId, () => auditSums(scopeOf(call), call.input)),
+      alive(call.run.tenantId, async () => auditSums(await scopeOf(call), call.input)),
 
     /** Ends an audit, and raises an alarm if there are differences. */
     endUsageAudit: flowStep(platform, async (scope, end: UsageAuditEnd) => {

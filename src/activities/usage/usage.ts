@@ -23,7 +23,7 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
   return {
     /** Rates a range of the log, or as much of it as is rated within the time limit. */
     async rateUsageRange(range: UsageRange): Promise<UsageRangeResult> {
-      const scope = workflowScope(platform, range.tenantId, 'usage');
+      const scope = await workflowScope(platform, range.tenantId, 'usage');
       const endTimer = metrics.ratingSeconds.startTimer();
       const result = await rateRange(platform, scope, range, onCommitted);
       endTimer();
@@ -32,8 +32,8 @@ export function usageActivities(platform: Platform, onRated: OnRated) {
     },
 
     /** Rates a page of rejected events once more. */
-    retryUsagePage(page: RetryPage): Promise<RetryPageResult> {
-      const scope = workflowScope(platform, page.tenantId, page.actor);
+    async retryUsagePage(page: RetryPage): Promise<RetryPageResult> {
+      const scope = await workflowScope(platform, page.tenantId, page.actor);
       return retryUsagePage(scope, {
         page,
         ...currentRun(),

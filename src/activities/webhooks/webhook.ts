@@ -89,7 +89,7 @@ export function webhookActivities(platform: Platform, onDelivered: OnDelivered) 
       const free = slots.take({ [webhookId]: perWebhookMax, [`/${tenantId}`]: perTenantMax });
       if (!free) return 'busy';
       try {
-        return await attempt(workflowScope(platform, tenantId, 'webhook'), call);
+        return await attempt(await workflowScope(platform, tenantId, 'webhook'), call);
       } finally {
         free();
         onDelivered();

@@ -4,6 +4,7 @@ import { accountHandlers } from './accounts/account.js';
 import { attributeHandlers } from './catalog/attribute.js';
 import { auditHandlers } from './access/audit.js';
 import { retentionHandlers } from './ageing/retention.js';
+import { clockHandlers } from './access/clock.js';
 import { contractHandlers } from './contracts/contract.js';
 import { contractAttachmentHandlers } from './contracts/contract-attachment.js';
 import { contractServiceHandlers } from './contracts/contract-service.js';
@@ -32,6 +33,7 @@ import { referenceDataHandlers } from './reference/reference-data.js';
 import { serviceHandlers } from './catalog/service.js';
 import { serviceLayoutHandlers } from './catalog/service-layout.js';
 import { taxRateHandlers } from './billing/tax-rate.js';
+import { timelineHandlers } from './accounts/timeline.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
 import { walletHandlers } from './payments/wallet.js';
@@ -39,6 +41,7 @@ import { webhookHandlers } from './webhooks/webhook.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
+  timeline: timelineHandlers,
   referenceData: referenceDataHandlers,
   service: serviceHandlers,
   attribute: attributeHandlers,
@@ -73,6 +76,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   record: recordHandlers,
   webhook: webhookHandlers,
   audit: auditHandlers,
+  clock: clockHandlers,
   retention: retentionHandlers,
   export: exportHandlers,
 };

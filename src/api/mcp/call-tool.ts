@@ -22,14 +22,8 @@ import { validate } from '../../schemas/fields/validator.js';
 import { handlers } from '../handlers/index.js';
 import { stringifyJson } from '../server/json.js';
 import { checkAccess, checkAdminFields } from '../guards/check-access.js';
-import {
-  checkIdempotencyKey,
-  readParams,
-  readQuery,
-  scopeOf,
-  type AnyHandler,
-  type RequestIds,
-} from '../mount.js';
+import { checkIdempotencyKey, readParams, readQuery, type AnyHandler } from '../mount.js';
+import { scopeOf, type RequestIds } from '../request-scope.js';
 import { limitToolCall } from '../guards/rate-limit.js';
 import { recordsError } from '../presenters/problem.js';
 import { problemCode } from '../../schemas/http/problem.js';
@@ -175,14 +169,14 @@ export async function callTool(
   platform: Platform,
 ): Promise<ToolResult> {
   const { identity, ids, gone } = caller;
-  const scope = scopeOf(identity, ids, platform);
+  const scope = await scopeOf(identity, ids, platform);
   const id = await recordToolCall(scope, {
     tool: tool.operation.id,
     arguments: given,
     clientId: identity.grant?.clientId ?? null,
   });
   // A separate scope, so that the outcome can be recorded after the work was abandoned.
-  const work = scopeOf(identity, ids, platform);
+  const work = await scopeOf(identity, ids, platform);
   const giveUp = (): void => work.db.abandon?.();
   gone.addEventListener('abort', giveUp);
   if (gone.aborted) giveUp();

@@ -13,7 +13,7 @@ const plans: readonly Tenant['plan'][] = ['standard', 'premium', 'enterprise'];
 
 async function createTenant(
   id: string,
-  { name, cell = 'home' }: { name?: string; cell?: string },
+  { name, cell = 'home', sandbox = false }: { name?: string; cell?: string; sandbox?: boolean },
 ): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { ensureTenantIn, requireCell } = await import('../../access/cells/tenant-cells.js');
@@ -21,13 +21,19 @@ async function createTenant(
   const { refuseDraining } = await import('../../access/cells/cells.js');
   await withInstance(async ({ database }) => {
     await refuseDraining(database.platform, cell);
-    const isNew = await ensureTenantIn(database, requireCell(database, cell), { id, name }, (trx) =>
+    const sandboxAt = sandbox ? new Date() : undefined;
+    const tenant = { id, name, sandboxAt };
+    const isNew = await ensureTenantIn(database, requireCell(database, cell), tenant, (trx) =>
       recordCommand(trx, {
         tenantId: id,
         entity: 'tenant',
         entityKey: id,
         action: 'create',
-        details: cell === 'home' ? { name } : { name, cell },
+        details: {
+          name,
+          ...(cell === 'home' ? {} : { cell }),
+          ...(sandbox ? { sandbox } : {}),
+        },
       }),
     );
     if (!isNew) throw new Error(`There is a tenant '${id}' already.`);
@@ -39,16 +45,30 @@ async function printTenants(): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { listTenants } = await import('../../access/tenants.js');
   const { listTenantCells } = await import('../../access/cells/tenant-cells.js');
-  const { tenants, cells } = await withInstance(async ({ database }) => ({
-    tenants: await listTenants(database.platform),
-    cells: await listTenantCells(database.platform),
-  }));
+  const { listTenantClocks } = await import('../../models/access/tenant-clock.js');
+  const { tenants, cells, clocks } = await withInstance(async ({ database }) => {
+    // A cell that is away keeps no tenant of another one out of the list.
+    const answers = await Promise.allSettled(
+      database.cells.map(({ platform }) => listTenantClocks(platform)),
+    );
+    return {
+      tenants: await listTenants(database.platform),
+      cells: await listTenantCells(database.platform),
+      clocks: new Map(
+        answers.flatMap((each) => (each.status === 'fulfilled' ? [...each.value] : [])),
+      ),
+    };
+  });
   for (const tenant of tenants) {
     const cell = cells.get(tenant.id);
     const place = cell === undefined ? '' : `\tcell ${cell}`;
     const limit = tenant.requestLimit === null ? '' : `\t${tenant.requestLimit} requests a minute`;
+    const clock = clocks.get(tenant.id);
+    const time = clock ? `\tsandbox ${clock.toISOString()}` : '';
     const state = tenant.suspendedAt ? `\tsuspended ${tenant.suspendedAt.toISOString()}` : '';
-    process.stdout.write(`${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}${state}${place}\n`);
+    process.stdout.write(
+      `${tenant.id}\t${tenant.name}\t${tenant.plan}${limit}${state}${place}${time}\n`,
+    );
   }
 }
 
@@ -154,10 +174,11 @@ export function registerTenant(program: Command): void {
     .argument('<id>', "letters, digits, '.', '_' and '-'")
     .option('--name <text>', 'its name for people')
     .option('--cell <name>', 'the cell of CELLS that its data are in (default: the home database)')
+    .option('--sandbox', 'its time stands still until it is moved (POST /v1/clock)')
     .action(createTenant);
   group
     .command('list')
-    .description('List the tenants: id, name, plan, suspension, cell.')
+    .description('List the tenants: id, name, plan, suspension, cell, time of a sandbox.')
     .action(printTenants);
   group
     .command('plan')

@@ -7,6 +7,7 @@ import {
   type ScheduledJob,
 } from '../../flows/billing-schedule.js';
 import { requireTenant } from '../../access/tenants.js';
+import { readTenantClock } from '../../models/access/tenant-clock.js';
 import { withInstance } from '../start/instance.js';
 import { withTemporal } from '../start/temporal-access.js';
 
@@ -20,9 +21,13 @@ export async function setSchedule(
   tenantId: string,
   options: ScheduleOptions,
 ): Promise<void> {
-  await withInstance(({ database }) => requireTenant(database.platform, tenantId));
+  const isSandbox = await withInstance(async ({ database }) => {
+    await requireTenant(database.platform, tenantId);
+    const { platform } = await database.cellOf(tenantId);
+    return (await readTenantClock(platform, tenantId)) !== undefined;
+  });
   const { isPaused } = await withTemporal((place) =>
-    setBillingSchedule(place, { tenantId, ...options }, job),
+    setBillingSchedule(place, { tenantId, ...options, isSandbox }, job),
   );
   const done = job === 'billing' ? 'billed' : 'audited';
   process.stdout.write(`${tenantId} is ${done}: ${options.every}${isPaused ? ' (paused)' : ''}\n`);

@@ -44,7 +44,8 @@ async function skipRange(
   const isPassed = await withInstance(async ({ database }) => {
     await requireTenant(database.platform, tenantId);
     const db = database.forTenant(tenantId, trail);
-    const scope = { tenantId, ...trail, orgId: null, roles: [], now: () => new Date(), db };
+    const now = () => new Date();
+    const scope = { tenantId, ...trail, orgId: null, roles: [], now, realNow: now, db };
     return passOverLostUsage(scope, { partition, from, end, reason });
   });
   if (!isPassed) {

@@ -21,7 +21,7 @@ export function recordToolCall(scope: Scope, call: ToolCallStart): Promise<strin
         ...call,
         arguments: stringifyJson(call.arguments),
         status: 'Started',
-        startedAt: scope.now(),
+        startedAt: scope.realNow(),
       });
     return id;
   });
@@ -40,7 +40,7 @@ export async function completeToolCall(
       .patch({
         status: errorCode === null ? 'Completed' : 'Failed',
         errorCode,
-        endedAt: scope.now(),
+        endedAt: scope.realNow(),
       });
   });
 }

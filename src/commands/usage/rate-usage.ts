@@ -141,6 +141,7 @@ async function rateInTransaction(
   const { tenantId } = scope;
   const { partition, from, records, workflowId, runId } = input;
   const startedAt = scope.now();
+  const begunAt = scope.realNow();
   const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
@@ -184,8 +185,8 @@ async function rateInTransaction(
     actor: scope.actor,
     input: { partition, firstOffset: from, endOffset: end },
     output: { ...added },
-    startedAt,
-    completedAt: scope.now(),
+    startedAt: begunAt,
+    completedAt: scope.realNow(),
   });
   return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
 }

@@ -49,6 +49,7 @@ async function retryInTransaction(
 ): Promise<RetryPageResult> {
   const { tenantId } = scope;
   const startedAt = scope.now();
+  const begunAt = scope.realNow();
   const chosen = await choose(trx, tenantId, page, runId);
   // Locks partitions before events, the order of the consumer, to avoid deadlocks.
   const partitions = [...new Set(chosen.map(({ partition }) => partition))];
@@ -90,8 +91,8 @@ async function retryInTransaction(
     actor: scope.actor,
     input: { filter: page.filter },
     output: { retried: rated + rejected, rated, rejected },
-    startedAt,
-    completedAt: scope.now(),
+    startedAt: begunAt,
+    completedAt: scope.realNow(),
   });
   return {
     counts: {

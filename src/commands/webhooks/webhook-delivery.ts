@@ -36,7 +36,7 @@ const isOpen = (delivery: WebhookDelivery, round: number): boolean =>
 
 /** Reads what an attempt has to send. */
 export async function beginWebhookAttempt(
-  { db, tenantId, now }: Scope,
+  { db, tenantId, realNow }: Scope,
   { deliveryId, round, number }: WebhookAttemptCall,
 ): Promise<BegunAttempt> {
   const { read } = db;
@@ -50,26 +50,26 @@ export async function beginWebhookAttempt(
   const body = await storedBody(read, tenantId, eventId);
   if (!webhook?.active || body === undefined) {
     await db.transaction((trx) =>
-      delivery.end(trx, 'failed', now(), 'The webhook was switched off.'),
+      delivery.end(trx, 'failed', realNow(), 'The webhook was switched off.'),
     );
     return { end: 'done' };
   }
-  const sealedSecrets = await WebhookSecret.valid(read, tenantId, webhookId, now());
+  const sealedSecrets = await WebhookSecret.valid(read, tenantId, webhookId, realNow());
   return { load: { url: webhook.url, body, sealedSecrets } };
 }
 
 /** Switches a webhook off, visibly; what waits for it is given up. */
 async function switchOff(
   trx: Knex.Transaction,
-  { tenantId, now }: Scope,
+  { tenantId, realNow }: Scope,
   webhookId: string,
   reason: string,
 ): Promise<void> {
   const switched = await Webhook.query(trx)
     .forTenant(tenantId)
     .where({ id: webhookId, active: true })
-    .patch({ active: false, disabledReason: reason, disabledAt: now(), updatedAt: now() });
-  if (switched > 0) await WebhookDelivery.giveUp(trx, tenantId, webhookId, reason, now());
+    .patch({ active: false, disabledReason: reason, disabledAt: realNow(), updatedAt: realNow() });
+  if (switched > 0) await WebhookDelivery.giveUp(trx, tenantId, webhookId, reason, realNow());
 }
 
 const goneStatus = 410;
@@ -110,18 +110,18 @@ export async function endWebhookAttempt(
     if (!isOpen(delivery, round)) return 'done';
     const { webhookId } = delivery;
     if (isOk) {
-      await delivery.end(trx, 'delivered', scope.now(), null, number);
+      await delivery.end(trx, 'delivered', scope.realNow(), null, number);
       await WebhookFailure.clear(trx, tenantId, webhookId);
       return 'done';
     }
     const lasting = await findLastingFailure(trx, scope, webhookId, outcome, failureMsMax);
     if (lasting !== undefined || retryInMs === null) {
       const reason = lasting ?? `No attempt has succeeded. The last one: ${outcome.error ?? ''}`;
-      await delivery.end(trx, 'failed', scope.now(), reason, number);
+      await delivery.end(trx, 'failed', scope.realNow(), reason, number);
       if (lasting !== undefined) await switchOff(trx, scope, webhookId, lasting);
       return 'done';
     }
-    await delivery.waitForRetry(trx, new Date(scope.now().getTime() + retryInMs), number);
+    await delivery.waitForRetry(trx, new Date(scope.realNow().getTime() + retryInMs), number);
     return 'retry';
   });
 }

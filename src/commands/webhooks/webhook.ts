@@ -55,13 +55,13 @@ async function checkUrl(url: string, { findRefusal }: WebhookPorts): Promise<voi
 
 const putSecret = async (
   trx: Knex.Transaction,
-  { tenantId, now }: Scope,
+  { tenantId, realNow }: Scope,
   webhookId: string,
   sealed: string,
 ): Promise<void> => {
   await WebhookSecret.query(trx)
     .forTenant(tenantId)
-    .insert({ webhookId, sealed, createdAt: now() });
+    .insert({ webhookId, sealed, createdAt: realNow() });
 };
 
 /** Maximum webhooks of a tenant: a change of a record writes a delivery for each that wants it. */
@@ -86,7 +86,7 @@ export async function createWebhook(
   await checkUrl(url, ports);
   return scope.db.transaction(async (trx) => {
     await checkNumber(trx, scope.tenantId);
-    const now = scope.now();
+    const now = scope.realNow();
     const webhook = await Webhook.query(trx)
       .forTenant(scope.tenantId)
       .insert({
@@ -136,7 +136,7 @@ async function setActive(
   if (active) await WebhookFailure.clear(trx, tenantId, webhook.id);
   else {
     const reason = 'The webhook was switched off.';
-    await WebhookDelivery.giveUp(trx, tenantId, webhook.id, reason, scope.now());
+    await WebhookDelivery.giveUp(trx, tenantId, webhook.id, reason, scope.realNow());
   }
 }
 
@@ -157,7 +157,7 @@ export async function updateWebhook(
       .patch({
         ...defined({ url }),
         ...(events === undefined ? {} : { events: [...new Set(events)] }),
-        updatedAt: scope.now(),
+        updatedAt: scope.realNow(),
       });
     if (active !== undefined && active !== webhook.active) {
       await setActive(trx, scope, webhook, active);
@@ -200,10 +200,10 @@ export async function rotateWebhookSecret(
   return scope.db.transaction(async (trx) => {
     await lockWebhook(trx, scope, id);
     const overlapMs = (overlapSeconds ?? overlapSecondsDefault) * 1000;
-    const expiresAt = new Date(scope.now().getTime() + overlapMs);
+    const expiresAt = new Date(scope.realNow().getTime() + overlapMs);
     // The new secret must not extend the life of secrets that were rotated before.
     const secrets = () => WebhookSecret.query(trx).forTenant(tenantId).where({ webhookId: id });
-    await secrets().where('expiresAt', '<=', scope.now()).delete();
+    await secrets().where('expiresAt', '<=', scope.realNow()).delete();
     await secrets().whereNull('expiresAt').patch({ expiresAt });
     if ((await secrets().resultSize()) >= secretsMax) {
       throw problem.conflict(
@@ -221,7 +221,7 @@ export async function testWebhook(scope: Scope, id: string): Promise<WebhookDeli
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
     await lockActive(trx, scope, id);
-    const at = scope.now();
+    const at = scope.realNow();
     const data = { webhookId: id, message: 'This is a test.' };
     const event = { event: testEvent, recordId: id, body: webhookBody(testEvent, at, data) };
     await WebhookOutbox.record(trx, tenantId, [event], at, id);

@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type * as schema from '../../schemas/billing/invoice.js';
 import type { Columns } from '../../schemas/fields/columns.js';
@@ -19,6 +20,20 @@ export class Invoice extends TenantModel {
       modify: (builder: { orderBy(column: string): void }) => builder.orderBy('position'),
     },
   };
+
+  /** The first due date of what may become overdue; undefined: nothing may. */
+  static async nextDueDate(db: Knex, tenantId: string): Promise<string | undefined> {
+    const next = await this.query(db)
+      .forTenant(tenantId)
+      .select('dueDate')
+      .where('balance', '>', 0)
+      .whereNull('overdueAt')
+      .whereNotNull('dueDate')
+      .where({ invoiceType: 'Invoice', invoiceStatus: 'Posted' })
+      .orderBy(['dueDate', 'id'])
+      .first();
+    return next?.dueDate ?? undefined;
+  }
 
   /** Whether its amounts have the opposite sign of the charges of which it is made. */
   declare isReversed: boolean;

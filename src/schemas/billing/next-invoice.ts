@@ -69,7 +69,7 @@ export const nextInvoiceOperations = {
     family: 'records',
     summary: 'Show what a billing run would bill an account now',
     description:
-      'The drafts of the running calendar month with items and taxes, and the usage that is rejected or pending.',
+      'Drafts of the running month with items and taxes, and what usage is rejected or pending.',
     details:
       'It is computed as a billing run computes it, and nothing is written. Usage of earlier months ' +
       'that no invoice has yet is on it, as it would be on the invoice.',

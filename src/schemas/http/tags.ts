@@ -45,6 +45,9 @@ const introductions: Readonly<Record<string, string>> = {
     'All rows of a kind as one stream: for a warehouse, a spreadsheet, an auditor. Exact, in a stable ' +
     'order, and each row says how to go on behind it.',
   Audit: 'Who changed what, when, from what to what.',
+  Clock:
+    'The time of the tenant: the real one, or of a sandbox one that is moved, so that a year of billing ' +
+    'is tried in seconds.',
   Retention: 'How long data are kept, and what was removed.',
   'Reference data': 'Names that other operations take: countries, currencies, picklists.',
   OAuth: 'How applications, such as assistants, are let in by their users.',

@@ -41,11 +41,12 @@ const toolsOf = (resource: keyof Operations): Tool[] =>
   }));
 
 /**
- * No files, since a model reads the record itself, and no offsets of the log, which only senders of
- * usage need.
+ * No files, since a model reads the record itself, no offsets of the log, which only senders of usage
+ * need, and nothing twice: accounts are read by their external id by `getAccount`, too.
  */
+const notOffered = new Set(['getUsageOutcomes', 'getAccountByExternalId']);
 const isReading = ({ operation }: Tool): boolean =>
-  isReadOnly(operation) && operation.success.kind !== 'file' && operation.id !== 'getUsageOutcomes';
+  isReadOnly(operation) && operation.success.kind !== 'file' && !notOffered.has(operation.id);
 
 const readTools = readResources.flatMap((resource) => toolsOf(resource).filter(isReading));
 const runTools = toolsOf('flow');

@@ -1,16 +1,12 @@
 import { workflowInfo } from '@temporalio/workflow';
 import type { BillingScheduleInput } from '../../messages/billing-run.js';
-import { dayBefore, utcDate } from '../../kernel/time/date.js';
-import { periodOf } from '../../kernel/time/period.js';
+import { utcDate } from '../../kernel/time/date.js';
+import { periodBefore, type SchedulePeriod } from '../../kernel/time/schedule-calendar.js';
 
 /** The calendar period that had ended last when a schedule meant its workflow to start; inclusive. */
-export function lastPeriod(every: BillingScheduleInput['every']): {
-  readonly periodStart: string;
-  readonly periodEnd: string;
-} {
+export function lastPeriod(every: BillingScheduleInput['every']): SchedulePeriod {
   const { startTime } = workflowInfo();
-  const periodEnd = dayBefore(periodOf(every, scheduledDate() ?? utcDate(startTime)).start);
-  return { periodStart: periodOf(every, periodEnd).start, periodEnd };
+  return periodBefore(every, scheduledDate() ?? utcDate(startTime));
 }
 
 /** The day for which the schedule meant it: it may start later, when the server was away. */

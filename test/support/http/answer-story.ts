@@ -1,6 +1,7 @@
 import { flowBatchOperations, flowList, flowOperations } from '../../../src/schemas/flows/index.js';
 import { examples } from '../../../src/schemas/http/examples.js';
 import { idempotencyOf, type Operation } from '../../../src/schemas/http/operation.js';
+import { setTenantClock } from '../../../src/models/access/tenant-clock.js';
 import { startWorkers } from '../../../src/worker/main.js';
 import { checkAnswer, declaredOperations } from './answers.js';
 import { external, type TestInstance, type TestTenant } from '../servers/instance.js';
@@ -265,6 +266,14 @@ async function runApart(story: Story, tenant: TestTenant): Promise<void> {
   }
 }
 
+/** Moves the time of the tenant, which is a sandbox meanwhile. */
+async function moveClock(story: Story, { platform }: TestInstance, tenant: TestTenant) {
+  const { platform: db } = platform.database;
+  await setTenantClock(db, tenant.id, new Date());
+  await story.call('moveClock');
+  await setTenantClock(db, tenant.id, undefined);
+}
+
 /** Lets all operations answer, on an instance without workers and without anything in it. */
 export async function tellStory(
   instance: TestInstance,
@@ -287,6 +296,7 @@ export async function tellStory(
     const idsApart = [
       ...flowsApart.map<string>(([workflow]) => flowOperations[workflow].id),
       ...Object.values(flowBatchOperations).map<string>(({ id }) => id),
+      'moveClock',
     ];
     const left = declaredOperations.filter(
       (one) => answersJson(one) && !/delete|void/i.test(one.id) && !idsApart.includes(one.id),
@@ -304,6 +314,7 @@ export async function tellStory(
     const params = { invoiceId: story.params['noteId'] ?? '' };
     await story.call('voidInvoice', { params, isAside: true });
     for (const id of ['voidInvoice', 'deleteRecord']) await story.call(id);
+    await moveClock(story, instance, tenant);
     return story;
   } finally {
     await workers.drain();

@@ -221,6 +221,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
         home:
           cells.length === 0 ? undefined : platform.database.home.forTenant(id, trail, 'request'),
         now: () => new Date(),
+        realNow: () => new Date(),
       };
       return tenantClient(api.url, id, await issue(id, roles), scope);
     },

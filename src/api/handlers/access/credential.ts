@@ -60,7 +60,7 @@ export const grantHandlers: Handlers<Operations['oauthGrant']> = {
       if ((await findGrantTenant(trx, grantId)) !== scope.tenantId) {
         throw problem.notFound(`There is no grant '${grantId}'.`);
       }
-      if (!(await revokeGrant(trx, grantId, scope.now(), `by ${scope.actor}`))) return;
+      if (!(await revokeGrant(trx, grantId, scope.realNow(), `by ${scope.actor}`))) return;
       await recordSecurityEvent(trx, {
         ...trailOf(scope),
         entity: 'oauthGrant',
@@ -87,7 +87,7 @@ export const tokenRevocationHandlers: Handlers<Operations['tokenRevocation']> = 
         tenantId,
         jti,
         revokedBy,
-        revokedAt: scope.now(),
+        revokedAt: scope.realNow(),
       });
       await recordSecurityEvent(trx, {
         ...trailOf(scope),

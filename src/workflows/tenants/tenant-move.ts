@@ -9,13 +9,13 @@ import {
   workflowInfo,
   type ActivityOptions,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import type { Activities } from '../../activities/index.js';
 import {
   moveProgressQuery,
   type BegunMove,
   type MoveProgress,
   type TenantMove,
-} from '../messages/cells/tenant-move.js';
+} from '../../messages/cells/tenant-move.js';
 
 /** A worker that was killed is noticed within three seconds; a server that is away is waited for. */
 const patient = {

@@ -1,0 +1,76 @@
+import type { SchedulePeriod } from '../../kernel/time/schedule-calendar.js';
+
+/** Where the time of a sandbox is moved to, as an ISO instant. */
+export interface ClockMoveInput {
+  readonly to: string;
+}
+
+/** How the clock stands when a move begins. */
+export interface ClockMoveStart {
+  readonly from: string;
+  /** What fell due until then has been done. */
+  readonly doneUntil: string;
+}
+
+/** The next part of a move: what falls due behind `after`, until `to`. */
+export interface ClockStep {
+  readonly after: string;
+  readonly to: string;
+}
+
+/** The jobs that schedules start. */
+export const scheduledJobs = ['billing', 'audit'] as const;
+export type ScheduledJob = (typeof scheduledJobs)[number];
+
+/** The id of a tenant's schedule in Temporal. */
+export const scheduleIdOf = (job: ScheduledJob, tenantId: string): string => `${job}/${tenantId}`;
+
+/** The member of a schedule's memo that holds its hour, by which the clock of a sandbox starts it. */
+export const scheduleHourMemo = 'hour';
+
+/** A scheduled job that is due, for a period that has ended. */
+export interface DueJob extends SchedulePeriod {
+  readonly job: ScheduledJob;
+}
+
+/** What was done on the way of a move. */
+export interface DoneWork {
+  /** The time of the tenant when it was done. */
+  readonly at: string;
+  readonly kind: string;
+  /** How many of them. */
+  readonly count: number;
+  /** Of a workflow: its execution, and how it ended. */
+  readonly executionId: string | null;
+  readonly status: 'completed' | 'failed';
+}
+
+export interface ClockStepResult {
+  /** How far the time has come. */
+  readonly at: string;
+  /** What is to be done before it goes on. */
+  readonly jobs: readonly DueJob[];
+  readonly done: readonly DoneWork[];
+  /** Whether nothing is left to be done until the end of the move. */
+  readonly isThere: boolean;
+}
+
+/** What a move came to. */
+export interface ClockMoveEnd extends ClockMoveStart {
+  readonly to: string;
+  readonly done: readonly DoneWork[];
+  readonly doneCount: number;
+}
+
+/** What the output of a move lists of what was done; all is counted. */
+export const doneMax = 1_000;
+
+/** The output of a move. */
+export interface MovedClock {
+  readonly now: string;
+  readonly sandbox: boolean;
+  readonly movedFrom: string;
+  readonly done: DoneWork[];
+  readonly doneCount: number;
+  readonly executionId: string;
+}

@@ -1,0 +1,221 @@
+import type { Knex } from 'knex';
+import type { Static } from 'typebox';
+import { Decimal } from '../../kernel/numbers/money.js';
+import type { Scope } from '../../kernel/scope.js';
+import { Account } from '../../models/accounts/account.js';
+import { camelCase } from '../../models/db/read-records.js';
+import { sqlRows, type SqlValue } from '../../models/db/sql-rows.js';
+import type * as schema from '../../schemas/accounts/timeline.js';
+import { jobs } from '../../schemas/flows/flow-id.js';
+import { publicNameOf } from '../../schemas/flows/index.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { totalByPage } from '../lists/listing.js';
+import { readTimeRange, type TimeRange } from '../lists/time-range.js';
+import { missingAccount } from './account.js';
+
+type Entry = Static<typeof schema.TimelineEntry>;
+
+export interface TimelineFilter extends Partial<TimeRange> {
+  readonly kind?: schema.TimelineKind | undefined;
+}
+
+/** The tables that a kind of changes is about. */
+const entitiesOf: Readonly<Record<schema.TimelineKind, readonly string[]>> = {
+  flow: [],
+  invoice: ['invoice'],
+  payment: ['payment'],
+  change: ['account', 'address', 'contract', 'wallet'],
+};
+const kindOf = new Map(
+  Object.entries(entitiesOf).flatMap(([kind, entities]) =>
+    entities.map((entity) => [entity, kind as schema.TimelineKind] as const),
+  ),
+);
+
+const within = (column: string): string => `
+  (:from::timestamptz is null or ${column} >= :from)
+  and (:to::timestamptz is null or ${column} < :to)`;
+
+const changesSql = `from audit
+  where tenant_id = :tenantId
+    and account_of_change(entity, entity_id, before, after) = :accountId::uuid
+    and entity = any(:entities::text[]) and ${within('at')}`;
+
+const executionsSql = `from execution
+  where tenant_id = :tenantId and account_of_execution(workflow, input) = :accountId::uuid
+    and :hasFlows::boolean and ${within('started_at')}`;
+
+/** Which changes and executions a page has: both by their indexes, no further than the page. */
+const placesSql = `
+  select at, audit_id as "auditId", execution_id as "executionId" from (
+    (select at, id as audit_id, null::uuid as execution_id ${changesSql}
+     order by at desc, id desc limit :end)
+    union all
+    (select started_at, null, id ${executionsSql} order by started_at desc, id desc limit :end)
+  ) as happened
+  order by at desc, audit_id desc, execution_id desc limit :limit offset :offset`;
+
+const countSql = `select (select count(*) ${changesSql}) + (select count(*) ${executionsSql}) as count`;
+
+interface Place {
+  readonly at: Date;
+  readonly auditId: string | null;
+  readonly executionId: string | null;
+}
+
+interface ChangeRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly actor: string | null;
+  readonly requestId: string | null;
+  readonly entity: string;
+  readonly entityId: string | null;
+  readonly action: string;
+  readonly name: string | null;
+  readonly amount: string | null;
+  readonly currency: string | null;
+  readonly status: string | null;
+  readonly paymentStatus: string | null;
+  readonly changed: readonly string[];
+}
+
+/** What is shown of changes; their whole states stay in the database. */
+const changeRowsSql = `
+  select id, at, actor, request_id as "requestId", entity, entity_id as "entityId", action,
+    coalesce(state ->> 'invoice_no', state ->> 'payment_reference', state ->> 'number',
+      state ->> 'title', state ->> 'name') as name,
+    case entity when 'invoice'
+      then (state ->> 'amount')::numeric + (state ->> 'tax_amount')::numeric
+      when 'payment' then (state ->> 'amount')::numeric end as amount,
+    case when entity in ('invoice', 'payment') then state ->> 'currency' end as currency,
+    state ->> 'invoice_status' as status, state ->> 'payment_status' as "paymentStatus",
+    array(
+      select key from jsonb_each(after) as each (key, value)
+      where action = 'update' and before -> key is distinct from value
+        and key not in ('updated_at', 'rating_version')
+      order by key
+    ) as changed
+  from (
+    select *, coalesce(after, before) as state from audit
+    where tenant_id = :tenantId and id = any(:ids::bigint[])
+  ) as change`;
+
+interface ExecutionRow {
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly actor: string | null;
+  readonly requestId: string | null;
+  readonly workflow: string;
+  readonly status: string;
+}
+
+/** What a change means, where it is more than that something has changed. */
+function verbOf({ entity, action, changed, status, paymentStatus }: ChangeRow): string {
+  const has = (name: string): boolean => changed.includes(name);
+  if (action === 'create') return entity === 'invoice' ? 'posted' : 'created';
+  if (action !== 'update') return 'deleted';
+  if (entity !== 'invoice') return 'updated';
+  if (has('invoice_status') && status === 'Void') return 'voided';
+  if (has('payment_status') && paymentStatus === 'Paid') return 'paid';
+  if (has('overdue_at')) return 'overdue';
+  return has('credited_amount') ? 'credited' : 'updated';
+}
+
+function presentChange(row: ChangeRow): Entry {
+  const { at, actor, requestId, entity, entityId, name, amount, currency, changed } = row;
+  return {
+    at: at.toISOString(),
+    kind: kindOf.get(entity) ?? 'change',
+    event: `${entity}.${verbOf(row)}`,
+    recordType: entity,
+    recordId: entityId,
+    name,
+    amount: amount === null ? null : new Decimal(amount),
+    currency,
+    changed: changed.map(camelCase),
+    actor,
+    requestId,
+  };
+}
+
+/** What callers call a workflow. */
+const workflowName = (workflow: string): string =>
+  jobs.find((job) => job.workflow === workflow)?.name ?? publicNameOf(workflow);
+
+function presentExecution(row: ExecutionRow): Entry {
+  const { id, startedAt, actor, requestId, workflow, status } = row;
+  return {
+    at: startedAt.toISOString(),
+    kind: 'flow',
+    event: `flow.${status}`,
+    recordType: 'execution',
+    recordId: id,
+    name: workflowName(workflow),
+    amount: null,
+    currency: null,
+    changed: [],
+    actor,
+    requestId,
+  };
+}
+
+/** The entries of a page, in its order; what was removed meanwhile is left out. */
+async function readEntries(db: Knex, tenantId: string, places: readonly Place[]): Promise<Entry[]> {
+  const changes = await sqlRows<ChangeRow>(db, changeRowsSql, {
+    tenantId,
+    ids: places.flatMap(({ auditId }) => auditId ?? []),
+  });
+  const executions = await sqlRows<ExecutionRow>(
+    db,
+    `select id, started_at as "startedAt", actor, request_id as "requestId", workflow, status
+     from execution where tenant_id = :tenantId and id = any(:ids::uuid[])`,
+    { tenantId, ids: places.flatMap(({ executionId }) => executionId ?? []) },
+  );
+  const entries = new Map([
+    ...changes.map((row) => [row.id, presentChange(row)] as const),
+    ...executions.map((row) => [row.id, presentExecution(row)] as const),
+  ]);
+  return places.flatMap(
+    ({ auditId, executionId }) => entries.get(auditId ?? executionId ?? '') ?? [],
+  );
+}
+
+/**
+ * What happened to an account, newest first (docs/decisions/0382). 404: there is no such account.
+ * 400: `from` is not before `to`.
+ */
+export async function listAccountTimeline(
+  { db, tenantId }: Scope,
+  accountId: string,
+  { kind, ...range }: TimelineFilter,
+  page: PageRequest,
+): Promise<Listed<Entry>> {
+  const { from = null, to = null } = readTimeRange({ from: range.from, to: range.to });
+  const account = await Account.query(db.read)
+    .forTenant(tenantId)
+    .existing()
+    .findById(accountId)
+    .select('id');
+  if (!account) throw missingAccount(accountId);
+  const bindings: Record<string, SqlValue> = {
+    tenantId,
+    accountId,
+    from,
+    to,
+    entities: kind === undefined ? [...kindOf.keys()] : [...entitiesOf[kind]],
+    hasFlows: kind === undefined || kind === 'flow',
+  };
+  const { limit, offset } = page;
+  const places = await sqlRows<Place>(db.read, placesSql, {
+    ...bindings,
+    limit,
+    offset,
+    end: limit + offset,
+  });
+  const items = await readEntries(db.read, tenantId, places);
+  const known = totalByPage(page, places.length);
+  if (known !== undefined) return { items, total: known };
+  const [counted] = await sqlRows<{ count: string }>(db.read, countSql, bindings);
+  return { items, total: Number(counted?.count) };
+}

@@ -1,0 +1,85 @@
+import { continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import type { FlowRun } from '../../messages/flow-run.js';
+import {
+  doneMax,
+  type ClockMoveInput,
+  type ClockMoveStart,
+  type DoneWork,
+  type DueJob,
+  type MovedClock,
+} from '../../messages/sandbox/clock-move.js';
+import { lastStep, step } from '../runtime/flow.js';
+import { isAway, persist } from '../runtime/persistence.js';
+import { longSteps, shortSteps } from '../runtime/proxies.js';
+import { auditPeriod, billPeriod } from '../runtime/scheduled.js';
+
+/** How far a move is; one that goes on in another history is given it. */
+interface MoveState {
+  readonly start: ClockMoveStart;
+  /** What fell due until then has been done. */
+  after: string;
+  readonly done: DoneWork[];
+  doneCount: number;
+}
+
+function addDone(state: MoveState, done: readonly DoneWork[]): void {
+  state.doneCount += done.reduce((sum, { count }) => sum + count, 0);
+  state.done.push(...done.slice(0, doneMax - state.done.length));
+}
+
+const jobs = {
+  billing: { kind: 'billing-run', work: billPeriod },
+  audit: { kind: 'audit-usage', work: auditPeriod },
+} as const;
+
+/** Does what a schedule starts; one that fails does not stop the time. */
+async function runJob(
+  { tenantId }: FlowRun,
+  { job, periodStart, periodEnd }: DueJob,
+  at: string,
+): Promise<DoneWork> {
+  const { kind, work } = jobs[job];
+  let executionId: string | null = null;
+  const begun = (id: string): void => {
+    executionId = id;
+  };
+  try {
+    await work(tenantId, { periodStart, periodEnd }, begun);
+    return { at, kind, count: 1, status: 'completed', executionId };
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return { at, kind, count: 1, status: 'failed', executionId };
+  }
+}
+
+/**
+ * Moves the time of a sandbox forward (docs/decisions/0381): to each instant at which something falls
+ * due, which is done before the time goes on.
+ */
+export async function moveClock(
+  run: FlowRun<ClockMoveInput>,
+  resumed?: MoveState,
+): Promise<MovedClock> {
+  const { to } = run.input;
+  let state = resumed;
+  if (!state) {
+    const start = await step(shortSteps.beginClockMove, run, run.input);
+    state = { start, after: start.doneUntil, done: [], doneCount: 0 };
+  }
+  for (;;) {
+    const input = { after: state.after, to };
+    const {
+      at,
+      done,
+      jobs: due,
+      isThere,
+    } = await persist(() => longSteps.advanceClock({ run, input }), { isWorthIt: isAway });
+    addDone(state, done);
+    for (const job of due) addDone(state, [await runJob(run, job, at)]);
+    state.after = at;
+    if (isThere) break;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof moveClock>(run, state);
+  }
+  const { start, done, doneCount } = state;
+  return lastStep(shortSteps.endClockMove, run, { ...start, to, done, doneCount });
+}
