@@ -58,6 +58,11 @@ export interface UsageLogReader {
 /** An id has 12 bits for the partition, 48 for the offset, and 14 to distinguish charges of one event. */
 const partitionsMax = 0x1000;
 const offsetsMax = 2 ** 48;
+/**
+ * Where the copy of a tenant has the events that it was copied with: a partition that no log has
+ * (docs/decisions/0383).
+ */
+export const copiedPartition = partitionsMax - 1;
 export const chargesMax = 0x3fff;
 
 /**

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
+import type { Cell } from '../../platform/database/cell.js';
+import { Problem } from '../../kernel/problem.js';
 
 /** The time after which every process has noticed a suspension (docs/decisions/0197). */
 const suspensionMs = 11_000;
@@ -23,9 +25,21 @@ async function endWork(client: Client, tenantId: string): Promise<void> {
   }
 }
 
+/** Of a sandbox, rows may still come into being for as long as a suspension takes to be noticed. */
+async function patiently<T>(isSandbox: boolean, work: () => Promise<T>): Promise<T> {
+  for (const until = Date.now() + suspensionMs; ; await wait(500)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isSandbox || error instanceof Problem || Date.now() > until) throw error;
+    }
+  }
+}
+
 async function removeTenant(id: string, { confirm }: { confirm?: string }): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, suspendTenant } = await import('../../access/tenants.js');
+  const { readTenantClock } = await import('../../models/access/tenant-clock.js');
   const { findLegalHold } = await import('../../models/access/legal-hold.js');
   const { deleteTenant } = await import('../../access/tenant-deletion.js');
   const { commandLine, recordCommand } = await import('./security-event.js');
@@ -38,13 +52,15 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
         `'${id}' is being moved: wait until it has ended, or durabill tenant move ${id} --cancel.`,
       );
     }
-    if (confirm !== id) {
+    const cellOfTenant = await database.cellOf(id);
+    const isSandbox = (await readTenantClock(cellOfTenant.platform, id)) !== undefined;
+    if (confirm !== id && !isSandbox) {
       throw new Error(
         `This deletes '${id}' with its accounts, usage and invoices for good; its audit is kept. ` +
           `Say so: durabill tenant delete ${id} --confirm ${id}`,
       );
     }
-    const hold = await findLegalHold((await database.cellOf(id)).platform, id);
+    const hold = await findLegalHold(cellOfTenant.platform, id);
     // The deletion refuses it, too: here nothing is suspended yet.
     if (hold) throw new Error(`'${id}' is under a legal hold: ${hold.reason}`);
     await withTemporal(async ({ client }) => {
@@ -53,14 +69,18 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
         const action = 'suspend';
         await recordCommand(trx, { tenantId: id, entity: 'tenant', entityKey: id, action });
       });
-      process.stderr.write(`${id} is suspended; it is deleted when every process has heard so\n`);
-      await wait(suspensionMs);
+      // Nobody counts on a sandbox: what still comes for it is refused with its rows.
+      if (!isSandbox) {
+        process.stderr.write(`${id} is suspended; it is deleted when every process has heard so\n`);
+        await wait(suspensionMs);
+      }
       await endWork(client, id);
     });
     const trail = { actor: commandLine, requestId: randomUUID() };
-    const cell = await database.cellOf(id);
-    if (cell !== database.home) await deleteTenant(cell.forTenant(id, trail, 'batch'), commandLine);
-    await deleteTenant(database.home.forTenant(id, trail, 'batch'), commandLine);
+    const remove = (cell: Cell) =>
+      patiently(isSandbox, () => deleteTenant(cell.forTenant(id, trail, 'batch'), commandLine));
+    if (cellOfTenant !== database.home) await remove(cellOfTenant);
+    await remove(database.home);
   });
   process.stdout.write(`deleted ${id}\n`);
 }
@@ -69,7 +89,7 @@ async function removeTenant(id: string, { confirm }: { confirm?: string }): Prom
 export function registerDeletion(group: Command): void {
   group
     .command('delete')
-    .description('Delete a tenant with all that it has, but for its audit.')
+    .description('Delete a tenant with all that it has, but for its audit; a sandbox at once.')
     .argument('<id>', 'tenant')
     .option('--confirm <id>', 'its id once more: nothing brings it back')
     .action(removeTenant);

@@ -5,6 +5,7 @@ import { parseCount } from '../options.js';
 import { registerErasure } from '../ageing/tenant-erase.js';
 import { registerHold } from '../ageing/tenant-hold.js';
 import { registerRetention } from '../ageing/tenant-retention.js';
+import { registerCopy } from '../sandbox/tenant-copy.js';
 import { registerMove } from './tenant-move.js';
 import { registerDeletion } from './tenant-delete.js';
 import { registerSuspension } from './tenant-suspension.js';
@@ -165,7 +166,7 @@ function parseCountry(text: string): string {
   throw new InvalidArgumentError('Use an alpha-2 code such as DE.');
 }
 
-/** `durabill tenant create|list|plan|seller|suspend|resume|retention|hold|erase|delete|move`. */
+/** `durabill tenant create|copy|list|plan|seller|suspend|resume|retention|hold|erase|delete|move`. */
 export function registerTenant(program: Command): void {
   const group = program.command('tenant').description('Make and list tenants, set their plan.');
   group
@@ -192,6 +193,7 @@ export function registerTenant(program: Command): void {
   registerRetention(group);
   registerHold(group);
   registerErasure(group);
+  registerCopy(group);
   registerDeletion(group);
   registerMove(group);
 }

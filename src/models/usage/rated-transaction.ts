@@ -91,6 +91,8 @@ export class RatedTransaction extends TenantModel {
   declare planId: string;
   /** Set where several accounts share the charge: decimal text. */
   declare shareOf: string | null;
+  /** The charge that it takes back; null: none. */
+  declare reverses: string | null;
   declare ratedAt: Date;
   /** Its priced rows; no column: `readDimensions` sets them. */
   dimensions: readonly PricedRow[] = [];

@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import {
+  copiedPartition,
   placeOfUsageEvent,
   usageEventId,
   usageTopic,
@@ -367,6 +368,8 @@ export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise
   // log.
   const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
   const ends = await log.ends(tenantId);
+  const copied = consumers.find(({ partition }) => partition === copiedPartition);
+  if (copied) ends.push({ partition: copiedPartition, offset: Number(copied.nextOffset) });
   const partitions = ends
     .sort((a, b) => a.partition - b.partition)
     .map(({ partition, offset: end }) => {
