@@ -120,6 +120,22 @@ describe('what a billing run also does', () => {
     expect(await isBilled(late)).to.equal(true);
   });
 
+  it('shows all items of each draft of a dry run', async () => {
+    const services = [await story.service('Calls'), await story.service('Texts')];
+    for (const name of ['one', 'two']) await story.account(name);
+    const each = ['one', 'two'].flatMap((name) => services.map((id) => usage(name, id)));
+    await story.send(...each);
+    const { invoices = [] } = await story.preview('2026-03');
+    // Of either service 100 x 0.01.
+    for (const { amount, items, nextItemOffset } of invoices)
+      expect({ amount, items: items.length, nextItemOffset }).to.deep.equal({
+        amount: 2,
+        items: 2,
+        nextItemOffset: null,
+      });
+    expect(invoices).to.have.length(2);
+  });
+
   it('shows the drafts of a dry run that its output can hold, and counts all', async () => {
     // Each of ten accounts has usage of each of 601 services: ten drafts of 601 items.
     const filling = { tenantId: tenant.id, accounts: 10, services: 601, events: 6_010 };

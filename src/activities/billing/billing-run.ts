@@ -79,7 +79,9 @@ export function billingRunActivities(platform: Platform) {
           billBatch(scope, run.executionId, batch),
         );
         const isDryRun = batch.input.dryRun === true;
-        const drafts = isDryRun ? draftsWorthShowing(invoices).map(presentBilledInvoice) : [];
+        const drafts = (isDryRun ? draftsWorthShowing(invoices) : []).map((invoice) =>
+          presentBilledInvoice(invoice),
+        );
         const shown = draftsThatFit([], jsonSafe(drafts) as object[]);
         return { invoices: invoices.length, problems, drafts: shown };
       }),

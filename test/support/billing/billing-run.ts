@@ -40,6 +40,7 @@ export interface BilledInvoice {
   readonly balance: number;
   readonly currency: string;
   readonly items: readonly BilledItem[];
+  readonly nextItemOffset: number | null;
 }
 
 /** Executes a billing run and answers with its execution. */
