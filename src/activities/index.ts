@@ -12,6 +12,7 @@ import { paymentActivities } from './payments/payment.js';
 import { serviceActivities } from './catalog/service.js';
 import { signingActivities } from './flows/sign-child.js';
 import { tenantMoveActivities } from './access/tenant-move.js';
+import { usageCorrectionActivities } from './usage/usage-correction.js';
 import { usageAuditActivities } from './usage/usage-audit.js';
 import { usageActivities, type OnRated } from './usage/usage.js';
 import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
@@ -37,6 +38,7 @@ export function createActivities(
     ...invoicePdfActivities(platform),
     ...creditNoteActivities(platform),
     ...usageAuditActivities(platform),
+    ...usageCorrectionActivities(platform),
     ...erasureActivities(platform),
     ...clockActivities(platform),
     ...signingActivities(platform),

@@ -18,6 +18,7 @@ import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
 import { usageAudit } from './usage-audit.js';
+import { rerating } from './usage-rerating.js';
 
 type ExecutionDto = Static<typeof Execution>;
 
@@ -66,6 +67,11 @@ async function startOf(
       const credited = validate(known.data, data);
       await resolveNaturalKeys(scope, known.data, credited);
       return creditNote(credited, idempotencyKey);
+    }
+    if (known.workflow === 'rerateUsage') {
+      const asked = validate(known.data, data);
+      await resolveNaturalKeys(scope, known.data, asked);
+      return rerating(asked, idempotencyKey);
     }
     if (known.workflow === 'erasePerson') {
       const asked = validate(known.data, data);

@@ -46,8 +46,18 @@ const clockMove = {
   flowId: flowIdOf('move-clock'),
 } as const;
 
+/** What is started by an operation of its own. */
+const corrections = [
+  { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
+  { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
+] as const;
+
 /** Whatever has executions that callers read. */
-export type RecordedWorkflow = KnownWorkflow | typeof flowBatch | typeof clockMove;
+export type RecordedWorkflow =
+  | KnownWorkflow
+  | typeof flowBatch
+  | typeof clockMove
+  | ((typeof corrections)[number] & { readonly flowId: string });
 
 /** Of these, the one of an id or name. 404: there is none. */
 function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
@@ -59,4 +69,12 @@ function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
 export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
 export const findRecorded = (key: string): RecordedWorkflow =>
-  find<RecordedWorkflow>([...knownWorkflows, flowBatch, clockMove], key);
+  find<RecordedWorkflow>(
+    [
+      ...knownWorkflows,
+      flowBatch,
+      clockMove,
+      ...corrections.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
+    ],
+    key,
+  );

@@ -54,3 +54,25 @@ export interface RetryPageResult {
   /** Where the next page begins; null after the last. */
   readonly lastId: string | null;
 }
+
+/** What the workflows of corrections are given. */
+export interface CancelEventInput {
+  readonly eventId: string;
+  readonly reason: string;
+}
+
+export interface AmendEventInput extends CancelEventInput {
+  /** The content that the event gets, as JSON text. */
+  readonly message: string;
+}
+
+export interface RerateInput {
+  /** Instants in UTC, `[from, to)`. */
+  readonly from: string;
+  readonly to: string;
+  readonly accountId: string | null;
+  readonly contractId: string | null;
+  readonly serviceId: string | null;
+  readonly reason: string;
+  readonly dryRun: boolean;
+}

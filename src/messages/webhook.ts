@@ -8,6 +8,8 @@ export const webhookEvents = [
   'mdata.deleted',
   'usage.rated',
   'usage.rejected',
+  'usage.canceled',
+  'usage.corrected',
   'invoice.posted',
   'invoice.paid',
   'invoice.overdue',

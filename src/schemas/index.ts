@@ -40,6 +40,7 @@ import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as timeline from './accounts/timeline.js';
+import * as usageCorrection from './usage/usage-correction.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
@@ -78,6 +79,7 @@ export const operations = {
   tokenRevocation: credential.tokenRevocationOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
+  usageCorrection: usageCorrection.usageCorrectionOperations,
   usageTotal: usageTotal.usageTotalOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
   recordType: recordType.recordTypeOperations,
@@ -120,6 +122,7 @@ export const modules: readonly object[] = [
   credential,
   ingestion,
   usageEvent,
+  usageCorrection,
   usageMessage,
   timeline,
   usageTotal,

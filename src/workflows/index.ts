@@ -9,7 +9,7 @@ export * from './payment.js';
 export * from './service.js';
 export { moveClock } from './tenants/clock.js';
 export { moveTenant } from './tenants/tenant-move.js';
-export { rateUsage, retryUsage } from './usage.js';
+export { amendUsageEvent, cancelUsageEvent, rateUsage, rerateUsage, retryUsage } from './usage.js';
 export { erasePerson } from './erasure.js';
 export { auditUsage, scheduleUsageAudit } from './usage-audit.js';
 export { deliverWebhook } from './webhook.js';

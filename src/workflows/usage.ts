@@ -1,11 +1,16 @@
+import type { FlowRun } from '../messages/flow-run.js';
 import type {
+  AmendEventInput,
+  CancelEventInput,
+  RerateInput,
   UsageRange,
   UsageRangeResult,
   UsageRetry,
   UsageRetryResult,
 } from '../messages/usage-workflow.js';
 import { mayPass, persist } from './runtime/persistence.js';
-import { shortSteps } from './runtime/proxies.js';
+import { lastStep, step } from './runtime/flow.js';
+import { longSteps, shortSteps } from './runtime/proxies.js';
 
 /** Failures of a range after which it ends: each is of three attempts. */
 const failuresMax = 2;
@@ -43,4 +48,19 @@ export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult>
     if (lastId === null) return counts;
     afterId = lastId;
   }
+}
+
+/** Cancels a usage event (docs/decisions/0371): all of it is one step. */
+export const cancelUsageEvent = (run: FlowRun<CancelEventInput>) =>
+  lastStep(shortSteps.cancelUsageEvent, run, run.input);
+
+/** Gives a usage event other content; all of it is one step, too. */
+export const amendUsageEvent = (run: FlowRun<AmendEventInput>) =>
+  lastStep(shortSteps.amendUsageEvent, run, run.input);
+
+/** Rates a range again with what is in force now (docs/decisions/0372). */
+export async function rerateUsage(run: FlowRun<RerateInput>) {
+  const { input } = run;
+  await step(shortSteps.beginRerating, run, input);
+  return lastStep(longSteps.rerateUsage, run, input);
 }

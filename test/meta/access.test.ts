@@ -63,6 +63,8 @@ const operators = [
   'POST /v1/usage-events/{id}/retry',
   'POST /v1/usage-events/retry',
   'POST /v1/clock',
+  'POST /v1/usage-events/{id}/cancel',
+  'POST /v1/usage-events/{id}/amend',
 ];
 
 describe('access', () => {

@@ -86,6 +86,26 @@ await tenant.post('/v1/usage-events/retry', {}).expect(200);
 const last = await event(tenant, String(messages[0]?.message.externalTransactionId));
 await record('retry-usage-in-pages', last.workflowId as string);
 
+const reason = 'Sent in the wrong unit.';
+failuresLeft = 4;
+const message = usage('acme', serviceId, { externalTransactionId: undefined });
+const mended = await tenant
+  .post(`/v1/usage-events/${delayed.id as string}/amend`, { message, reason })
+  .expect(200);
+await record('amend-usage-event', await workflowIdOf(tenant, mended.body.executionId));
+failuresLeft = 4;
+const gone = await tenant
+  .post(`/v1/usage-events/${delayed.id as string}/cancel`, { reason })
+  .expect(200);
+await record('cancel-usage-event', await workflowIdOf(tenant, gone.body.executionId));
+failuresLeft = 4;
+const { body: rerated } = await tenant
+  .post('/v1/workflows/rerate-usage/execute', {
+    data: { from: '2026-03-01', to: '2026-04-01', reason },
+  })
+  .expect(200);
+await record('rerate-usage', await workflowIdOf(tenant, rerated.executionId));
+
 /** One of each flow, on records of its own, and one that waited for its database. */
 const flow = async (name: string, slug: string, start: object): Promise<void> => {
   const { body } = await tenant.post(`${external}/run/${slug}`, start).expect(200);

@@ -73,10 +73,11 @@ describe('workflows and their executions', () => {
       'billing-run',
       'credit-invoice',
       'audit-usage',
+      'rerate-usage',
       'erase-person',
     ]);
-    // All flows, billing-run, credit-invoice, audit-usage and erase-person.
-    expect(body.pagination.total).to.equal(flowList.length + 4);
+    // All flows, billing-run, credit-invoice, audit-usage, rerate-usage and erase-person.
+    expect(body.pagination.total).to.equal(flowList.length + 5);
     const byName = await tenant.get(`${workflows}/payment-save`).expect(200);
     expect(byName.body.dataSchema.required).to.include('payment_reference');
     const byId = await tenant.get(`${workflows}/${byName.body.id as string}`).expect(200);

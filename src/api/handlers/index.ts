@@ -34,6 +34,7 @@ import { serviceHandlers } from './catalog/service.js';
 import { serviceLayoutHandlers } from './catalog/service-layout.js';
 import { taxRateHandlers } from './billing/tax-rate.js';
 import { timelineHandlers } from './accounts/timeline.js';
+import { usageCorrectionHandlers } from './usage/usage-correction.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
 import { walletHandlers } from './payments/wallet.js';
@@ -70,6 +71,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   tokenRevocation: tokenRevocationHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
+  usageCorrection: usageCorrectionHandlers,
   usageTotal: usageTotalHandlers,
   ratedTransaction: ratedTransactionHandlers,
   recordType: recordTypeHandlers,

@@ -32,17 +32,22 @@ const ofLine = `
     select coalesce(own.lineage_id, own.id) from contract_service as own
     where own.tenant_id = :tenantId and own.id = :id)`;
 
+/** A charge that was taken back has a reversal, with which it counts for nothing. */
 const countSql = (owner: CatalogOwner): string => `
-  select count(distinct charge.usage_event_id)::integer as events from rated_transaction as charge
-  where charge.tenant_id = :tenantId and charge.currency = :currency
-    and charge.transaction_date >= coalesce(:first::date, '-infinity')
-    and charge.transaction_date < coalesce(:end::date, 'infinity')
-    and ${
-      'serviceId' in owner
-        ? `charge.service_id = :id and not exists (
-             select from (${pricedAlone}) as line where line.id = charge.contract_service_id)`
-        : `charge.contract_service_id in (${ofLine})`
-    }`;
+  select count(*)::integer as events from (
+    select charge.usage_event_id from rated_transaction as charge
+    where charge.tenant_id = :tenantId and charge.currency = :currency
+      and charge.transaction_date >= coalesce(:first::date, '-infinity')
+      and charge.transaction_date < coalesce(:end::date, 'infinity')
+      and ${
+        'serviceId' in owner
+          ? `charge.service_id = :id and not exists (
+               select from (${pricedAlone}) as line where line.id = charge.contract_service_id)`
+          : `charge.contract_service_id in (${ofLine})`
+      }
+    group by charge.usage_event_id
+    having sum(case when charge.reverses is null then 1 else -1 end) > 0
+  ) as event`;
 
 /**
  * How many rated events a version would price if usage was rated again: those of its currency on its

@@ -1,25 +1,23 @@
 import type { Knex } from 'knex';
 import { canonicalJson } from '../../kernel/text/json.js';
-import { chargeId } from '../../messages/usage-log.js';
-import { pricedRowColumns } from '../../models/usage/priced-row.js';
 import {
   RatedTransaction,
   type RatedTransactionRow,
 } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { noChange, type TallyChange } from '../../models/usage/usage-consumer.js';
-import { counterIdOf, UsageCounter } from '../../models/usage/usage-counter.js';
+import { UsageCounter } from '../../models/usage/usage-counter.js';
 import {
   UsageEvent,
   type UsageCounts,
   type UsageEventRow,
 } from '../../models/usage/usage-event.js';
-import type { ReadMessage } from '../../queries/usage/usage-message.js';
+import { readMessage, type ReadMessage } from '../../queries/usage/usage-message.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
 import type { MovedCounter, Outcome, RatedOutcome } from '../../queries/usage/usage-rater.js';
-import { chargeOf } from '../../queries/usage/rated-transaction.js';
-import type { RatedDimension, RatingPlan } from '../../rating/index.js';
+import type { RatingPlan } from '../../rating/index.js';
 import { insertSearchedIds } from '../../models/usage/usage-search.js';
+import { chargeRow } from './charge-row.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
@@ -47,6 +45,8 @@ interface Original {
   /** Null: retention has removed it, so that nothing can be compared with it. */
   text: string | null;
   content: () => string;
+  /** What it was sent with, where it was amended since. */
+  readonly sent: string | null;
   readonly isStored: boolean;
 }
 
@@ -66,7 +66,9 @@ export class UsageBatch {
   readonly #before = new Map<string, UsageEventRow>();
   readonly #inserted: UsageEventRow[] = [];
   readonly #updated = new Map<string, UsageEventRow>();
-  readonly #transactions: (RatedTransactionRow & { readonly partition: number })[] = [];
+  readonly #transactions: RatedTransactionRow[] = [];
+  /** How many of them there are of each partition. */
+  readonly #charges = new Map<number, number>();
   #rows = 0;
   readonly #plans = new Set<RatingPlan>();
   readonly #totals = new UsageTotals();
@@ -89,9 +91,9 @@ export class UsageBatch {
     };
     this.#before.set(row.id, row);
     if (row.externalTransactionId === null) return;
-    const { text } = event;
+    const { text, sent } = event;
     const content = (): string => canonicalJson(messageOf(event).content);
-    this.#originals.set(row.externalTransactionId, { row, text, content, isStored: true });
+    this.#originals.set(row.externalTransactionId, { row, text, content, sent, isStored: true });
   }
 
   /** Rates an event that was stored as rejected again, at its offset. */
@@ -117,7 +119,7 @@ export class UsageBatch {
       const content = (): string => canonicalJson(message.content);
       const { text } = place;
       if (externalId !== null)
-        this.#originals.set(externalId, { row, text, content, isStored: false });
+        this.#originals.set(externalId, { row, text, content, sent: null, isStored: false });
     } else if (original.row.status === 'rejected') {
       this.#repair(original, place, message, rate());
     } else {
@@ -142,7 +144,8 @@ export class UsageBatch {
     const isSame =
       original.text === null ||
       original.text === place.text ||
-      original.content() === canonicalJson(message.content);
+      original.content() === canonicalJson(message.content) ||
+      isSentAgain(original, message);
     if (isSame) this.#push(base, 'duplicate', original.row.id);
     else {
       this.#push(
@@ -200,47 +203,15 @@ export class UsageBatch {
   }
 
   #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
-    const { owner, plan } = prepared;
-    this.#plans.add(plan);
+    this.#plans.add(prepared.plan);
     this.#totals.add({ prepared, rated });
-    const planId = StoredRatingPlan.idOf(plan);
     rated.transactions.forEach((charge, index) => {
-      const { quantity, amount, dimensions, share } = charge;
-      const of = chargeOf(prepared, charge);
-      const rows = pricedRowColumns(quantity, amount, dimensions.map(pricedRowOf));
-      // Written out, as above.
-      this.#transactions.push({
-        partition: row.partition,
-        id: chargeId(row.id, index + 1),
-        usageEventId: row.id,
-        externalTranId: of.externalTranId,
-        transactionDate: of.transactionDate,
-        accountId: of.accountId,
-        masterAccountId: of.masterAccountId,
-        serviceId: of.serviceId,
-        serviceInstanceId: of.serviceInstanceId,
-        contractId: of.contractId,
-        contractServiceId: owner.line?.id ?? null,
-        amount,
-        quantity,
-        currency: of.currency,
-        usageType: of.usageType,
-        chargeType: of.chargeType,
-        planId,
-        shareFrom: share?.from ?? null,
-        shareTo: share?.to ?? null,
-        shareOf: share?.of ?? null,
-        sharedAmount: share?.amount ?? null,
-        rateCardRowId: rows.rateCardRowId,
-        rate: rows.rate,
-        rowVolume: rows.rowVolume,
-        rowAmount: rows.rowAmount,
-        counterId: rows.counterId,
-        counterBefore: rows.counterBefore,
-        pricedRows: rows.pricedRows,
-      });
-      this.#rows += dimensions.length;
+      const place = { eventId: row.id, number: index + 1, correctionId: null };
+      this.#transactions.push(chargeRow(place, prepared, charge));
+      this.#rows += charge.dimensions.length;
     });
+    const known = this.#charges.get(row.partition) ?? 0;
+    this.#charges.set(row.partition, known + rated.transactions.length);
   }
 
   /** The changes of this batch to the tallies, by partition. */
@@ -257,14 +228,17 @@ export class UsageBatch {
       if (before) of(before.partition)[before.status] -= 1;
       of(row.partition)[row.status] += 1;
     }
-    for (const { partition } of this.#transactions) of(partition).transactions += 1;
+    for (const [partition, count] of this.#charges) of(partition).transactions += count;
     return changes;
   }
 
   /** The number of messages by outcome: the row of a repaired event counts for its new message. */
   counts(): UsageCounts {
     const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
-    for (const { status } of [...this.#inserted, ...this.#updated.values()]) counts[status] += 1;
+    for (const { status } of [...this.#inserted, ...this.#updated.values()]) {
+      // Nothing of a batch is canceled.
+      if (status !== 'canceled') counts[status] += 1;
+    }
     for (const id of this.#updated.keys()) if (this.#before.has(id)) counts.duplicate -= 1;
     return counts;
   }
@@ -315,16 +289,9 @@ export class UsageBatch {
   }
 }
 
-const pricedRowOf = (row: RatedDimension) => ({
-  rateCardRowId: row.rowId,
-  volume: row.volume,
-  rate: row.rate,
-  calcAmount: row.calcAmount,
-  counterId: row.counter ? counterIdOf(row.counter.keyText) : null,
-  counterBefore: row.counter?.before ?? null,
-  sharedVolume: row.whole?.volume ?? null,
-  sharedAmount: row.whole?.calcAmount ?? null,
-});
+/** Whether an event that was amended since comes again as it was sent. */
+const isSentAgain = ({ sent }: Original, message: ReadMessage): boolean =>
+  sent !== null && canonicalJson(readMessage(sent).content) === canonicalJson(message.content);
 
 const blank = { code: null, reason: null, accountId: null, message: null };
 

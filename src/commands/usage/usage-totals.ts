@@ -9,6 +9,7 @@ import {
 } from '../../models/usage/usage-combination.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { insertUsageChange } from '../../models/usage/usage-total.js';
+import type { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import type { RatedOutcome } from '../../queries/usage/usage-rater.js';
 import type { Prepared } from '../../rating/index.js';
 
@@ -31,19 +32,37 @@ export class UsageTotals {
   add({ prepared, rated }: Pick<RatedOutcome, 'prepared' | 'rated'>): void {
     const { event } = prepared;
     const combination = combinationOfRated(prepared, rated.transactions);
-    const hour = event.timestamp.slice(0, 13);
-    const key = `${hour}${combination.id}`;
-    let sums = this.#sums.get(key);
-    if (sums === undefined) {
-      sums = { combination, startAt: `${hour}:00:00Z`, events: 0, quantities: [], amounts: [] };
-      this.#sums.set(key, sums);
-    }
+    const sums = this.#sumsOf(event.timestamp.slice(0, 13), combination);
     sums.events += 1;
     let position = 0;
     for (const { quantity, amount, dimensions } of rated.transactions) {
       addAt(sums, position++, quantity, amount);
       for (const { volume, calcAmount } of dimensions) addAt(sums, position++, volume, calcAmount);
     }
+  }
+
+  /** Takes away an event whose charges no longer stand, by the hour in which it occurred. */
+  subtract(hour: string, charges: readonly RatedTransaction[]): void {
+    const combination = combinationOf(charges.flatMap(partsOfStored));
+    const sums = this.#sumsOf(hour, combination);
+    sums.events -= 1;
+    let position = 0;
+    for (const { quantity, amount, dimensions } of charges) {
+      addAt(sums, position++, new Decimal(quantity).negated(), new Decimal(amount).negated());
+      for (const { volume, calcAmount } of dimensions) {
+        addAt(sums, position++, new Decimal(volume).negated(), new Decimal(calcAmount).negated());
+      }
+    }
+  }
+
+  #sumsOf(hour: string, combination: UsageCombination): Sums {
+    const key = `${hour}${combination.id}`;
+    let sums = this.#sums.get(key);
+    if (sums === undefined) {
+      sums = { combination, startAt: `${hour}:00:00Z`, events: 0, quantities: [], amounts: [] };
+      this.#sums.set(key, sums);
+    }
+    return sums;
   }
 
   /** Writes the deltas to be merged into the totals, in the transaction that writes the charges. */
@@ -94,6 +113,19 @@ function combinationOfRated(prepared: Prepared, charges: Charges): UsageCombinat
     simple.set(key, combination);
   }
   return combination;
+}
+
+function partsOfStored(charge: RatedTransaction): CombinationPart[] {
+  const { accountId, contractId, serviceId, usageType, currency, dimensions } = charge;
+  const of = { accountId, contractId, serviceId, usageType, currency };
+  return [
+    { ...of, attributeName: null, hasRows: dimensions.length > 0 },
+    ...dimensions.map(({ dimensionName }) => ({
+      ...of,
+      attributeName: dimensionName,
+      hasRows: false,
+    })),
+  ];
 }
 
 function partsOf({ event, owner }: Prepared, charges: Charges): CombinationPart[] {

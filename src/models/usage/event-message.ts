@@ -13,11 +13,26 @@ const groupSql = (columns: string, event: string): string => `
     and usage_message.first_offset <= ${event}."offset"
   order by usage_message.first_offset desc limit 1`;
 
+/** SQL for the content that an event `t` was given when it was amended last (docs/decisions/0371). */
+const amendedSql = (t: string): string => `
+  select amended.message from usage_event_change as amended
+  where amended.tenant_id = ${t}.tenant_id and amended.event_id = ${t}.id
+    and amended.message is not null
+  order by amended.number desc limit 1`;
+
+/** SQL for the same where the event was amended since; null where it has what it was sent with. */
+export const sentBeforeAmendingSql = (t: string): string =>
+  `case when (${amendedSql(t)}) is not null then ${sentMessageSql(t)} end`;
+
 /**
- * SQL for the message of an event `t`: of its row, as versions before 0322 wrote it, else of the log,
- * of which `broker_record` has what such versions have published.
+ * SQL for the message of an event `t`: as it was amended, or of its row, as versions before 0322 wrote
+ * it, else of the log, of which `broker_record` has what such versions have published.
  */
-export const eventMessageSql = (t: string): string => `coalesce(${t}.message, (
+export const eventMessageSql = (t: string): string =>
+  `coalesce((${amendedSql(t)}), ${sentMessageSql(t)})`;
+
+/** SQL for the same as it was sent. */
+export const sentMessageSql = (t: string): string => `coalesce(${t}.message, (
   ${groupSql(
     `case when end_offset > ${t}."offset" then
        ${oneJsonSql('messages', `(${t}."offset" - first_offset + 1)::integer`)} end`,

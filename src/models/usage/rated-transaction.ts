@@ -28,6 +28,8 @@ export interface RatedTransactionRow extends PricedRowColumns {
   readonly shareTo: Decimal | null;
   readonly shareOf: Decimal | null;
   readonly sharedAmount: Decimal | null;
+  /** The correction that made it; null of what was rated as usage came. */
+  readonly correctionId: string | null;
 }
 
 const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
@@ -58,7 +60,14 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   counterId: 'uuid',
   counterBefore: 'numeric',
   pricedRows: 'jsonb',
+  correctionId: 'uuid',
 });
+
+/** Charges without those that were taken back, and what took them back. */
+export function standing(charges: readonly RatedTransaction[]): RatedTransaction[] {
+  const reversed = new Set(charges.map(({ reverses }) => reverses));
+  return charges.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
+}
 
 /** Most events have one charge; the ids of so many are asked for at once. */
 const chargesAtOnce = 8;
@@ -91,20 +100,45 @@ export class RatedTransaction extends TenantModel {
   declare planId: string;
   /** Set where several accounts share the charge: decimal text. */
   declare shareOf: string | null;
-  /** The charge that it takes back; null: none. */
-  declare reverses: string | null;
   declare ratedAt: Date;
+  /** The charge that it takes back; its amount and quantity are negated. */
+  declare reverses: string | null;
+  declare correctionId: string | null;
   /** Its priced rows; no column: `readDimensions` sets them. */
   dimensions: readonly PricedRow[] = [];
 
-  /** The charges of an event with their dimensions, in the order in which they were made. */
-  static async ofEvent(db: Knex, tenantId: string, eventId: string): Promise<RatedTransaction[]> {
-    const charges = (await RatedTransaction.ofEvents(db, tenantId, [eventId])).get(eventId) ?? [];
-    return [...(await RatedTransaction.findBilled(db, tenantId, charges))];
+  /**
+   * The charges of an event that stand, with their dimensions, in the order in which they were made;
+   * as they were known at an instant, where one is given.
+   */
+  static async ofEvent(
+    db: Knex,
+    tenantId: string,
+    eventId: string,
+    knownOn: Date | null = null,
+  ): Promise<RatedTransaction[]> {
+    const all = (await RatedTransaction.allOfEvents(db, tenantId, [eventId])).get(eventId) ?? [];
+    const known = all.filter(({ ratedAt }) => knownOn === null || ratedAt <= knownOn);
+    return [...(await RatedTransaction.findBilled(db, tenantId, standing(known)))];
   }
 
-  /** The same of several events, without whether they are billed. */
+  /** The charges of several events that stand, without whether they are billed. */
   static async ofEvents(
+    db: Knex,
+    tenantId: string,
+    eventIds: readonly string[],
+  ): Promise<Map<string, RatedTransaction[]>> {
+    const all = await RatedTransaction.allOfEvents(db, tenantId, eventIds);
+    const found = new Map<string, RatedTransaction[]>();
+    for (const [eventId, charges] of all) {
+      const left = standing(charges);
+      if (left.length > 0) found.set(eventId, left);
+    }
+    return found;
+  }
+
+  /** All charges of several events, with reversals and what they reverse. */
+  static async allOfEvents(
     db: Knex,
     tenantId: string,
     eventIds: readonly string[],

@@ -6,6 +6,7 @@ export interface TallyChange {
   rated: number;
   duplicate: number;
   rejected: number;
+  canceled: number;
   transactions: number;
 }
 
@@ -13,6 +14,7 @@ export const noChange = (): TallyChange => ({
   rated: 0,
   duplicate: 0,
   rejected: 0,
+  canceled: 0,
   transactions: 0,
 });
 
@@ -27,6 +29,7 @@ export class UsageConsumer extends TenantModel {
   declare rated: string;
   declare duplicate: string;
   declare rejected: string;
+  declare canceled: string;
   declare transactions: string;
   /** Offsets before `nextOffset` without an event: a Kafka log may have gaps. */
   declare skipped: string;
@@ -67,13 +70,23 @@ export class UsageConsumer extends TenantModel {
     partition: number,
     change: TallyChange & { readonly nextOffset?: number; readonly skipped?: number },
   ): Promise<void> {
-    const { nextOffset, skipped = 0, rated, duplicate, rejected, transactions } = change;
+    const { nextOffset, skipped = 0, rated, duplicate, rejected, canceled, transactions } = change;
     await trx.raw(
       `update usage_consumer set rated = rated + ?, duplicate = duplicate + ?,
-         rejected = rejected + ?, transactions = transactions + ?, skipped = skipped + ?,
-         next_offset = coalesce(?::bigint, next_offset)
+         rejected = rejected + ?, canceled = canceled + ?, transactions = transactions + ?,
+         skipped = skipped + ?, next_offset = coalesce(?::bigint, next_offset)
        where tenant_id = ? and partition = ?`,
-      [rated, duplicate, rejected, transactions, skipped, nextOffset ?? null, tenantId, partition],
+      [
+        rated,
+        duplicate,
+        rejected,
+        canceled,
+        transactions,
+        skipped,
+        nextOffset ?? null,
+        tenantId,
+        partition,
+      ],
     );
   }
 }

@@ -2,11 +2,11 @@ import type { Knex } from 'knex';
 import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
-import { eventMessageSql } from './event-message.js';
+import { eventMessageSql, sentBeforeAmendingSql } from './event-message.js';
 import { originalIds } from './finding/usage-identity.js';
 import { eventIdsAt, type PlaceRange } from './finding/usage-place.js';
 
-export type UsageStatus = 'rated' | 'rejected' | 'duplicate';
+export type UsageStatus = 'rated' | 'rejected' | 'duplicate' | 'canceled';
 
 /** What is written of a usage event. */
 export interface UsageEventRow {
@@ -101,6 +101,8 @@ export class UsageEvent extends TenantModel {
    * and `gone` says so where it was asked for.
    */
   text: string | null = null;
+  /** What it was sent with, where it was amended since and `lockOriginals` has read it. */
+  sent: string | null = null;
   gone: GoneMessage | undefined;
   declare originalId: string | null;
   /** As in `UsageEventRow`; `workflow` is the workflow's id. */
@@ -168,6 +170,7 @@ export class UsageEvent extends TenantModel {
     externalIds: readonly string[],
   ): Promise<UsageEvent[]> {
     return UsageEvent.withText(UsageEvent.ofExternalIds(trx, tenantId, externalIds))
+      .select(raw(sentBeforeAmendingSql('usage_event')).as('sent'))
       .orderBy('id')
       .forUpdate();
   }
@@ -179,7 +182,10 @@ export class UsageEvent extends TenantModel {
       .count('* as count')
       .groupBy('status')) as unknown as { status: UsageStatus; count: string }[];
     const counts: UsageCounts = { rated: 0, duplicate: 0, rejected: 0 };
-    for (const { status, count } of rows) counts[status] = Number(count);
+    // What is canceled meanwhile was rated or rejected then.
+    for (const { status, count } of rows) {
+      counts[status === 'canceled' ? 'rated' : status] += Number(count);
+    }
     return counts;
   }
 }

@@ -27,7 +27,9 @@ export const factPartsSql = `
         from numbered join rated_transaction as fact
           on fact.tenant_id = :tenantId and fact.id = numbered.next_id
       )
-      select * from numbered
+      -- What stands: neither what was taken back, nor what takes back.
+      select * from numbered where reverses is null
+        and id not in (select reverses from numbered where reverses is not null)
     ) as found
   ),
   part as (

@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
-import { inPortions, mapInPortions, Portions } from '../../kernel/portions.js';
+import { inPortions, Portions } from '../../kernel/portions.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { RecurringCharge } from '../../models/billing/recurring-charge.js';
-import { readEventMessages } from '../../models/usage/event-message.js';
 import {
   compileInPieces,
   explain,
@@ -14,6 +13,7 @@ import {
   type PlanLine,
   type RatingPlan,
 } from '../../rating/index.js';
+import { contentAt, madeTogether, readContents } from '../usage/corrections/content-at.js';
 import { isChargeOf, recomputeWith, recomputeWithoutMessage } from '../usage/usage-explanation.js';
 import { readMessage } from '../usage/usage-message.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
@@ -82,8 +82,8 @@ async function openExplainer(
   charges: readonly RecurringCharge[],
 ) {
   const eventIds = [...new Set(parts.map(({ usageEventId }) => usageEventId))];
-  const texts = await readEventMessages(db, tenantId, eventIds);
-  const byEvent = await RatedTransaction.ofEvents(db, tenantId, eventIds);
+  const contents = await readContents(db, tenantId, eventIds);
+  const byEvent = await RatedTransaction.allOfEvents(db, tenantId, eventIds);
   const transactions = [...byEvent.values()].flat();
   const planIds = new Set([...transactions, ...charges].map(({ planId }) => planId));
   const stored = await StoredRatingPlan.query(db)
@@ -92,19 +92,18 @@ async function openExplainer(
   const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
   for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
-  const messages = new Map(
-    await mapInPortions(
-      [...texts],
-      ([id, text]) => [id, text === null ? null : readMessage(text)] as const,
-    ),
-  );
   return {
     usage({ id, usageEventId }: UsagePart): Explanation | null {
-      const ofEvent = byEvent.get(usageEventId) ?? [];
-      const own = ofEvent.find((transaction) => transaction.id === id);
-      const message = messages.get(usageEventId);
+      const all = byEvent.get(usageEventId) ?? [];
+      const one = all.find((transaction) => transaction.id === id);
+      // A reversal is explained as what it takes back.
+      const own = all.find((transaction) => transaction.id === (one?.reverses ?? id));
       const plan = own && plans.get(own.planId);
-      if (!plan || message === undefined || message?.read.ok === false) return null;
+      if (!plan) return null;
+      const text = contentAt(contents.get(usageEventId), own.ratedAt);
+      const message = text === null ? null : readMessage(text);
+      if (message?.read.ok === false) return null;
+      const ofEvent = madeTogether(all, own);
       const line = lines.get(own.contractServiceId ?? '') ?? null;
       const again = message?.read.ok
         ? recomputeWith(plan, message.read.event, ofEvent, line)

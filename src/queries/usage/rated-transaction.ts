@@ -53,9 +53,9 @@ type Undecoded<T, N extends keyof T> = Omit<T, N> & { readonly [K in N]: string 
 
 /** A stored transaction, or one that a simulation would store. */
 type Charged = Undecoded<
-  Omit<RatedTransactionSummaryDto, 'accountNumber' | 'convCurrency'>,
+  Omit<RatedTransactionSummaryDto, 'accountNumber' | 'convCurrency' | 'ratedAt'>,
   'amount' | 'discount' | 'taxAmount' | 'quantity'
->;
+> & { readonly ratedAt: Date | null };
 
 type ChargedRow = Undecoded<
   Pick<
@@ -105,6 +105,7 @@ function presentSummary(transaction: Charged, numbers: AccountNumbers): RatedTra
   const { id, externalTranId, transactionDate, accountId, masterAccountId } = transaction;
   const { serviceId, serviceInstanceId, contractId, currency, usageType, chargeType, billed } =
     transaction;
+  const { ratedAt, reverses, correctionId } = transaction;
   return {
     id,
     externalTranId,
@@ -124,6 +125,9 @@ function presentSummary(transaction: Charged, numbers: AccountNumbers): RatedTra
     usageType,
     chargeType,
     billed,
+    ratedAt: ratedAt?.toISOString() ?? null,
+    reverses,
+    correctionId,
   };
 }
 

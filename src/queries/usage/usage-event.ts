@@ -151,7 +151,7 @@ async function listPending(
 }
 
 type StoredStatus = Exclude<Status, 'pending'>;
-const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate'];
+const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate', 'canceled'];
 
 /**
  * The list that has the events of a filter (docs/decisions/0343); events that are not rated have
@@ -377,16 +377,18 @@ export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise
       const rated = Number(consumer?.rated ?? 0);
       const duplicate = Number(consumer?.duplicate ?? 0);
       const rejected = Number(consumer?.rejected ?? 0);
+      const canceled = Number(consumer?.canceled ?? 0);
       const pending = end - Number(consumer?.nextOffset ?? 0);
       const accepted = end - Number(consumer?.skipped ?? 0);
-      return { partition, accepted, rated, duplicate, rejected, pending };
+      return { partition, accepted, rated, duplicate, rejected, canceled, pending };
     });
-  const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, pending: 0 };
+  const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, canceled: 0, pending: 0 };
   for (const each of partitions) {
     total.accepted += each.accepted;
     total.rated += each.rated;
     total.duplicate += each.duplicate;
     total.rejected += each.rejected;
+    total.canceled += each.canceled;
     total.pending += each.pending;
   }
   return { ...total, partitions };

@@ -43,7 +43,7 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
     code: Outcomes['reasons'][number]['code'] | null;
     count: string;
   }[];
-  const tally = { rated: 0, duplicate: 0, rejected: 0 };
+  const tally = { rated: 0, duplicate: 0, rejected: 0, canceled: 0 };
   for (const { status, count } of rows) tally[status] += Number(count);
   const reasons = rows
     .flatMap(({ code, count }) => (code === null ? [] : { code, events: Number(count) }))
@@ -53,7 +53,7 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
   return {
     accepted,
     ...tally,
-    pending: accepted - tally.rated - tally.duplicate - tally.rejected,
+    pending: accepted - tally.rated - tally.duplicate - tally.rejected - tally.canceled,
     reasons,
     rejectedEvents: rejected.map((event) => presentUsageSummary(event)),
   };

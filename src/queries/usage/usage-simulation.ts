@@ -145,6 +145,9 @@ function presentCharges(
       discount: ZERO,
       taxAmount: ZERO,
       billed: false,
+      ratedAt: null,
+      reverses: null,
+      correctionId: null,
       dimensions: charge.dimensions.map((dimension, position) => ({
         ...dimensionOf(dimension),
         transactionId: null,

@@ -29,6 +29,8 @@ export const auditedEntities = [
   'taxRate',
   'paymentApplication',
   'toolCall',
+  'usageCorrection',
+  'usageEventChange',
 ] as const;
 
 const Entity = Type.Unsafe<string>({

@@ -2,6 +2,7 @@ import { v5 as uuidV5 } from 'uuid';
 import { erasureWorkflow } from '../ageing/erasure.js';
 import { billingRunWorkflow } from '../billing/billing-run.js';
 import { creditInvoiceWorkflow } from '../billing/credit-note.js';
+import { rerateUsageWorkflow } from '../usage/usage-rerating.js';
 import { usageAuditWorkflow } from '../usage/usage-audit.js';
 import { flows } from './index.js';
 
@@ -15,6 +16,7 @@ export const jobs = [
   billingRunWorkflow,
   creditInvoiceWorkflow,
   usageAuditWorkflow,
+  rerateUsageWorkflow,
   erasureWorkflow,
 ] as const;
 

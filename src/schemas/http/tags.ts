@@ -19,6 +19,9 @@ const introductions: Readonly<Record<string, string>> = {
   'Usage events':
     'What became of usage, and why it costs what it costs; what was rejected is rated again here, and ' +
     'what did not happen is priced.',
+  Corrections:
+    'Usage that was wrong: canceled, given other content, or rated again. Nothing that was rated is ' +
+    'changed; reversals and new charges are added.',
   'Rated transactions': 'Charges: what an event, or a period of a subscription, costs an account.',
   Invoices:
     'What billing runs have posted. An invoice never changes: it is voided, and its charges are billed ' +

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import { DateText, nullable, Uuid } from '../fields/field.js';
+import { DateText, Instant, nullable, Uuid } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { pageQuery, searchQuery, viewQuery } from '../http/paging.js';
 import { rowSpec } from '../http/row.js';
@@ -44,6 +44,13 @@ const RatedTransactionHeader = {
   discount: DecimalValue({ description: 'Discount.' }),
   taxAmount: DecimalValue({ description: 'Tax.' }),
   convCurrency: Type.String({ description: 'ISO code of the currency of the amounts.' }),
+  ratedAt: nullable(Instant('When it became known; null in a simulation.')),
+  reverses: nullable(
+    Uuid('Of a reversal: the rated transaction whose amount and quantity it negates.'),
+  ),
+  correctionId: nullable(
+    Uuid('The correction that added it; null where usage was rated as it came.'),
+  ),
 };
 
 /** What a row of a list shows. */

@@ -15,12 +15,12 @@ export const usageRejectionCodes = [
   'INTERNAL_ERROR',
 ] as const;
 
-const statuses = ['pending', 'rated', 'rejected', 'duplicate'] as const;
+const statuses = ['pending', 'rated', 'rejected', 'duplicate', 'canceled'] as const;
 
 const oneOf = <const V extends readonly string[]>(values: V, description: string) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: values, description });
 
-const Status = oneOf(statuses, 'pending, rated, rejected or duplicate.');
+const Status = oneOf(statuses, 'pending, rated, rejected, duplicate or canceled.');
 const Code = oneOf(usageRejectionCodes, 'Why it was rejected.');
 
 const UsageEventFields = {
@@ -92,6 +92,7 @@ const Tally = {
   rated: count('Events that were rated.'),
   duplicate: count('Repeats of another event.'),
   rejected: count('Events that could not be rated.'),
+  canceled: count('Events that were canceled.'),
   pending: count('Events that wait to be rated.'),
 };
 
@@ -106,7 +107,7 @@ export const UsageSummary = Type.Object(
       { description: 'The same by partition.' },
     ),
   },
-  { description: 'accepted = rated + duplicate + rejected + pending.' },
+  { description: 'accepted = rated + duplicate + rejected + canceled + pending.' },
 );
 
 const filter = {
@@ -184,7 +185,8 @@ export const UsageOutcomes = Type.Object(
     }),
   },
   {
-    description: 'What became of these events: accepted = rated + duplicate + rejected + pending.',
+    description:
+      'What became of these events: accepted = rated + duplicate + rejected + canceled + pending.',
   },
 );
 
@@ -211,7 +213,7 @@ export const usageEventOperations = {
     ...place,
     summary: 'Count what became of all usage events',
     details:
-      'accepted = rated + duplicate + rejected + pending, at every moment: nothing is lost and nothing is counted twice.',
+      'accepted = rated + duplicate + rejected + canceled + pending, at every moment: nothing is lost and nothing is counted twice.',
     success: reply.dto(UsageSummary),
     errors: [],
   }),

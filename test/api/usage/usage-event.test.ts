@@ -354,7 +354,14 @@ describe('usage events', () => {
     const path = '/v1/usage-events/outcomes';
     const { body } = await sender.post(path, { ranges: places.slice(0, 3) }).expect(200);
     const { reasons, rejectedEvents, ...tally } = body;
-    expect(tally).to.deep.equal({ accepted: 3, rated: 1, duplicate: 1, rejected: 1, pending: 0 });
+    expect(tally).to.deep.equal({
+      accepted: 3,
+      rated: 1,
+      duplicate: 1,
+      rejected: 1,
+      canceled: 0,
+      pending: 0,
+    });
     expect(reasons).to.deep.equal([{ code: 'ACCOUNT_NOT_FOUND', events: 1 }]);
     expect(rejectedEvents).to.have.length(1);
     expect(rejectedEvents[0]).to.include({

@@ -184,6 +184,21 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
     if (index === 0) await story.call('retryUsageEvent', { params: { id: 'evt-0002' } });
     else await story.call('retryUsageEvents');
   }
+  const amended = {
+    ...message,
+    externalTransactionId: undefined,
+    serviceInstanceId: '',
+    billingAccountRef: 'initech',
+    dimensions: { 'API calls': '300' },
+    serviceId: story.params['serviceId'],
+  };
+  const corrected = await story.call('amendUsageEvent', {
+    params: { id: 'evt-0003' },
+    body: { message: amended, reason: 'Sent in the wrong unit.' },
+  });
+  await story.call('cancelUsageEvent', { params: { id: 'evt-0002' } });
+  story.params['correctionId'] = corrected.correctionId;
+  await story.call('listCorrectedCharges', { query: 'explain=true' });
   const rows = await story.call('listRatedTransactions', { query: 'q=evt-0001' });
   story.params['transactionId'] = rows.data.content[0].Id;
 }

@@ -260,6 +260,12 @@ async function addUsage(
   await waitUntilRated(tenant, 1);
   const events = await tenant.get('/v1/usage-events?status=rated').expect(200);
   params['id'] = events.body.data[0].id;
+  const { message } = event as { message: object };
+  const amended = { message, reason: 'As it was.' };
+  const { body: done } = await tenant
+    .post(`/v1/usage-events/${params['id']}/amend`, amended)
+    .expect(200);
+  params['correctionId'] = done.correctionId;
   const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
   params['transactionId'] = body.data.content[0].Id;
 }

@@ -156,7 +156,7 @@ export const listedPartsSql = `
   from usage_unlisted cross join unnest(ids, account_ids, service_ids)
     as waiting (id, account_id, service_id)
   cross join lateral (values ('account', account_id), ('service', service_id)) as own (kind, key)
-  where tenant_id = :tenantId`;
+  where tenant_id = :tenantId and key is not null`;
 
 /** SQL for the ids of events that wait to be grouped, with their key, as the alias `waiting`. */
 const waitingSql = (kind: ListKind): string => `usage_unlisted as unlisted
@@ -185,6 +185,35 @@ export function listedIds(tenantId: string, { kind, key }: ListKey): Statement {
       where tenant_id = ? and ${column} = ? and ${isListingSql('?')}`,
     bindings: Array.from({ length: 4 }, () => [tenantId, key, tenantId]).flat(),
   };
+}
+
+/**
+ * The ids of the rated events of an account between two ids, in no order; its lists are read where
+ * they reach into that range.
+ */
+export async function listRatedIds(
+  db: Knex,
+  tenantId: string,
+  accountId: string,
+  { first, last }: { readonly first: string; readonly last: string },
+): Promise<string[]> {
+  const rows = await sqlRows<{ id: string }>(
+    db,
+    `select each.id from usage_list cross join unnest(ids) as each (id)
+     where tenant_id = :tenantId and kind = 'account' and key = :accountId
+       and last_id >= :first and first_id <= :last and each.id >= :first and each.id <= :last
+       and not ${isListingSql(':tenantId')}
+     union all
+     select waiting.id from ${waitingSql('account')}
+     where unlisted.tenant_id = :tenantId and waiting.key = :accountId
+       and waiting.id >= :first and waiting.id <= :last and not ${isListingSql(':tenantId')}
+     union all
+     select id from usage_event
+     where tenant_id = :tenantId and account_id = :accountId and status = 'rated'
+       and id >= :first and id <= :last and ${isListingSql(':tenantId')}`,
+    { tenantId, accountId, first, last },
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** A page of the events of an account or service, newest first, and how many there are. */

@@ -233,10 +233,14 @@ const countersSql = `
     where tenant_id = :tenantId and (
       period_start is null or (period_start <= :periodEnd::date and period_end >= :periodStart::date)
     )
+  ), reversed as materialized (
+    select before_id as id from usage_correction_charge
+    where tenant_id = :tenantId and before_id is not null
   ), moved as (
     select d.counter_id, max(coalesce(d.shared_volume, d.volume)) as volume
     from rated_transaction as t ${pricedRowsSql('join')}
-    where t.tenant_id = :tenantId and d.counter_id is not null
+    where t.tenant_id = :tenantId and d.counter_id is not null and t.reverses is null
+      and not exists (select from reversed where reversed.id = t.id)
       and t.transaction_date >= (
         select case when bool_or(period_start is null) then '-infinity'::date
           else least(min(period_start), :periodStart::date) end

@@ -205,6 +205,7 @@ export function usageTotalsSql(
     select ${by}, sum(events) as events, sum(quantity) as quantity, sum(amount) as amount,
       (count(*) over ())::integer as total
     from by_source group by ${by}
+    having sum(events) <> 0 or sum(quantity) <> 0 or sum(amount) <> 0
   ),
   page as (select * from summed order by ${order} limit ${bindings.of(limit)} offset ${bindings.of(offset)})
   select exists (

@@ -1,0 +1,17 @@
+import { amendUsageEvent, cancelUsageEvent } from '../../../flows/usage-correction.js';
+import { listCorrectedCharges } from '../../../queries/usage/corrections/corrected-charge.js';
+import { getCorrection, listCorrections } from '../../../queries/usage/corrections/correction.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const usageCorrectionHandlers: Handlers<Operations['usageCorrection']> = {
+  cancel: ({ params, body, idempotencyKey }, scope, platform) =>
+    cancelUsageEvent(scope, platform, { ...params, ...body }, idempotencyKey),
+  amend: ({ params, body, idempotencyKey }, scope, platform) =>
+    amendUsageEvent(scope, platform, { ...params, ...body }, idempotencyKey),
+  list: ({ query: { limit, offset, ...filter } }, scope) =>
+    listCorrections(scope, filter, { limit, offset }),
+  get: ({ params }, scope) => getCorrection(scope, params.correctionId),
+  charges: ({ params, query }, scope) =>
+    listCorrectedCharges(scope, params.correctionId, query.explain, query),
+};

@@ -1,0 +1,75 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { stringifyJson } from '../kernel/text/json.js';
+import { problem } from '../kernel/problem.js';
+import type { Scope } from '../kernel/scope.js';
+import type { AmendEventInput, CancelEventInput } from '../messages/usage-workflow.js';
+import type { Platform } from '../process/platform.js';
+import { findUsageEvent, getUsageEvent } from '../queries/usage/usage-event.js';
+import type { AmendBody, CancelBody } from '../schemas/usage/usage-correction.js';
+import { runFlow } from './run-flow.js';
+
+const askMs = 100;
+
+/**
+ * The id of an event that was rated or rejected; waits some seconds for one that is pending. 404: there
+ * is none. 409: it is still pending.
+ */
+async function eventIdOf(scope: Scope, platform: Platform, key: string): Promise<string> {
+  const deadline = Date.now() + platform.config.flowTimeoutMs / 2;
+  for (;;) {
+    const stored = await findUsageEvent(scope, key);
+    if (stored) return stored.id;
+    // Throws where there is none.
+    const { id, status } = await getUsageEvent(scope, platform.broker, key);
+    if (status !== 'pending' && id !== null) return id;
+    if (Date.now() > deadline) {
+      throw problem.conflict(`The usage event '${key}' is pending: correct it once it is rated.`, {
+        field: 'status',
+      });
+    }
+    await wait(askMs);
+  }
+}
+
+/** Cancels a usage event, by our id or the external one. 404, 409. */
+export async function cancelUsageEvent(
+  scope: Scope,
+  platform: Platform,
+  { id, reason }: CancelBody & { readonly id: string },
+  idempotencyKey: string | null,
+) {
+  const eventId = await eventIdOf(scope, platform, id);
+  const input: CancelEventInput = { eventId, reason };
+  const { output } = await runFlow(scope, platform, {
+    workflow: 'cancelUsageEvent',
+    input,
+    businessKey: (executionId) => `usage-event/${eventId}/cancel/${executionId}`,
+    entityType: 'usage',
+    entityId: eventId,
+    idempotencyKey,
+    summary: 'cancel a usage event',
+  });
+  return output;
+}
+
+/** Gives a usage event other content. 400: it cannot be rated with it. 404, 409. */
+export async function amendUsageEvent(
+  scope: Scope,
+  platform: Platform,
+  { id, message, reason }: AmendBody & { readonly id: string },
+  idempotencyKey: string | null,
+) {
+  const eventId = await eventIdOf(scope, platform, id);
+  // As text, so that numbers keep all their digits.
+  const input: AmendEventInput = { eventId, message: stringifyJson(message), reason };
+  const { output } = await runFlow(scope, platform, {
+    workflow: 'amendUsageEvent',
+    input,
+    businessKey: (executionId) => `usage-event/${eventId}/amend/${executionId}`,
+    entityType: 'usage',
+    entityId: eventId,
+    idempotencyKey,
+    summary: 'amend a usage event',
+  });
+  return output;
+}

@@ -1,0 +1,27 @@
+import { problem } from '../kernel/problem.js';
+import { readHalfOpenRange } from '../queries/lists/time-range.js';
+import type { RerateData } from '../schemas/usage/usage-rerating.js';
+import type { FlowStart } from './run-flow.js';
+
+/** A range to rate again. 400: it ends before it begins. */
+export function rerating(
+  data: RerateData,
+  idempotencyKey: string | null,
+): FlowStart<'rerateUsage'> {
+  const { from, to } = readHalfOpenRange(data);
+  if (from === undefined || to === undefined) {
+    throw problem.validation("'from' and 'to' are required", { field: 'from' });
+  }
+  const { accountId = null, contractId = null, serviceId = null, reason } = data;
+  const dryRun = data.dryRun ?? false;
+  return {
+    workflow: 'rerateUsage',
+    input: { from, to, accountId, contractId, serviceId, reason, dryRun },
+    businessKey: (executionId) => `rerate-usage/${executionId}`,
+    entityType: 'usage',
+    entityId: accountId ?? 'all',
+    idempotencyKey,
+    isLong: true,
+    summary: `rate usage from ${from} to ${to} again`,
+  };
+}

@@ -1,0 +1,92 @@
+import type { Static } from 'typebox';
+import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
+import type { Listed } from '../../../schemas/http/operation.js';
+import type { PageRequest } from '../../../schemas/http/paging.js';
+import type * as schema from '../../../schemas/usage/usage-correction.js';
+import { findCorrection } from './correction.js';
+import { explainPairs } from './explained-pairs.js';
+
+type CorrectedChargeDto = Static<typeof schema.CorrectedCharge>;
+
+/** A charge that was reversed, and the one in its place, with what they have in common. */
+export interface ChargePair {
+  readonly position: number;
+  readonly eventId: string;
+  readonly beforeId: string | null;
+  readonly afterId: string | null;
+  readonly externalTransactionId: string;
+  readonly accountId: string;
+  readonly serviceId: string;
+  readonly currency: string;
+  readonly usageType: string;
+  readonly transactionDate: string;
+  /** Decimal text. */
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+const pairsSql = `
+  with page as materialized (
+    select * from usage_correction_charge
+    where tenant_id = :tenantId and correction_id = :correctionId
+    order by position limit :limit offset :offset
+  )
+  select page.position, page.event_id as "eventId", page.before_id as "beforeId",
+    page.after_id as "afterId", any_of.external_tran_id as "externalTransactionId",
+    any_of.account_id as "accountId", any_of.service_id as "serviceId", any_of.currency,
+    any_of.usage_type as "usageType", any_of.transaction_date::text as "transactionDate",
+    before.amount as "before", after.amount as "after"
+  from page
+  left join rated_transaction as before on before.tenant_id = :tenantId and before.id = page.before_id
+  left join rated_transaction as after on after.tenant_id = :tenantId and after.id = page.after_id
+  join rated_transaction as any_of on any_of.tenant_id = :tenantId
+    and any_of.id = case when page.after_id is null then page.before_id else page.after_id end
+  order by page.position`;
+
+const explainedMax = 100;
+
+/** The charges of a correction in the order of the log (spec/beyond.md R206). 404: there is none. */
+export async function listCorrectedCharges(
+  scope: Scope,
+  correctionId: string,
+  isExplained: boolean,
+  { limit, offset }: PageRequest,
+): Promise<Listed<CorrectedChargeDto>> {
+  const { tenantId, db } = scope;
+  await findCorrection(scope, correctionId);
+  const most = isExplained ? Math.min(limit, explainedMax) : limit;
+  const bindings = { tenantId, correctionId, limit: most, offset };
+  const pairs = await sqlRows<ChargePair>(db.read, pairsSql, bindings);
+  const [{ total } = { total: 0 }] = await sqlRows<{ total: number }>(
+    db.read,
+    `select count(*)::integer as "total" from usage_correction_charge
+     where tenant_id = ? and correction_id = ?`,
+    [tenantId, correctionId],
+  );
+  const explained = isExplained ? await explainPairs(scope, pairs) : [];
+  const items = pairs.map((pair, index) => ({ ...present(pair), ...explained[index] }));
+  return { items, total, isCut: most < limit && pairs.length < total - offset };
+}
+
+function present(pair: ChargePair): CorrectedChargeDto {
+  const { eventId, externalTransactionId, accountId, serviceId, currency } = pair;
+  const { usageType, transactionDate, before, after, beforeId, afterId } = pair;
+  const [was, is] = [before, after].map((text) => (text === null ? ZERO : new Decimal(text)));
+  const [from, to] = [was ?? ZERO, is ?? ZERO];
+  return {
+    eventId,
+    externalTransactionId,
+    accountId,
+    serviceId,
+    currency,
+    usageType,
+    transactionDate,
+    before: from,
+    after: to,
+    difference: to.minus(from),
+    beforeId,
+    afterId,
+  };
+}

@@ -1,0 +1,80 @@
+import type { Scope } from '../../../kernel/scope.js';
+import { Portions } from '../../../kernel/portions.js';
+import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
+import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import type { Explained, Explanation, PlanLine, RatingPlan } from '../../../rating/index.js';
+import { eventOfCharges } from '../gone-message.js';
+import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
+import { readMessage } from '../usage-message.js';
+import { contentAt, madeTogether, readContents } from './content-at.js';
+import type { ChargePair } from './corrected-charge.js';
+import { firstDifference, type FirstDifference } from './first-difference.js';
+
+interface ExplainedPair {
+  readonly beforeExplanation: Explanation | null;
+  readonly afterExplanation: Explanation | null;
+  readonly firstDifference: FirstDifference | null;
+}
+
+/** What explains charges of any time: the plans, lines and contents that they were made with. */
+interface Facts {
+  readonly charges: ReadonlyMap<string, readonly RatedTransaction[]>;
+  readonly plans: ReadonlyMap<string, RatingPlan>;
+  readonly lines: ReadonlyMap<string, PlanLine>;
+  readonly contents: Awaited<ReturnType<typeof readContents>>;
+}
+
+/** Explains both charges of each pair, and says where the explanations part. */
+export async function explainPairs(
+  scope: Scope,
+  pairs: readonly ChargePair[],
+): Promise<ExplainedPair[]> {
+  const facts = await readFacts(scope, [...new Set(pairs.map(({ eventId }) => eventId))]);
+  const explained: ExplainedPair[] = [];
+  const portions = new Portions();
+  for (const { eventId, beforeId, afterId } of pairs) {
+    const before = explainCharge(facts, eventId, beforeId);
+    const after = explainCharge(facts, eventId, afterId);
+    explained.push({
+      beforeExplanation: before,
+      afterExplanation: after,
+      firstDifference: firstDifference(before, after),
+    });
+    if (portions.isOver) await portions.rest();
+  }
+  return explained;
+}
+
+async function readFacts({ db, tenantId }: Scope, eventIds: readonly string[]): Promise<Facts> {
+  const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds);
+  const all = [...charges.values()].flat();
+  const planIds = [...new Set(all.map(({ planId }) => planId))];
+  const plans = await StoredRatingPlan.query(db.read).forTenant(tenantId).whereIn('id', planIds);
+  return {
+    charges,
+    plans: new Map(plans.map(({ id, plan }) => [id, plan])),
+    lines: await findLines(db.read, tenantId, all),
+    contents: await readContents(db.read, tenantId, eventIds),
+  };
+}
+
+function explainCharge(
+  { charges, plans, lines, contents }: Facts,
+  eventId: string,
+  id: string | null,
+): Explanation | null {
+  const all = charges.get(eventId) ?? [];
+  const charge = all.find((one) => one.id === id);
+  const plan = plans.get(charge?.planId ?? '');
+  if (!charge || !plan) return null;
+  const together = madeTogether(all, charge);
+  const line = lines.get(charge.contractServiceId ?? '') ?? null;
+  const text = contentAt(contents.get(eventId), charge.ratedAt);
+  const read = text === null ? null : readMessage(text).read;
+  const event = read === null ? eventOfCharges(plan, together) : read.ok ? read.event : null;
+  const again: Explained | null = event ? recomputeWith(plan, event, together, line) : null;
+  const index = again?.transactions.findIndex(
+    isChargeOf(charge.accountId, charge.usageType, charge.shareOf !== null),
+  );
+  return (index === undefined ? null : again?.explanations[index]) ?? null;
+}

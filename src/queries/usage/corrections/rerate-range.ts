@@ -1,0 +1,147 @@
+import type { Knex } from 'knex';
+import { inPortions } from '../../../kernel/portions.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
+import { listRatedIds } from '../../../models/usage/finding/usage-list.js';
+import { UsageDay } from '../../../models/usage/usage-day.js';
+import { eventTimeSql } from '../../../models/usage/usage-fact.js';
+import {
+  choosePlan,
+  compileInPieces,
+  prepareFromPlan,
+  type UsageEvent,
+} from '../../../rating/index.js';
+import { loadRatingContexts } from '../rating-context.js';
+import { daysTouched } from '../usage-event-filter.js';
+import { inOrder, type MeterOwner } from './meter-members.js';
+import { RecordedReader, type RecordedEvent, type RecordedFacts } from './recorded-event.js';
+import type { Fate, RerateRequest } from './rerate.js';
+
+/** What happened in a range of time, `[from, to)`, of the given account, contract and service. */
+export interface RerateRange {
+  readonly from: string;
+  readonly to: string;
+  readonly accountId: string | null;
+  readonly contractId: string | null;
+  readonly serviceId: string | null;
+}
+
+/** The accounts and services with rated usage in a range, in a fixed order. */
+export function findOwners(db: Knex, tenantId: string, range: RerateRange): Promise<MeterOwner[]> {
+  const { from, last } = daysTouched(range);
+  const { accountId, contractId, serviceId } = range;
+  return sqlRows<MeterOwner>(
+    db,
+    `select distinct master_account_id as "accountId", service_id as "serviceId"
+     from rated_transaction
+     where tenant_id = :tenantId
+       and transaction_date >= :first::date and transaction_date <= :last::date
+       and (:accountId::uuid is null or master_account_id = :accountId::uuid)
+       and (:contractId::uuid is null or contract_id = :contractId::uuid)
+       and (:serviceId::uuid is null or service_id = :serviceId::uuid)
+     order by 1, 2`,
+    { tenantId, first: from ?? null, last: last ?? null, accountId, contractId, serviceId },
+  );
+}
+
+/** The rated events of an account and service in a range, in the order of the log. */
+async function findTargets(
+  db: Knex,
+  tenantId: string,
+  { accountId, serviceId }: MeterOwner,
+  range: RerateRange,
+): Promise<string[]> {
+  const days = daysTouched(range);
+  const ids = await UsageDay.idRange(db, tenantId, ['rated'], days);
+  if (!ids) return [];
+  const listed = await listRatedIds(db, tenantId, accountId, ids);
+  const rows = await sqlRows<{ id: string }>(
+    db,
+    `select id from usage_event
+     where tenant_id = :tenantId and id = any(:ids::uuid[]) and service_id = :serviceId::uuid
+       and status = 'rated' and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`,
+    { tenantId, ids: listed, serviceId, from: range.from, to: range.to },
+  );
+  const found = rows.map(({ id }) => id);
+  return inOrder(db, tenantId, serviceId, found, []);
+}
+
+const gone: Fate = {
+  kind: 'kept',
+  code: 'MESSAGE_GONE',
+  message: 'The message of the event was removed.',
+};
+const elsewhere: Fate = {
+  kind: 'kept',
+  code: 'ACCOUNT_NOT_FOUND',
+  message: 'Another account has the external id that the event names.',
+};
+
+/** What becomes of recorded events with what is in force now. */
+class Present {
+  readonly #db: Knex;
+  readonly #tenantId: string;
+  readonly #owner: MeterOwner;
+  readonly #contractId: string | null;
+  readonly #reader: RecordedReader;
+
+  constructor(db: Knex, tenantId: string, owner: MeterOwner, { contractId }: RerateRange) {
+    this.#db = db;
+    this.#tenantId = tenantId;
+    this.#owner = owner;
+    this.#contractId = contractId;
+    this.#reader = new RecordedReader(db, tenantId);
+  }
+
+  async fatesOf(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, Fate>> {
+    const facts = await this.#reader.read(events);
+    const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
+    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, read);
+    const fates = new Map<string, Fate>();
+    for (const event of events) {
+      const fate = await this.#fateOf(event, facts.get(event.id), contextOf);
+      if (fate) fates.set(event.id, fate);
+    }
+    return fates;
+  }
+
+  async #fateOf(
+    recorded: RecordedEvent,
+    facts: RecordedFacts | undefined,
+    contextOf: Awaited<ReturnType<typeof loadRatingContexts>>,
+  ): Promise<Fate | undefined> {
+    const was = recorded.charges[0]?.contractId ?? null;
+    const isMeant = this.#contractId === null || was === this.#contractId;
+    if (!facts?.event || !facts.isFromMessage) return isMeant ? gone : undefined;
+    const planned = await this.#plan(facts.event, contextOf);
+    const is = planned.ok ? (planned.owner.line?.contractId ?? null) : null;
+    if (!isMeant && is !== this.#contractId) return undefined;
+    if (!planned.ok) return { kind: 'kept', code: planned.code, message: planned.message };
+    if (planned.owner.accountId !== this.#owner.accountId) return elsewhere;
+    const prepared = prepareFromPlan(planned.plan, facts.event, planned.owner);
+    return prepared.ok
+      ? { kind: 'anew', prepared }
+      : { kind: 'kept', code: prepared.code, message: prepared.message };
+  }
+
+  async #plan(event: UsageEvent, contextOf: Awaited<ReturnType<typeof loadRatingContexts>>) {
+    const context =
+      contextOf(event) ?? (await loadRatingContexts(this.#db, this.#tenantId, [event]))(event);
+    if (!context) throw new Error('The facts of one event are always loaded.');
+    const planned = choosePlan(event, context);
+    if (planned.ok) await inPortions(compileInPieces(planned.plan));
+    return planned;
+  }
+}
+
+/** What is to be rated again of an account and service in a range; null: nothing. */
+export async function requestOfRange(
+  db: Knex,
+  tenantId: string,
+  owner: MeterOwner,
+  range: RerateRange,
+): Promise<RerateRequest | null> {
+  const targets = await findTargets(db, tenantId, owner, range);
+  if (targets.length === 0) return null;
+  const present = new Present(db, tenantId, owner, range);
+  return { owner, targets, fatesOf: (events) => present.fatesOf(events), isForced: false };
+}

@@ -1,0 +1,310 @@
+import type { Knex } from 'knex';
+import { compareDecimals, ZERO, type Decimal } from '../../../kernel/numbers/money.js';
+import { inPortions, Portions } from '../../../kernel/portions.js';
+import { problem } from '../../../kernel/problem.js';
+import { counterIdOf } from '../../../models/usage/usage-counter.js';
+import {
+  compileInPieces,
+  eventOperationsMax,
+  prepareFromPlan,
+  ratePrepared,
+  Spending,
+  type CounterReader,
+  type Prepared,
+  type Rated,
+} from '../../../rating/index.js';
+import { CorrectedSums } from './corrected-sums.js';
+import { findMembers, type MeterOwner } from './meter-members.js';
+import {
+  counterOfKey,
+  readCounters,
+  type MeteredCounter,
+} from '../../../models/usage/corrections/metered-counter.js';
+import {
+  readRecordedEvents,
+  recordedMoves,
+  RecordedReader,
+  type RecordedEvent,
+  type RecordedFacts,
+  type RecordedMove,
+} from './recorded-event.js';
+import { isSameCharge } from './same-charges.js';
+
+/** What becomes of an event: it goes, or is priced by other facts; null: it can no longer be rated. */
+export type Fate =
+  | { readonly kind: 'removed' }
+  | { readonly kind: 'anew'; readonly prepared: Prepared }
+  | { readonly kind: 'kept'; readonly code: string; readonly message: string };
+
+/** An event with the charges that it gets; null: none. */
+export interface RatedAgain {
+  readonly event: RecordedEvent;
+  readonly isTarget: boolean;
+  readonly outcome: { readonly prepared: Prepared; readonly rated: Rated } | null;
+}
+
+/** An event that keeps its charges, because it can no longer be rated. */
+export interface KeptEvent {
+  readonly eventId: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What is rated again for one account and service. */
+export interface RerateRequest {
+  readonly owner: MeterOwner;
+  /** The events that something becomes of, in the order of the log. */
+  readonly targets: readonly string[];
+  /** What becomes of those of them on a page. */
+  readonly fatesOf: (events: readonly RecordedEvent[]) => Promise<ReadonlyMap<string, Fate>>;
+  /** Whether all charges of a target are made again, whatever they come to. */
+  readonly isForced: boolean;
+  /** Whether the targets come from another account or service: their charges count there. */
+  readonly isMovedIn?: boolean;
+}
+
+export interface Rerated {
+  /** Only events whose charges come out different, in the order of the log. */
+  readonly changes: readonly RatedAgain[];
+  readonly kept: readonly KeptEvent[];
+  /** The counters as they are afterwards, by their ids. */
+  readonly counters: ReadonlyMap<
+    string,
+    { readonly counter: MeteredCounter; readonly value: Decimal }
+  >;
+  /** How many events of the account were looked at: with others, the result holds no longer. */
+  readonly members: number;
+  /** How many targets something became of, and what they came to. */
+  readonly targets: number;
+  readonly sums: CorrectedSums;
+}
+
+interface RerateOptions {
+  /** Whether counters are locked until the transaction ends. */
+  readonly isLocked: boolean;
+}
+
+/** Events that are read at once. */
+const pageSize = 500;
+/** Events with other charges that one correction may have (docs/decisions/0372). */
+export const changesMax = 50_000;
+
+/**
+ * Rates recorded events again, in the order of the log, with other facts, and says which charges come
+ * out different; nothing is written. All other events of the counters that move are rated with the
+ * plan that they were rated with, from the start of the period: their counters have moved.
+ *
+ * Which counters move is known only after events were rated, so that this is repeated until there are
+ * no more of them.
+ */
+export async function rerate(
+  db: Knex,
+  tenantId: string,
+  request: RerateRequest,
+  options: RerateOptions,
+): Promise<Rerated> {
+  let counters = new Map<string, MeteredCounter>();
+  let ids = request.targets;
+  let members = 0;
+  for (;;) {
+    const pass = new Pass(db, tenantId, request, counters);
+    for (let from = 0; from < ids.length; from += pageSize) {
+      await pass.rate(ids.slice(from, from + pageSize));
+    }
+    if (pass.found.size === 0) return pass.result(members);
+    const found = new Map([...counters, ...pass.found]);
+    const stored = await readCounters(db, tenantId, [...found.keys()], options.isLocked);
+    counters = new Map([...found, ...stored]);
+    ids = await findMembers(db, tenantId, request, [...counters.values()]);
+    members = ids.length;
+  }
+}
+
+/** Formulas may have used more of the event than its charges keep. */
+const messageGone = {
+  code: 'MESSAGE_GONE',
+  message: 'The message of the event was removed, and its pricing logic needs it.',
+};
+
+/** One pass over events in their order, with the counters that are known to move. */
+class Pass {
+  /** Counters that move and are not followed in this pass. */
+  readonly found = new Map<string, MeteredCounter>();
+  readonly #db: Knex;
+  readonly #tenantId: string;
+  readonly #request: RerateRequest;
+  readonly #targets: ReadonlySet<string>;
+  readonly #counters: ReadonlyMap<string, MeteredCounter>;
+  readonly #values = new Map<string, Decimal>();
+  readonly #reader: RecordedReader;
+  readonly #changes: RatedAgain[] = [];
+  readonly #kept: KeptEvent[] = [];
+  readonly #sums = new CorrectedSums();
+  #rated = 0;
+
+  constructor(
+    db: Knex,
+    tenantId: string,
+    request: RerateRequest,
+    counters: ReadonlyMap<string, MeteredCounter>,
+  ) {
+    this.#db = db;
+    this.#tenantId = tenantId;
+    this.#request = request;
+    this.#targets = new Set(request.targets);
+    this.#counters = counters;
+    this.#reader = new RecordedReader(db, tenantId);
+  }
+
+  /** Rates a page of events. */
+  async rate(ids: readonly string[]): Promise<void> {
+    const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
+    const events =
+      this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
+    const targets = events.filter(({ id }) => this.#targets.has(id));
+    const fates = targets.length === 0 ? new Map() : await this.#request.fatesOf(targets);
+    const followed = events.filter((event) => !fates.has(event.id) && this.#isFollowed(event));
+    // Whoever still begins where its counters are is not read again.
+    let facts: ReadonlyMap<string, RecordedFacts> | undefined;
+    const portions = new Portions();
+    for (const event of events) {
+      const fate = fates.get(event.id) as Fate | undefined;
+      if (fate) await this.#rateTarget(event, fate);
+      else if (this.#isFollowed(event) && !this.#keepsPlace(event)) {
+        facts ??= await this.#reader.read(followed);
+        await this.#rateFollowing(event, facts.get(event.id));
+      }
+      if (portions.isOver) await portions.rest();
+    }
+  }
+
+  #asNew(event: RecordedEvent): RecordedEvent {
+    return this.#targets.has(event.id) ? { ...event, charges: [] } : event;
+  }
+
+  #isFollowed(event: RecordedEvent): boolean {
+    return [...recordedMoves(event).keys()].some((id) => this.#counters.has(id));
+  }
+
+  /** Whether an event begins where its counters are now; they move as they did. */
+  #keepsPlace(event: RecordedEvent): boolean {
+    const moves = [...recordedMoves(event)].filter(([id]) => this.#counters.has(id));
+    const isSame = moves.every(([id, { before }]) => before.equals(this.#values.get(id) ?? ZERO));
+    if (isSame) this.#moveAsRecorded(recordedMoves(event));
+    return isSame;
+  }
+
+  #moveAsRecorded(moves: ReadonlyMap<string, RecordedMove>): void {
+    for (const [id, { volume }] of moves) {
+      if (!this.#counters.has(id)) continue;
+      this.#values.set(id, (this.#values.get(id) ?? ZERO).plus(volume));
+    }
+  }
+
+  async #rateTarget(event: RecordedEvent, fate: Fate): Promise<void> {
+    this.#rated += 1;
+    const moves = recordedMoves(event);
+    if (fate.kind === 'kept') {
+      this.#keep(event, moves, fate);
+      this.#sums.addKept(event.charges);
+      return;
+    }
+    for (const id of moves.keys()) await this.#follow(id);
+    if (fate.kind === 'removed') {
+      this.#sums.addBefore(event.charges);
+      this.#change({ event, isTarget: true, outcome: null });
+      return;
+    }
+    const { prepared } = fate;
+    for (const key of prepared.counterKeys) {
+      const [id, counter] = counterOfKey(key);
+      if (!this.#counters.has(id)) this.found.set(id, counter);
+    }
+    const rated = ratePrepared(prepared, this.#countersOf(moves));
+    if (!rated.ok) {
+      this.#keep(event, moves, rated);
+      this.#sums.addKept(event.charges);
+      return;
+    }
+    this.#move(rated, moves);
+    this.#sums.addBefore(event.charges);
+    this.#sums.addRated(rated);
+    const isSame = !this.#request.isForced && isSameCharge(event, prepared, rated, true);
+    if (!isSame) this.#change({ event, isTarget: true, outcome: { prepared, rated } });
+  }
+
+  /** Rates an event again whose counters have moved, with what it was rated with. */
+  async #rateFollowing(event: RecordedEvent, facts: RecordedFacts | undefined): Promise<void> {
+    const moves = recordedMoves(event);
+    if (!facts?.event) return this.#keep(event, moves, messageGone);
+    const { plan, line, event: read } = facts;
+    await inPortions(compileInPieces(plan));
+    const owner = { accountId: event.charges[0]?.masterAccountId ?? '', line };
+    const spending = new Spending(eventOperationsMax);
+    const prepared = prepareFromPlan(plan, read, owner, spending);
+    if (!prepared.ok) return this.#keep(event, moves, prepared);
+    const rated = ratePrepared(prepared, this.#countersOf(moves));
+    if (!rated.ok) return this.#keep(event, moves, rated);
+    this.#move(rated, moves);
+    if (isSameCharge(event, prepared, rated, false)) return;
+    this.#change({ event, isTarget: false, outcome: { prepared, rated } });
+  }
+
+  #keep(
+    { id: eventId }: RecordedEvent,
+    moves: ReadonlyMap<string, RecordedMove>,
+    { code, message }: { readonly code: string; readonly message: string },
+  ): void {
+    this.#moveAsRecorded(moves);
+    this.#kept.push({ eventId, code, message });
+  }
+
+  #change(change: RatedAgain): void {
+    this.#changes.push(change);
+    if (this.#changes.length <= changesMax) return;
+    throw problem.conflict(
+      `More than ${changesMax} events would have other charges: correct shorter ranges, or fewer accounts, at once.`,
+    );
+  }
+
+  /** Counters that are followed stand where the events so far have moved them. */
+  #countersOf(moves: ReadonlyMap<string, RecordedMove>): CounterReader {
+    return {
+      get: (text) => {
+        const id = counterIdOf(text);
+        return this.#counters.has(id) ? this.#values.get(id) : moves.get(id)?.before;
+      },
+    };
+  }
+
+  /** A counter that moves otherwise than it did has to be followed. */
+  #move({ counterChanges }: Rated, moves: ReadonlyMap<string, RecordedMove>): void {
+    for (const { key, keyText, before, after } of counterChanges) {
+      const id = counterIdOf(keyText);
+      if (this.#counters.has(id)) this.#values.set(id, after);
+      else if (compareDecimals(moves.get(id)?.volume ?? ZERO, after.minus(before)) !== 0) {
+        this.found.set(id, counterOfKey(key)[1]);
+      }
+    }
+  }
+
+  async #follow(id: string): Promise<void> {
+    if (this.#counters.has(id) || this.found.has(id)) return;
+    const [counter] = (await readCounters(this.#db, this.#tenantId, [id], false)).values();
+    if (counter) this.found.set(id, counter);
+  }
+
+  result(members: number): Rerated {
+    const counters = [...this.#counters].map(
+      ([id, counter]) => [id, { counter, value: this.#values.get(id) ?? ZERO }] as const,
+    );
+    return {
+      changes: this.#changes,
+      kept: this.#kept,
+      counters: new Map(counters),
+      members,
+      targets: this.#rated,
+      sums: this.#sums,
+    };
+  }
+}
