@@ -32,8 +32,20 @@ export interface Explanation {
   /** Every formula step in the order in which it ran; empty without pricing logic. */
   readonly steps: readonly ExplainedStep[];
   readonly total: ExplainedTotal;
+  /** The grants that paid it, and how much of it; left out where none did. */
+  readonly credits?: readonly ExplainedCredit[];
   /** Rows and steps that are missing above, because an explanation has at most 1 MiB. */
   readonly leftOut?: number;
+}
+
+/** What a grant of a wallet has paid of a charge. */
+export interface ExplainedCredit {
+  readonly walletId: string;
+  readonly grantId: string;
+  /** The grant's externalId. */
+  readonly externalId: string;
+  readonly kind: 'purchased' | 'promotional';
+  readonly amount: string;
 }
 
 /** What an account bears of a whole: `part` is "1 of 3". */

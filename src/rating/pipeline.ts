@@ -22,8 +22,10 @@ export function ratePrepared(prepared: Prepared, counters: CounterReader): Rated
  * 4. `share` divides charges among the accounts that bear them. It is the last, so that the parts add
  *    up to the charge, whatever came before.
  *
- * What adjusts a price (discounts, minimums) belongs between `price` and `total`, what pays for a charge
- * (credits) after `share`, since each account has its own.
+ * What adjusts a price (discounts, minimums) belongs between `price` and `total`. What pays for a charge
+ * comes after `share`, since each account has its own: `stages/credit.ts`, asked by
+ * `commands/balances/wallet-ledger.ts` where charges are written, because what is left of a grant is no
+ * fact of the event.
  */
 export function rateWithOrigin(
   prepared: Prepared,

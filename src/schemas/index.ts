@@ -45,6 +45,7 @@ import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
 import * as wallet from './payments/wallet.js';
+import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
@@ -68,6 +69,7 @@ export const operations = {
   paymentApplication: paymentApplication.paymentApplicationOperations,
   taxRate: taxRate.taxRateOperations,
   wallet: wallet.walletOperations,
+  walletGrant: walletGrant.walletGrantOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
   flow: flowOperations,
@@ -113,6 +115,7 @@ export const modules: readonly object[] = [
   envelope,
   execution,
   wallet,
+  walletGrant,
   creditNote,
   invoice,
   invoiceExplanation,

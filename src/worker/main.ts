@@ -10,6 +10,7 @@ import { startCellCourier } from './cell-courier.js';
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
 import { startPartitionWatch } from './partition-watch.js';
+import { startBalanceWatch } from './balance-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
 import { UsageConsumer } from './usage-consumer.js';
@@ -98,6 +99,7 @@ export async function startWorkers(
     new ExecutionWatch(platform, watchLimits),
     startAuditSealer(platform),
     startCellCourier(platform),
+    startBalanceWatch(platform),
     startOverdueWatch(platform, overdueMs),
     startUsageProjector(platform),
     startRetentionWatch(platform),

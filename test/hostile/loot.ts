@@ -108,6 +108,7 @@ export async function collectLoot(
     accountId: idOf(account),
   });
   const wallet = await make(`${external}/wallets`, examples.wallet, { accountId: idOf(account) });
+  const grant = await make(`/v1/wallets/${idOf(wallet)}/grants`, examples.walletGrant);
   const taxRate = await make('/v1/tax-rates', examples.taxRate);
   const recordType = await make('/v1/mobjects', examples.recordType, { name: 'subscription' });
   const record = await make(`/v1/mobjects/${idOf(recordType)}/mdata`, examples.record);
@@ -160,6 +161,7 @@ export async function collectLoot(
       'line.attributeId': firstId(stored, 'priceableAttributes'),
       paymentId: idOf(payment),
       walletId: idOf(wallet),
+      'wallet.grantId': idOf(grant),
       taxRateId: idOf(taxRate),
       invoiceId: hugeInvoiceId,
       executionId: String(run['flowExecutionId']),

@@ -48,6 +48,8 @@ const operators = [
   'POST /wallets',
   'PUT /wallets/{walletId}',
   'DELETE /wallets/{walletId}',
+  'POST /v1/wallets/{walletId}/grants',
+  'POST /v1/wallets/{walletId}/grants/{grantId}/revoke',
   'POST /accounts/{accountId}/addresses',
   'PUT /accounts/{accountId}/addresses/{addressId}',
   'DELETE /accounts/{accountId}/addresses/{addressId}',

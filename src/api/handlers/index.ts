@@ -37,6 +37,7 @@ import { timelineHandlers } from './accounts/timeline.js';
 import { usageCorrectionHandlers } from './usage/usage-correction.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
+import { walletGrantHandlers } from './balances/grant.js';
 import { walletHandlers } from './payments/wallet.js';
 import { webhookHandlers } from './webhooks/webhook.js';
 
@@ -60,6 +61,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   paymentApplication: paymentApplicationHandlers,
   taxRate: taxRateHandlers,
   wallet: walletHandlers,
+  walletGrant: walletGrantHandlers,
   invoice: invoiceHandlers,
   nextInvoice: nextInvoiceHandlers,
   flow: flowHandlers,

@@ -6,7 +6,7 @@ import { daysFrom } from '../../kernel/time/date.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId, seededId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { Decimal, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
 import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
@@ -25,6 +25,7 @@ import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-
 import { prorationFrom } from '../../rating/index.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
 import { previewUsage } from '../../queries/billing/unbilled-usage.js';
+import { payCharges, type PaidCharges, type UnpaidCharge } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import {
@@ -95,8 +96,16 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
       return { invoices: [], problems: recurring.problems };
     }
     const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
+    const paid = await payCharges(
+      trx,
+      scope,
+      recurring.charges.map((charge) => payableOf(charge, seed)),
+      isDryRun ? 'preview' : 'write',
+    );
     const charges = [
-      ...(await mapInPortions(recurring.charges, (charge) => chargeOfLine(charge, seed, names))),
+      ...(await mapInPortions(recurring.charges, (charge) =>
+        chargeOfLine(charge, seed, names, paid),
+      )),
       ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
     ];
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
@@ -111,6 +120,16 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     return { invoices: posted, problems };
   });
 }
+
+/** A recurring charge as grants may pay it. */
+const payableOf = (charge: RecurringCharged, seed: string): UnpaidCharge => ({
+  id: idsOf(charge, seed).chargeId,
+  accountId: charge.part.billedAccountId,
+  currency: charge.part.currency,
+  serviceId: charge.service.id,
+  usageType: charge.part.usageType,
+  amount: charge.part.amount,
+});
 
 function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {
   const { rate, hasOther, contractId, label, dimensionName } = group;
@@ -128,6 +147,7 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
     tiers: group.tiers ?? [],
     rate: rate === null ? averageRate(group) : new Decimal(rate),
     amount: new Decimal(group.amount),
+    credited: new Decimal(group.credited),
     chargeType: 'Usage',
   };
 }
@@ -160,13 +180,22 @@ function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType |
 const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string) => {
   const invoiceId = seededId(seed, `${part.billedAccountId}${part.currency}${part.usageType}`);
   const key = [line.id, type, due.period.first, position].join('/');
-  return { invoiceId, itemId: seededId(invoiceId, key) };
+  const itemId = seededId(invoiceId, key);
+  return { invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
 };
 
-function chargeOfLine(charge: RecurringCharged, seed: string, names: ChargeNames): DraftCharge {
+function chargeOfLine(
+  charge: RecurringCharged,
+  seed: string,
+  names: ChargeNames,
+  paid: PaidCharges,
+): DraftCharge {
   const { line, service, part, type } = charge;
+  const { invoiceId, itemId, chargeId } = idsOf(charge, seed);
   return {
-    ...idsOf(charge, seed),
+    invoiceId,
+    itemId,
+    credited: paid.get(chargeId) ?? ZERO,
     accountId: part.billedAccountId,
     currency: part.currency,
     usageType: part.usageType,
@@ -275,9 +304,9 @@ async function insertCharges(
   await StoredRatingPlan.insertMissing(trx, tenantId, plans);
   const rows = await mapInPortions(charges, (charge): RecurringChargeRow => {
     const { line, service, part, type, due, position } = charge;
-    const { invoiceId, itemId } = idsOf(charge, seed);
+    const { invoiceId, itemId, chargeId } = idsOf(charge, seed);
     return {
-      id: newId(),
+      id: chargeId,
       accountId: part.billedAccountId,
       masterAccountId: line.account.id,
       contractId: line.contractId,

@@ -54,7 +54,7 @@ export function itemRow(
   position: number,
   { services }: ChargeNames,
 ): InvoiceItemRow {
-  const service = services.get(item.serviceId);
+  const service = services.get(item.serviceId ?? '');
   const { invoiceId, serviceId, contractServiceId, dimensionId, description, volume } = item;
   return {
     invoiceId,

@@ -1,11 +1,20 @@
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import type { BillingProblem } from '../../messages/billing-run.js';
-import { Decimal, decimalText, roundToMinorUnit, sum, ZERO } from '../../kernel/numbers/money.js';
+import {
+  Decimal,
+  decimalText,
+  ONE,
+  roundToMinorUnit,
+  sum,
+  ZERO,
+} from '../../kernel/numbers/money.js';
+import { seededId } from '../../kernel/id.js';
 import { partOf, type Share } from '../../kernel/numbers/share.js';
 import { mapInPortions, Portions } from '../../kernel/portions.js';
 import type { Proration } from '../../rating/index.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { TaxRates } from '../../queries/billing/tax-rate.js';
+import { creditsByRate, taxOf, type CreditsOfRate } from '../balances/credits-by-rate.js';
 
 /** A charge that becomes an item; its amount is not rounded yet. */
 export interface DraftCharge {
@@ -14,7 +23,8 @@ export interface DraftCharge {
   readonly accountId: string;
   readonly currency: string;
   readonly usageType: string;
-  readonly serviceId: string;
+  /** Null of credits. */
+  readonly serviceId: string | null;
   readonly contractId: string | null;
   /** Whether it is only of this contract. */
   readonly isOfOneContract: boolean;
@@ -29,6 +39,8 @@ export interface DraftCharge {
   readonly proration: Proration | null;
   readonly tiers: readonly ChargedTier[];
   readonly amount: Decimal;
+  /** What grants have paid of the amount. */
+  readonly credited: Decimal;
   /** Where several accounts share it: the part that this is, and the exact amount of all. */
   readonly share: (Share & { readonly amount: Decimal }) | null;
   readonly taxCode: string | null;
@@ -106,12 +118,12 @@ async function draftInvoice(
       : roundToMinorUnit(charge.amount, digits);
     const isTaxed = charge.taxCode !== null && !isTaxExempt;
     const taxRate = isTaxed ? (taxRates.find(charge.taxCode) ?? null) : null;
-    const tax = taxRate === null ? ZERO : roundToMinorUnit(rounded.times(taxRate).div(100), digits);
-    return { ...charge, rounded, isTaxExempt, taxRate, tax };
+    return { ...charge, rounded, isTaxExempt, taxRate, tax: taxOf(rounded, taxRate, digits) };
   });
   const isOfOne = charges.every(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
   );
+  drafted.push(...creditsByRate(drafted, digits).flatMap((credits) => creditItem(credits) ?? []));
   const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
   // An invoice is never negative: a negative sum becomes a credit note, and the reverse.
   const isReversed = total.isNegative() && !total.isZero();
@@ -129,6 +141,46 @@ async function draftInvoice(
     transactions: charges.reduce((count, { transactions }) => count + transactions, 0),
   };
 }
+
+/** What grants have paid of the items of a tax rate, as an item below zero. */
+function creditItem(credits: CreditsOfRate<DraftItem>): DraftItem | undefined {
+  const { key, items, exact, amount, tax } = credits;
+  const [first] = items;
+  if (!first) return undefined;
+  const one = <T>(values: readonly T[]): T | null =>
+    values.every((value) => value === values[0]) ? (values[0] ?? null) : null;
+  const contractId = one(items.map((item) => item.contractId));
+  return {
+    ...first,
+    contractId,
+    tax: tax.negated(),
+    itemId: seededId(first.invoiceId, `Credits/${key}`),
+    serviceId: null,
+    isOfOneContract: items.every(({ isOfOneContract }) => isOfOneContract) && contractId !== null,
+    contractServiceId: null,
+    dimensionId: null,
+    description: 'Credits',
+    share: null,
+    // Minus one of what is paid: an e-invoice knows no price below zero.
+    volume: ONE.negated(),
+    unit: null,
+    rate: amount,
+    amount: exact.negated(),
+    credited: ZERO,
+    rounded: amount.negated(),
+    proration: null,
+    tiers: [],
+    taxCode: one(items.map(({ taxCode }) => taxCode)),
+    chargeType: 'Credits',
+    priceMethod: null,
+    firstDate: items.reduce((least, { firstDate }) => min(least, firstDate), first.firstDate),
+    lastDate: items.reduce((most, { lastDate }) => max(most, lastDate), first.lastDate),
+    transactions: 0,
+  };
+}
+
+const min = (a: string, b: string): string => (a < b ? a : b);
+const max = (a: string, b: string): string => (a > b ? a : b);
 
 /** An item with the opposite sign; what it counts stays. */
 function reverseItem(item: DraftItem): DraftItem {

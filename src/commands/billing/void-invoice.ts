@@ -9,6 +9,7 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
+import { returnCredits } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
 import { recordInvoiceEvents } from './invoice-event.js';
@@ -54,10 +55,11 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .forTenant(tenantId)
       .where({ invoiceId: id })
       .patch({ balance: '0' });
-    await RecurringCharge.query(trx)
+    const charges = await RecurringCharge.query(trx)
       .forTenant(tenantId)
       .where({ invoiceId: id })
-      .patch({ voidedAt });
+      .patch({ voidedAt })
+      .returning('id');
     await releaseUsage(trx, tenantId, id);
     if (invoice.creditedInvoiceId !== null) {
       await CreditNote.giveBack(trx, tenantId, id);
@@ -65,6 +67,12 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     }
     await recordInvoiceEvents(scope, trx, 'invoice.voided', [id]);
     await applyFreedPayments(scope, trx, [found.accountId]);
+    // The next run makes these charges anew, and they draw again; usage keeps what has paid it.
+    await returnCredits(
+      trx,
+      scope,
+      charges.map((charge) => charge.id),
+    );
   });
   return getInvoice(scope, id);
 }

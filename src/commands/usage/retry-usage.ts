@@ -94,6 +94,7 @@ async function retryInTransaction(
     startedAt: begunAt,
     completedAt: scope.realNow(),
   });
+  await batch.pay(trx, scope);
   return {
     counts: {
       retried: counts['retried'] ?? 0,

@@ -21,6 +21,7 @@ import { chargeRow } from './charge-row.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
+import { payUsage } from '../balances/pay-charges.js';
 
 /** Which workflow run writes, and when. */
 export interface RatingRun {
@@ -259,6 +260,14 @@ export class UsageBatch {
     const statuses = [...this.#updated.values()].map(({ status }) => status);
     const rated = statuses.filter((status) => status === 'rated').length;
     return { rated, rejected: statuses.length - rated };
+  }
+
+  /**
+   * Lets grants pay what they can of the charges (spec/beyond.md R265). The last step of a transaction:
+   * it locks wallets until the commit.
+   */
+  pay(trx: Knex.Transaction, scope: WebhookOrigin): Promise<void> {
+    return payUsage(trx, scope, this.#transactions);
   }
 
   /** Writes events, charges and counters, and records webhook events. */

@@ -28,7 +28,7 @@ export interface InvoiceItemRow {
   readonly id: string;
   readonly invoiceId: string;
   readonly position: number;
-  readonly serviceId: string;
+  readonly serviceId: string | null;
   readonly serviceName: string | null;
   readonly serviceCode: string | null;
   readonly contractServiceId: string | null;

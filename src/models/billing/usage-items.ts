@@ -22,6 +22,8 @@ export interface UsageGroup {
   readonly label: string | null;
   readonly volume: string;
   readonly amount: string;
+  /** What grants have paid of it. */
+  readonly credited: string;
   readonly firstDate: string;
   readonly lastDate: string;
   /** Null where the transactions are of several, or of none. */
@@ -88,6 +90,8 @@ interface UsageShape {
   readonly hasShares: boolean;
   /** Whether some lines have an earlier cutoff. */
   readonly hasCutoffs: boolean;
+  /** Whether grants may have paid something of it. */
+  readonly hasCredits: boolean;
 }
 
 /**
@@ -95,17 +99,19 @@ interface UsageShape {
  * days, each with its priced rows. Usually all accounts are billed up to the same day and all usage
  * is due; then unneeded joins are left out, so that the planner estimates the row count correctly.
  */
-function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
+function unbilledSql({ isMixed, hasCutoffs, hasShares, hasCredits }: UsageShape): string {
   const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
       t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
       d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
-      d.volume, d.calc_amount, d.counter_before, ${hasShares ? sharedColumns : unsharedColumns}`;
+      d.volume, d.calc_amount, d.counter_before, ${hasShares ? sharedColumns : unsharedColumns},
+      ${hasCredits ? 'coalesce(paid.amount, 0)' : '0::numeric'} as paid`;
+  const paid = hasCredits ? paidSql : '';
   return `
   unbilled as (
     select ${columns} from rated_transaction as t
     ${isMixed ? 'join billing on billing.account_id = t.account_id and billing.billed_until < t.transaction_date' : ''}
     ${hasCutoffs ? 'left join cutoff on cutoff.line_id = t.contract_service_id' : ''}
-    ${pricedRowsSql('left join')}
+    ${pricedRowsSql('left join')} ${paid}
     where t.tenant_id = :tenantId and t.account_id = any(:accountIds::uuid[])
       and t.transaction_date > :since::date and t.transaction_date <= :until::date
       ${hasCutoffs ? 'and (cutoff.until is null or t.transaction_date <= cutoff.until)' : ''}
@@ -113,10 +119,16 @@ function unbilledSql({ isMixed, hasCutoffs, hasShares }: UsageShape): string {
     select ${columns}
     from queued join billing on billing.account_id = queued.account_id
     join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
-    ${pricedRowsSql('left join')}
+    ${pricedRowsSql('left join')} ${paid}
     where queued.transaction_date <= billing.billed_until
   )`;
 }
+
+/** What grants have paid of a transaction. */
+const paidSql = `left join lateral (
+      select -sum(entry.amount) as amount from wallet_entry as entry
+      where entry.tenant_id = :tenantId and entry.charge_id = t.id
+    ) as paid on true`;
 
 const sharedColumns = `t.share_from, t.share_to, t.share_of, t.shared_amount as shared_whole,
       d.shared_volume, d.shared_amount`;
@@ -141,6 +153,10 @@ const itemsSql = `
       sum(volume) as volume, sum(calc_amount) as amount,
       sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
       sum(shared_whole) as shared_whole, sum(shared_amount) as shared_amount,
+      -- Of a row, in proportion; of all rows where all is paid.
+      sum(case when paid = 0 then 0 when paid = unbilled.amount then coalesce(calc_amount, 0)
+        else round(calc_amount * paid / unbilled.amount, 10) end) as credited,
+      sum(paid) as whole_credited,
       min(transaction_date) as first_date, max(transaction_date) as last_date,
       array_agg(id) as ids,
       -- Where each event began on the tiers, and how far it went.
@@ -159,6 +175,7 @@ const itemsSql = `
       case when plan.has_rows then trim_scale(part.rate) end as rate,
       case when plan.has_rows then part.volume else part.whole_volume end as volume,
       case when plan.has_rows then part.amount else part.whole_amount end as amount,
+      case when plan.has_rows then part.credited else part.whole_credited end as credited,
       case when plan.has_rows then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
       part.share_from, part.share_to, part.share_of,
@@ -236,7 +253,7 @@ const groupsSql = `
     dimension_id as "dimensionId", dimension_name as "dimensionName",
     price_method as "priceMethod", rate, tax_code as "taxCode",
     case when min(label) = max(label) then min(label) end as "label",
-    sum(volume) as "volume", sum(amount) as "amount",
+    sum(volume) as "volume", sum(amount) as "amount", sum(credited) as "credited",
     min(first_date) as "firstDate", max(last_date) as "lastDate",
     case when min(contract_id::text) = max(contract_id::text) then min(contract_id::text) end
       as "contractId",
@@ -271,7 +288,8 @@ async function readUsageShape(
        coalesce(min(billed_until) < max(billed_until), false) as "isMixed",
        exists (
          select from rating_plan where tenant_id = :tenantId and plan -> 'shares' is not null
-       ) as "hasShares"
+       ) as "hasShares",
+       exists (select from wallet_balance where tenant_id = :tenantId) as "hasCredits"
      from (
        select coalesce(known.billed_until, '-infinity') as billed_until
        from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known

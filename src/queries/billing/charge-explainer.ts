@@ -14,6 +14,7 @@ import {
   type RatingPlan,
 } from '../../rating/index.js';
 import { contentAt, madeTogether, readContents } from '../usage/corrections/content-at.js';
+import { findCredits, withCredits } from '../balances/charge-credits.js';
 import { isChargeOf, recomputeWith, recomputeWithoutMessage } from '../usage/usage-explanation.js';
 import { readMessage } from '../usage/usage-message.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
@@ -92,6 +93,11 @@ async function openExplainer(
   const plans = new Map(stored.map(({ id, plan }) => [id, plan]));
   for (const plan of plans.values()) await inPortions(compileInPieces(plan));
   const lines = await readLines(db, tenantId, [...transactions, ...charges]);
+  const credits = await findCredits(
+    db,
+    tenantId,
+    [...parts, ...charges].map(({ id }) => id),
+  );
   return {
     usage({ id, usageEventId }: UsagePart): Explanation | null {
       const all = byEvent.get(usageEventId) ?? [];
@@ -111,11 +117,13 @@ async function openExplainer(
       const found = again?.explanations.find(
         isChargeOf(own.accountId, own.usageType, own.shareOf !== null),
       );
-      return found ?? null;
+      return withCredits(found ?? null, credits.get(id));
     },
     charge(charge: RecurringCharge): Explanation | null {
       const plan = plans.get(charge.planId);
-      return plan ? explainCharge(charge, plan, lines.get(charge.contractServiceId) ?? null) : null;
+      const line = lines.get(charge.contractServiceId) ?? null;
+      const found = plan ? explainCharge(charge, plan, line) : null;
+      return withCredits(found, credits.get(charge.id));
     },
   };
 }

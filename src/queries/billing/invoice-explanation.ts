@@ -11,6 +11,7 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { prorationOf, type Explanation } from '../../rating/index.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
+import { compareCredits, creditsType } from '../balances/charge-credits.js';
 import { explainParts } from './charge-explainer.js';
 import { takeUntilHeavy } from './item-page.js';
 import { invoicePartsSql } from './invoice-parts.js';
@@ -117,6 +118,7 @@ async function explainItems(
   const sums = await readSums(db, tenantId, id, itemIds);
   const parts = await readParts(db, tenantId, id, itemIds, page);
   const credited = await findCredited(db, tenantId, items);
+  const areCreditsRight = await compareCredits(db, tenantId, id, items);
   const charges = await RecurringCharge.query(db)
     .forTenant(tenantId)
     .where({ invoiceId: id })
@@ -132,20 +134,22 @@ async function explainItems(
     const usage = sums.get(item.id);
     const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
     const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
+    const isCredits = item.chargeType === creditsType && item.creditedItemId === null;
     return {
       id: item.id,
       description: item.description,
       chargeType: item.chargeType,
       parts: own.length + (usage?.parts ?? 0),
-      sumOfParts,
+      sumOfParts: isCredits && exactAmount ? exactAmount : sumOfParts,
       exactAmount,
       amount: new Decimal(item.amount),
       creditedItemId: item.creditedItemId,
       taxCode: item.taxCode,
       tax: new Decimal(item.tax),
       taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
-      matches:
-        item.creditedItemId === null
+      matches: isCredits
+        ? areCreditsRight
+        : item.creditedItemId === null
           ? (exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false)
           : isWithin(credited.get(item.creditedItemId)),
       transactions: (partsByItem.get(item.id) ?? []).map((part) =>

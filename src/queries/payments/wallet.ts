@@ -2,6 +2,7 @@ import type { Static } from 'typebox';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { readRecords } from '../../models/db/read-records.js';
+import { balanceColumnsSql } from '../../models/balances/wallet-balance.js';
 import { Wallet } from '../../models/payments/wallet.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -18,6 +19,7 @@ export const missingWallet = (id: string) => problem.notFound(`There is no walle
 // Titles are unique among the wallets that exist, so they alone are an order.
 const walletList = {
   model: Wallet,
+  columns: balanceColumnsSql,
   orderBy: 'title',
   searched: ['title', 'customer_id'],
   filters: { accountId: 'account_id =' },
@@ -34,7 +36,8 @@ export async function listWallets(
   return { items: items.map(presentWallet), total };
 }
 
-const walletSql = 'select * from wallet where tenant_id = $1 and deleted_at is null and id = $2';
+const walletSql = `select ${balanceColumnsSql} from wallet
+  where tenant_id = $1 and deleted_at is null and id = $2`;
 
 /** A wallet by id. 404: there is none. */
 export async function getWallet(scope: Scope, id: string): Promise<WalletDto> {

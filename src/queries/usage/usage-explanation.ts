@@ -18,6 +18,7 @@ import {
   type UsageEvent as RatedEvent,
 } from '../../rating/index.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
+import { findCredits, withCredits } from '../balances/charge-credits.js';
 import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
 import { eventOfCharges } from './gone-message.js';
 import type { ReadMessage } from './usage-message.js';
@@ -41,6 +42,11 @@ export async function explainCharges(
     transactions.map(({ accountId }) => accountId),
   );
   const explained = await recompute(db.read, tenantId, transactions, event.text, message);
+  const credits = await findCredits(
+    db.read,
+    tenantId,
+    transactions.map(({ id }) => id),
+  );
   return transactions.map((transaction) => {
     const index = explained?.transactions.findIndex(
       isChargeOf(transaction.accountId, transaction.usageType, transaction.shareOf !== null),
@@ -48,7 +54,10 @@ export async function explainCharges(
     const again = index === undefined ? undefined : explained?.transactions[index];
     return {
       ...presentRatedTransaction(transaction, numbers),
-      explanation: (index === undefined ? null : explained?.explanations[index]) ?? null,
+      explanation: withCredits(
+        (index === undefined ? null : explained?.explanations[index]) ?? null,
+        credits.get(transaction.id),
+      ),
       matches: again !== undefined && isSame(transaction, again.amount, again.dimensions),
     };
   });

@@ -20,6 +20,7 @@ export const auditedEntities = [
   'contractService',
   'payment',
   'wallet',
+  'walletGrant',
   'invoice',
   'invoiceItem',
   'serviceLayout',

@@ -152,6 +152,13 @@ export const examples = {
     balance: 500,
     availableBalance: 450.25,
   },
+  walletGrant: {
+    externalId: 'welcome-2026',
+    amount: 25,
+    kind: 'promotional',
+    priority: 10,
+    expiresAt: '2099-01-01',
+  },
   walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
   recordType: {
     name: 'subscription',

@@ -28,7 +28,8 @@ const introductions: Readonly<Record<string, string>> = {
     'again. The workflow `billing-run` makes them.',
   Payments: 'Money that came in or went out, and which invoices it pays.',
   'Tax rates': 'How charges are taxed, by the tax code of the row that prices them.',
-  Wallets: 'Money that accounts have paid ahead, as kept by whoever keeps it.',
+  Wallets:
+    'Money that accounts have in advance: grants, which charges draw on when they are made, and the ledger of all of it.',
   Flows:
     'Business processes by their slug: durable workflows that end whatever crashes, take back what they ' +
     'did when they fail, and happen once under an `Idempotency-Key`.',

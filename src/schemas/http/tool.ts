@@ -29,6 +29,7 @@ const readResources = [
   'nextInvoice',
   'payment',
   'wallet',
+  'walletGrant',
   'referenceData',
   'execution',
 ] as const;
@@ -56,6 +57,8 @@ const changes: readonly string[] = [
   'createRateCardVersion',
   'createExceptionCardVersion',
   'createCreditNote',
+  'createWalletGrant',
+  'revokeWalletGrant',
 ];
 const changeTools = readResources
   .flatMap((resource) => toolsOf(resource))

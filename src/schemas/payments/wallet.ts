@@ -16,10 +16,12 @@ import { rowSpec } from '../http/row.js';
 import { RecordId } from '../http/record-id.js';
 
 /** A number that is 0 when it is left out. */
-const signed = (description: string) =>
-  optional(DecimalValue({ description: `${description}; 0 when left out.` }));
 const unsigned = (description: string) =>
   optional(DecimalValue({ description: `${description}; 0 when left out.`, minimum: '0' }));
+
+/** Computed from the ledger: taken from a body and not kept. */
+const computed = (description: string) =>
+  optional(DecimalValue({ description: `${description}; computed, what is given is not kept.` }));
 
 export const WalletCreate = writeBody(
   {
@@ -27,9 +29,15 @@ export const WalletCreate = writeBody(
     accountId: RecordId('account', 'Account that owns the wallet.'),
     currency: optional(CurrencyCode('Currency code or name of the amounts.')),
     unit: optional(Text('What the amounts count when they are no money.')),
-    balance: signed('What is in the wallet'),
-    availableBalance: signed('What of it can be spent'),
-    reservedBalance: unsigned('What of it is set aside for usage'),
+    balance: optional(
+      DecimalValue({
+        description:
+          'What is in the wallet at first: the purchased grant `opening`; 0 when left out.',
+        minimum: '0',
+      }),
+    ),
+    availableBalance: computed('What of the balance no hold was promised'),
+    reservedBalance: computed('What of the balance holds were promised'),
     frozenAmount: unsigned('What of it is frozen'),
     isActive: optional(
       Type.Boolean({ description: 'Whether it may be used; true when left out.' }),
@@ -51,8 +59,8 @@ export const Wallet = Type.Object(
     title: Type.String({ description: 'Title of the wallet.' }),
     accountId: Uuid('Account that owns the wallet.'),
     balance: DecimalValue({ description: 'What is in the wallet.' }),
-    availableBalance: DecimalValue({ description: 'What of it can be spent.' }),
-    reservedBalance: DecimalValue({ description: 'What of it is set aside for usage.' }),
+    availableBalance: DecimalValue({ description: 'What of it no hold was promised.' }),
+    reservedBalance: DecimalValue({ description: 'What of it holds were promised.' }),
     frozenAmount: DecimalValue({ description: 'What of it is frozen.' }),
     currency: nullable(Type.String({ description: 'ISO code of the currency of the amounts.' })),
     unit: nullable(Type.String({ description: 'What the amounts count when they are no money.' })),
@@ -113,7 +121,8 @@ export const walletOperations = {
     body: WalletCreate,
     example: examples.wallet,
     access: 'operator',
-    details: 'Numbers that are left out are 0; none is derived from another.',
+    details:
+      'Its balance becomes the purchased grant `opening`; later money comes by further grants. Numbers that are left out are 0.',
     success: reply.created(Wallet),
     errors: [400, 409],
   }),
@@ -126,7 +135,8 @@ export const walletOperations = {
     body: WalletUpdate,
     example: examples.walletUpdate,
     access: 'operator',
-    details: 'What is left out stays.',
+    details:
+      'What is left out stays. A balance is 400: grants, charges and holds move it. Account and currency stay once it has had a grant (409).',
     success: reply.dto(Wallet),
     errors: [400, 404, 409],
   }),
@@ -137,8 +147,9 @@ export const walletOperations = {
     tag,
     summary: 'Delete a wallet',
     access: 'operator',
-    details: 'Whatever its balance is.',
+    details:
+      'Whatever its balance is: charges draw on it no more. One of which money is held is 409.',
     success: reply.empty(),
-    errors: [404],
+    errors: [404, 409],
   }),
 };

@@ -60,7 +60,9 @@ describe('wallets', () => {
         autoTopUpAmount: 100,
       };
       const { body } = await tenant.post(wallets, wallet({ ...given, currency: 'euro' }));
-      expect(body).to.include({ ...given, currency: 'EUR' });
+      // docs/decisions/0390: what can be spent and what is held follow from the ledger.
+      const computed = { availableBalance: 500, reservedBalance: 0 };
+      expect(body).to.include({ ...given, ...computed, currency: 'EUR' });
     });
 
     it('keeps every digit of a balance', async () => {
@@ -137,17 +139,17 @@ describe('wallets', () => {
       const { body } = await tenant
         .post(
           wallets,
-          wallet({ currency: 'USD', customerId: 'cus_3', balance: 3, isActive: false }),
+          wallet({ currency: 'USD', customerId: 'cus_3', frozenAmount: 3, isActive: false }),
         )
         .expect(201);
       const changed = await tenant
-        .put(pathOf(body), { currency: null, customerId: null, balance: null })
+        .put(pathOf(body), { currency: null, customerId: null, frozenAmount: null })
         .expect(200);
       expect(changed.body).to.deep.equal({
         ...body,
         currency: null,
         customerId: null,
-        balance: 0,
+        frozenAmount: 0,
       });
       // docs/decisions/0311: one that was switched off is not switched on by it.
       await tenant.put(pathOf(body), { isActive: null }).expect(400);

@@ -231,6 +231,8 @@ async function bill(story: Story): Promise<void> {
   const wallet = await story.call('createWallet');
   const rate = await story.call('createTaxRate');
   Object.assign(story.params, { walletId: wallet.id, taxRateId: rate.id });
+  const grant = await story.call('createWalletGrant');
+  story.params['wallet.grantId'] = grant.id;
 }
 
 /** Prices and attributes of the line, each made once more by the other way of making it. */

@@ -122,6 +122,9 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addExecution(tenant, params, references);
   const wallet = await make('/wallets', examples.wallet, { accountId: account.id });
   params['walletId'] = wallet.id;
+  const grant = { ...examples.walletGrant, externalId: `welcome ${tenant.id}` };
+  const granted = await tenant.post(`/v1/wallets/${wallet.id}/grants`, grant).expect(201);
+  params['wallet.grantId'] = granted.body.id;
   const itemId = newId();
   references['itemId'] = itemId;
   params['invoiceId'] = await storeInvoice(tenant.scope, {
@@ -306,8 +309,10 @@ async function addContract(
 /** The path of an operation with this world's ids; throws when one has no id in the map. */
 export function pathIn(world: Places, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
-    const isOfLine = path.includes('{contractServiceId}');
-    const value = (isOfLine ? world.params[`line.${name}`] : undefined) ?? world.params[name];
+    // What is called alike and is another record: the attribute of a line, the grant of a wallet.
+    const owners = { line: '{contractServiceId}', wallet: '{walletId}' };
+    const owner = Object.entries(owners).find(([, param]) => path.includes(param))?.[0] ?? '';
+    const value = world.params[`${owner}.${name}`] ?? world.params[name];
     if (value === undefined) throw new Error(`test/support/http/world.ts has no id for {${name}}.`);
     return encodeURIComponent(value);
   });

@@ -1,5 +1,10 @@
-import { createWallet, deleteWallet, updateWallet } from '../../../commands/payments/wallet.js';
-import { getWallet, listWallets } from '../../../queries/payments/wallet.js';
+import {
+  createWallet,
+  deleteWallet,
+  readWallet,
+  updateWallet,
+} from '../../../commands/payments/wallet.js';
+import { listWallets } from '../../../queries/payments/wallet.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
 import type { Handlers } from '../../mount.js';
@@ -7,7 +12,7 @@ import type { Handlers } from '../../mount.js';
 export const walletHandlers: Handlers<Operations['wallet']> = {
   list: ({ query: { q, accountId, ...page } }, scope) =>
     listWallets(scope, pageRequest(page), q, accountId === undefined ? {} : { accountId }),
-  get: ({ params }, scope) => getWallet(scope, params.walletId),
+  get: ({ params }, scope) => readWallet(scope, params.walletId),
   create: ({ body }, scope) => createWallet(scope, body),
   update: ({ params, body }, scope) => updateWallet(scope, params.walletId, body),
   delete: ({ params }, scope) => deleteWallet(scope, params.walletId),

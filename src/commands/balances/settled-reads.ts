@@ -1,0 +1,23 @@
+import type { Scope } from '../../kernel/scope.js';
+import { listEntries, listGrants } from '../../queries/balances/grant.js';
+import { settleWallets } from './grant.js';
+
+/** Reads of wallets, after what is due has been entered: a balance is never behind its clock. */
+
+export async function readGrants(
+  scope: Scope,
+  walletId: string,
+  page: Parameters<typeof listGrants>[2],
+) {
+  await settleWallets(scope, [walletId]);
+  return listGrants(scope, walletId, page);
+}
+
+export async function readEntries(
+  scope: Scope,
+  walletId: string,
+  { kind, grantId, ...page }: Parameters<typeof listEntries>[2] & Parameters<typeof listEntries>[3],
+) {
+  await settleWallets(scope, [walletId]);
+  return listEntries(scope, walletId, page, { kind, grantId });
+}
