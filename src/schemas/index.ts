@@ -44,6 +44,7 @@ import * as usageCorrection from './usage/usage-correction.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
+import * as hold from './balances/hold.js';
 import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
@@ -70,6 +71,7 @@ export const operations = {
   taxRate: taxRate.taxRateOperations,
   wallet: wallet.walletOperations,
   walletGrant: walletGrant.walletGrantOperations,
+  hold: hold.holdOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
   flow: flowOperations,
@@ -116,6 +118,7 @@ export const modules: readonly object[] = [
   execution,
   wallet,
   walletGrant,
+  hold,
   creditNote,
   invoice,
   invoiceExplanation,

@@ -8,13 +8,14 @@ const everyMs = 1_000;
 const portionsMax = 50;
 
 /**
- * Enters grants that take effect and expires those whose time is over (docs/decisions/0390). Every
+ * Enters grants that take effect, and expires grants and holds whose time is over (docs/decisions/0390,
+ * 0392). Every
  * process with workers runs it; the lock of a wallet admits one at a time, and the next finds nothing.
  */
 export const startBalanceWatch = (platform: Platform): Stoppable =>
   watchCells(platform, (cell) => ({
     everyMs,
-    failure: 'cannot look for grants that fall due; trying again',
+    failure: 'cannot look for grants and holds that fall due; trying again',
     look: async (watch) => {
       for (const tenantId of await listTenantsWithDue(platform, cell)) {
         // An error of one tenant must not block the following ones.
@@ -23,7 +24,10 @@ export const startBalanceWatch = (platform: Platform): Stoppable =>
             if (!(await settleDueOf(platform, tenantId))) break;
           }
         } catch (error) {
-          platform.log.warn({ err: error, tenantId }, 'cannot settle grants; trying again');
+          platform.log.warn(
+            { err: error, tenantId },
+            'cannot settle grants and holds; trying again',
+          );
         }
       }
     },

@@ -109,6 +109,7 @@ export async function collectLoot(
   });
   const wallet = await make(`${external}/wallets`, examples.wallet, { accountId: idOf(account) });
   const grant = await make(`/v1/wallets/${idOf(wallet)}/grants`, examples.walletGrant);
+  const hold = await make('/v1/holds', examples.hold, { accountId: idOf(account) });
   const taxRate = await make('/v1/tax-rates', examples.taxRate);
   const recordType = await make('/v1/mobjects', examples.recordType, { name: 'subscription' });
   const record = await make(`/v1/mobjects/${idOf(recordType)}/mdata`, examples.record);
@@ -162,6 +163,7 @@ export async function collectLoot(
       paymentId: idOf(payment),
       walletId: idOf(wallet),
       'wallet.grantId': idOf(grant),
+      holdId: idOf(hold),
       taxRateId: idOf(taxRate),
       invoiceId: hugeInvoiceId,
       executionId: String(run['flowExecutionId']),

@@ -175,6 +175,11 @@ describe('the MCP server', () => {
         'createRateCardVersion',
         'createExceptionCardVersion',
         'createCreditNote',
+        'createWalletGrant',
+        'revokeWalletGrant',
+        'createHold',
+        'commitHold',
+        'releaseHold',
       ]);
       expect(await list('?tools=all')).to.deep.equal([...read, ...run, ...change]);
       const query = '?tools=read';

@@ -1,4 +1,5 @@
 import { settleDue } from '../../commands/balances/grant.js';
+import { releaseDueHolds } from '../../commands/balances/hold.js';
 import { listDueTenants } from '../../models/balances/wallet-balance.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
@@ -8,11 +9,11 @@ const actor = 'balances';
 const duesMax = 1_000;
 const walletsMax = 100;
 
-/** The tenants of a cell with grants that take effect or expire. */
+/** The tenants of a cell with grants that take effect or expire, or holds whose time is over. */
 export const listTenantsWithDue = ({ now }: Platform, { platform }: Cell): Promise<string[]> =>
   listDueTenants(platform, now(), duesMax);
 
-/** Enters and expires what is due of a tenant; false: there is no more. */
+/** Does what is due of a tenant's grants and holds; false: there is no more. */
 export async function settleDueOf(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = {
     tenantId,
@@ -24,5 +25,7 @@ export async function settleDueOf(platform: Platform, tenantId: string): Promise
     now: await platform.clocks.of(tenantId),
     realNow: platform.now,
   };
-  return (await settleDue(scope, walletsMax)) === walletsMax;
+  const wallets = await settleDue(scope, walletsMax);
+  const accounts = await releaseDueHolds(scope, walletsMax);
+  return wallets === walletsMax || accounts > 0;
 }

@@ -45,12 +45,12 @@ const renderFlow: Renderer = (failure, path) => {
 };
 
 /** The error body of family C (spec/platform.md R14). */
-export const recordsError = (failure: Problem) => ({
-  code: problemCode(failure.kind),
-  message: failure.message,
-  details: { ...failure.details },
-  timestamp: new Date().toISOString(),
-});
+export const recordsError = (failure: Problem) => {
+  // What a caller acts on has a code of its own, where that of its kind says too little.
+  const { problemCode: own, ...details } = failure.details;
+  const code = typeof own === 'string' ? own : problemCode(failure.kind);
+  return { code, message: failure.message, details, timestamp: new Date().toISOString() };
+};
 const renderRecords: Renderer = (failure) => ({ error: recordsError(failure) });
 
 /** The error body of ingestion (spec/gateway.md R5). */

@@ -2,7 +2,9 @@ import type { Knex } from 'knex';
 import { Decimal, sum, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
-import { WalletLedger } from './wallet-ledger.js';
+import { WalletHold } from '../../models/balances/wallet-hold.js';
+import { partsOf } from './hold.js';
+import { WalletLedger, type GrantPart } from './wallet-ledger.js';
 
 /** A charge that was just made. */
 export interface UnpaidCharge {
@@ -13,6 +15,8 @@ export interface UnpaidCharge {
   readonly serviceId: string;
   readonly usageType: string;
   readonly amount: Decimal;
+  /** Of usage: money may be held for its event. */
+  readonly externalTranId?: string;
 }
 
 /** What grants have paid, by the id of the charge. */
@@ -46,12 +50,52 @@ export async function payCharges(
     mode === 'write' ? 'lock' : 'preview',
   );
   if (!ledger) return paid;
+  const holds = ledger.hasHeld ? await findHolds(trx, scope, owed) : new Map<string, HeldParts>();
   for (const { id: chargeId, ...charge } of owed) {
-    const parts = ledger.draw({ ...charge, chargeId });
-    if (parts.length > 0) paid.set(chargeId, sum(parts.map(({ amount }) => amount)));
+    const held = holds.get(holdKey(charge));
+    const { open, left } = held
+      ? ledger.drawHeld({ ...charge, chargeId }, held.parts, held.id)
+      : { open: charge.amount, left: [] };
+    if (held) held.parts = left;
+    const parts = ledger.draw({ ...charge, chargeId, amount: open });
+    const drawn = sum([charge.amount.minus(open), ...parts.map(({ amount }) => amount)]);
+    if (!drawn.isZero()) paid.set(chargeId, drawn);
   }
-  if (mode === 'write') await ledger.write();
+  if (mode === 'preview') return paid;
+  for (const { id, parts } of holds.values()) ledger.release(parts, id);
+  const ids = [...holds.values()].map(({ id }) => id);
+  await WalletHold.end(trx, scope.tenantId, ids, { status: 'committed', endedAt: ledger.now });
+  await ledger.write();
   return paid;
+}
+
+/** What is left of a hold while its event is paid. */
+interface HeldParts {
+  readonly id: string;
+  parts: readonly GrantPart[];
+}
+
+const holdKey = (of: {
+  readonly accountId: string;
+  readonly currency: string;
+  readonly externalTranId?: string | null;
+}): string => `${of.accountId}/${of.currency}/${of.externalTranId ?? ''}`;
+
+/** The holds that the events of these charges commit. */
+async function findHolds(
+  trx: Knex.Transaction,
+  { tenantId }: Origin,
+  charges: readonly UnpaidCharge[],
+): Promise<ReadonlyMap<string, HeldParts>> {
+  const accountIds = [...new Set(charges.map(({ accountId }) => accountId))];
+  const externalIds = [...new Set(charges.flatMap(({ externalTranId }) => externalTranId ?? []))];
+  const holds = await WalletHold.committing(trx, tenantId, accountIds, externalIds);
+  return new Map(
+    holds.map((hold) => [
+      holdKey({ ...hold, externalTranId: hold.externalId }),
+      { id: hold.id, parts: partsOf(hold) },
+    ]),
+  );
 }
 
 /** The same of the charges of usage, in the transaction that rates it. */

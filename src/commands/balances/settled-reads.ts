@@ -1,6 +1,8 @@
 import type { Scope } from '../../kernel/scope.js';
 import { listEntries, listGrants } from '../../queries/balances/grant.js';
+import { chooseCurrency, readAccountBalance } from '../../queries/balances/account-balance.js';
 import { settleWallets } from './grant.js';
+import { settleAccount } from './hold.js';
 
 /** Reads of wallets, after what is due has been entered: a balance is never behind its clock. */
 
@@ -20,4 +22,11 @@ export async function readEntries(
 ) {
   await settleWallets(scope, [walletId]);
   return listEntries(scope, walletId, page, { kind, grantId });
+}
+
+/** What an account has, now. 400: its wallets have several currencies. 404: there is none. */
+export async function readBalance(scope: Scope, accountId: string, given: string | undefined) {
+  const currency = await chooseCurrency(scope, accountId, given);
+  await settleAccount(scope, { accountId, currency });
+  return readAccountBalance(scope, accountId, currency);
 }

@@ -30,6 +30,8 @@ const byConstraint: Readonly<Record<string, Make>> = {
   tax_rate_code: () =>
     problem.conflict('A tax rate of this code exists already.', { field: 'code' }),
   wallet_title: () => problem.conflict('A wallet with this title exists already.'),
+  wallet_hold_key: () =>
+    problem.conflict('There is a hold with this key already.', { field: 'key' }),
   record_type_name: () =>
     problem.conflict('A record type with this name exists already.', { field: 'name' }),
   contract_number: () => problem.conflict('A contract with this number exists already.'),

@@ -97,7 +97,7 @@ export class WalletBalance extends TenantModel {
     );
   }
 
-  /** The active wallets of accounts that hold money, or will by now. */
+  /** The wallets of accounts that hold money, or will by now; inactive ones where it is promised. */
   static ofAccounts(
     trx: Knex.Transaction,
     tenantId: string,
@@ -107,7 +107,7 @@ export class WalletBalance extends TenantModel {
     return sqlRows<WalletBalanceRow>(
       trx,
       `select ${columns} from wallet_balance
-       where tenant_id = ? and is_active and (balance > 0 or due_at <= ?)
+       where tenant_id = ? and (is_active and (balance > 0 or due_at <= ?) or held > 0)
          and (account_id, currency) in (select * from unnest(?::uuid[], ?::text[]))
        order by wallet_id ${mode === 'lock' ? 'for no key update' : ''}`,
       [
@@ -155,16 +155,41 @@ export class WalletBalance extends TenantModel {
   }
 }
 
+/** Whether something of an account's wallets or holds falls due by now. */
+export async function isDue(
+  db: Knex,
+  tenantId: string,
+  { accountId, currency }: AccountCurrency,
+  now: Date,
+): Promise<boolean> {
+  const [row] = await sqlRows<{ isDue: boolean }>(
+    db,
+    `select exists (
+       select from wallet_balance where tenant_id = :tenantId and account_id = :accountId
+         and currency = :currency and due_at <= :now
+     ) or exists (
+       select from wallet_hold where tenant_id = :tenantId and account_id = :accountId
+         and currency = :currency and release_at <= :now
+     ) as "isDue"`,
+    { tenantId, accountId, currency, now },
+  );
+  return row?.isDue ?? false;
+}
+
 /** The tenants of a server with something that falls due by now; `platform` is for all tenants. */
 export async function listDueTenants(platform: Knex, now: Date, limit: number): Promise<string[]> {
   const rows = await sqlRows<{ id: string }>(
     platform,
     `select distinct tenant_id as id from (
-       select tenant_id from wallet_balance
-       where due_at <= ? and not ${isFencedSql('wallet_balance.tenant_id')}
-       order by due_at limit ?
+       (select tenant_id from wallet_balance
+        where due_at <= :now and not ${isFencedSql('wallet_balance.tenant_id')}
+        order by due_at limit :limit)
+       union all
+       (select tenant_id from wallet_hold
+        where release_at <= :now and not ${isFencedSql('wallet_hold.tenant_id')}
+        order by release_at limit :limit)
      ) as due`,
-    [now, limit],
+    { now, limit },
   );
   return rows.map(({ id }) => id);
 }

@@ -21,6 +21,7 @@ export const auditedEntities = [
   'payment',
   'wallet',
   'walletGrant',
+  'walletHold',
   'invoice',
   'invoiceItem',
   'serviceLayout',

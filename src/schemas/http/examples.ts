@@ -159,6 +159,16 @@ export const examples = {
     priority: 10,
     expiresAt: '2099-01-01',
   },
+  hold: {
+    accountId: ids.account,
+    currency: 'USD',
+    amount: 5,
+    expiresInSeconds: 600,
+    key: 'session-1',
+  },
+  holdCommit: {
+    message: { ...usageEvent.message, externalTransactionId: 'session-1' },
+  },
   walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
   recordType: {
     name: 'subscription',

@@ -30,6 +30,7 @@ const readResources = [
   'payment',
   'wallet',
   'walletGrant',
+  'hold',
   'referenceData',
   'execution',
 ] as const;
@@ -59,6 +60,9 @@ const changes: readonly string[] = [
   'createCreditNote',
   'createWalletGrant',
   'revokeWalletGrant',
+  'createHold',
+  'commitHold',
+  'releaseHold',
 ];
 const changeTools = readResources
   .flatMap((resource) => toolsOf(resource))

@@ -57,7 +57,7 @@ export const UsageEventSummary = Type.Object(UsageEventFields, {
   description: 'A usage event and what became of it.',
 });
 
-const ExplainedTransaction = Type.Object(
+export const ExplainedTransaction = Type.Object(
   {
     ...RatedTransaction.properties,
     explanation: nullable(

@@ -1,0 +1,241 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect } from 'chai';
+import { newId } from '../../../src/kernel/id.js';
+import { createAccount, createService, usage } from '../../support/billing/usage.js';
+import { external } from '../../support/servers/instance.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+
+describe('holds', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
+  let serviceId: string;
+  let count = 0;
+  before(async () => {
+    serviceId = await createService(tenant, 'Calls');
+  });
+
+  /** An account with a wallet in USD that has so much. */
+  const addAccount = async (balance: number, more: object = {}) => {
+    count += 1;
+    const ref = `account-${count}`;
+    const accountId = await createAccount(tenant, ref);
+    const body = { title: `Wallet ${count}`, accountId, currency: 'USD', balance, ...more };
+    const wallet = await tenant.post(`${external}/wallets`, body).expect(201);
+    return { accountId, ref, walletId: wallet.body.id as string };
+  };
+  const hold = (accountId: string, amount: number, more: object = {}) => {
+    count += 1;
+    const body = { accountId, currency: 'USD', amount, expiresInSeconds: 600, key: `key-${count}` };
+    return { ...body, ...more };
+  };
+  const balanceOf = async (accountId: string, query = '') => {
+    const { body } = await tenant.get(`/v1/accounts/${accountId}/balance${query}`).expect(200);
+    const { balance, held, available, spent } = body;
+    return { balance, held, available, spent: spent.amount };
+  };
+  const entriesOf = async (walletId: string): Promise<string[]> => {
+    const { data } = (await tenant.get(`/v1/wallets/${walletId}/entries`).expect(200)).body;
+    return data.map(
+      (one: { kind: string; amount: number; held: number | null; balanceAfter: number }) =>
+        `${one.kind} ${one.held ?? one.amount} = ${one.balanceAfter}`,
+    );
+  };
+  /** A usage event of today: so many calls at 0.01. */
+  const event = (ref: string, calls: number) =>
+    usage(ref, serviceId, {
+      dimensions: { api_calls: String(calls) },
+      eventTimestamp: new Date().toISOString(),
+      morgId: 'org',
+    });
+
+  // spec/beyond.md R268
+  it('promise money, once under their key', async () => {
+    const { accountId, walletId } = await addAccount(20);
+    const body = hold(accountId, 8);
+    const made = await tenant.post('/v1/holds', body).expect(201);
+    expect(made.body).to.include({
+      accountId,
+      currency: 'USD',
+      amount: 8,
+      available: 12,
+      key: body.key,
+      status: 'open',
+    });
+    const again = await tenant.post('/v1/holds', body).expect(201);
+    expect(again.body).to.deep.equal(made.body);
+    await tenant.post('/v1/holds', { ...body, amount: 9 }).expect(409);
+    const other = await addAccount(20);
+    await tenant.post('/v1/holds', { ...body, accountId: other.accountId }).expect(409);
+    expect(await balanceOf(accountId)).to.deep.equal({
+      balance: 20,
+      held: 8,
+      available: 12,
+      spent: 0,
+    });
+    expect(await entriesOf(walletId)).to.deep.equal(['grant 20 = 20', 'hold 8 = 20']);
+    const wallet = await tenant.get(`${external}/wallets/${walletId}`).expect(200);
+    expect(wallet.body).to.include({ balance: 20, availableBalance: 12, reservedBalance: 8 });
+    await tenant.delete(`${external}/wallets/${walletId}`).expect(409);
+    await tenant.delete(`/v1/holds/${made.body.id as string}`).expect(204);
+    await tenant.delete(`/v1/holds/${made.body.id as string}`).expect(204);
+    expect(await balanceOf(accountId)).to.include({ held: 0, available: 20 });
+    expect((await entriesOf(walletId)).at(-1)).to.equal('release 8 = 20');
+    await tenant.delete(`/v1/holds/${newId()}`).expect(404);
+  });
+
+  // spec/beyond.md R269
+  it('of more than is available are refused, and say what is', async () => {
+    const { accountId, walletId } = await addAccount(10);
+    const scoped = {
+      externalId: 'scoped',
+      amount: 50,
+      kind: 'promotional',
+      serviceIds: [serviceId],
+    };
+    await tenant.post(`/v1/wallets/${walletId}/grants`, scoped).expect(201);
+    await tenant.post('/v1/holds', hold(accountId, 4.25)).expect(201);
+    const { body } = await tenant.post('/v1/holds', hold(accountId, 5.76)).expect(409);
+    expect(body.error.code).to.equal('INSUFFICIENT_BALANCE');
+    expect(body.error.details.available).to.equal(5.75);
+    await tenant.post('/v1/holds', hold(accountId, 5.75)).expect(201);
+    expect(await balanceOf(accountId)).to.include({ balance: 60, held: 10, available: 0 });
+    const poor = await createAccount(tenant, 'poor');
+    const nothing = await tenant.post('/v1/holds', hold(poor, 1)).expect(409);
+    expect(nothing.body.error.details.available).to.equal(0);
+    await tenant.post('/v1/holds', hold(newId(), 1)).expect(400);
+    await tenant.post('/v1/holds', hold(accountId, 0)).expect(400);
+    await tenant.post('/v1/holds', hold(accountId, 1, { expiresInSeconds: 0 })).expect(400);
+  });
+
+  it('never promise the same money twice, when 50 ask at once', async () => {
+    const { accountId, walletId } = await addAccount(10);
+    const second = { title: `Second ${count}`, accountId, currency: 'USD', balance: 5 };
+    await tenant.post(`${external}/wallets`, second).expect(201);
+    // 15 / 0.7 = 21.4
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => tenant.post('/v1/holds', hold(accountId, 0.7))),
+    );
+    const made = answers.filter(({ status }) => status === 201);
+    const refused = answers.filter(({ status }) => status === 409);
+    expect([made.length, refused.length]).to.deep.equal([21, 29]);
+    // 21 x 0.7 = 14.7
+    expect(await balanceOf(accountId)).to.include({ balance: 15, held: 14.7, available: 0.3 });
+    await Promise.all(made.map(({ body }) => tenant.delete(`/v1/holds/${body.id as string}`)));
+    expect(await balanceOf(accountId)).to.include({ balance: 15, held: 0, available: 15 });
+    const same = hold(accountId, 1);
+    const ids = await Promise.all(Array.from({ length: 10 }, () => tenant.post('/v1/holds', same)));
+    expect(new Set(ids.map(({ body }) => body.id)).size).to.equal(1);
+    expect(await balanceOf(accountId)).to.include({ held: 1 });
+    expect((await entriesOf(walletId)).every((one) => !one.includes('-'))).to.equal(true);
+  });
+
+  // spec/beyond.md R271
+  it('are drawn first by the charge of their event, and the rest is released', async () => {
+    const { accountId, walletId, ref } = await addAccount(10);
+    const { body } = await tenant.post('/v1/holds', hold(accountId, 6)).expect(201);
+    const message = event(ref, 250);
+    const path = `/v1/holds/${body.id as string}/commit`;
+    const done = await tenant.post(path, { message }).expect(200);
+    expect(done.body).to.include({
+      id: body.id,
+      status: 'committed',
+      drawnFromHold: 2.5,
+      drawnFromBalance: 0,
+      billed: 0,
+      released: 3.5,
+      available: 7.5,
+    });
+    expect(done.body.charge).to.include({ amount: 2.5, accountId });
+    expect(done.body.charge.explanation.credits).to.have.length(1);
+    expect(await entriesOf(walletId)).to.deep.equal([
+      'grant 10 = 10',
+      'hold 6 = 10',
+      'draw -2.5 = 7.5',
+      'release 3.5 = 7.5',
+    ]);
+    expect(await balanceOf(accountId)).to.deep.equal({
+      balance: 7.5,
+      held: 0,
+      available: 7.5,
+      spent: 2.5,
+    });
+    const again = await tenant.post(path, { message }).expect(200);
+    expect(again.body).to.deep.equal(done.body);
+    await tenant.post(path, { message: event(ref, 1) }).expect(409);
+    await tenant.delete(`/v1/holds/${body.id as string}`).expect(409);
+  });
+
+  it('that are too small are drawn with what else is available, and the rest is billed', async () => {
+    const { accountId, walletId, ref } = await addAccount(10);
+    const { body } = await tenant.post('/v1/holds', hold(accountId, 4)).expect(201);
+    const other = await tenant.post('/v1/holds', hold(accountId, 3)).expect(201);
+    // 12.00: 4 of the hold, 3 that are available, 5 billed; 3 stay promised to the other hold.
+    const done = await tenant
+      .post(`/v1/holds/${body.id as string}/commit`, { message: event(ref, 1_200) })
+      .expect(200);
+    expect(done.body).to.include({
+      drawnFromHold: 4,
+      drawnFromBalance: 3,
+      billed: 5,
+      released: 0,
+      available: 0,
+    });
+    expect(await balanceOf(accountId)).to.include({ balance: 3, held: 3, spent: 12 });
+    const grants = (await tenant.get(`/v1/wallets/${walletId}/grants`).expect(200)).body.data;
+    // Revoking leaves held money alone, until it is released.
+    const revoke = `/v1/wallets/${walletId}/grants/${grants[0].id as string}/revoke`;
+    expect((await tenant.post(revoke).expect(200)).body).to.include({ remaining: 3, held: 3 });
+    await tenant.delete(`/v1/holds/${other.body.id as string}`).expect(204);
+    expect((await entriesOf(walletId)).slice(-2)).to.deep.equal(['release 3 = 3', 'revoke -3 = 0']);
+  });
+
+  // spec/beyond.md R272
+  it('stay when their event cannot be rated', async () => {
+    const { accountId, ref } = await addAccount(10);
+    const { body } = await tenant.post('/v1/holds', hold(accountId, 4)).expect(201);
+    const path = `/v1/holds/${body.id as string}/commit`;
+    const unknown = { ...event(ref, 10), serviceId: newId() };
+    const refused = await tenant.post(path, { message: unknown }).expect(400);
+    expect(refused.body.error.details.code).to.equal('SERVICE_NOT_FOUND');
+    const stranger = await addAccount(10);
+    await tenant.post(path, { message: event(stranger.ref, 10) }).expect(400);
+    expect(await balanceOf(accountId)).to.include({ held: 4 });
+    await tenant.post(path, { message: event(ref, 10) }).expect(200);
+    await tenant.post(`/v1/holds/${newId()}/commit`, { message: event(ref, 10) }).expect(404);
+  });
+
+  // spec/beyond.md R273
+  it('release themselves when they expire', async () => {
+    const { accountId, walletId, ref } = await addAccount(10);
+    const { body } = await tenant
+      .post('/v1/holds', hold(accountId, 10, { expiresInSeconds: 1 }))
+      .expect(201);
+    await tenant.post('/v1/holds', hold(accountId, 1)).expect(409);
+    await wait(1_050);
+    await tenant.post('/v1/holds', hold(accountId, 1)).expect(201);
+    expect(await entriesOf(walletId)).to.include('release 10 = 10');
+    const path = `/v1/holds/${body.id as string}/commit`;
+    const late = await tenant.post(path, { message: event(ref, 10) }).expect(409);
+    expect(late.body.error.message).to.include('expired');
+    await tenant.delete(`/v1/holds/${body.id as string}`).expect(204);
+  });
+
+  // spec/beyond.md R274
+  it('are in the balance of the account, by currency', async () => {
+    const { accountId } = await addAccount(10);
+    const euro = { title: `Euro ${count}`, accountId, currency: 'EUR', balance: 7 };
+    await tenant.post(`${external}/wallets`, euro).expect(201);
+    const path = `/v1/accounts/${accountId}/balance`;
+    const { body } = await tenant.get(path).expect(400);
+    expect(body.error.message).to.include('EUR, USD');
+    expect((await tenant.get(`${path}?currency=EUR`).expect(200)).body).to.deep.equal({
+      accountId,
+      currency: 'EUR',
+      balance: 7,
+      held: 0,
+      available: 7,
+      spent: { period: new Date().toISOString().slice(0, 7), amount: 0 },
+    });
+    await tenant.get(`/v1/accounts/${newId()}/balance`).expect(404);
+  });
+});
