@@ -73,8 +73,8 @@ async function requireRateable(
     );
   }
   const known = await findUsageEvent(scope, externalId);
-  if (known?.status === 'rated') {
-    throw problem.conflict(`The usage event '${externalId}' was rated already.`, {
+  if (known?.status === 'rated' || known?.status === 'canceled') {
+    throw problem.conflict(`The usage event '${externalId}' is ${known.status} already.`, {
       field: 'message.externalTransactionId',
     });
   }
@@ -122,7 +122,7 @@ async function presentCommitted(
       Number(a.accountId === hold.accountId && a.currency === hold.currency),
   );
   const [charge] = charges;
-  if (!charge) throw problem.conflict(`The usage event '${externalId}' has no charge.`);
+  if (!charge?.id) throw problem.conflict(`The usage event '${externalId}' has no charge.`);
   const { fromHold, fromBalance } = await sumDraws(scope, charge.id, id);
   return {
     ...hold,
