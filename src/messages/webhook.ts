@@ -16,6 +16,7 @@ export const webhookEvents = [
   'invoice.voided',
   'payment.saved',
   'payment.applied',
+  'alert.triggered',
   'audit.difference',
 ] as const;
 

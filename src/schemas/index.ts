@@ -44,6 +44,7 @@ import * as usageCorrection from './usage/usage-correction.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
+import * as alert from './balances/alert.js';
 import * as hold from './balances/hold.js';
 import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
@@ -72,6 +73,7 @@ export const operations = {
   wallet: wallet.walletOperations,
   walletGrant: walletGrant.walletGrantOperations,
   hold: hold.holdOperations,
+  alert: alert.alertOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
   flow: flowOperations,
@@ -119,6 +121,7 @@ export const modules: readonly object[] = [
   wallet,
   walletGrant,
   hold,
+  alert,
   creditNote,
   invoice,
   invoiceExplanation,

@@ -109,6 +109,7 @@ export async function collectLoot(
   });
   const wallet = await make(`${external}/wallets`, examples.wallet, { accountId: idOf(account) });
   const grant = await make(`/v1/wallets/${idOf(wallet)}/grants`, examples.walletGrant);
+  const alert = await make('/v1/alerts', examples.alert, { accountId: idOf(account) });
   const hold = await make('/v1/holds', examples.hold, { accountId: idOf(account) });
   const taxRate = await make('/v1/tax-rates', examples.taxRate);
   const recordType = await make('/v1/mobjects', examples.recordType, { name: 'subscription' });
@@ -164,6 +165,7 @@ export async function collectLoot(
       walletId: idOf(wallet),
       'wallet.grantId': idOf(grant),
       holdId: idOf(hold),
+      alertId: idOf(alert),
       taxRateId: idOf(taxRate),
       invoiceId: hugeInvoiceId,
       executionId: String(run['flowExecutionId']),

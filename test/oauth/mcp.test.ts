@@ -180,6 +180,7 @@ describe('the MCP server', () => {
         'createHold',
         'commitHold',
         'releaseHold',
+        'createAlert',
       ]);
       expect(await list('?tools=all')).to.deep.equal([...read, ...run, ...change]);
       const query = '?tools=read';

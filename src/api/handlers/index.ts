@@ -38,6 +38,7 @@ import { usageCorrectionHandlers } from './usage/usage-correction.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
 import { walletGrantHandlers } from './balances/grant.js';
+import { alertHandlers } from './balances/alert.js';
 import { holdHandlers } from './balances/hold.js';
 import { walletHandlers } from './payments/wallet.js';
 import { webhookHandlers } from './webhooks/webhook.js';
@@ -64,6 +65,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   wallet: walletHandlers,
   walletGrant: walletGrantHandlers,
   hold: holdHandlers,
+  alert: alertHandlers,
   invoice: invoiceHandlers,
   nextInvoice: nextInvoiceHandlers,
   flow: flowHandlers,

@@ -98,15 +98,6 @@ async function findHolds(
   );
 }
 
-/** The same of the charges of usage, in the transaction that rates it. */
-export async function payUsage(
-  trx: Knex.Transaction,
-  scope: Origin,
-  charges: readonly UnpaidCharge[],
-): Promise<void> {
-  await payCharges(trx, scope, charges);
-}
-
 /**
  * Gives back what these charges have drawn, because they are owed no more; the entries are `return`.
  * What has expired or was revoked meanwhile stays so.

@@ -12,6 +12,7 @@ import {
   type WalletEntryRow,
 } from '../../models/balances/wallet-entry.js';
 import { WalletGrant, type WalletGrantRow } from '../../models/balances/wallet-grant.js';
+import { countBalances } from './figures.js';
 import {
   hasEnded,
   ledgerGrant,
@@ -20,6 +21,7 @@ import {
   type LedgerGrant,
   type LedgerWallet,
 } from './ledger-state.js';
+import { topUpWallets } from './top-up.js';
 import { byUse, freeOf, payWith, type CreditPart } from '../../rating/index.js';
 
 /** A charge that grants may pay. */
@@ -212,7 +214,7 @@ export class WalletLedger {
     wallet.dueAt = nextDue(wallet);
   }
 
-  /** Writes what has changed. */
+  /** Writes what has changed, with what falling balances lead to. */
   async write(): Promise<void> {
     if (this.#moved.size === 0) return;
     const [trx, tenantId] = [this.#trx, this.#tenantId];
@@ -241,6 +243,17 @@ export class WalletLedger {
       })),
     );
     await WalletEntry.insertMany(trx, tenantId, this.#entries);
+    const wallets = [...this.#moved]
+      .filter(({ before, balance }) => !before.eq(balance))
+      .map(({ id, accountId, before, balance }) => ({
+        walletId: id,
+        accountId,
+        before,
+        after: balance,
+      }));
+    const origin = { tenantId, now: () => this.now };
+    await countBalances(trx, origin, wallets);
+    await topUpWallets(trx, origin, wallets);
   }
 
   #wallet(id: string): LedgerWallet {

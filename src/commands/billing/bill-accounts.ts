@@ -25,6 +25,7 @@ import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-
 import { prorationFrom } from '../../rating/index.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
 import { previewUsage } from '../../queries/billing/unbilled-usage.js';
+import { countCharges, type CountedCharge } from '../balances/figures.js';
 import { payCharges, type PaidCharges, type UnpaidCharge } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
@@ -115,6 +116,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (isDryRun) return { invoices, problems };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
+    await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems };
@@ -129,6 +131,18 @@ const payableOf = (charge: RecurringCharged, seed: string): UnpaidCharge => ({
   serviceId: charge.service.id,
   usageType: charge.part.usageType,
   amount: charge.part.amount,
+});
+
+/** The same as the figures of alerts count it. */
+const countedOf = ({ line, service, part }: RecurringCharged): CountedCharge => ({
+  date: part.days.first,
+  accountId: part.billedAccountId,
+  contractId: line.contractId,
+  serviceId: service.id,
+  currency: part.currency,
+  usageType: part.usageType,
+  amount: part.amount,
+  volumes: [],
 });
 
 function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {

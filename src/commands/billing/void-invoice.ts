@@ -9,6 +9,7 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
+import { countCharges } from '../balances/figures.js';
 import { returnCredits } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
@@ -59,7 +60,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .forTenant(tenantId)
       .where({ invoiceId: id })
       .patch({ voidedAt })
-      .returning('id');
+      .returning('*');
     await releaseUsage(trx, tenantId, id);
     if (invoice.creditedInvoiceId !== null) {
       await CreditNote.giveBack(trx, tenantId, id);
@@ -73,6 +74,13 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       scope,
       charges.map((charge) => charge.id),
     );
+    const counted = charges.map((charge) => ({
+      ...charge,
+      date: charge.billStartDate,
+      amount: new Decimal(charge.amount).negated(),
+      volumes: [],
+    }));
+    await countCharges(trx, scope, counted);
   });
   return getInvoice(scope, id);
 }

@@ -8,6 +8,7 @@ import { Payment } from '../../models/payments/payment.js';
 import { missingPayment, presentPayment, type PaymentDto } from '../../queries/payments/payment.js';
 import { columnsOf } from '../../schemas/fields/columns.js';
 import * as schema from '../../schemas/payments/payment.js';
+import { grantTopUp } from '../balances/top-up-grant.js';
 import { holdAccount } from '../accounts/hold-account.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 import type { Drafted } from '../flows/save-by-flow.js';
@@ -117,8 +118,19 @@ export async function updatePayment(
         updatedAt: scope.now(),
       })
       .returning('*');
-    return presentPayment(changed as unknown as Payment);
+    return presentPayment(await withTopUp(trx, scope, changed as unknown as Payment));
   });
+}
+
+/** A payment that tops up a wallet is used up once it is a grant; it keeps its amount then. */
+async function withTopUp(trx: Knex.Transaction, scope: Scope, payment: Payment): Promise<Payment> {
+  if ((await grantTopUp(trx, scope, payment)) !== true) return payment;
+  const used = await payment
+    .$query(trx)
+    .forTenant(scope.tenantId)
+    .patch({ balance: '0', balanceStatus: 'Applied' })
+    .returning('*');
+  return used as unknown as Payment;
 }
 
 /**

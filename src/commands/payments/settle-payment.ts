@@ -29,7 +29,7 @@ const isSettling = ({ paymentStatus, approvalStatus }: Payment): boolean =>
  * (docs/decisions/0240).
  */
 export const hasMoney = (payment: Payment): boolean =>
-  isSettling(payment) && payment.paymentMethod !== 'Wallet';
+  isSettling(payment) && payment.paymentMethod !== 'Wallet' && payment.topUpWalletId === null;
 
 /** What came in pays invoices, what went out pays credit notes. */
 export const invoiceTypeOf = ({ paymentType }: Payment): string =>
@@ -124,6 +124,9 @@ export async function applyPayment(
     const payment = await lockPayment(trx, tenantId, id);
     if (!isSettling(payment)) {
       throw problem.conflict('Only payments that are completed and approved can be applied.');
+    }
+    if (payment.topUpWalletId !== null) {
+      throw problem.conflict('The payment tops up a wallet: its money is a grant.');
     }
     if (!hasMoney(payment)) throw problem.conflict(noWalletPayments);
     if (invoices === undefined) await settlePayment(within(scope, trx), id);

@@ -188,7 +188,7 @@ async function rateInTransaction(
     startedAt: begunAt,
     completedAt: scope.realNow(),
   });
-  await batch.pay(trx, scope);
+  await batch.settle(trx, scope);
   return { counts: addCounts(counts, added), ends: batch.ends(), next: end };
 }
 

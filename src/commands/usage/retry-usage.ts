@@ -94,7 +94,7 @@ async function retryInTransaction(
     startedAt: begunAt,
     completedAt: scope.realNow(),
   });
-  await batch.pay(trx, scope);
+  await batch.settle(trx, scope);
   return {
     counts: {
       retried: counts['retried'] ?? 0,

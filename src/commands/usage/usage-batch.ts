@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Scope } from '../../kernel/scope.js';
 import { canonicalJson } from '../../kernel/text/json.js';
 import {
   RatedTransaction,
@@ -21,7 +22,8 @@ import { chargeRow } from './charge-row.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
-import { payUsage } from '../balances/pay-charges.js';
+import { countCharges, countedCharge, type CountedCharge } from '../balances/figures.js';
+import { payCharges } from '../balances/pay-charges.js';
 
 /** Which workflow run writes, and when. */
 export interface RatingRun {
@@ -73,6 +75,7 @@ export class UsageBatch {
   #rows = 0;
   readonly #plans = new Set<RatingPlan>();
   readonly #totals = new UsageTotals();
+  readonly #counted: CountedCharge[] = [];
 
   constructor(run: RatingRun) {
     this.#run = run;
@@ -208,7 +211,9 @@ export class UsageBatch {
     this.#totals.add({ prepared, rated });
     rated.transactions.forEach((charge, index) => {
       const place = { eventId: row.id, number: index + 1, correctionId: null };
-      this.#transactions.push(chargeRow(place, prepared, charge));
+      const stored = chargeRow(place, prepared, charge);
+      this.#transactions.push(stored);
+      this.#counted.push(countedCharge(stored, charge.dimensions));
       this.#rows += charge.dimensions.length;
     });
     const known = this.#charges.get(row.partition) ?? 0;
@@ -263,11 +268,12 @@ export class UsageBatch {
   }
 
   /**
-   * Lets grants pay what they can of the charges (spec/beyond.md R265). The last step of a transaction:
-   * it locks wallets until the commit.
+   * Lets grants pay what they can of the charges (spec/beyond.md R265), and says what alerts they trigger
+   * (R276). The last step of a transaction: it locks wallets and figures until the commit.
    */
-  pay(trx: Knex.Transaction, scope: WebhookOrigin): Promise<void> {
-    return payUsage(trx, scope, this.#transactions);
+  async settle(trx: Knex.Transaction, scope: Scope): Promise<void> {
+    await payCharges(trx, scope, this.#transactions);
+    await countCharges(trx, scope, this.#counted);
   }
 
   /** Writes events, charges and counters, and records webhook events. */

@@ -67,6 +67,8 @@ export class WalletBalance extends TenantModel {
   declare isActive: boolean;
   declare balance: string;
   declare held: string;
+  /** Whether it was topped up, and its balance has not risen to the threshold since. */
+  declare isToppedUp: boolean;
 
   /** Makes the row of a wallet that gets its first grant. */
   static async open(

@@ -134,6 +134,38 @@ export class RecurringCharge extends TenantModel {
     return table.insert(trx, tenantId, rows);
   }
 
+  /**
+   * The sum of what accounts owe for days that begin in a period, as decimal text; null: of any account,
+   * contract or service.
+   */
+  static async sumOfPeriod(
+    db: Knex,
+    tenantId: string,
+    of: {
+      readonly accountId: string | null;
+      readonly contractId: string | null;
+      readonly serviceId: string | null;
+      readonly currency: string;
+      readonly start: string;
+      readonly end: string;
+    },
+  ): Promise<string> {
+    const chosen = [
+      ...(of.accountId === null ? [] : ['and account_id = :accountId']),
+      ...(of.contractId === null ? [] : ['and contract_id = :contractId']),
+      ...(of.serviceId === null ? [] : ['and service_id = :serviceId']),
+    ];
+    const [row] = await sqlRows<{ amount: string }>(
+      db,
+      `select coalesce(sum(amount), 0) as amount from recurring_charge
+       where tenant_id = :tenantId and voided_at is null and usage_type = 'Charge'
+         and currency = :currency and bill_start_date >= :start::date
+         and bill_start_date < :end::date ${chosen.join(' ')}`,
+      { ...of, tenantId },
+    );
+    return row?.amount ?? '0';
+  }
+
   /** The charges of these lineages: one-time charges, and periods that end on or after a day. */
   static async chargedPeriods(
     db: Knex,

@@ -12,4 +12,6 @@ export class Payment extends ApprovableRecord {
    * (docs/decisions/0240). Decimal text.
    */
   declare freed: string;
+  /** The wallet that it tops up. */
+  declare topUpWalletId: string | null;
 }

@@ -5,6 +5,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { periodOf, type Period } from '../../kernel/time/period.js';
 import { Account } from '../../models/accounts/account.js';
+import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 import type * as schema from '../../schemas/balances/hold.js';
 import { listUsageTotals } from '../usage/totals/usage-total.js';
@@ -96,15 +97,13 @@ async function sumSpent(
     offset: 0,
   });
   const usage = items.find((total) => total.currency === currency)?.amount ?? ZERO;
-  const [row] = await sqlRows<{ amount: string }>(
-    scope.db.read,
-    `select coalesce(sum(charge.amount), 0) as amount
-     from invoice join recurring_charge as charge
-       on charge.tenant_id = invoice.tenant_id and charge.invoice_id = invoice.id
-     where invoice.tenant_id = ? and invoice.account_id = ? and invoice.period_end >= ?::date
-       and charge.voided_at is null and charge.usage_type = 'Charge' and charge.currency = ?
-       and charge.bill_start_date >= ?::date and charge.bill_start_date < ?::date`,
-    [scope.tenantId, accountId, start, currency, start, end],
-  );
-  return usage.plus(row?.amount ?? 0);
+  const recurring = await RecurringCharge.sumOfPeriod(scope.db.read, scope.tenantId, {
+    accountId,
+    contractId: null,
+    serviceId: null,
+    currency,
+    start,
+    end,
+  });
+  return usage.plus(recurring);
 }

@@ -22,6 +22,7 @@ export const auditedEntities = [
   'wallet',
   'walletGrant',
   'walletHold',
+  'alert',
   'invoice',
   'invoiceItem',
   'serviceLayout',

@@ -169,6 +169,14 @@ export const examples = {
   holdCommit: {
     message: { ...usageEvent.message, externalTransactionId: 'session-1' },
   },
+  alert: {
+    name: 'Half of the credit is used',
+    accountId: ids.account,
+    measure: 'spend',
+    period: 'Monthly',
+    thresholds: [250, 500],
+  },
+  alertUpdate: { thresholds: [300, 500] },
   walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
   recordType: {
     name: 'subscription',

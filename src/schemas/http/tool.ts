@@ -31,6 +31,7 @@ const readResources = [
   'wallet',
   'walletGrant',
   'hold',
+  'alert',
   'referenceData',
   'execution',
 ] as const;
@@ -63,6 +64,7 @@ const changes: readonly string[] = [
   'createHold',
   'commitHold',
   'releaseHold',
+  'createAlert',
 ];
 const changeTools = readResources
   .flatMap((resource) => toolsOf(resource))

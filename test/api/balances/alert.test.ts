@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { newId } from '../../../src/kernel/id.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../../support/billing/usage.js';
+import { external } from '../../support/servers/instance.js';
+import { openReceiver } from '../../support/servers/receiver.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+
+describe('alerts', () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
+  let serviceId: string;
+  let accountId: string;
+  let sent = 0;
+  let events: () => Record<string, unknown>[];
+  beforeEach(async () => {
+    sent = 0;
+    serviceId = await createService(tenant, 'Calls');
+    accountId = await createAccount(tenant, 'acme');
+    const receiver = await openReceiver();
+    await tenant
+      .post('/v1/webhooks', {
+        url: receiver.url,
+        events: ['alert.triggered'],
+        secret: 's'.repeat(24),
+      })
+      .expect(201);
+    events = () => receiver.received.map(({ payload }) => payload.data as Record<string, unknown>);
+  });
+
+  const add = async (changes: object) => {
+    const body = { name: `Alert ${newId()}`, measure: 'spend', period: 'Monthly', ...changes };
+    return (await tenant.post('/v1/alerts', body).expect(201)).body;
+  };
+  const today = new Date().toISOString();
+  const use = async (calls: number, more: object = {}) => {
+    await send(
+      tenant,
+      usage('acme', serviceId, {
+        dimensions: { api_calls: String(calls) },
+        eventTimestamp: today,
+        ...more,
+      }),
+    );
+    sent += 1;
+    await waitUntilRated(tenant, sent);
+  };
+  const waitFor = async (count: number): Promise<Record<string, unknown>[]> => {
+    const until = Date.now() + 10_000;
+    while (events().length < count && Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(events()).to.have.length(count);
+    return events();
+  };
+
+  // spec/beyond.md R275
+  it('are made, listed, read, changed and deleted', async () => {
+    const body = {
+      name: 'Costs',
+      accountId,
+      measure: 'spend',
+      period: 'monthly',
+      thresholds: [5, 1],
+    };
+    const made = await tenant.post('/v1/alerts', body).expect(201);
+    expect(made.body).to.deep.include({
+      name: 'Costs',
+      accountId,
+      contractId: null,
+      walletId: null,
+      serviceId: null,
+      attribute: null,
+      measure: 'spend',
+      period: 'Monthly',
+      thresholds: [1, 5],
+    });
+    const path = `/v1/alerts/${made.body.id as string}`;
+    expect((await tenant.get(path).expect(200)).body).to.deep.equal(made.body);
+    expect((await tenant.get('/v1/alerts').expect(200)).body.data).to.deep.equal([made.body]);
+    await tenant.post('/v1/alerts', body).expect(409);
+    const changed = await tenant.put(path, { thresholds: [7], period: 'Lifetime' }).expect(200);
+    expect(changed.body).to.deep.include({ name: 'Costs', thresholds: [7], period: 'Lifetime' });
+    await tenant.delete(path).expect(204);
+    await tenant.get(path).expect(404);
+    await tenant.put(path, { thresholds: [7] }).expect(404);
+    await tenant.delete(path).expect(404);
+    await tenant.post('/v1/alerts', body).expect(201);
+  });
+
+  for (const [what, changes, message] of [
+    ['no threshold', { thresholds: [] }, /thresholds/],
+    ['an unknown period', { period: 'Hourly' }, /Hourly.*Lifetime/],
+    ['an unknown measure', { measure: 'taste' }, /measure/],
+    ['a balance without a wallet', { measure: 'balance' }, /walletId/],
+    ['a volume without an attribute', { measure: 'quantity' }, /serviceId/],
+    ['an account that is none', { accountId: newId() }, /accountId/],
+    ['spending of a wallet', { walletId: newId() }, /walletId/],
+  ] as const) {
+    it(`refuse ${what}`, async () => {
+      const body = {
+        name: 'Wrong',
+        measure: 'spend',
+        period: 'Monthly',
+        thresholds: [1],
+        ...changes,
+      };
+      const refused = await tenant.post('/v1/alerts', body).expect(400);
+      expect(refused.body.error.message).to.match(message);
+    });
+  }
+
+  // spec/beyond.md R276
+  it('trigger once for each threshold, at or above it, whatever comes at once', async () => {
+    const { id } = await add({ name: 'Spend', accountId, thresholds: [1, 2, 100] });
+    await use(99);
+    expect(events()).to.have.length(0);
+    await use(1);
+    expect(await waitFor(1)).to.deep.equal([
+      {
+        alertId: id,
+        name: 'Spend',
+        measure: 'spend',
+        threshold: 1,
+        value: 1,
+        period: 'Monthly',
+        accountId,
+      },
+    ]);
+    await Promise.all(Array.from({ length: 3 }, () => use(40).catch(() => undefined)));
+    await waitFor(2);
+    expect(events().map(({ threshold }) => threshold)).to.deep.equal([1, 2]);
+  });
+
+  it('count each account by itself without a scope, and volumes by attribute', async () => {
+    await createAccount(tenant, 'other');
+    await add({ name: 'Each', thresholds: [3] });
+    await add({
+      name: 'Calls',
+      measure: 'quantity',
+      serviceId,
+      attribute: 'api_calls',
+      thresholds: [250],
+    });
+    await use(200);
+    await use(200, { billingAccountRef: 'other' });
+    expect(events()).to.have.length(0);
+    await use(100);
+    const data = await waitFor(2);
+    const names = data.map(({ name, value, accountId: of }) => [name, value, of]);
+    expect(names.sort()).to.deep.equal([
+      ['Calls', 300, accountId],
+      ['Each', 3, accountId],
+    ]);
+  });
+
+  // spec/beyond.md R278
+  it('are silent for what was past when they were made', async () => {
+    await use(300);
+    await add({ name: 'Late', accountId, thresholds: [2, 4] });
+    await use(50);
+    await use(50);
+    const data = await waitFor(1);
+    expect(data[0]).to.include({ threshold: 4, value: 4 });
+  });
+
+  // spec/beyond.md R277
+  it('trigger when a balance falls below, and again when it has risen', async () => {
+    const wallet = { title: 'Wallet', accountId, currency: 'USD', balance: 10 };
+    const walletId = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body
+      .id as string;
+    const { id } = await add({ name: 'Low', measure: 'balance', walletId, thresholds: [5] });
+    await use(500);
+    expect(events()).to.have.length(0);
+    await use(1);
+    expect(await waitFor(1)).to.deep.equal([
+      {
+        alertId: id,
+        name: 'Low',
+        measure: 'balance',
+        threshold: 5,
+        value: 4.99,
+        period: 'Monthly',
+        accountId,
+        walletId,
+      },
+    ]);
+    await use(1);
+    const grant = { externalId: 'more', amount: 1, kind: 'purchased' };
+    await tenant.post(`/v1/wallets/${walletId}/grants`, grant).expect(201);
+    await use(100);
+    const data = await waitFor(2);
+    expect(data[1]).to.include({ threshold: 5, value: 4.98 });
+  });
+
+  // spec/beyond.md R279
+  it('top up a wallet by a pending payment, which becomes a grant when it is completed', async () => {
+    const wallet = {
+      title: 'Wallet',
+      accountId,
+      currency: 'USD',
+      balance: 10,
+      enableDisableTopUp: true,
+      thresholdTopUpAmount: 5,
+      autoTopUpAmount: 20,
+    };
+    const { id: walletId } = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body;
+    const payments = async () =>
+      (await tenant.get(`${external}/payments`).expect(200)).body.data.content;
+    await use(500);
+    expect(await payments()).to.have.length(0);
+    await use(100);
+    await use(100);
+    const [row, ...others] = await payments();
+    expect(others).to.have.length(0);
+    const path = `${external}/payments/${row.Id as string}`;
+    const pending = (await tenant.get(path).expect(200)).body;
+    expect(pending).to.include({
+      amount: 20,
+      paymentStatus: 'Pending',
+      accountId,
+      currency: 'USD',
+    });
+    const completed = await tenant.put(path, { paymentStatus: 'Completed' }).expect(200);
+    expect(completed.body).to.include({ balance: 0, balanceStatus: 'Applied' });
+    const { data } = (await tenant.get(`/v1/wallets/${walletId as string}/grants`)).body;
+    expect(data).to.have.length(2);
+    expect(data[1]).to.include({ kind: 'purchased', amount: 20, remaining: 20 });
+    await tenant.put(path, { comments: 'Again' }).expect(200);
+    // 3 + 20 - 19 = 4: below again.
+    await use(1_900);
+    expect(await payments()).to.have.length(2);
+  });
+});
