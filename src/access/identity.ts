@@ -25,6 +25,8 @@ export interface Identity {
   readonly subject: string;
   /** Undefined: nobody, of an operation that is open to all. */
   readonly credential?: Credential;
+  /** Of an embed: the account that it may read, and nothing else (docs/decisions/0384). */
+  readonly accountId?: string;
   /** Of an OAuth client that speaks for a user: what it was allowed. */
   readonly grant?: GrantClaims;
 }

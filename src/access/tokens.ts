@@ -47,6 +47,10 @@ export interface TokenRequest {
   readonly roles: readonly string[];
   readonly subject: string;
   readonly expiresInSeconds: number;
+  /** Its id, by which it is revoked; one of its own where it is left out. */
+  readonly id?: string;
+  /** Of an embed: the account that alone may be read with it. */
+  readonly accountId?: string;
   /**
    * For an access token of an OAuth client (RFC 9068): its grant, what it is meant for, and by which
    * address the client knows this instance.
@@ -183,7 +187,7 @@ export async function openTokenKeys(
 }
 
 function sign(
-  { tenantId, orgId, roles, subject, expiresInSeconds, oauth }: TokenRequest,
+  { tenantId, orgId, roles, subject, expiresInSeconds, id, accountId, oauth }: TokenRequest,
   { kid, privateKey }: LoadedKeys,
   now: Date,
 ): Promise<string> {
@@ -191,6 +195,7 @@ function sign(
     tenantId,
     roles,
     ...(orgId === null ? {} : { morgId: orgId }),
+    ...(accountId === undefined ? {} : { accountId }),
     ...(oauth && {
       client_id: oauth.grant.clientId,
       scope: oauth.grant.scopes.join(' '),
@@ -203,7 +208,7 @@ function sign(
     .setAudience(oauth?.resource ?? ownName)
     .setSubject(subject)
     .setIssuedAt(now)
-    .setJti(randomUUID())
+    .setJti(id ?? randomUUID())
     .setExpirationTime(new Date(now.getTime() + expiresInSeconds * 1000))
     .sign(privateKey);
 }
@@ -234,7 +239,7 @@ function checkKind({ payload, protectedHeader: { typ } }: JWTVerifyResult): void
 
 /** The maximum life applies to tokens of earlier releases, too. */
 function identityOf({ payload, protectedHeader }: JWTVerifyResult, lifeMaxSeconds: number) {
-  const { tenantId, morgId, roles, sub, jti = '', exp = 0, iat = 0 } = payload;
+  const { tenantId, morgId, accountId, roles, sub, jti = '', exp = 0, iat = 0 } = payload;
   if (typeof tenantId !== 'string' || tenantId === '') {
     throw problem.unauthorized("The token lacks the claim 'tenantId'.");
   }
@@ -244,6 +249,10 @@ function identityOf({ payload, protectedHeader }: JWTVerifyResult, lifeMaxSecond
     orgId: typeof morgId === 'string' && morgId !== '' ? morgId : null,
     roles: Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [],
     subject: sub ?? '',
+    // A claim that is no text is of nobody's account, and still limits the token.
+    ...(accountId === undefined
+      ? {}
+      : { accountId: typeof accountId === 'string' ? accountId : '' }),
     credential: {
       kind: 'token' as const,
       id: jti,

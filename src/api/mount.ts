@@ -24,6 +24,7 @@ import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/body.js';
 import { enterWithBody, largeBodyMin } from './server/body-budget.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
+import { limitToAccount } from './guards/limit-to-account.js';
 import { noteRefusedBearer } from './guards/failed-sign-ins.js';
 import { JsonText } from './server/json.js';
 import { resolveInput } from '../queries/keys/natural-keys.js';
@@ -288,7 +289,10 @@ async function perform(
   const work = (inner: Scope): unknown => {
     const handle = () => handler(input, inner, platform, new RequestCaller(ctx, platform));
     const resolving = resolveInput(inner, operation, input);
-    return resolving ? resolving.then(handle) : handle();
+    const { accountId } = identity;
+    if (accountId === undefined) return resolving ? resolving.then(handle) : handle();
+    const limit = () => limitToAccount(inner, operation, input, accountId);
+    return (resolving ?? Promise.resolve()).then(limit).then(handle);
   };
   if (idempotencyKey !== null && idempotencyOf(operation) === 'transaction') {
     const request = { key: idempotencyKey, operation: operation.id, input };

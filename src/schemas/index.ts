@@ -7,6 +7,7 @@ import * as contractAttachment from './contracts/contract-attachment.js';
 import * as contractService from './contracts/contract-service.js';
 import * as contractServiceAttribute from './contracts/contract-service-attribute.js';
 import * as credential from './access/credential.js';
+import * as embed from './access/embed.js';
 import * as envelope from './http/envelope.js';
 import * as execution from './flows/execution.js';
 import * as exceptionCard from './catalog/exception-card.js';
@@ -83,6 +84,7 @@ export const operations = {
   oauth: oauth.oauthOperations,
   oauthGrant: credential.grantOperations,
   tokenRevocation: credential.tokenRevocationOperations,
+  embed: embed.embedOperations,
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   usageCorrection: usageCorrection.usageCorrectionOperations,
@@ -129,6 +131,7 @@ export const modules: readonly object[] = [
   nextInvoice,
   oauth,
   credential,
+  embed,
   ingestion,
   usageEvent,
   usageCorrection,

@@ -7,7 +7,14 @@ import { checkRoles, isReadOnly, type Operation } from '../../schemas/http/opera
  * 403: an operation needs a role, or a scope that the user did not give the OAuth client
  * (docs/decisions/0097).
  */
-export function checkAccess(operation: Operation, { roles, grant }: Identity): void {
+export function checkAccess(operation: Operation, { roles, grant, accountId }: Identity): void {
+  if (accountId !== undefined) {
+    // Whatever is not declared for embeds is refused, with whatever roles.
+    if (operation.embed) return;
+    throw problem.forbidden(
+      'This token reads the usage, invoices and receipts of one account, and nothing else.',
+    );
+  }
   checkRoles(operation, roles);
   const needed = isReadOnly(operation) ? 'mcp:read' : 'mcp:write';
   if (grant && !allowsScope(grant.scopes, needed)) {

@@ -10,6 +10,7 @@ import { contractAttachmentHandlers } from './contracts/contract-attachment.js';
 import { contractServiceHandlers } from './contracts/contract-service.js';
 import { contractServiceAttributeHandlers } from './contracts/contract-service-attribute.js';
 import { grantHandlers, tokenRevocationHandlers } from './access/credential.js';
+import { embedHandlers } from './access/embed.js';
 import { exceptionCardHandlers } from './catalog/exception-card.js';
 import { executionHandlers } from './flows/execution.js';
 import { exportHandlers } from './exports/export.js';
@@ -75,6 +76,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   oauth: oauthHandlers,
   oauthGrant: grantHandlers,
   tokenRevocation: tokenRevocationHandlers,
+  embed: embedHandlers,
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   usageCorrection: usageCorrectionHandlers,

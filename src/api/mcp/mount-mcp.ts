@@ -156,6 +156,9 @@ export function mountMcp(router: Router, platform: Platform): void {
     state.challenge = isTokenGiven ? `error="invalid_token", ${metadata}` : metadata;
     const identity = await identify(ctx, platform);
     state.challenge = metadata;
+    if (identity.accountId !== undefined) {
+      throw problem.forbidden('The token of an embed is for requests of a browser, not for MCP.');
+    }
     if (ctx.method !== 'POST') {
       // Without sessions there is nothing to listen to and nothing to end.
       ctx.set('Allow', 'POST');

@@ -124,7 +124,7 @@ function sendBack(
 async function signIn(platform: Platform, credential: string): Promise<Identity | string> {
   try {
     const identity = await platform.authenticate(credential.trim());
-    return identity.grant
+    return identity.grant || identity.accountId !== undefined
       ? 'This token belongs to an application. Use an access key or token of your own.'
       : identity;
   } catch (error) {

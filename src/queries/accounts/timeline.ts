@@ -56,7 +56,12 @@ const placesSql = `
   ) as happened
   order by at desc, audit_id desc, execution_id desc limit :limit offset :offset`;
 
-const countSql = `select (select count(*) ${changesSql}) + (select count(*) ${executionsSql}) as count`;
+/** Entries behind a page that are counted: of a long history, no more is read. */
+const countedMax = 10_000;
+
+const countSql = `
+  select (select count(*) from (select ${changesSql} limit :most) as counted)
+    + (select count(*) from (select ${executionsSql} limit :most) as counted) as count`;
 
 interface Place {
   readonly at: Date;
@@ -216,6 +221,7 @@ export async function listAccountTimeline(
   const items = await readEntries(db.read, tenantId, places);
   const known = totalByPage(page, places.length);
   if (known !== undefined) return { items, total: known };
-  const [counted] = await sqlRows<{ count: string }>(db.read, countSql, bindings);
-  return { items, total: Number(counted?.count) };
+  const most = limit + offset + countedMax;
+  const [counted] = await sqlRows<{ count: string }>(db.read, countSql, { ...bindings, most });
+  return { items, total: Math.min(Number(counted?.count), most) };
 }

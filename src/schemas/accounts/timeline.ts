@@ -60,7 +60,8 @@ export const timelineOperations = {
     description:
       'Flows about it, invoices, payments, and changes of the account, its addresses, contracts and wallets.',
     details:
-      'It is read from the audit and the executions: what retention has removed there is not in it.',
+      'It is read from the audit and the executions: what retention has removed there is not in it. ' +
+      'total counts at most 10,000 entries behind the page.',
     query: Type.Object({
       ...offsetQuery,
       kind: Type.Optional(Kind),

@@ -88,6 +88,7 @@ const tag = 'Invoices';
 export const invoiceOperations = {
   list: operation({
     id: 'listInvoices',
+    embed: { filter: 'accountId' },
     method: 'GET',
     path: external('/invoices'),
     tag,
@@ -105,6 +106,7 @@ export const invoiceOperations = {
   }),
   get: operation({
     id: 'getInvoice',
+    embed: { record: 'invoice', param: 'invoiceId' },
     method: 'GET',
     path: external('/invoices/{invoiceId}'),
     tag,
@@ -117,6 +119,7 @@ export const invoiceOperations = {
   }),
   getPdf: operation({
     id: 'getInvoicePdf',
+    embed: { record: 'invoice', param: 'invoiceId' },
     weight: 'heavy',
     method: 'GET',
     path: external('/invoices/{invoiceId}/pdf'),

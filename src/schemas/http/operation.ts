@@ -157,6 +157,17 @@ export const reply = {
   empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
 };
 
+/** A record that an embed's token may read where it is of its account. */
+export type EmbeddedRecord = 'invoice' | 'payment' | 'ratedTransaction' | 'usageEvent';
+
+/**
+ * How an operation is limited to the account of an embed's token (docs/decisions/0384): by a filter, or
+ * by whose record it reads.
+ */
+export type EmbedLimit =
+  | { readonly filter: 'account' | 'accountId' }
+  | { readonly record: EmbeddedRecord; readonly param: string };
+
 /** One HTTP operation: validation, types, routes, OpenAPI and tests derive from it. */
 export interface Operation {
   /** OpenAPI operationId, unique. */
@@ -176,6 +187,8 @@ export interface Operation {
   readonly family?: ErrorFamily;
   /** Default: `reader` for read-only operations, else `admin`. */
   readonly access?: Access;
+  /** Set for what the token of an embed may read; it may nothing else. */
+  readonly embed?: EmbedLimit;
   /** Of a body: properties that only ADMIN may give, with dots into objects and lists. */
   readonly adminFields?: readonly string[];
   /** Path parameters ending in Id that are no UUIDs: keys of the caller. */

@@ -58,6 +58,7 @@ const place = { tag: 'Payments', family: 'records', isAddition: true } as const;
 export const paymentApplicationOperations = {
   list: operation({
     id: 'getPaymentApplications',
+    embed: { record: 'payment', param: 'paymentId' },
     method: 'GET',
     path: '/v1/payments/{paymentId}/applications',
     ...place,

@@ -92,6 +92,7 @@ const paymentPath = external('/payments/{paymentId}');
 export const paymentOperations = {
   list: operation({
     id: 'listPayments',
+    embed: { filter: 'accountId' },
     method: 'GET',
     path: external('/payments'),
     tag,
@@ -107,6 +108,7 @@ export const paymentOperations = {
   }),
   get: operation({
     id: 'getPayment',
+    embed: { record: 'payment', param: 'paymentId' },
     method: 'GET',
     path: paymentPath,
     tag,

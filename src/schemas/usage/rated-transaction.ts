@@ -80,6 +80,7 @@ const tag = 'Rated transactions';
 export const ratedTransactionOperations = {
   list: operation({
     id: 'listRatedTransactions',
+    embed: { filter: 'accountId' },
     method: 'GET',
     path: external('/rated-transactions'),
     tag,
@@ -97,6 +98,7 @@ export const ratedTransactionOperations = {
   }),
   get: operation({
     id: 'getRatedTransaction',
+    embed: { record: 'ratedTransaction', param: 'transactionId' },
     method: 'GET',
     path: external('/rated-transactions/{transactionId}'),
     tag,

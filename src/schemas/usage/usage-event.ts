@@ -195,6 +195,7 @@ const place = { tag: 'Usage events', family: 'records' } as const;
 export const usageEventOperations = {
   list: operation({
     id: 'listUsageEvents',
+    embed: { filter: 'accountId' },
     method: 'GET',
     path: '/v1/usage-events',
     ...place,
@@ -235,6 +236,7 @@ export const usageEventOperations = {
   }),
   get: operation({
     id: 'getUsageEvent',
+    embed: { record: 'usageEvent', param: 'id' },
     weight: 'heavy',
     method: 'GET',
     path: '/v1/usage-events/{id}',

@@ -45,6 +45,7 @@ const usageType = Type.Unsafe<'Charge' | 'Payout'>({
 export const usageTotalOperations = {
   list: operation({
     id: 'listUsageTotals',
+    embed: { filter: 'account' },
     isAddition: true,
     weight: 'heavy',
     method: 'GET',

@@ -52,6 +52,10 @@ const steadyTexts = (text: string): string =>
     )
     .replace(/http:\/\/127\.0\.0\.1:\d+\/hook/g, 'https://hooks.example/durabill')
     .replace(/http:\/\/127\.0\.0\.1:\d+/g, 'http://localhost:3000')
+    .replace(
+      /eyJ[\w-]+\.[\w-]+\.[\w-]+/g,
+      'eyJhbGciOiJFUzI1NiJ9.eyJ0ZW5hbnRJZCI6ImFjbWUifQ.c2lnbmVk',
+    )
     .replace(/whsec_[A-Za-z0-9+/=]{30,}/g, 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
     .replace(/("client_id_issued_at":)\d+/g, `$1${Date.parse(told) / 1000}`);
 

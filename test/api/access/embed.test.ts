@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import request from 'supertest';
+import { newId } from '../../../src/kernel/id.js';
+import { accessOf, type Operation } from '../../../src/schemas/http/operation.js';
+import { usage } from '../../support/billing/usage.js';
+import { declaredOperations } from '../../support/http/answers.js';
+import { sendRaw } from '../../support/http/raw.js';
+import { external } from '../../support/servers/instance.js';
+import { useStory } from '../../support/story/story.js';
+
+interface Embed {
+  readonly token: string;
+  readonly tokenId: string;
+  readonly accountId: string;
+  readonly expiresAt: string;
+}
+
+// spec/beyond.md R252, R253
+describe('the token of an embed', () => {
+  const story = useStory();
+  const { instance, tenant } = story;
+  let acme: Embed;
+  /** What acme and other have, by what it is. */
+  const own: Record<string, string> = {};
+  const others: Record<string, string> = {};
+
+  const create = async (body: object): Promise<Embed> =>
+    (await tenant.post('/v1/embeds', body).expect(201)).body;
+  const get = (path: string, { token } = acme) =>
+    request(instance.url).get(path).set('Authorization', `Bearer ${token}`);
+
+  before(async () => {
+    const calls = await story.service('Calls');
+    for (const [name, ids] of [
+      ['acme', own],
+      ['other', others],
+    ] as const) {
+      const accountId = await story.account(name);
+      const [event = ''] = await story.send(usage(name, calls));
+      const { invoices } = await story.bill('2026-03', { accountId });
+      const { body } = await tenant
+        .post(`${external}/payments`, {
+          accountId,
+          amount: 1,
+          currency: 'USD',
+          paymentReference: `P-${name}`,
+          paymentMethod: 'Cash',
+          paymentDate: '2026-04-01',
+          paymentType: 'Pay In',
+        })
+        .expect(201);
+      const { ratedTransactions } = await story.event(event);
+      const charge = (ratedTransactions as { id: string }[])[0]?.id ?? '';
+      Object.assign(ids, { accountId, event, invoice: invoices[0]?.id, payment: body.id, charge });
+    }
+    acme = await create({ accountId: 'acme', expiresInSeconds: 600 });
+  });
+
+  const records = (ids: Record<string, string>): readonly string[] => [
+    `${external}/invoices/${ids['invoice']}`,
+    `${external}/invoices/${ids['invoice']}/pdf`,
+    `${external}/payments/${ids['payment']}`,
+    `/v1/payments/${ids['payment']}/applications`,
+    `${external}/rated-transactions/${ids['charge']}`,
+    `/v1/usage-events/${ids['event']}`,
+  ];
+
+  it('says of whom it is, and when it ends', () => {
+    expect(acme.accountId).to.equal(own['accountId']);
+    const seconds = (Date.parse(acme.expiresAt) - Date.now()) / 1000;
+    expect(seconds).to.be.within(500, 600);
+  });
+
+  it('reads usage, invoices and receipts of its account', async () => {
+    for (const path of records(own)) await get(path).expect(200);
+    const rows = async (path: string) => {
+      const { body } = await get(path).expect(200);
+      return (body.data.content ?? body.data) as Record<string, unknown>[];
+    };
+    const idsOf = async (path: string, name: string) => (await rows(path)).map((row) => row[name]);
+    expect(await idsOf(`${external}/invoices`, 'Id')).to.deep.equal([own['invoice']]);
+    expect(await idsOf(`${external}/payments`, 'Id')).to.deep.equal([own['payment']]);
+    expect(await idsOf(`${external}/rated-transactions`, 'Id')).to.deep.equal([own['charge']]);
+    const events = await idsOf('/v1/usage-events', 'externalTransactionId');
+    expect(events).to.deep.equal([own['event']]);
+    const totals = await rows('/v1/usage?groupBy=account');
+    expect(totals.map(({ group }) => group)).to.deep.equal([{ account: own['accountId'] }]);
+    expect(await rows('/v1/usage?account=acme')).to.have.length(1);
+  });
+
+  it('knows nothing of others', async () => {
+    for (const path of records(others)) {
+      const { body } = await get(path).expect(404);
+      expect(JSON.stringify(body)).to.not.include(others['accountId']);
+    }
+    for (const path of [
+      `${external}/invoices?accountId=other`,
+      `${external}/payments?accountId=${others['accountId']}`,
+      `${external}/rated-transactions?accountId=other`,
+      '/v1/usage-events?accountId=other',
+      '/v1/usage?account=other',
+    ]) {
+      await get(path).expect(403);
+    }
+    await get(`${external}/invoices/${newId()}`).expect(404);
+    await get('/v1/usage-events/none').expect(404);
+  });
+
+  it('does nothing else, whatever there is', async () => {
+    const refused = declaredOperations.filter(
+      (one: Operation) => one.embed === undefined && accessOf(one) !== 'public',
+    );
+    expect(refused.length).to.be.greaterThan(100);
+    for (const { method, path, id } of refused) {
+      const { status } = await sendRaw(instance.url, {
+        method,
+        path: path.replace(/\{\w+\}/g, newId()),
+        headers: { Authorization: `Bearer ${acme.token}` },
+      });
+      expect(status, id).to.equal(403);
+    }
+    const { status } = await sendRaw(instance.url, {
+      method: 'POST',
+      path: '/mcp',
+      headers: { Authorization: `Bearer ${acme.token}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(status).to.equal(403);
+  });
+
+  it('ends in its time, and when it is revoked', async () => {
+    const short = await create({ accountId: own['accountId'], expiresInSeconds: 1 });
+    await get('/v1/usage', short).expect(200);
+    while (Date.now() < Date.parse(short.expiresAt)) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    await get('/v1/usage', short).expect(401);
+    const revoked = await create({ accountId: 'acme', expiresInSeconds: 60 });
+    await tenant.post(`/v1/tokens/${revoked.tokenId}/revoke`).expect(200);
+    await get('/v1/usage', revoked).expect(401);
+    const { body } = await tenant.get('/v1/audit?entity=accessToken').expect(200);
+    expect(body.data.map(({ action }: { action: string }) => action)).to.include('create');
+  });
+
+  it('is refused for no account, and for no time', async () => {
+    for (const body of [
+      { accountId: 'nobody', expiresInSeconds: 60 },
+      { accountId: newId(), expiresInSeconds: 60 },
+      { accountId: 'acme' },
+      { expiresInSeconds: 60 },
+      { accountId: 'acme', expiresInSeconds: 0 },
+      { accountId: 'acme', expiresInSeconds: -5 },
+      { accountId: 'acme', expiresInSeconds: 1.5 },
+      { accountId: 'acme', expiresInSeconds: '60s' },
+      { accountId: 'acme', expiresInSeconds: 1e9 },
+      { accountId: 'acme', expiresInSeconds: 60, roles: ['ADMIN'] },
+    ]) {
+      await tenant.post('/v1/embeds', body).expect(400);
+    }
+  });
+});
