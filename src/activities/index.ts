@@ -13,6 +13,7 @@ import { serviceActivities } from './catalog/service.js';
 import { signingActivities } from './flows/sign-child.js';
 import { tenantMoveActivities } from './access/tenant-move.js';
 import { usageCorrectionActivities } from './usage/usage-correction.js';
+import { usageArchiveActivities } from './ageing/usage-archive.js';
 import { usageAuditActivities } from './usage/usage-audit.js';
 import { usageActivities, type OnRated } from './usage/usage.js';
 import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
@@ -41,6 +42,7 @@ export function createActivities(
     ...usageCorrectionActivities(platform),
     ...erasureActivities(platform),
     ...clockActivities(platform),
+    ...usageArchiveActivities(platform),
     ...signingActivities(platform),
     ...tenantMoveActivities(platform),
   };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerAccessKey } from './access/access-key.js';
 import { registerCell } from './access/cell.js';
+import { registerArchive } from './ageing/archive.js';
 import { registerAudit } from './access/audit.js';
 import {
   registerAuditSchedule,
@@ -45,6 +46,7 @@ const commands = [
   registerAudit,
   registerIngest,
   registerExport,
+  registerArchive,
   registerUsageRange,
   registerProjections,
   registerBillingRun,

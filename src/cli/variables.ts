@@ -20,6 +20,11 @@ const groups: readonly (readonly [about: string, names: string])[] = [
       'KAFKA_SASL_MECHANISM KAFKA_USERNAME KAFKA_PASSWORD',
   ],
   [
+    'Archive',
+    'ARCHIVE_URL ARCHIVE_ENDPOINT ARCHIVE_REGION ARCHIVE_ACCESS_KEY_ID ' +
+      'ARCHIVE_SECRET_ACCESS_KEY',
+  ],
+  [
     'Limits',
     'INGEST_TIMEOUT_MS INGEST_EVENTS_PER_MINUTE FLOW_TIMEOUT_MS TENANT_SHARE TOKEN_LIFE_MAX',
   ],

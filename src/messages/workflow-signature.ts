@@ -32,6 +32,7 @@ const flowFields = ['executionId', 'tenantId', 'orgId', 'actor', 'requestId', 'i
 const fixedFields: Readonly<Record<string, readonly string[]>> = {
   rateUsage: ['tenantId', 'partition', 'firstOffset', 'endOffset'],
   retryUsage: ['tenantId', 'actor', 'filter'],
+  archiveUsage: ['tenantId', 'month'],
   moveTenant: ['tenantId', 'to', 'graceMs'],
   deliverWebhook: ['tenantId', 'webhookId', 'deliveryId', 'round'],
   scheduleBilling: ['tenantId', 'every'],

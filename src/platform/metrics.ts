@@ -156,7 +156,7 @@ export function openMetrics(pools: () => PoolStates) {
   };
 }
 
-/** How facts of usage are divided by month. */
+/** How facts of usage are divided by month, and archived. */
 const partitionMetrics = (registry: Registry) => ({
   usagePartitions: new Gauge({
     name: 'durabill_usage_partitions',
@@ -174,6 +174,22 @@ const partitionMetrics = (registry: Registry) => ({
     name: 'durabill_usage_partition_age_seconds',
     help: 'Since when nothing arrives any more in the oldest partition that holds rows, by cell',
     labelNames: ['cell'],
+    registers: [registry],
+  }),
+  archiveMonths: new Gauge({
+    name: 'durabill_archive_months',
+    help: 'Months of tenants in the archive by state: writing, complete, differs; by cell',
+    labelNames: ['cell', 'state'],
+    registers: [registry],
+  }),
+  archivedRows: new Counter({
+    name: 'durabill_archived_rows_total',
+    help: 'Rows of usage that were archived, or found archived, and compared',
+    registers: [registry],
+  }),
+  archiveFailures: new Counter({
+    name: 'durabill_archive_failures_total',
+    help: 'Steps of archiving that failed, and are tried again: its place is full or away',
     registers: [registry],
   }),
   usagePartitionsLate: new Counter({

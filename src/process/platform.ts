@@ -13,8 +13,11 @@ import { openLog, type Logger } from '../platform/log.js';
 import { openMetrics, type Metrics } from '../platform/metrics.js';
 import { PendingFlows } from '../access/oauth/flows.js';
 import { openParquetWriter } from '../adapters/parquet/parquet-writer.js';
+import type { ArchiveFiles } from '../messages/ageing/usage-archive.js';
 import type { ParquetWriter } from '../messages/parquet.js';
 import { TenantClocks } from '../access/tenant-clocks.js';
+import type { ArchiveSettings } from '../platform/config/config-archive.js';
+import { openArchive } from './open-archive.js';
 import { TenantPlaces } from '../access/tenant-places.js';
 import { openInvoiceRenderer, type InvoiceRenderer } from '../adapters/pdf/render-pool.js';
 import type { PayloadKeys } from '../platform/temporal/payload-codec.js';
@@ -53,6 +56,8 @@ export interface PlatformConfig {
   readonly ingestTimeoutMs: number;
   /** The Kafka of the usage log; undefined: the log is in PostgreSQL. */
   readonly kafka?: KafkaSettings | undefined;
+  /** Where usage is archived; undefined: nowhere. */
+  readonly archive?: ArchiveSettings | undefined;
   /** How long a request waits for the end of its workflow. */
   readonly flowTimeoutMs: number;
   /** Timeout of a flow in Temporal, a day by default; tests set less. */
@@ -148,6 +153,8 @@ export interface Platform {
   readonly webhookSettings: WebhookSettings;
   readonly invoices: InvoiceRenderer;
   readonly parquet: ParquetWriter;
+  /** Undefined where nothing is archived. */
+  readonly archive: ArchiveFiles | undefined;
   /** Limits the concurrent streamed answers of a tenant. */
   readonly streams: TenantPlaces;
   /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
@@ -270,6 +277,7 @@ export async function openPlatform(
   const { webhookSettings, webhooks } = openWebhooks(config, log);
   const invoices = openInvoiceRenderer();
   const parquet = openParquetWriter();
+  const archive = openArchive(config.archive, parquet);
   return {
     config,
     log,
@@ -290,6 +298,7 @@ export async function openPlatform(
     webhookSettings,
     invoices,
     parquet,
+    archive,
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
     listen,
     now,
@@ -299,6 +308,7 @@ export async function openPlatform(
       await broker.close();
       await webhooks.close();
       await invoices.close();
+      await archive?.close();
       await parquet.close();
       await temporal.close();
       await closeDatabase();

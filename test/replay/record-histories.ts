@@ -3,6 +3,10 @@
  * record-histories. Those of an older release stay, so that its running workflows are known to go on;
  * `npm run record-histories -- 2` writes all of them for the release 2.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import { awayFailureType } from '../../src/messages/flow-run.js';
 import { signatureMemo } from '../../src/messages/workflow-signature.js';
@@ -12,6 +16,8 @@ import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
 import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
 import { setTenantClock } from '../../src/models/access/tenant-clock.js';
+import { startUsageArchive } from '../../src/flows/usage-archive.js';
+import { usageArchiveId } from '../../src/messages/ageing/usage-archive.js';
 import { startTenantMove } from '../../src/flows/tenant-move.js';
 import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';
 import { createTestCell } from '../support/servers/cells.js';
@@ -31,7 +37,14 @@ import {
 
 const release = process.argv[2] ?? '1';
 
-const instance = await openTestInstance({ webhooks: { delaysMs: [0, 100, 200] } });
+const folder = await mkdtemp(join(tmpdir(), 'durabill-archive-'));
+const instance = await openTestInstance({
+  webhooks: { delaysMs: [0, 100, 200] },
+  archive: {
+    url: pathToFileURL(folder).href,
+    s3: { endpoint: undefined, region: undefined, credentials: undefined },
+  },
+});
 const { temporal } = instance.platform;
 
 /** The first steps fail, as they do when the database is away, so that timers are in the history. */
@@ -71,6 +84,10 @@ await record('rate-usage', rated.workflowId as string);
 failuresLeft = 4;
 const delayed = await rate(tenant, usage('acme', serviceId));
 await record('rate-usage-after-failures', delayed.workflowId as string);
+
+const archived = { tenantId: tenant.id, month: '2026-01' };
+await startUsageArchive({ ...temporal, client: temporal.starter }, archived);
+await record('archive-usage', usageArchiveId(archived));
 
 const rejected = await rate(tenant, usage('late', serviceId));
 const messages = Array.from({ length: 600 }, () => ({ message: usage('late', serviceId) }));
@@ -244,4 +261,5 @@ for (const history of await historiesOf(server.waiter, tenantMoveId(moved.id))) 
 }
 await celled.close();
 await stopTestServers();
+await rm(folder, { recursive: true });
 process.exit(0);

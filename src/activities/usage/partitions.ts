@@ -4,6 +4,8 @@ import {
   listUsagePartitions,
   makePartitionsAhead,
 } from '../../models/usage/finding/usage-partition.js';
+import { countArchiveMonths } from '../../models/ageing/usage-archive.js';
+import { archiveStates } from '../../messages/ageing/usage-archive.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 
@@ -29,5 +31,11 @@ export async function keepPartitions(
     { cell: name },
     oldestEnd === null ? 0 : Math.max(0, -secondsUntil(oldestEnd)),
   );
+  const months = new Map(
+    (await countArchiveMonths(platform)).map((each) => [each.state, each.count]),
+  );
+  for (const state of archiveStates) {
+    metrics.archiveMonths.set({ cell: name, state }, months.get(state) ?? 0);
+  }
   await analyzePartitions(platform);
 }

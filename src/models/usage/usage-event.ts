@@ -3,7 +3,7 @@ import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
 import { eventMessageSql, sentBeforeAmendingSql } from './event-message.js';
-import { originalIds } from './finding/usage-identity.js';
+import { findOriginalIds, originalIds } from './finding/usage-identity.js';
 import { eventIdsAt, type PlaceRange } from './finding/usage-place.js';
 
 export type UsageStatus = 'rated' | 'rejected' | 'duplicate' | 'canceled';
@@ -169,7 +169,10 @@ export class UsageEvent extends TenantModel {
     tenantId: string,
     externalIds: readonly string[],
   ): Promise<UsageEvent[]> {
-    return UsageEvent.withText(UsageEvent.ofExternalIds(trx, tenantId, externalIds))
+    const ids = await findOriginalIds(trx, tenantId, externalIds);
+    if (ids.length === 0) return [];
+    return UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
+      .whereRaw('usage_event.id = any(?::uuid[])', [ids])
       .select(raw(sentBeforeAmendingSql('usage_event')).as('sent'))
       .orderBy('id')
       .forUpdate();

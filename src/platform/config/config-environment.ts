@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { ArchiveEnvironment } from './config-archive.js';
 import { DatabaseEnvironment } from './config-database.js';
 import { TelemetryEnvironment } from './config-telemetry.js';
 import { TemporalTrustEnvironment } from './config-temporal.js';
@@ -63,6 +64,7 @@ export const Environment = Type.Object({
       description: 'a whole number of hours from 1 to 1000000',
     }),
   ),
+  ...ArchiveEnvironment.properties,
   ROLE: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('worker')], {
     default: 'all',
     description: 'all, api or worker',

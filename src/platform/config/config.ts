@@ -12,6 +12,7 @@ import {
   refuseSharedPort,
   tokenLifeCeilingSeconds,
 } from './config-forms.js';
+import { archiveSettings, isArchiveUrl, refuseHalfAKey } from './config-archive.js';
 import { cellsOf, readCells, refuseAddressAlone, refuseLoneCells } from './config-database.js';
 import { Environment } from './config-environment.js';
 import { withSecretFiles } from './config-files.js';
@@ -40,6 +41,7 @@ export const secretNames: ReadonlySet<string> = new Set([
   'TEMPORAL_PAYLOAD_KEYS',
   'SECRET_KEY',
   'KAFKA_PASSWORD',
+  'ARCHIVE_SECRET_ACCESS_KEY',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
@@ -67,6 +69,7 @@ ajv.addFormat('origins', (text) =>
 );
 ajv.addFormat('keys-by-id', areKeysById);
 ajv.addFormat('instant', isInstant);
+ajv.addFormat('archive-url', isArchiveUrl);
 const isEnvironment = ajv.compile<Environment>(Environment);
 
 /**
@@ -107,6 +110,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
       apiKey: values.TEMPORAL_API_KEY,
     },
     kafka: kafkaSettings(values),
+    /** Where months of usage are archived; undefined: nowhere. */
+    archive: archiveSettings(values),
     ingestTimeoutMs: values.INGEST_TIMEOUT_MS,
     /** Usage events that a tenant may send in a minute; undefined: any number. */
     ingestEventsPerMinute: values.INGEST_EVENTS_PER_MINUTE,
@@ -227,10 +232,16 @@ const belonging = {
     'KAFKA_REPLICATION',
     'KAFKA_RETENTION_HOURS',
   ],
+  ARCHIVE_URL: [
+    'ARCHIVE_ENDPOINT',
+    'ARCHIVE_REGION',
+    'ARCHIVE_ACCESS_KEY_ID',
+    'ARCHIVE_SECRET_ACCESS_KEY',
+  ],
 } as const;
 
 function refuseContradictions(values: Environment): void {
-  for (const address of ['TEMPORAL_ADDRESS', 'KAFKA_BROKERS'] as const) {
+  for (const address of ['TEMPORAL_ADDRESS', 'KAFKA_BROKERS', 'ARCHIVE_URL'] as const) {
     for (const name of belonging[address]) {
       if (values[name] !== undefined && values[address] === undefined) {
         throw new StartupError(
@@ -242,6 +253,7 @@ function refuseContradictions(values: Environment): void {
   refuseAddressAlone(values);
   refuseLoneCells(values);
   refuseSharedPort(values);
+  refuseHalfAKey(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);
   if (missing.length > 0 && missing.length < sasl.length) {

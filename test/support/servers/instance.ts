@@ -81,6 +81,7 @@ export interface InstanceOptions {
   readonly tracing?: PlatformConfig['tracing'];
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
+  readonly archive?: PlatformConfig['archive'];
   /** The address that callers are told, where it is not that of this machine. */
   readonly publicUrl?: string;
   /** Listens on a port that is known before, so that the addresses it tells are right. */
@@ -166,6 +167,7 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       payloadKeys: options.payloadKeys,
       corsOrigins: options.corsOrigins,
       billing: options.billing,
+      archive: options.archive,
       // Those that a test asks for may live as long as it asks.
       tokenLifeMaxSeconds: options.tokenSeconds,
       timeLimits: options.timeLimits,

@@ -1,4 +1,5 @@
-import type { SqlValue } from '../../db/sql-rows.js';
+import type { Knex } from 'knex';
+import { sqlRows, type SqlValue } from '../../db/sql-rows.js';
 
 /** What cannot be stored names no event. */
 const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWellFormed();
@@ -25,4 +26,33 @@ export function originalIds(
         )`,
     bindings: [tenantId, asked, tenantId, asked, tenantId],
   };
+}
+
+/**
+ * The ids of the original events of these external ids. Asked for before the events themselves, so that
+ * where there are none, as with nearly every batch, no partition of events is even planned for.
+ */
+export async function findOriginalIds(
+  db: Knex,
+  tenantId: string,
+  externalIds: readonly string[],
+): Promise<readonly string[]> {
+  const asked = externalIds.map(storable);
+  const [row] = await sqlRows<{ ids: string[]; isNaming: boolean }>(
+    db,
+    `select array(
+       select event_id from usage_identity where tenant_id = ? and external_id = any(?::text[])
+     ) as ids, exists (
+       select from fact_move where tenant_id = ? and kind = 'external ids' and done_at is null
+     ) as "isNaming"`,
+    [tenantId, asked, tenantId],
+  );
+  if (row?.isNaming !== true) return row?.ids ?? [];
+  const { sql, bindings } = originalIds(tenantId, externalIds);
+  const rows = await sqlRows<{ id: string }>(
+    db,
+    `select event_id as id from (${sql}) as named`,
+    bindings,
+  );
+  return rows.map(({ id }) => id);
 }

@@ -1,0 +1,76 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import { archivePortion, markArchive } from '../../commands/ageing/archive-usage.js';
+import type {
+  ArchiveFiles,
+  ArchivedPortion,
+  ArchivePlace,
+  UsageArchive,
+} from '../../messages/ageing/usage-archive.js';
+import { findArchiveObstacle } from '../../models/ageing/usage-archive.js';
+import type { Platform } from '../../process/platform.js';
+import { alive } from '../heartbeat.js';
+
+const trail = { actor: 'usage-archive', requestId: 'usage-archive' };
+/** A step ends after this time; the next one goes on where it stopped. */
+const stepMs = 20_000;
+
+const refusal = (message: string): ApplicationFailure =>
+  ApplicationFailure.nonRetryable(message, 'ArchiveRefused');
+
+export function usageArchiveActivities(platform: Platform) {
+  const { database, metrics, log, now, archive: files } = platform;
+  const scopeOf = ({ tenantId }: UsageArchive) => ({
+    tenantId,
+    db: database.forTenant(tenantId, trail, 'batch'),
+    now,
+  });
+  const requireFiles = (): ArchiveFiles => {
+    if (files !== undefined) return files;
+    throw refusal('There is no place for archives: set ARCHIVE_URL for the workers.');
+  };
+
+  return {
+    /** Refuses a month that is not over, or whose usage still waits. */
+    beginUsageArchive: (archive: UsageArchive): Promise<void> =>
+      alive(archive.tenantId, async () => {
+        requireFiles();
+        const scope = scopeOf(archive);
+        const obstacle = await findArchiveObstacle(scope.db.read, archive);
+        if (obstacle !== null) throw refusal(obstacle);
+        await markArchive(scope, archive, 'writing');
+      }),
+
+    /** Archives rows from a place on, for some seconds. */
+    archiveUsageRows: ({ place, ...archive }: UsageArchive & { readonly place: ArchivePlace }) =>
+      alive(archive.tenantId, async (): Promise<ArchivedPortion> => {
+        const scope = scopeOf(archive);
+        const since = performance.now();
+        let rows = 0;
+        let next: ArchivePlace | null = place;
+        try {
+          while (next !== null && performance.now() - since < stepMs) {
+            const portion: ArchivedPortion = await archivePortion(
+              scope,
+              requireFiles(),
+              archive,
+              next,
+            );
+            rows += portion.rows;
+            next = portion.next;
+          }
+        } catch (error) {
+          metrics.archiveFailures.inc();
+          const { attempt } = Context.current().info;
+          log.warn({ err: error, ...archive, attempt }, 'cannot archive usage; trying again');
+          throw error;
+        }
+        metrics.archivedRows.inc(rows);
+        return { rows, next };
+      }),
+
+    /** Notes that a month is archived whole. */
+    endUsageArchive: (archive: UsageArchive): Promise<void> =>
+      alive(archive.tenantId, () => markArchive(scopeOf(archive), archive, 'complete')),
+  };
+}
