@@ -123,7 +123,7 @@ async function presentCommitted(
   );
   const [charge] = charges;
   if (!charge?.id) throw problem.conflict(`The usage event '${externalId}' has no charge.`);
-  const { fromHold, fromBalance } = await sumDraws(scope, charge.id, id);
+  const { fromHold, fromBalance } = await sumDraws(scope, charge.id ?? '', id);
   return {
     ...hold,
     usageEventId: event.id ?? '',

@@ -9,8 +9,8 @@ const portionsMax = 50;
 
 /**
  * Enters grants that take effect, and expires grants and holds whose time is over (docs/decisions/0390,
- * 0392). Every
- * process with workers runs it; the lock of a wallet admits one at a time, and the next finds nothing.
+ * 0392). Every process with workers runs it; the lock of a wallet admits one at a time, and the next
+ * finds nothing.
  */
 export const startBalanceWatch = (platform: Platform): Stoppable =>
   watchCells(platform, (cell) => ({

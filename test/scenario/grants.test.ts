@@ -153,6 +153,34 @@ describe('grants that pay charges', () => {
     expect((await ledger(walletId)).at(-1)).to.equal('draw opening -3.33 = 490.01');
   });
 
+  // spec/beyond.md R280
+  it('have back what a charge drew when it is reversed, and pay the one in its place', async () => {
+    const accountId = await story.account('acme');
+    const walletId = await addWallet(accountId, { balance: 10 });
+    const one = calls('acme', 300);
+    const two = calls('acme', 400);
+    await story.send(one);
+    await story.send(two);
+    const path = (id: unknown) => `/v1/usage-events/${id as string}`;
+    const reason = 'It was a test.';
+    await tenant.post(`${path(one.externalTransactionId)}/cancel`, { reason }).expect(200);
+    expect((await ledger(walletId)).slice(1)).to.deep.equal([
+      'draw opening -3 = 7',
+      'draw opening -4 = 3',
+      'return opening 3 = 6',
+    ]);
+    const message = { ...two, dimensions: { api_calls: '900' } };
+    await tenant
+      .post(`${path(two.externalTransactionId)}/amend`, { message, reason: 'It was more.' })
+      .expect(200);
+    expect((await ledger(walletId)).slice(4)).to.deep.equal([
+      'return opening 4 = 10',
+      'draw opening -9 = 1',
+    ]);
+    const { invoices } = await story.bill('2026-03', { accountId });
+    expect(invoices[0]).to.include({ amount: 0, taxAmount: 0, balance: 0 });
+  });
+
   it('pay recurring charges when a billing run makes them, and have them back when it is void', async () => {
     const accountId = await story.account('acme');
     const walletId = await addWallet(accountId, { balance: 12.5 });

@@ -14,6 +14,7 @@ const chapters = [
   'exports.md',
   'erasure.md',
   'families.md',
+  'balances.md',
 ];
 
 describe('the guide', function () {

@@ -98,6 +98,12 @@ async function findHolds(
   );
 }
 
+/** A charge that is owed no more, and the charge under which it is given back: itself, or its reversal. */
+export interface ReturnedCharge {
+  readonly chargeId: string;
+  readonly under: string;
+}
+
 /**
  * Gives back what these charges have drawn, because they are owed no more; the entries are `return`.
  * What has expired or was revoked meanwhile stays so.
@@ -105,15 +111,18 @@ async function findHolds(
 export async function returnCredits(
   trx: Knex.Transaction,
   scope: Origin,
-  chargeIds: readonly string[],
+  returned: readonly ReturnedCharge[],
 ): Promise<void> {
-  const credits = await WalletEntry.credits(trx, scope.tenantId, chargeIds);
+  if (returned.length === 0) return;
+  const under = new Map(returned.map((one) => [one.chargeId, one.under]));
+  const credits = await WalletEntry.credits(trx, scope.tenantId, [...under.keys()]);
   if (credits.length === 0) return;
   const walletIds = [...new Set(credits.map(({ walletId }) => walletId))];
   const grantIds = [...new Set(credits.map(({ grantId }) => grantId))];
   const ledger = await WalletLedger.ofWallets(trx, scope, walletIds, grantIds);
   for (const { chargeId, grantId, walletId, amount } of credits) {
-    ledger.giveBack([{ grantId, walletId, amount: new Decimal(amount) }], chargeId);
+    const part = { grantId, walletId, amount: new Decimal(amount) };
+    ledger.giveBack([part], under.get(chargeId) ?? chargeId);
   }
   await ledger.write();
 }

@@ -72,7 +72,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     await returnCredits(
       trx,
       scope,
-      charges.map((charge) => charge.id),
+      charges.map((charge) => ({ chargeId: charge.id, under: charge.id })),
     );
     const counted = charges.map((charge) => ({
       ...charge,

@@ -2,6 +2,9 @@ import type { Knex } from 'knex';
 import { dayAfter } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Invoice } from '../../models/billing/invoice.js';
+import { nextDueBalance } from '../../models/balances/wallet-balance.js';
+import { settleDue } from '../balances/grant.js';
+import { releaseDueHolds } from '../balances/hold.js';
 import { markOverdueInvoices } from '../billing/overdue-invoices.js';
 
 /**
@@ -35,4 +38,21 @@ const overdueInvoices: DueWork = {
   },
 };
 
-export const dueWorks: readonly DueWork[] = [overdueInvoices];
+/** Wallets, and accounts with holds, that are settled at once. */
+const balancesMax = 100;
+
+/** Grants that take effect or expire, and holds whose time is over (docs/decisions/0390, 0392). */
+const balances: DueWork = {
+  kind: 'balances',
+  next: nextDueBalance,
+  work: async (scope) => {
+    for (let count = 0; ;) {
+      const wallets = await settleDue(scope, balancesMax);
+      const accounts = await releaseDueHolds(scope, balancesMax);
+      count += wallets + accounts;
+      if (wallets < balancesMax && accounts < balancesMax) return count;
+    }
+  },
+};
+
+export const dueWorks: readonly DueWork[] = [overdueInvoices, balances];

@@ -178,6 +178,23 @@ export async function isDue(
   return row?.isDue ?? false;
 }
 
+/** When the next of a tenant's grants or holds falls due; undefined: none does. */
+export async function nextDueBalance(db: Knex, tenantId: string): Promise<Date | undefined> {
+  const [row] = await sqlRows<{ at: Date | null }>(
+    db,
+    `select least(
+       (select min(due_at) from wallet_balance where tenant_id = :tenantId),
+       (select min(release_at) from wallet_hold where tenant_id = :tenantId)
+     ) as at`,
+    { tenantId },
+  );
+  return row?.at ?? undefined;
+}
+
+/** SQL for whether a tenant has the real time; what falls due of a sandbox is done by its clock. */
+const hasRealTimeSql = (id: string): string =>
+  `not exists (select from tenant_clock as clock where clock.tenant_id = ${id})`;
+
 /** The tenants of a server with something that falls due by now; `platform` is for all tenants. */
 export async function listDueTenants(platform: Knex, now: Date, limit: number): Promise<string[]> {
   const rows = await sqlRows<{ id: string }>(
@@ -185,10 +202,12 @@ export async function listDueTenants(platform: Knex, now: Date, limit: number): 
     `select distinct tenant_id as id from (
        (select tenant_id from wallet_balance
         where due_at <= :now and not ${isFencedSql('wallet_balance.tenant_id')}
+          and ${hasRealTimeSql('wallet_balance.tenant_id')}
         order by due_at limit :limit)
        union all
        (select tenant_id from wallet_hold
         where release_at <= :now and not ${isFencedSql('wallet_hold.tenant_id')}
+          and ${hasRealTimeSql('wallet_hold.tenant_id')}
         order by release_at limit :limit)
      ) as due`,
     { now, limit },

@@ -109,7 +109,7 @@ export async function correctEvent(
       }
     } else {
       const joined = joinUnits(units);
-      const pairs = await writeCharges(trx, tenantId, correctionId, joined, statuses);
+      const pairs = await writeCharges(trx, scope, correctionId, joined, statuses);
       await record(trx, scope, correction, { correctionId, executionId, units, pairs });
     }
     const changed = units.flatMap(({ rerated }) => rerated.changes.map((one) => one.event.id));

@@ -60,7 +60,7 @@ export async function rerateUsage(
     const units = await lockUnits(trx, tenantId, computed);
     const { changes, counters } = joinUnits(units);
     const correctionId = newId();
-    const pairs = await writeCharges(trx, tenantId, correctionId, { changes, counters }, new Map());
+    const pairs = await writeCharges(trx, scope, correctionId, { changes, counters }, new Map());
     const { sums, events } = figuresOf(units);
     const { from, to, accountId, contractId, serviceId } = input;
     await UsageCorrection.write(

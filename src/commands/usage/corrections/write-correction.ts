@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
+import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
 import { chargeId, chargesMax } from '../../../messages/usage-log.js';
 import {
   insertReversals,
@@ -16,6 +18,8 @@ import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-
 import type { RatedAgain, Rerated } from '../../../queries/usage/corrections/rerate.js';
 import { storedOf } from '../../../queries/usage/corrections/same-charges.js';
 import type { RatingPlan } from '../../../rating/index.js';
+import { countCharges, countedCharge, type CountedCharge } from '../../balances/figures.js';
+import { payCharges, returnCredits } from '../../balances/pay-charges.js';
 import { chargeRow } from '../charge-row.js';
 import { UsageTotals } from '../usage-totals.js';
 
@@ -31,6 +35,7 @@ class Additions {
   readonly plans = new Set<RatingPlan>();
   readonly pairs: CorrectedPair[] = [];
   readonly totals = new UsageTotals();
+  readonly counted: CountedCharge[] = [];
   readonly #correctionId: string;
 
   constructor(correctionId: string) {
@@ -47,6 +52,7 @@ class Additions {
       number += 1;
       this.reversals.push({ id: chargeId(eventId, number), of: id });
     }
+    this.counted.push(...event.charges.map(countedReversal));
     if (event.charges.length > 0) this.totals.subtract(event.hour, event.charges);
     if (outcome) {
       const { prepared, rated } = outcome;
@@ -59,7 +65,9 @@ class Additions {
           prepared,
           charge,
         );
-        this.rows.push(isTarget ? row : { ...row, ...factsOf(event) });
+        const stored = isTarget ? row : { ...row, ...factsOf(event) };
+        this.rows.push(stored);
+        this.counted.push(countedCharge(stored, charge.dimensions));
         const before = storedOf(event.charges, charge)?.id ?? null;
         if (before !== null) unpaired.delete(before);
         this.#pair(eventId, before, row.id);
@@ -104,11 +112,12 @@ export type StatusChanges = ReadonlyMap<number, Partial<TallyChange>>;
  */
 export async function writeCharges(
   trx: Knex.Transaction,
-  tenantId: string,
+  scope: Scope,
   correctionId: string,
   { changes, counters }: Pick<Rerated, 'changes' | 'counters'>,
   statuses: StatusChanges,
 ): Promise<readonly CorrectedPair[]> {
+  const { tenantId } = scope;
   const added = new Additions(correctionId);
   const charges = new Map<number, number>();
   for (const change of changes) {
@@ -133,5 +142,39 @@ export async function writeCharges(
     const change = { ...noChange(), ...statuses.get(partition), transactions };
     await UsageConsumer.advance(trx, tenantId, partition, change);
   }
+  await settleCorrection(trx, scope, added);
   return added.pairs;
 }
+
+/**
+ * A reversal puts back what its charge drew, and the new charges draw (spec/beyond.md R280); figures of
+ * alerts move by both. The last step: it locks wallets and figures until the commit.
+ */
+async function settleCorrection(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { reversals, rows, counted }: Additions,
+): Promise<void> {
+  await returnCredits(
+    trx,
+    scope,
+    reversals.map(({ id, of }) => ({ chargeId: of, under: id })),
+  );
+  await payCharges(trx, scope, rows);
+  await countCharges(trx, scope, counted);
+}
+
+/** A reversed charge as the figures of alerts count it. */
+const countedReversal = (charge: RatedTransaction): CountedCharge => ({
+  date: charge.transactionDate,
+  accountId: charge.accountId,
+  contractId: charge.contractId,
+  serviceId: charge.serviceId,
+  currency: charge.currency,
+  usageType: charge.usageType,
+  amount: new Decimal(charge.amount).negated(),
+  volumes: charge.dimensions.map(({ dimensionName, volume }) => ({
+    attributeName: dimensionName,
+    volume: new Decimal(volume).negated(),
+  })),
+});
