@@ -83,6 +83,36 @@ describe('the clock of a tenant', () => {
     expect((await clockOf(tenant)).now).to.equal('2027-03-01T00:00:00.000Z');
   });
 
+  // spec/beyond.md R246
+  it('lets holds end, and grants take effect and expire, on its way', async () => {
+    const tenant = await sandboxAt('2027-01-15T10:00:00Z');
+    const accountId = await storyOf(tenant).account('acme');
+    const wallet = { title: 'Prepaid', accountId, currency: 'USD' };
+    const { body: made } = await tenant.post('/api/v1/external/wallets', wallet).expect(201);
+    const grant = (externalId: string, amount: number, more: object) =>
+      tenant
+        .post(`/v1/wallets/${made.id}/grants`, { externalId, amount, kind: 'purchased', ...more })
+        .expect(201);
+    await grant('expires', 10, { expiresAt: '2027-02-01' });
+    await grant('later', 5, { effectiveFrom: '2027-01-20' });
+    const hold = { accountId, currency: 'USD', amount: 4, expiresInSeconds: 3600, key: 'one' };
+    await tenant.post('/v1/holds', hold).expect(201);
+    const balance = async () =>
+      (await tenant.get(`/v1/accounts/${accountId}/balance?currency=USD`).expect(200)).body;
+    expect(await balance()).to.include({ balance: 10, held: 4, available: 6 });
+    const kinds = async (now: string) =>
+      ((await move(tenant, now).expect(200)).body.done as Done[]).map(
+        ({ at, kind, count }) => `${at} ${kind} ${count}`,
+      );
+    expect(await kinds('2027-01-15T12:00:00Z')).to.deep.equal(['2027-01-15T11:00:00.000Z holds 1']);
+    expect(await balance()).to.include({ balance: 10, held: 0, available: 10 });
+    expect(await kinds('2027-03-01')).to.deep.equal([
+      '2027-01-20T00:00:00.000Z grants 1',
+      '2027-02-01T00:00:00.000Z grants 1',
+    ]);
+    expect(await balance()).to.include({ balance: 5, held: 0, available: 5 });
+  });
+
   // spec/beyond.md R244, R246
   it('bills a year by schedule in seconds, each month in its time', async () => {
     const tenant = await sandboxAt('2027-01-15T10:00:00Z');

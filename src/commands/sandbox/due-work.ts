@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { dayAfter } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Invoice } from '../../models/billing/invoice.js';
-import { nextDueBalance } from '../../models/balances/wallet-balance.js';
+import { nextBalanceDues } from '../../models/balances/wallet-balance.js';
 import { settleDue } from '../balances/grant.js';
 import { releaseDueHolds } from '../balances/hold.js';
 import { markOverdueInvoices } from '../billing/overdue-invoices.js';
@@ -38,21 +38,31 @@ const overdueInvoices: DueWork = {
   },
 };
 
-/** Wallets, and accounts with holds, that are settled at once. */
-const balancesMax = 100;
+/** Wallets and accounts that are settled before it is asked again. */
+const walletsMax = 100;
 
-/** Grants that take effect or expire, and holds whose time is over (docs/decisions/0390, 0392). */
-const balances: DueWork = {
-  kind: 'balances',
-  next: nextDueBalance,
-  work: async (scope) => {
-    for (let count = 0; ;) {
-      const wallets = await settleDue(scope, balancesMax);
-      const accounts = await releaseDueHolds(scope, balancesMax);
-      count += wallets + accounts;
-      if (wallets < balancesMax && accounts < balancesMax) return count;
-    }
-  },
+/** Repeats work that does a portion at a time, until a portion is not full. */
+async function untilDone(portion: () => Promise<number>): Promise<number> {
+  for (let count = 0; ;) {
+    const done = await portion();
+    count += done;
+    if (done < walletsMax) return count;
+  }
+}
+
+/** Grants that take effect or expire, counted by their wallets. */
+const grants: DueWork = {
+  kind: 'grants',
+  next: async (db, tenantId) => (await nextBalanceDues(db, tenantId)).grants ?? undefined,
+  work: (scope) => untilDone(() => settleDue(scope, walletsMax)),
 };
 
-export const dueWorks: readonly DueWork[] = [overdueInvoices, balances];
+/** Holds whose time is over, counted by their accounts. */
+const holds: DueWork = {
+  kind: 'holds',
+  next: async (db, tenantId) => (await nextBalanceDues(db, tenantId)).holds ?? undefined,
+  work: (scope) => untilDone(() => releaseDueHolds(scope, walletsMax)),
+};
+
+/** In this order where they fall due at one instant. */
+export const dueWorks: readonly DueWork[] = [holds, grants, overdueInvoices];

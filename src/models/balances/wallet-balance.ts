@@ -178,19 +178,6 @@ export async function isDue(
   return row?.isDue ?? false;
 }
 
-/** When the next of a tenant's grants or holds falls due; undefined: none does. */
-export async function nextDueBalance(db: Knex, tenantId: string): Promise<Date | undefined> {
-  const [row] = await sqlRows<{ at: Date | null }>(
-    db,
-    `select least(
-       (select min(due_at) from wallet_balance where tenant_id = :tenantId),
-       (select min(release_at) from wallet_hold where tenant_id = :tenantId)
-     ) as at`,
-    { tenantId },
-  );
-  return row?.at ?? undefined;
-}
-
 /** SQL for whether a tenant has the real time; what falls due of a sandbox is done by its clock. */
 const hasRealTimeSql = (id: string): string =>
   `not exists (select from tenant_clock as clock where clock.tenant_id = ${id})`;
@@ -213,4 +200,19 @@ export async function listDueTenants(platform: Knex, now: Date, limit: number): 
     { now, limit },
   );
   return rows.map(({ id }) => id);
+}
+
+/** When the next grant of a tenant takes effect or expires, and the next hold ends; null: none does. */
+export async function nextBalanceDues(
+  db: Knex,
+  tenantId: string,
+): Promise<{ readonly grants: Date | null; readonly holds: Date | null }> {
+  const [row] = await sqlRows<{ grants: Date | null; holds: Date | null }>(
+    db,
+    `select
+       (select min(due_at) from wallet_balance where tenant_id = :tenantId) as grants,
+       (select min(release_at) from wallet_hold where tenant_id = :tenantId) as holds`,
+    { tenantId },
+  );
+  return row ?? { grants: null, holds: null };
 }

@@ -22,8 +22,13 @@ export const ClockMove = Type.Object(
 const DoneWork = Type.Object(
   {
     at: Instant('The time of the tenant when it was done.'),
-    kind: Type.String({ description: 'E.g. billing-run, audit-usage, overdue-invoices.' }),
-    count: Type.Integer({ minimum: 1, description: 'How many of them.' }),
+    kind: Type.String({
+      description: 'billing-run, audit-usage, holds, grants or overdue-invoices.',
+    }),
+    count: Type.Integer({
+      minimum: 1,
+      description: 'How many of them; of grants their wallets, of holds their accounts.',
+    }),
     status: Type.Unsafe<'completed' | 'failed'>({
       type: 'string',
       enum: ['completed', 'failed'],
@@ -67,7 +72,8 @@ export const clockOperations = {
     method: 'POST',
     summary: 'Move the time of a sandbox forward',
     description:
-      'What falls due on the way is done in order: schedules of billing runs and audits, invoices that become overdue.',
+      'What falls due on the way is done in order: schedules of billing runs and audits, grants and holds ' +
+      'that expire, invoices that become overdue.',
     details:
       '409 for a tenant that is no sandbox (durabill tenant create --sandbox), and while it is moved; ' +
       '400 where the time lies before that of the tenant. 504 where it takes longer than a request may wait: it goes on.',
