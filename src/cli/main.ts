@@ -9,6 +9,7 @@ import {
   registerBillingRun,
   registerBillingSchedule,
 } from './billing/billing.js';
+import { registerCorrect } from './usage/correct.js';
 import { registerDemo } from './demo/demo.js';
 import { registerExport } from './exports/export.js';
 import { registerGrant } from './access/grant.js';
@@ -45,6 +46,7 @@ const commands = [
   registerSecrets,
   registerAudit,
   registerIngest,
+  registerCorrect,
   registerExport,
   registerArchive,
   registerUsageRange,

@@ -139,6 +139,9 @@ export async function collectLoot(
     undefined,
     'GET',
   );
+  const amended = await must(product, token, '/v1/usage-events/txn-7/cancel', {
+    reason: 'For its correction.',
+  });
   const page = (transactions['data'] as { content: { Id: string }[] }).content;
   return {
     tenant: { id: tenantId },
@@ -175,7 +178,8 @@ export async function collectLoot(
       mdataId: idOf(record),
       webhookId: idOf(webhook),
       deliveryId: idOf(webhook),
-      id: 'txn-7',
+      id: 'txn-8',
+      correctionId: String(amended['correctionId']),
       transactionId: page[0]?.Id ?? '',
     },
     references: {

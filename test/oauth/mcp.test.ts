@@ -181,6 +181,8 @@ describe('the MCP server', () => {
         'commitHold',
         'releaseHold',
         'createAlert',
+        'cancelUsageEvent',
+        'amendUsageEvent',
       ]);
       expect(await list('?tools=all')).to.deep.equal([...read, ...run, ...change]);
       const query = '?tools=read';

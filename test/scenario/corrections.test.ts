@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { meteredService, summary, usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
@@ -264,5 +265,48 @@ describe('corrections of rated usage', () => {
     const [, second] = await charges(done.correctionId, 'explain=true');
     expect(second).to.include({ before: 16, after: 50, difference: 34 });
     expect(second.firstDifference.step).to.equal('card');
+  });
+
+  // spec/beyond.md R212, R213
+  it('leave what was known before them to be asked for', async () => {
+    await story.account('acme');
+    await story.account('globex');
+    const serviceId = await story.service('Calls');
+    const instant = async (): Promise<string> => {
+      await wait(5);
+      const at = new Date().toISOString();
+      await wait(5);
+      return at;
+    };
+    const before = await instant();
+    const sent = calls(serviceId, '100', '50');
+    const [a = '', b = ''] = await story.send(...sent);
+    const first = await instant();
+    const day = { eventTimestamp: '2026-03-20T12:00:00Z', billingAccountRef: 'globex' };
+    await correct(a, 'amend', { message: { ...sent[0], ...day } });
+    const second = await instant();
+    await correct(b, 'cancel');
+    const known = async (at: string, query = ''): Promise<object[]> =>
+      totals(`knownOn=${at}${query}`);
+    const row = (events: number, quantity: number, amount: number) => [
+      { bucket: null, group: {}, currency: 'USD', events, quantity, amount },
+    ];
+    expect(await known(before)).to.deep.equal([]);
+    expect(await known(first)).to.deep.equal(row(2, 150, 1.5));
+    expect(await known(first, '&to=2026-03-16')).to.deep.equal(row(2, 150, 1.5));
+    expect(await known(second, '&to=2026-03-16')).to.deep.equal(row(1, 50, 0.5));
+    expect(await known(second)).to.deep.equal(row(2, 150, 1.5));
+    expect(await known(await instant())).to.deep.equal(row(1, 100, 1));
+    expect(await totals()).to.deep.equal(row(1, 100, 1));
+    const read = async (id: string, at: string) =>
+      (await tenant.get(`/v1/usage-events/${id}?knownOn=${at}`)).body;
+    expect(await read(b, first)).to.include({ status: 'rated' });
+    expect((await read(b, first)).ratedTransactions[0]).to.include({ amount: 0.5, matches: true });
+    expect(await read(a, first)).to.include({ billingAccountRef: 'acme' });
+    expect((await read(a, first)).message).to.deep.equal(sent[0]);
+    expect(await read(a, second)).to.include({ billingAccountRef: 'globex' });
+    expect(await read(b, await instant())).to.include({ status: 'canceled' });
+    await tenant.get(`/v1/usage-events/${a}?knownOn=${before}`).expect(404);
+    await tenant.get(`/v1/usage-events/${a}?knownOn=yesterday`).expect(400);
   });
 });

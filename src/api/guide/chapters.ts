@@ -19,6 +19,7 @@ export const chapters: readonly Chapter[] = [
   chapter('prices', 'Pricing cookbook'),
   chapter('invoice', 'From event to invoice'),
   chapter('rejected', 'Mending what was rejected'),
+  chapter('corrections', 'Correcting usage that was rated'),
   chapter('balances', 'Prepaid money, holds and alerts'),
   chapter('exports', 'Exports'),
   chapter('erasure', 'Keeping, holding and erasing data'),

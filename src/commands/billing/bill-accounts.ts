@@ -6,12 +6,12 @@ import { daysFrom } from '../../kernel/time/date.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId, seededId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { Decimal, ZERO, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
+import { Decimal, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
 import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
 import { insertInvoices } from '../../models/billing/invoice-rows.js';
-import { claimUsage, closeUsage } from '../../models/billing/unbilled-usage.js';
+import { claimUsage, closeUsage, postponeUsage } from '../../models/billing/unbilled-usage.js';
 import type { UsageGroup } from '../../models/billing/usage-items.js';
 import { Account } from '../../models/accounts/account.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
@@ -35,6 +35,7 @@ import {
   type DraftCharge,
   type InvoiceDraft,
 } from './invoice-draft.js';
+import { withoutWaiting } from './waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
@@ -80,19 +81,22 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     });
     const seed = newId();
     const takeUsage = isDryRun ? previewUsage : claimUsage;
-    const usage = await takeUsage(trx, tenantId, {
+    const taken = await takeUsage(trx, tenantId, {
       accountIds: [...recurring.windows.keys()],
       until: period.last,
       cutoffs: recurring.cutoffs,
       seed,
       ...usageLimits,
     });
-    if (!usage) {
+    if (!taken) {
       const { itemsMax, tiersMax } = usageLimits;
       throw new TooManyCharges(
         `The usage of this period makes more than ${itemsMax} items, or has more than ${tiersMax} tiers. Bill it in shorter ones`,
       );
     }
+    const others = new Set(recurring.charges.map((charge) => idsOf(charge, seed).invoiceId));
+    const { usage, waiting } = withoutWaiting(taken, others);
+    if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
     if (usage.length === 0 && recurring.charges.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }
@@ -145,15 +149,17 @@ const countedOf = ({ line, service, part }: RecurringCharged): CountedCharge => 
   volumes: [],
 });
 
-function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): DraftCharge {
+function chargeOfUsage(group: UsageGroup, names: ChargeNames): DraftCharge {
+  const { services, units } = names;
   const { rate, hasOther, contractId, label, dimensionName } = group;
   const service = services.get(group.serviceId);
   const unit = units.get(group.dimensionId ?? '') ?? dimensionName;
   const share = shareOfUsage(group);
+  const description = label ?? unit ?? service?.label ?? service?.name ?? 'Usage';
   return {
     ...group,
     isOfOneContract: contractId !== null && !hasOther,
-    description: withShare(label ?? unit ?? service?.label ?? service?.name ?? 'Usage', share),
+    description: withCorrected(withShare(description, share), group, names),
     share,
     volume: new Decimal(group.volume),
     unit,
@@ -164,6 +170,16 @@ function chargeOfUsage(group: UsageGroup, { services, units }: ChargeNames): Dra
     credited: new Decimal(group.credited),
     chargeType: 'Usage',
   };
+}
+
+/** Says of a difference which invoice it corrects. */
+function withCorrected(
+  description: string,
+  { correctedInvoiceId }: UsageGroup,
+  { invoices }: ChargeNames,
+): string {
+  if (correctedInvoiceId === null) return description;
+  return `${description} (correction of ${invoices.get(correctedInvoiceId) ?? 'an invoice'})`;
 }
 
 /** Which part of the usage of a line the account bears; null where it bears all. */
@@ -183,11 +199,12 @@ const withShare = (description: string, share: Share | null): string =>
 
 /**
  * The average price of a unit of tiered usage; null without volume, and where pricing logic made
- * the amount.
+ * the amount, or it is a difference of prices.
  */
-function averageRate({ dimensionId, volume, amount }: UsageGroup): DecimalType | null {
+function averageRate(group: UsageGroup): DecimalType | null {
+  const { dimensionId, volume, amount, correctedInvoiceId } = group;
   const units = new Decimal(volume);
-  if (dimensionId === null || units.isZero()) return null;
+  if (dimensionId === null || correctedInvoiceId !== null || units.isZero()) return null;
   return new Decimal(amount).div(units).toDecimalPlaces(10);
 }
 
@@ -233,6 +250,7 @@ function chargeOfLine(
     firstDate: part.days.first,
     lastDate: part.days.last,
     transactions: 0,
+    correctedInvoiceId: null,
   };
 }
 

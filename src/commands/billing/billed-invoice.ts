@@ -82,6 +82,7 @@ export function itemRow(
     priceMethodType: item.priceMethod,
     billStartDate: item.firstDate,
     billEndDate: item.lastDate,
+    correctedInvoiceId: item.correctedInvoiceId,
   };
 }
 
@@ -148,6 +149,7 @@ export function presentBilledInvoice(
         unit: item.unit,
         creditedAmount: ZERO,
         creditedItemId: null,
+        correctedInvoiceId: item.correctedInvoiceId,
         proration: item.proration,
         tiers: item.tiers.map(presentTier),
       };

@@ -49,6 +49,8 @@ export interface DraftCharge {
   readonly firstDate: string;
   readonly lastDate: string;
   readonly transactions: number;
+  /** The invoice whose charges it corrects. */
+  readonly correctedInvoiceId: string | null;
 }
 
 export interface DraftItem extends DraftCharge {

@@ -50,6 +50,11 @@ const removeSql = `
     where message.tenant_id = :tenantId and message.partition = old.partition
       and message.first_offset = old.first_offset
     returning message.partition, message.first_offset, message.end_offset
+  ), amended as (
+    update usage_event_change as change set message = null from gone
+    where change.tenant_id = :tenantId and change.message is not null
+      and change.partition = gone.partition and change."offset" >= gone.first_offset
+      and change."offset" < gone.end_offset
   ), marked as (
     select *, first_offset is distinct from lag(end_offset) over (
       partition by partition order by first_offset) as begins from gone

@@ -106,7 +106,7 @@ const messagesSql = `
 const rejectedSql = `
   with ${soughtSql}, own as materialized (
     select id, partition, "offset" from usage_event
-    where tenant_id = :tenantId and status = 'rejected' and account_id is null
+    where tenant_id = :tenantId and status in ('rejected', 'canceled') and account_id is null
       and (:after::uuid is null or id > :after::uuid)
     order by id limit :limit
   ), reasons as (
@@ -187,6 +187,29 @@ const tables: readonly ErasedTable[] = [
   },
   { name: 'messages', sql: messagesSql },
   { name: 'rejectedMessages', sql: rejectedSql },
+  {
+    name: 'amendedMessages',
+    sql: paged({
+      table: 'usage_event_change',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.message', 't.change_reason', 't.reason'),
+      change: `update usage_event_change as t set
+        message = case when t.message is not null then erased_message(t.message,
+          'erased-' || sought.account_id, sought.wholes, sought.parts) end,
+        change_reason = ${text('t.change_reason')}, reason = ${text('t.reason')}`,
+    }),
+  },
+  {
+    name: 'corrections',
+    sql: paged({
+      table: 'usage_correction',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.reason'),
+      change: `update usage_correction as t set reason = ${text('t.reason')}`,
+    }),
+  },
   {
     name: 'auditEntries',
     sql: `select last_id::text as "lastKey", erased as rows

@@ -23,7 +23,7 @@ export interface CreditNoteRow {
 
 export type CreditNoteItemRow = Omit<
   InvoiceItemRow,
-  'serviceId' | 'exactAmount' | 'balance' | 'billStartDate' | 'billEndDate'
+  'serviceId' | 'exactAmount' | 'balance' | 'billStartDate' | 'billEndDate' | 'correctedInvoiceId'
 > & {
   readonly serviceId: string | null;
   readonly exactAmount: Decimal | null;

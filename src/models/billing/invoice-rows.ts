@@ -51,6 +51,7 @@ export interface InvoiceItemRow {
   readonly priceMethodType: string | null;
   readonly billStartDate: string;
   readonly billEndDate: string;
+  readonly correctedInvoiceId: string | null;
 }
 
 const invoices = new BulkTable<InvoiceRow>('invoice', {
@@ -100,6 +101,7 @@ const items = new BulkTable<InvoiceItemRow>('invoice_item', {
   priceMethodType: 'text',
   billStartDate: 'date',
   billEndDate: 'date',
+  correctedInvoiceId: 'uuid',
 });
 
 /** Writes invoices with their items. */

@@ -92,6 +92,21 @@ export async function closeUsage(
   ]);
 }
 
+/** Queues what was claimed for invoices that are not made after all. */
+export async function postponeUsage(
+  trx: Knex.Transaction,
+  tenantId: string,
+  invoiceIds: readonly string[],
+): Promise<void> {
+  if (invoiceIds.length === 0) return;
+  for (const invoiceId of invoiceIds) await releaseUsage(trx, tenantId, invoiceId);
+  await sqlRows(
+    trx,
+    'delete from invoice_usage where tenant_id = ? and invoice_id = any(?::uuid[])',
+    [tenantId, [...invoiceIds]],
+  );
+}
+
 /** Queues the transactions of a voided invoice; the invoice keeps its own list of them. */
 export async function releaseUsage(
   trx: Knex.Transaction,

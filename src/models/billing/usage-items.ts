@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { pricedRowsSql } from '../usage/priced-row.js';
+import { correctedColumns, correctedSql, uncorrectedColumns } from './corrected-usage.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
 export interface UsageGroup {
@@ -38,6 +39,8 @@ export interface UsageGroup {
   readonly shareTo: string | null;
   readonly shareOf: string | null;
   readonly sharedAmount: string | null;
+  /** The invoice whose charges it corrects; null of usage that no invoice has had. */
+  readonly correctedInvoiceId: string | null;
   /** Transactions with a part in it; one that has several parts is counted with its first. */
   readonly transactions: number;
 }
@@ -92,6 +95,8 @@ interface UsageShape {
   readonly hasCutoffs: boolean;
   /** Whether grants may have paid something of it. */
   readonly hasCredits: boolean;
+  /** Whether usage of the tenant was ever corrected. */
+  readonly hasCorrections: boolean;
 }
 
 /**
@@ -99,15 +104,22 @@ interface UsageShape {
  * days, each with its priced rows. Usually all accounts are billed up to the same day and all usage
  * is due; then unneeded joins are left out, so that the planner estimates the row count correctly.
  */
-function unbilledSql({ isMixed, hasCutoffs, hasShares, hasCredits }: UsageShape): string {
+function unbilledSql({
+  isMixed,
+  hasCutoffs,
+  hasShares,
+  hasCredits,
+  hasCorrections,
+}: UsageShape): string {
   const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
       t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
       d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
       d.volume, d.calc_amount, d.counter_before, ${hasShares ? sharedColumns : unsharedColumns},
-      ${hasCredits ? 'coalesce(paid.amount, 0)' : '0::numeric'} as paid`;
+      ${hasCredits ? 'coalesce(paid.amount, 0)' : '0::numeric'} as paid
+      ${hasCorrections ? correctedColumns : uncorrectedColumns}`;
   const paid = hasCredits ? paidSql : '';
   return `
-  unbilled as (
+  ${hasCorrections ? 'found' : 'unbilled'} as (
     select ${columns} from rated_transaction as t
     ${isMixed ? 'join billing on billing.account_id = t.account_id and billing.billed_until < t.transaction_date' : ''}
     ${hasCutoffs ? 'left join cutoff on cutoff.line_id = t.contract_service_id' : ''}
@@ -121,7 +133,12 @@ function unbilledSql({ isMixed, hasCutoffs, hasShares, hasCredits }: UsageShape)
     join rated_transaction as t on t.tenant_id = :tenantId and t.id = queued.transaction_id
     ${pricedRowsSql('left join')} ${paid}
     where queued.transaction_date <= billing.billed_until
-  )`;
+  )${
+    hasCorrections
+      ? `,
+  ${correctedSql}`
+      : ''
+  }`;
 }
 
 /** What grants have paid of a transaction. */
@@ -148,9 +165,11 @@ const itemsSql = `
     select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
       rate_card_row_id, dimension_id, dimension_name, price_method_type,
       -- Tiers have no one rate: each event has an average of its own.
-      case when price_method_type not in ('TIERED', 'VOLUME') then unbilled.rate end as rate,
+      -- Differences of several rates are one.
+      case when price_method_type not in ('TIERED', 'VOLUME') and corrected_invoice_id is null
+        then unbilled.rate end as rate,
       coalesce(position, 0) = 0 as is_first, share_from, share_to, share_of,
-      sum(volume) as volume, sum(calc_amount) as amount,
+      corrected_invoice_id, sum(volume) as volume, sum(calc_amount) as amount,
       sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
       sum(shared_whole) as shared_whole, sum(shared_amount) as shared_amount,
       -- Of a row, in proportion; of all rows where all is paid.
@@ -164,7 +183,7 @@ const itemsSql = `
       array_agg(coalesce(shared_volume, unbilled.volume))
         filter (where price_method_type = 'TIERED') as volumes
     from unbilled
-    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
   ), of_invoice as (
     select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,
       part.contract_service_id, part.ids, part.first_date, part.last_date,
@@ -178,7 +197,7 @@ const itemsSql = `
       case when plan.has_rows then part.credited else part.whole_credited end as credited,
       case when plan.has_rows then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
-      part.share_from, part.share_to, part.share_of,
+      part.share_from, part.share_to, part.share_of, part.corrected_invoice_id,
       case when plan.has_rows then part.shared_amount else part.shared_whole end as shared_amount,
       card_row.tax_code, case when plan.has_rows then card_row.label end as label,
       seeded_uuid(:seed::uuid, part.account_id || part.currency || part.usage_type)
@@ -193,7 +212,8 @@ const itemsSql = `
     select *, seeded_uuid(invoice_id, concat_ws('/', service_id, dimension_id, dimension_name,
       price_method, rate, tax_code,
       case when share_of is not null
-        then concat_ws('/', contract_service_id, share_from, share_to, share_of) end)) as item_id
+        then concat_ws('/', contract_service_id, share_from, share_to, share_of) end,
+      corrected_invoice_id)) as item_id
     from of_invoice
   )`;
 
@@ -225,11 +245,15 @@ const tiersSql = `
     ) as tier
   ), tier_part as (
     select of_item.item_id, tier_num, lower, upper, unit_rate, is_flat,
-      ${ofPart('sum(least(before + used.volume, upper) - greatest(before, lower))')} as volume,
-      ${ofPart(`sum(case when not is_flat
+      ${ofPart('sum(sign * (least(before + used.volume, upper) - greatest(before, lower)))')} as volume,
+      ${ofPart(`sum(sign * case when not is_flat
           then unit_rate * (least(before + used.volume, upper) - greatest(before, lower))
         when before <= lower then unit_rate else 0 end)`)} as amount
-    from of_item cross join lateral unnest(of_item.befores, of_item.volumes) as used (before, volume)
+    from of_item cross join lateral (
+      -- A reversal takes back the stretch that its charge had.
+      select before, abs(volume) as volume, sign(volume) as sign
+      from unnest(of_item.befores, of_item.volumes) as given (before, volume)
+    ) as used
     join tier on tier.row_id = of_item.row_id
       and least(before + used.volume, upper) > greatest(before, lower)
     group by 1, 2, 3, 4, 5, 6, share_from, share_to, share_of
@@ -262,9 +286,9 @@ const groupsSql = `
       as "contractServiceId",
     count(contract_id) < count(*) as "hasOther", sum(transactions)::integer as "transactions",
     share_from as "shareFrom", share_to as "shareTo", share_of as "shareOf",
-    sum(shared_amount) as "sharedAmount"
+    sum(shared_amount) as "sharedAmount", corrected_invoice_id as "correctedInvoiceId"
   from of_item
-  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, share_from, share_to, share_of
+  group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, share_from, share_to, share_of, corrected_invoice_id
   ), size as (
     select coalesce(sum(items), 0) > :groupsMax or coalesce(max(items), 0) > :itemsMax
       or coalesce((select sum(jsonb_array_length(tiers)) from tiers_of_item), 0) > :tiersMax
@@ -289,7 +313,8 @@ async function readUsageShape(
        exists (
          select from rating_plan where tenant_id = :tenantId and plan -> 'shares' is not null
        ) as "hasShares",
-       exists (select from wallet_balance where tenant_id = :tenantId) as "hasCredits"
+       exists (select from wallet_balance where tenant_id = :tenantId) as "hasCredits",
+       exists (select from usage_correction where tenant_id = :tenantId) as "hasCorrections"
      from (
        select coalesce(known.billed_until, '-infinity') as billed_until
        from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known

@@ -8,7 +8,11 @@ import { pricedRowsSql } from './priced-row.js';
  * with a charge of 5 calls and 2 GB for 0.70 gives (e, 1, 0, null, 7, 0.70), (e, 1, 1, 'calls', 5, 0.50)
  * and (e, 1, 2, 'gb', 2, 0.20).
  */
-export const factPartsSql = `
+export const factPartsSql = partsKnownSql('true');
+
+/** The same of the charges that were known, by a condition on them: "rated_at <= …". */
+export function partsKnownSql(isKnown: string): string {
+  return `
   -- Ids are computed before they are compared: the functions that make them are not leakproof, and
   -- row-level security would keep the primary key from being used (docs/decisions/0078).
   first as materialized (
@@ -28,8 +32,8 @@ export const factPartsSql = `
           on fact.tenant_id = :tenantId and fact.id = numbered.next_id
       )
       -- What stands: neither what was taken back, nor what takes back.
-      select * from numbered where reverses is null
-        and id not in (select reverses from numbered where reverses is not null)
+      select * from numbered where reverses is null and ${isKnown}
+        and id not in (select reverses from numbered where reverses is not null and ${isKnown})
     ) as found
   ),
   part as (
@@ -41,6 +45,7 @@ export const factPartsSql = `
       usage_type, currency, d.dimension_name, false, d.volume, d.calc_amount
     from charge ${pricedRowsSql('join', 'true', 'charge')}
   )`;
+}
 
 /** When usage occurred, as the index `usage_event_time` has it (docs/decisions/0078). */
 export const eventTimeSql =

@@ -15,6 +15,8 @@ export interface ChargeNames {
   readonly rows: ReadonlyMap<string, { readonly label: string; readonly taxCode: string | null }>;
   /** What volumes count: the label of a priceable attribute, else its name, by its id. */
   readonly units: ReadonlyMap<string, string>;
+  /** The numbers of invoices that are corrected, by id. */
+  readonly invoices: ReadonlyMap<string, string>;
 }
 
 interface ChargeOfLine {
@@ -41,6 +43,20 @@ async function loadUnits(
   return new Map(rows.map(({ id, unit }) => [id, unit]));
 }
 
+async function loadInvoiceNumbers(
+  db: Knex,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sqlRows<{ id: string; invoiceNo: string }>(
+    db,
+    `select id, invoice_no as "invoiceNo" from invoice where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, [...new Set(ids)]],
+  );
+  return new Map(rows.map(({ id, invoiceNo }) => [id, invoiceNo]));
+}
+
 /** The names of the services and rate-card rows of charges; services that were deleted have them too. */
 export async function loadChargeNames(
   db: Knex,
@@ -60,18 +76,23 @@ export async function loadChargeNames(
     );
     for (const service of rows) services.set(service.id, service);
   }
+  const invoices = await loadInvoiceNumbers(
+    db,
+    tenantId,
+    usage.flatMap(({ correctedInvoiceId }) => correctedInvoiceId ?? []),
+  );
   const units = await loadUnits(db, tenantId, [
     ...usage.map(({ dimensionId }) => dimensionId),
     ...charges.map(({ part }) => part.row?.attributeId),
   ]);
   const rowIds = charges.flatMap(({ part }) => [part.row?.id, part.taxRowId ?? undefined]);
   const ids = [...new Set(rowIds.filter((id) => id !== undefined))];
-  if (ids.length === 0) return { services, units, rows: new Map() };
+  if (ids.length === 0) return { services, units, invoices, rows: new Map() };
   const rows = await sqlRows<{ id: string; label: string; taxCode: string | null }>(
     db,
     `select id, label, tax_code as "taxCode" from rate_card_row
      where tenant_id = ? and id = any(?::uuid[])`,
     [tenantId, ids],
   );
-  return { services, units, rows: new Map(rows.map((row) => [row.id, row])) };
+  return { services, units, invoices, rows: new Map(rows.map((row) => [row.id, row])) };
 }

@@ -87,6 +87,7 @@ export const invoiceItems = exportSource(invoiceItemColumns, {
     creditedAmount: 't.credited_amount',
     creditedTax: 't.credited_tax',
     creditedItemId: 't.credited_item_id',
+    correctedInvoiceId: 't.corrected_invoice_id',
   },
 });
 

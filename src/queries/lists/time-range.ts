@@ -22,6 +22,12 @@ export function readHalfOpenRange(given: TimeRange): TimeRange {
   return instantsOf(given, 'from');
 }
 
+/** An instant, or the midnight of a date, of which an answer is what was known then. */
+export const readInstantOf = (given: string | undefined): Date | null => {
+  const instant = given === undefined ? undefined : readDateOrInstant(given)?.from;
+  return instant === undefined ? null : new Date(instant);
+};
+
 /** `endAs`: which end of its day a date in `to` means. */
 function instantsOf(given: TimeRange, endAs: 'from' | 'to'): TimeRange {
   const from = given.from === undefined ? undefined : readDateOrInstant(given.from)?.from;

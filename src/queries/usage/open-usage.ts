@@ -5,7 +5,7 @@ import type { Scope } from '../../kernel/scope.js';
 import type { UsageLogReader } from '../../messages/usage-log.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { filterUsageEvents } from './usage-event-filter.js';
-import { summarizeUsage } from './usage-event.js';
+import { summarizeUsage } from './usage-summary.js';
 
 interface RejectedRow {
   readonly code: string;

@@ -4,7 +4,6 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import {
-  copiedPartition,
   placeOfUsageEvent,
   usageEventId,
   usageTopic,
@@ -21,6 +20,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
 import { readHeavyPage, type RowWeight } from '../lists/listing.js';
+import { readInstantOf } from '../lists/time-range.js';
 import type { Filled } from '../lists/page-bytes.js';
 import {
   daysOfTimes,
@@ -28,13 +28,13 @@ import {
   filterUsageEvents,
   type UsageEventFilter,
 } from './usage-event-filter.js';
+import { eventKnownOn } from './corrections/event-known-on.js';
 import { explainCharges } from './usage-explanation.js';
 import { findGoneMessages, messageOf } from './gone-message.js';
 import { readMessage, type ReadMessage } from './usage-message.js';
 
 export type UsageEventDto = Static<typeof schema.UsageEvent>;
 type UsageEventSummaryDto = Static<typeof schema.UsageEventSummary>;
-type UsageSummaryDto = Static<typeof schema.UsageSummary>;
 type Status = UsageEventSummaryDto['status'];
 
 type LoggedRecord = UsageRecord & { readonly partition: number };
@@ -321,19 +321,25 @@ async function findPending(
   return newest;
 }
 
-/** One event with its charges explained (spec/rating.md R64, R65). 404 when there is none. */
+/**
+ * One event with its charges explained (spec/rating.md R64, R65), as it is or as it was known at an
+ * instant. 404 when there is none, or was none then.
+ */
 export async function getUsageEvent(
   scope: Scope,
   log: UsageLogReader,
   key: string,
+  known?: string,
 ): Promise<UsageEventDto> {
+  const knownOn = readInstantOf(known);
   const stored = await findUsageEvent(scope, key);
-  if (stored) return presentUsageEvent(scope, stored);
+  if (stored) return presentUsageEvent(scope, stored, knownOn);
   const pending = await findPending(scope, log, key);
   // The event may have been rated between the two reads.
   const rated = pending ? undefined : await findUsageEvent(scope, key);
-  if (rated) return presentUsageEvent(scope, rated);
-  if (!pending) throw problem.notFound(`There is no usage event '${key}'.`);
+  if (rated) return presentUsageEvent(scope, rated, knownOn);
+  if (!pending || (knownOn && pending.receivedAt > knownOn))
+    throw problem.notFound(`There is no usage event '${key}'.`);
   return {
     ...presentPending(scope.tenantId, pending),
     message: readMessage(pending.message).content,
@@ -341,15 +347,37 @@ export async function getUsageEvent(
   };
 }
 
-async function presentUsageEvent(scope: Scope, event: UsageEvent): Promise<UsageEventDto> {
+async function presentUsageEvent(
+  scope: Scope,
+  now: UsageEvent,
+  knownOn: Date | null,
+): Promise<UsageEventDto> {
+  const event = knownOn ? await eventKnownOn(scope, now, knownOn) : now;
+  if (!event) throw problem.notFound(`There was no usage event '${now.id}' at that instant.`);
+  if (knownOn && event.processedAt > knownOn) return presentUnprocessed(event);
   await findGoneMessages(scope.db.read, scope.tenantId, [event]);
   const message = messageOf(event);
-  const charges = event.status === 'rated' ? await explainCharges(scope, event, message) : [];
+  const charges =
+    event.status === 'rated' ? await explainCharges(scope, event, message, knownOn) : [];
   return {
     ...presentUsageSummary(event, message),
     messageNote: event.gone ? `${event.gone.note}${explainedBy(charges)}` : null,
     message: message.content,
     ratedTransactions: charges,
+  };
+}
+
+/** An event that was accepted then, and neither rated nor rejected. */
+function presentUnprocessed(event: UsageEvent): UsageEventDto {
+  const { tenantId, partition, orgId, receivedAt, text } = event;
+  const offset = Number(event.offset);
+  const record = { partition, offset, orgId, receivedAt, key: null, message: text ?? 'null' };
+  return {
+    ...presentPending(tenantId, record),
+    id: event.id,
+    externalTransactionId: event.externalTransactionId,
+    message: messageOf(event).content,
+    ratedTransactions: [],
   };
 }
 
@@ -359,37 +387,4 @@ function explainedBy(charges: UsageEventDto['ratedTransactions']): string {
   return charges.some(({ explanation }) => explanation === null)
     ? ' The formula of a pricing logic needs it: the charges have their rows, but not each step.'
     : ' The charges are explained by what they keep of it.';
-}
-
-/** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
-export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
-  const { tenantId, db } = scope;
-  // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
-  // log.
-  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
-  const ends = await log.ends(tenantId);
-  const copied = consumers.find(({ partition }) => partition === copiedPartition);
-  if (copied) ends.push({ partition: copiedPartition, offset: Number(copied.nextOffset) });
-  const partitions = ends
-    .sort((a, b) => a.partition - b.partition)
-    .map(({ partition, offset: end }) => {
-      const consumer = consumers.find((each) => each.partition === partition);
-      const rated = Number(consumer?.rated ?? 0);
-      const duplicate = Number(consumer?.duplicate ?? 0);
-      const rejected = Number(consumer?.rejected ?? 0);
-      const canceled = Number(consumer?.canceled ?? 0);
-      const pending = end - Number(consumer?.nextOffset ?? 0);
-      const accepted = end - Number(consumer?.skipped ?? 0);
-      return { partition, accepted, rated, duplicate, rejected, canceled, pending };
-    });
-  const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, canceled: 0, pending: 0 };
-  for (const each of partitions) {
-    total.accepted += each.accepted;
-    total.rated += each.rated;
-    total.duplicate += each.duplicate;
-    total.rejected += each.rejected;
-    total.canceled += each.canceled;
-    total.pending += each.pending;
-  }
-  return { ...total, partitions };
 }

@@ -33,9 +33,10 @@ export async function explainCharges(
   scope: Scope,
   event: UsageEvent,
   message: ReadMessage,
+  knownOn: Date | null = null,
 ): Promise<ExplainedTransactionDto[]> {
   const { tenantId, db } = scope;
-  const transactions = await RatedTransaction.ofEvent(db.read, tenantId, event.id);
+  const transactions = await RatedTransaction.ofEvent(db.read, tenantId, event.id, knownOn);
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,

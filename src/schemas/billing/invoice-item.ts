@@ -38,6 +38,9 @@ export const InvoiceItem = Type.Object(
     creditedItemId: nullable(
       Uuid('On a credit note against an invoice, the item that it credits.'),
     ),
+    correctedInvoiceId: nullable(
+      Uuid('Where it corrects charges of an earlier invoice, that invoice.'),
+    ),
     currency: Type.String({ description: 'ISO code of the currency of the invoice.' }),
     volume: DecimalValue({ description: 'How much was charged.' }),
     unit: nullable(

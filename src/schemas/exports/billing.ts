@@ -61,6 +61,7 @@ export const invoiceItemColumns = {
   creditedAmount: always.decimal('What credit notes have taken off the amount.'),
   creditedTax: always.decimal('What they have taken off the tax.'),
   creditedItemId: perhaps.uuid('On a credit note against an invoice, the item that it credits.'),
+  correctedInvoiceId: perhaps.uuid('Where it corrects an earlier invoice, that invoice.'),
 };
 
 export const InvoiceItemExport = exportRow(invoiceItemColumns, 'One charge of an invoice.');

@@ -105,3 +105,10 @@ export const halfOpenRangeQuery = (what: string) => ({
     }),
   ),
 });
+
+/** The instant of which an answer is what was known then. */
+export const knownOnQuery = Type.Unsafe<string>({
+  description:
+    'The answer as it was known at this instant (a date: its UTC midnight), before later corrections.',
+  dateOrInstant: true,
+});

@@ -23,6 +23,7 @@ const readResources = [
   'exceptionCard',
   'pricingLogic',
   'usageEvent',
+  'usageCorrection',
   'usageTotal',
   'ratedTransaction',
   'invoice',
@@ -65,6 +66,8 @@ const changes: readonly string[] = [
   'commitHold',
   'releaseHold',
   'createAlert',
+  'cancelUsageEvent',
+  'amendUsageEvent',
 ];
 const changeTools = readResources
   .flatMap((resource) => toolsOf(resource))

@@ -4,7 +4,7 @@ import { examples } from '../http/examples.js';
 import { IngestionBody } from './ingestion.js';
 import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
-import { offsetQuery, timeRangeQuery } from '../http/paging.js';
+import { knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
 import { RatedTransaction } from './rated-transaction.js';
 import { RecordId } from '../http/record-id.js';
 
@@ -244,8 +244,9 @@ export const usageEventOperations = {
     summary: 'Read a usage event, by our id or the external transaction id, with its explanation',
     details:
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
+    query: Type.Object({ knownOn: Type.Optional(knownOnQuery) }),
     success: reply.dto(UsageEvent),
-    errors: [404],
+    errors: [400, 404],
   }),
   retry: operation({
     id: 'retryUsageEvent',

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Instant, nullable, Text } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
-import { halfOpenRangeQuery, offsetQuery } from '../http/paging.js';
+import { halfOpenRangeQuery, knownOnQuery, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 
 export const usageBuckets = ['hour', 'day', 'week', 'month', 'none'] as const;
@@ -74,6 +74,7 @@ export const usageTotalOperations = {
         attribute: Type.Optional(Text('Name of the priceable attribute.')),
         contract: Type.Optional(RecordId('contract', 'The contract.')),
         usageType: Type.Optional(usageType),
+        knownOn: Type.Optional(knownOnQuery),
         ...offsetQuery,
       },
       { patternProperties: { [`^${dimensionPrefix}.+$`]: Text('Value of the dimension.', 4000) } },

@@ -1,11 +1,8 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/broker.js';
-import {
-  getUsageEvent,
-  listUsageEvents,
-  summarizeUsage,
-} from '../../../queries/usage/usage-event.js';
+import { getUsageEvent, listUsageEvents } from '../../../queries/usage/usage-event.js';
+import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
 import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
 import { readUsageEventFilter } from '../../../queries/usage/usage-event-filter.js';
 import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
@@ -22,7 +19,8 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
   outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
-  get: ({ params }, scope, { broker }) => getUsageEvent(scope, broker, params.id),
+  get: ({ params, query }, scope, { broker }) =>
+    getUsageEvent(scope, broker, params.id, query.knownOn),
   retry: ({ params, idempotencyKey }, scope, platform) =>
     retryUsageEvent(scope, platform, params.id, idempotencyKey),
   retryAll: ({ body, idempotencyKey }, scope, platform) =>

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../../models/db/sql-rows.js';
-import { eventMessageSql } from '../../../models/usage/event-message.js';
-import { eventTimeSql, factPartsSql } from '../../../models/usage/usage-fact.js';
+import { eventMessageSql, sentMessageSql } from '../../../models/usage/event-message.js';
+import { eventTimeSql, factPartsSql, partsKnownSql } from '../../../models/usage/usage-fact.js';
 import { pendingPartsSql } from '../../../models/usage/usage-total.js';
 import type { UsageGroup } from '../../../schemas/usage/usage-total.js';
 import type { AskedTotals, TotalKey } from './usage-total.js';
@@ -119,6 +119,72 @@ function eventsSql(
   ${factPartsSql},`;
 }
 
+/**
+ * The same as it was known at an instant: each event at the time, and with the content, that it had
+ * then. What is canceled since counts, what was rated later has no charges yet.
+ */
+function eventsKnownSql(
+  ranges: readonly SourceRange[],
+  knownOn: Date,
+  needsDimensions: boolean,
+  bindings: Bindings,
+): string {
+  const at = `${bindings.of(knownOn.toISOString())}::timestamptz`;
+  const current = ranges.map((range) => `(${within(eventTimeSql, range, bindings)})`).join(' or ');
+  const then = ranges.map((range) => `(${within('event_at', range, bindings)})`).join(' or ');
+  const amended = `(
+    select amended.message from usage_event_change as amended
+    where amended.tenant_id = usage_event.tenant_id and amended.event_id = usage_event.id
+      and amended.message is not null and amended.changed_at <= ${at}
+    order by amended.number desc limit 1)`;
+  return `
+  event as materialized (
+    select id, event_at, sent::jsonb -> 'dimensions' as dimensions, sent is null as is_gone
+    from (
+      select usage_event.id, case when was.event_id is null then usage_event.event_at
+        else was.event_at end as event_at,
+        ${needsDimensions ? `coalesce(${amended}, ${sentMessageSql('usage_event')})` : 'null::text'} as sent
+      from usage_event left join lateral (
+        select * from usage_event_change as change
+        where change.tenant_id = usage_event.tenant_id and change.event_id = usage_event.id
+          and change.changed_at > ${at}
+        order by change.number limit 1
+      ) as was on true
+      where usage_event.tenant_id = :tenantId and usage_event.status in ('rated', 'canceled')
+        and (${current} or usage_event.id in (
+          select event_id from usage_event_change where tenant_id = :tenantId))
+    ) as known where (${then})
+  ),
+  ${partsKnownSql(`rated_at <= ${at}`)},`;
+}
+
+/** No part at all, with the columns of each source. */
+const none = `select null::uuid as source_id, 0::bigint as delta_id, null::timestamptz as start_at, 0::bigint as events,
+  null::uuid as account_id, null::uuid as contract_id, null::uuid as service_id,
+  null::text as usage_type, null::text as currency, null::text as attribute_name,
+  false as has_rows, 0::numeric as quantity, 0::numeric as amount, null::jsonb as dimensions
+  where false`;
+
+/** The value of a filter by name. */
+const filterOf = (
+  { filters }: AskedTotals,
+  wanted: UsageGroup,
+): AskedTotals['filters'][number][1] | undefined =>
+  filters.find(([key]) => 'name' in key && key.name === wanted)?.[1];
+
+/** The events that are read from the facts; nothing where none are. */
+function readEventsSql(
+  read: readonly SourceRange[],
+  asked: AskedTotals,
+  needsDimensions: boolean,
+  bindings: Bindings,
+): string {
+  if (read.length === 0) return '';
+  if (asked.knownOn) return eventsKnownSql(read, asked.knownOn, needsDimensions, bindings);
+  const of = { service: filterOf(asked, 'service'), account: filterOf(asked, 'account') };
+  return eventsSql(read, of, needsDimensions, bindings);
+}
+
 const valueSql = (key: TotalKey, bindings: Bindings): string =>
   'dimension' in key
     ? `(dimensions ->> ${bindings.of(key.dimension)}::text)`
@@ -146,13 +212,9 @@ function countedSql(isByAttribute: boolean, ofAttribute: boolean): string {
  * an event with several charges in a group counts once. At least one row, which has the flag of a
  * running rebuild.
  */
-export function usageTotalsSql(
-  { bucket, groups, filters, limit, offset }: AskedTotals,
-  ranges: readonly SourceRange[],
-): Statement {
+export function usageTotalsSql(asked: AskedTotals, ranges: readonly SourceRange[]): Statement {
+  const { bucket, groups, filters, limit, offset } = asked;
   const bindings = new Bindings();
-  const filterOf = (wanted: UsageGroup) =>
-    filters.find(([key]) => 'name' in key && key.name === wanted)?.[1];
   const conditionOf = ([key, value]: (typeof filters)[number]): string => {
     const isId = 'name' in key && key.name !== 'attribute' && key.name !== 'usageType';
     return `${valueSql(key, bindings)} = ${bindings.of(value)}::${isId ? 'uuid' : 'text'}`;
@@ -181,15 +243,10 @@ export function usageTotalsSql(
   const isByAttribute = groups.some((key) => 'name' in key && key.name === 'attribute');
   const by = ['bucket', ...names, 'currency'].join(', ');
   const order = ['bucket', ...names.map((name) => `${name} nulls last`), 'currency'].join(', ');
-  const none = `select null::uuid as source_id, 0::bigint as delta_id, null::timestamptz as start_at, 0::bigint as events,
-    null::uuid as account_id, null::uuid as contract_id, null::uuid as service_id,
-    null::text as usage_type, null::text as currency, null::text as attribute_name,
-    false as has_rows, 0::numeric as quantity, 0::numeric as amount, null::jsonb as dimensions
-    where false`;
   const sql = `
-  with ${read.length === 0 ? '' : eventsSql(read, { service: filterOf('service'), account: filterOf('account') }, needsDimensions, bindings)}
+  with ${readEventsSql(read, asked, needsDimensions, bindings)}
   part_of as (${[none, ...sources].join(' union all ')}),
-  counted as (${countedSql(isByAttribute, filterOf('attribute') !== undefined)}),
+  counted as (${countedSql(isByAttribute, filterOf(asked, 'attribute') !== undefined)}),
   keyed as (
     select ${[...keys, `${bucketSql} as bucket`].join(', ')}, currency, source_id, delta_id, start_at, events,
       quantity, amount, attribute_name, has_rows

@@ -12,7 +12,7 @@ import {
   type UsageGroup,
   type UsageTotal,
 } from '../../../schemas/usage/usage-total.js';
-import { readHalfOpenRange } from '../../lists/time-range.js';
+import { readHalfOpenRange, readInstantOf } from '../../lists/time-range.js';
 import { divideRange, type SourceRange } from './usage-total-ranges.js';
 import { usageTotalsSql } from './usage-total-sql.js';
 
@@ -24,6 +24,7 @@ export interface UsageTotalRequest {
   readonly to?: string;
   readonly bucket: UsageBucket;
   readonly groupBy?: string;
+  readonly knownOn?: string;
   readonly limit: number;
   readonly offset: number;
   readonly [filter: string]: string | number | undefined;
@@ -62,13 +63,15 @@ export async function listUsageTotals(
   const groups = names.map(keyOf);
   const filters = readFilters(request);
   const used = [...groups, ...filters.map(([key]) => key)];
-  const asked = { bucket, groups, filters, limit, offset };
+  const knownOn = readInstantOf(request.knownOn);
+  const asked = { bucket, groups, filters, limit, offset, knownOn };
   const isOfDimension = used.some((key) => 'dimension' in key);
   const isFine = used.some((key) => 'name' in key && ['account', 'contract'].includes(key.name));
   const isByHour = bucket === 'hour';
   // By account, totals are stored by day only: more than one event in an hour is rare.
   const kept = isFine ? (isByHour ? 'facts' : 'day') : isByHour ? 'coarse hour' : 'coarse day';
-  const best = isOfDimension ? 'facts' : kept;
+  // Totals are of what is known now.
+  const best = isOfDimension || knownOn ? 'facts' : kept;
   let rows = await read(scope, asked, divideRange(range, best));
   // During a rebuild the rated transactions are summed, which is slower.
   if (best !== 'facts' && rows[0]?.isBeingMade === true) {
@@ -95,6 +98,8 @@ export interface AskedTotals {
   readonly filters: readonly (readonly [TotalKey, string])[];
   readonly limit: number;
   readonly offset: number;
+  /** Of what was known then; null: of what is known now. */
+  readonly knownOn: Date | null;
 }
 
 async function read(

@@ -1,0 +1,40 @@
+import type { Static } from 'typebox';
+import type { Scope } from '../../kernel/scope.js';
+import { copiedPartition, type UsageLogReader } from '../../messages/usage-log.js';
+import { UsageConsumer } from '../../models/usage/usage-consumer.js';
+import type * as schema from '../../schemas/usage/usage-event.js';
+
+type UsageSummaryDto = Static<typeof schema.UsageSummary>;
+
+/** The number of events by outcome, consistent at any moment (spec/beyond.md R12). */
+export async function summarizeUsage(scope: Scope, log: UsageLogReader): Promise<UsageSummaryDto> {
+  const { tenantId, db } = scope;
+  // Reads the consumer offsets first, then the ends of the log: events consumed by then are in the
+  // log.
+  const consumers = await UsageConsumer.query(db.read).forTenant(tenantId);
+  const ends = await log.ends(tenantId);
+  const copied = consumers.find(({ partition }) => partition === copiedPartition);
+  if (copied) ends.push({ partition: copiedPartition, offset: Number(copied.nextOffset) });
+  const partitions = ends
+    .sort((a, b) => a.partition - b.partition)
+    .map(({ partition, offset: end }) => {
+      const consumer = consumers.find((each) => each.partition === partition);
+      const rated = Number(consumer?.rated ?? 0);
+      const duplicate = Number(consumer?.duplicate ?? 0);
+      const rejected = Number(consumer?.rejected ?? 0);
+      const canceled = Number(consumer?.canceled ?? 0);
+      const pending = end - Number(consumer?.nextOffset ?? 0);
+      const accepted = end - Number(consumer?.skipped ?? 0);
+      return { partition, accepted, rated, duplicate, rejected, canceled, pending };
+    });
+  const total = { accepted: 0, rated: 0, duplicate: 0, rejected: 0, canceled: 0, pending: 0 };
+  for (const each of partitions) {
+    total.accepted += each.accepted;
+    total.rated += each.rated;
+    total.duplicate += each.duplicate;
+    total.rejected += each.rejected;
+    total.canceled += each.canceled;
+    total.pending += each.pending;
+  }
+  return { ...total, partitions };
+}
