@@ -25,6 +25,8 @@ const entitiesOf: Readonly<Record<schema.TimelineKind, readonly string[]>> = {
   flow: [],
   invoice: ['invoice'],
   payment: ['payment'],
+  correction: [],
+  grant: [],
   change: ['account', 'address', 'contract', 'wallet'],
 };
 const kindOf = new Map(
@@ -46,27 +48,45 @@ const executionsSql = `from execution
   where tenant_id = :tenantId and account_of_execution(workflow, input) = :accountId::uuid
     and :hasFlows::boolean and ${within('started_at')}`;
 
-/** Which changes and executions a page has: both by their indexes, no further than the page. */
+const grantsSql = `from wallet join wallet_grant as given
+    on given.tenant_id = wallet.tenant_id and given.wallet_id = wallet.id
+  where wallet.tenant_id = :tenantId and wallet.account_id = :accountId::uuid
+    and :hasGrants::boolean and ${within('given.created_at')}`;
+
+const correctionsSql = `from usage_correction as correction
+  where correction.tenant_id = :tenantId and :hasCorrections::boolean
+    and correction.accounts @> jsonb_build_array(jsonb_build_object('accountId', :accountId::text))
+    and ${within('correction.created_at')}`;
+
+/** What a page has, of each source by its index and no further than the page. */
 const placesSql = `
-  select at, audit_id as "auditId", execution_id as "executionId" from (
-    (select at, id as audit_id, null::uuid as execution_id ${changesSql}
-     order by at desc, id desc limit :end)
+  select at, source, id from (
+    (select audit.at, 'audit' as source, lpad(audit.id::text, 20, '0') as id ${changesSql}
+     order by audit.at desc, audit.id desc limit :end)
     union all
-    (select started_at, null, id ${executionsSql} order by started_at desc, id desc limit :end)
+    (select execution.started_at, 'execution', execution.id::text ${executionsSql}
+     order by execution.started_at desc, execution.id desc limit :end)
+    union all
+    (select given.created_at, 'grant', given.id::text ${grantsSql}
+     order by given.created_at desc, given.id desc limit :end)
+    union all
+    (select correction.created_at, 'correction', correction.id::text ${correctionsSql}
+     order by correction.created_at desc, correction.id desc limit :end)
   ) as happened
-  order by at desc, audit_id desc, execution_id desc limit :limit offset :offset`;
+  order by at desc, source, id desc limit :limit offset :offset`;
 
 /** Entries behind a page that are counted: of a long history, no more is read. */
 const countedMax = 10_000;
 
-const countSql = `
-  select (select count(*) from (select ${changesSql} limit :most) as counted)
-    + (select count(*) from (select ${executionsSql} limit :most) as counted) as count`;
+const countSql = `select ${[changesSql, executionsSql, grantsSql, correctionsSql]
+  .map((sql) => `(select count(*) from (select ${sql} limit :most) as counted)`)
+  .join(' + ')} as count`;
 
 interface Place {
   readonly at: Date;
-  readonly auditId: string | null;
-  readonly executionId: string | null;
+  readonly source: 'audit' | 'execution' | 'grant' | 'correction';
+  /** Of the audit its number, filled with zeros. */
+  readonly id: string;
 }
 
 interface ChangeRow {
@@ -87,7 +107,7 @@ interface ChangeRow {
 
 /** What is shown of changes; their whole states stay in the database. */
 const changeRowsSql = `
-  select id, at, actor, request_id as "requestId", entity, entity_id as "entityId", action,
+  select lpad(id::text, 20, '0') as id, at, actor, request_id as "requestId", entity, entity_id as "entityId", action,
     coalesce(state ->> 'invoice_no', state ->> 'payment_reference', state ->> 'number',
       state ->> 'title', state ->> 'name') as name,
     case entity when 'invoice'
@@ -165,25 +185,81 @@ function presentExecution(row: ExecutionRow): Entry {
   };
 }
 
+interface GrantRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly name: string;
+  readonly amount: string;
+  readonly currency: string;
+}
+
+const presentGrant = ({ id, at, name, amount, currency }: GrantRow): Entry => ({
+  at: at.toISOString(),
+  kind: 'grant',
+  event: 'grant.created',
+  recordType: 'grant',
+  recordId: id,
+  name,
+  amount: new Decimal(amount),
+  currency,
+  changed: [],
+  actor: null,
+  requestId: null,
+});
+
+interface CorrectionRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly kind: string;
+  readonly reason: string;
+  readonly actor: string | null;
+}
+
+const presentCorrection = ({ id, at, kind, reason, actor }: CorrectionRow): Entry => ({
+  at: at.toISOString(),
+  kind: 'correction',
+  event: `correction.${kind}`,
+  recordType: 'correction',
+  recordId: id,
+  name: reason,
+  amount: null,
+  currency: null,
+  changed: [],
+  actor,
+  requestId: null,
+});
+
 /** The entries of a page, in its order; what was removed meanwhile is left out. */
 async function readEntries(db: Knex, tenantId: string, places: readonly Place[]): Promise<Entry[]> {
-  const changes = await sqlRows<ChangeRow>(db, changeRowsSql, {
-    tenantId,
-    ids: places.flatMap(({ auditId }) => auditId ?? []),
-  });
-  const executions = await sqlRows<ExecutionRow>(
-    db,
+  const idsOf = (source: Place['source']): string[] =>
+    places.flatMap((place) => (place.source === source ? [place.id] : []));
+  const read = <Row>(sql: string, source: Place['source']): Promise<Row[]> =>
+    sqlRows<Row>(db, sql, { tenantId, ids: idsOf(source) });
+  const changes = await read<ChangeRow>(changeRowsSql, 'audit');
+  const executions = await read<ExecutionRow>(
     `select id, started_at as "startedAt", actor, request_id as "requestId", workflow, status
      from execution where tenant_id = :tenantId and id = any(:ids::uuid[])`,
-    { tenantId, ids: places.flatMap(({ executionId }) => executionId ?? []) },
+    'execution',
+  );
+  const grants = await read<GrantRow>(
+    `select given.id, given.created_at as at, external_id as name, given.amount, wallet.currency
+     from wallet_grant as given join wallet
+       on wallet.tenant_id = given.tenant_id and wallet.id = given.wallet_id
+     where given.tenant_id = :tenantId and given.id = any(:ids::uuid[])`,
+    'grant',
+  );
+  const corrections = await read<CorrectionRow>(
+    `select id, created_at as at, kind, reason, actor from usage_correction
+     where tenant_id = :tenantId and id = any(:ids::uuid[])`,
+    'correction',
   );
   const entries = new Map([
     ...changes.map((row) => [row.id, presentChange(row)] as const),
     ...executions.map((row) => [row.id, presentExecution(row)] as const),
+    ...grants.map((row) => [row.id, presentGrant(row)] as const),
+    ...corrections.map((row) => [row.id, presentCorrection(row)] as const),
   ]);
-  return places.flatMap(
-    ({ auditId, executionId }) => entries.get(auditId ?? executionId ?? '') ?? [],
-  );
+  return places.flatMap(({ id }) => entries.get(id) ?? []);
 }
 
 /**
@@ -210,6 +286,8 @@ export async function listAccountTimeline(
     to,
     entities: kind === undefined ? [...kindOf.keys()] : [...entitiesOf[kind]],
     hasFlows: kind === undefined || kind === 'flow',
+    hasGrants: kind === undefined || kind === 'grant',
+    hasCorrections: kind === undefined || kind === 'correction',
   };
   const { limit, offset } = page;
   const places = await sqlRows<Place>(db.read, placesSql, {

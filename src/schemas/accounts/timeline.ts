@@ -5,14 +5,21 @@ import { operation, reply } from '../http/operation.js';
 import { offsetQuery, timeRangeQuery } from '../http/paging.js';
 
 /** What a timeline tells of. */
-export const timelineKinds = ['flow', 'invoice', 'payment', 'change'] as const;
+export const timelineKinds = [
+  'flow',
+  'invoice',
+  'payment',
+  'correction',
+  'grant',
+  'change',
+] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
 
 const Kind = Type.Unsafe<TimelineKind>({
   type: 'string',
   enum: [...timelineKinds],
   description:
-    'flow: a workflow about the account; invoice, payment; change: of the account, an address, a contract or a wallet.',
+    'flow: a workflow about the account; invoice, payment, correction of usage, grant to a wallet; change: of the account, an address, a contract or a wallet.',
 });
 
 export const TimelineEntry = Type.Object(
@@ -24,16 +31,18 @@ export const TimelineEntry = Type.Object(
         'E.g. invoice.posted, invoice.paid, payment.created, account.updated, flow.failed.',
     }),
     recordType: Type.String({
-      description: 'account, address, contract, invoice, payment, wallet or execution.',
+      description:
+        'account, address, contract, invoice, payment, wallet, correction, grant or execution.',
     }),
     recordId: nullable(Uuid('Id of the record or the execution.')),
     name: nullable(
       Type.String({
-        description: 'What people call it: the number, the reference, the name of the workflow.',
+        description:
+          'What people call it: the number, the reference, the name of the workflow; of a correction its reason.',
       }),
     ),
     amount: nullable(
-      DecimalValue({ description: 'Of an invoice its total, of a payment its amount.' }),
+      DecimalValue({ description: 'Of an invoice its total, of a payment or grant its amount.' }),
     ),
     currency: nullable(Type.String({ description: 'ISO code of the amount.' })),
     changed: Type.Array(Type.String(), {
@@ -58,9 +67,10 @@ export const timelineOperations = {
     family: 'records',
     summary: 'List what happened to an account, newest first',
     description:
-      'Flows about it, invoices, payments, and changes of the account, its addresses, contracts and wallets.',
+      'Flows about it, invoices, payments, corrections of its usage, grants, and changes of the account, its ' +
+      'addresses, contracts and wallets.',
     details:
-      'It is read from the audit and the executions: what retention has removed there is not in it. ' +
+      'Changes and flows are read from the audit and the executions: what retention has removed there is not in it. ' +
       'total counts at most 10,000 entries behind the page.',
     query: Type.Object({
       ...offsetQuery,

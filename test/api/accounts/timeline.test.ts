@@ -36,6 +36,15 @@ describe('the timeline of an account', () => {
     await tenant.put(`${external}/accounts/${acme}`, { name: 'Acme Ltd' }).expect(200);
     await story.subscribe('acme', [calls], { name: 'C', number: 'C-1' });
     await story.send(usage('acme', calls), usage('other', calls));
+    const [wrong] = await story.send(usage('acme', calls));
+    await tenant
+      .post(`/v1/usage-events/${wrong}/cancel`, { reason: 'Sent by mistake' })
+      .expect(200);
+    const wallet = { title: 'Prepaid', accountId: acme, currency: 'USD' };
+    const { body: made } = await tenant.post(`${external}/wallets`, wallet).expect(201);
+    await tenant
+      .post(`/v1/wallets/${made.id}/grants`, { externalId: 'G', amount: 7, kind: 'purchased' })
+      .expect(201);
     const { invoices } = await story.bill('2026-03', { accountId: acme });
     const payment = { amount: 1, currency: 'USD', paymentDate: '2026-04-01' };
     await tenant
@@ -58,6 +67,9 @@ describe('the timeline of an account', () => {
       'account.created',
       'account.updated',
       'contract.created',
+      'correction.cancel',
+      'grant.created',
+      'wallet.created',
       'flow.completed',
       'invoice.posted',
       'payment.created',
