@@ -6,7 +6,7 @@ import { daysFrom } from '../../kernel/time/date.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
 import { newId, seededId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { Decimal, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
 import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
