@@ -1,4 +1,4 @@
-import { Decimal, ZERO } from '../../kernel/numbers/money.js';
+import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
 import type { UsageGroup } from '../../models/billing/usage-items.js';
 
 /**
