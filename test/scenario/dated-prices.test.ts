@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
-import { every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
+import { attribute, every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
 /** Prices that are set before they hold, and after they should have held. */
@@ -169,5 +169,73 @@ describe('prices with a date', () => {
       '1 2028-01-10..2028-02-29 current',
     ]);
     expect(await simulate('acme', service, '2028-03-01')).to.equal(60);
+  });
+
+  // spec/beyond.md R63
+  it('of the past stay on such a line, too, and price what comes late', async () => {
+    const acme = await story.account('acme');
+    const service = await story.service('Calls');
+    const contract = await story.subscribe(
+      acme,
+      [{ serviceId: service, rateCards: [callsAt(0.5)] }],
+      { startDate: '2028-01-01' },
+    );
+    const own = `${contract.path}/services/${contract.lines[0]?.id}/rate-cards`;
+    await addVersion(own, '2028-01-03', callsAt(0.4));
+    await addVersion(own, '2028-01-01', callsAt(0.3));
+    await addVersion(own, '2028-03-01', callsAt(0.6));
+    // Of two that begin on one day the later one prices.
+    await tenant.put(`${own}/USD`, callsAt(0.7)).expect(200);
+    story.travelTo('2028-01-20');
+    const days = ['2028-01-02', '2028-01-05', '2028-01-10', '2028-03-01'];
+    const prices = async () => {
+      const amounts = [];
+      for (const day of days) amounts.push(await simulate('acme', service, day));
+      return amounts;
+    };
+    // 100 calls each.
+    expect(await prices()).to.deep.equal([30, 40, 70, 60]);
+    const { body: whole } = await tenant.get(contract.path).expect(200);
+    await story.changeContract(contract, { ...whole, poNumber: 'PO-1' });
+    expect(await prices()).to.deep.equal([30, 40, 70, 60]);
+    const { body: written } = await tenant.get(contract.path).expect(200);
+    const cards = `${contract.path}/services/${written.services[0].id}/rate-cards`;
+    expect(await versionsOf(cards)).to.deep.equal([
+      '4 2028-03-01..',
+      '3 2028-01-10..2028-02-29 current',
+      '2 2028-01-03..2028-01-09',
+      '1 2028-01-01..2028-01-02',
+    ]);
+    // The card goes on as it was: a version of a day, and a PUT that begins today.
+    await addVersion(cards, '2028-01-15', callsAt(0.8));
+    await tenant.put(`${cards}/USD`, callsAt(0.9)).expect(200);
+    expect(await versionsOf(cards)).to.deep.equal([
+      '4 2028-03-01..',
+      '6 2028-01-20..2028-02-29 current',
+      '5 2028-01-15..2028-01-19',
+      '3 2028-01-10..2028-01-14',
+      '2 2028-01-03..2028-01-09',
+      '1 2028-01-01..2028-01-02',
+    ]);
+  });
+
+  it('of the past on such a line lose the rows of attributes that it has no more', async () => {
+    const acme = await story.account('acme');
+    const service = await story.service('Calls', {
+      priceableAttributes: ['api_calls', 'texts'].map((name) => attribute(name)),
+      rateCards: [usdCard(priceOfEach('api_calls', 0.01), priceOfEach('texts', 0.02))],
+    });
+    const both = usdCard(priceOfEach('api_calls', 0.1), priceOfEach('texts', 0.2));
+    const contract = await story.subscribe(acme, [{ serviceId: service, rateCards: [both] }]);
+    story.travelTo('2028-01-20');
+    const line = `${contract.path}/services/${contract.lines[0]?.id}`;
+    await tenant.put(`${line}/rate-cards/USD`, callsAt(0.5)).expect(200);
+    const { body: attributes } = await tenant.get(`${line}/priceable-attributes`).expect(200);
+    const texts = attributes.content.find(({ name }: { name: string }) => name === 'texts');
+    await tenant.delete(`${line}/priceable-attributes/${texts.id}`).expect(204);
+    const { body: whole } = await tenant.get(contract.path).expect(200);
+    await story.changeContract(contract, { ...whole, poNumber: 'PO-1' });
+    expect(await simulate('acme', service, '2028-01-12')).to.equal(10);
+    expect(await simulate('acme', service, '2028-01-20')).to.equal(50);
   });
 });

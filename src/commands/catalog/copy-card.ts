@@ -1,10 +1,11 @@
 import type { Knex } from 'knex';
+import { newId } from '../../kernel/id.js';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { CatalogOwner } from '../../models/catalog/attribute.js';
-import type { RateCard } from '../../models/catalog/rate-card.js';
-import type { RateCardRow } from '../../models/catalog/rate-card-row.js';
+import { isOverOn, RateCard } from '../../models/catalog/rate-card.js';
+import { RateCardRow } from '../../models/catalog/rate-card-row.js';
 import { findCardOn, type RateCardDto } from '../../queries/catalog/rate-card.js';
 import {
   loadPriceable,
@@ -12,7 +13,6 @@ import {
   type ResolvedCard,
   type RowColumns,
 } from './rate-card-rows.js';
-import { insertDatedVersion } from './rate-card-version.js';
 import { putResolvedCard } from './rate-card.js';
 
 /** Source and target of a copy of prices. */
@@ -60,7 +60,7 @@ const copyRows = (copy: CardOfLine): ResolvedCard => ({
 });
 
 /** Makes a card of a line from another, as a new version if the line has one of its currency. */
-export async function copyCard(
+async function copyCard(
   trx: Knex.Transaction,
   scope: Scope,
   copy: CardOfLine,
@@ -68,13 +68,66 @@ export async function copyCard(
   return putResolvedCard(trx, scope, copy.owner, copyRows(copy));
 }
 
-/** Makes a version of a line's card from another that is to come, for the same day. */
-export async function copyComingVersion(
+/** A version that another card has, as rows of this owner. */
+interface VersionElsewhere {
+  readonly card: ResolvedCard;
+  readonly version: Pick<RateCard, 'fromDate' | 'lastDay' | 'isInForce'>;
+}
+
+/**
+ * Gives an owner that has no cards versions of another's, each with its days. They stand in the order
+ * of their days and are numbered in it.
+ */
+async function insertVersionsOfOther(
   trx: Knex.Transaction,
   scope: Scope,
-  copy: CardOfLine,
+  owner: CatalogOwner,
+  versions: readonly VersionElsewhere[],
 ): Promise<void> {
-  await insertDatedVersion(trx, scope, copy.owner, copyRows(copy), copy.card.fromDate);
+  const numbers = new Map<string, number>();
+  const cards = versions.map(({ card, version: { fromDate, lastDay, isInForce } }) => {
+    const versionNo = (numbers.get(card.currency) ?? 0) + 1;
+    numbers.set(card.currency, versionNo);
+    const isOver = isOverOn(utcDate(scope.now()), { fromDate, isInForce });
+    const toDate = isOver ? lastDay : null;
+    return { card, id: newId(), versionNo, fromDate, toDate, isCurrent: isInForce };
+  });
+  await RateCard.insertAll(
+    trx,
+    scope.tenantId,
+    cards.map(({ card: { currency }, ...columns }) => ({ ...columns, currency, ...owner })),
+  );
+  const rows = cards.flatMap(({ id, card }) =>
+    card.rows.map((row) => ({ ...row, rateCardId: id })),
+  );
+  await RateCardRow.insertAll(trx, scope.tenantId, rows);
+}
+
+/** The cards of another line, that become those of one that has none. */
+interface CardsOfLine extends Omit<CardOfLine, 'card'> {
+  /** All versions, in the order of their days. */
+  readonly cards: readonly RateCard[];
+}
+
+/**
+ * Gives a line all versions of another's cards. What is over prices usage that comes late, but loses
+ * the rows of attributes that the line has no more.
+ */
+export async function copyCardsWithVersions(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { cards, ...line }: CardsOfLine,
+): Promise<void> {
+  const today = utcDate(scope.now());
+  const { byName } = line.attributes;
+  const isKept = (card: RateCard, { attributeName }: RateCardRow): boolean =>
+    !isOverOn(today, card) || byName.has(attributeName);
+  const versions = cards.map((card) => {
+    const rows = (card.rows ?? []).filter((row) => isKept(card, row));
+    const copied = rows.map((row) => copyRow(row, { card, ...line }));
+    return { card: { currency: card.currency, rows: copied }, version: card };
+  });
+  await insertVersionsOfOther(trx, scope, line.owner, versions);
 }
 
 /**

@@ -35,7 +35,7 @@ const versionsOf = (
 ) => RateCard.versionsOn(trx, tenantId, utcDate(now()), ownersOf(owner)).where({ currency });
 
 /** Inserts a version that begins on a day; the card has none that does. Answers with its id. */
-export async function insertDatedVersion(
+async function insertDatedVersion(
   trx: Knex.Transaction,
   scope: Scope,
   owner: CatalogOwner,

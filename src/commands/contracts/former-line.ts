@@ -5,11 +5,11 @@ import type { Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import type { Attribute } from '../../models/catalog/attribute.js';
 import type { ContractService } from '../../models/contracts/contract-service.js';
-import { isNotOver, RateCard } from '../../models/catalog/rate-card.js';
+import { RateCard } from '../../models/catalog/rate-card.js';
 import { linesOf } from '../../queries/contracts/contract-service.js';
 import { insertAttributes, type AttributeInput } from '../catalog/attribute.js';
 import type { NewLine } from './contract-lines.js';
-import { copyCard, copyComingVersion } from '../catalog/copy-card.js';
+import { copyCardsWithVersions } from '../catalog/copy-card.js';
 import { loadPriceable } from '../catalog/rate-card-rows.js';
 
 /*
@@ -34,7 +34,11 @@ interface LineSpan {
 const presentLines = (trx: Knex.Transaction, tenantId: string, contractId: string) =>
   linesOf(trx, tenantId).where({ contractId }).orderBy('contract_service.id');
 
-/** Those that these ids name, with their attributes, and current and coming cards, by id. */
+/** Whether a version of the card begins on the day of another: the later one prices all of it. */
+const isSameDay = (card: RateCard, later: RateCard | undefined): boolean =>
+  later !== undefined && later.currency === card.currency && later.fromDate === card.fromDate;
+
+/** Those that these ids name, with their attributes, and all versions of their cards, by id. */
 async function loadFormerLines(
   trx: Knex.Transaction,
   { tenantId, now }: Scope,
@@ -50,11 +54,11 @@ async function loadFormerLines(
   const cards = await RateCard.versionsOn(trx, tenantId, today, {
     contractServiceIds: lines.map(({ id }) => id),
   })
-    .whereRaw(isNotOver('rate_card'), [today])
     .orderBy(['currency', 'fromDate', 'versionNo'])
     .withGraphFetched('rows');
   for (const line of lines) {
-    line.cards = cards.filter(({ contractServiceId }) => contractServiceId === line.id);
+    const versions = cards.filter(({ contractServiceId }) => contractServiceId === line.id);
+    line.cards = versions.filter((card, at) => !isSameDay(card, versions[at + 1]));
   }
   return new Map(lines.map((line) => [line.id, line]));
 }
@@ -155,8 +159,8 @@ export async function insertFormerAttributes(
 }
 
 /**
- * Copies the current and coming cards of the predecessor onto a line. 400: the request removes an attribute
- * that they price.
+ * Copies the cards of the predecessor onto a line, with all versions. 400: the request removes an
+ * attribute that a current or coming one prices.
  */
 export async function insertFormerCards(
   trx: Knex.Transaction,
@@ -173,10 +177,5 @@ export async function insertFormerCards(
       `'${at}priceableAttributes' is without '${name}', which an exception card prices`,
       { field: `${at}priceableAttributes` },
     );
-  const inForce = cards.filter((card) => card.isInForce);
-  const coming = cards.filter((card) => !card.isInForce);
-  for (const card of inForce) await copyCard(trx, scope, { card, owner, attributes, missing });
-  for (const card of coming) {
-    await copyComingVersion(trx, scope, { card, owner, attributes, missing });
-  }
+  await copyCardsWithVersions(trx, scope, { cards, owner, attributes, missing });
 }

@@ -30,6 +30,12 @@ export const isNotOver = (card: string): string => `not exists (
       or later.contract_service_id = ${card}.contract_service_id)
     and (later.from_date, later.version_no) > (${card}.from_date, ${card}.version_no))`;
 
+/** Whether a version has held and holds no more on a day, for which `versionsOn` selected it. */
+export const isOverOn = (
+  day: string,
+  { fromDate, isInForce }: Pick<RateCard, 'fromDate' | 'isInForce'>,
+): boolean => !isInForce && fromDate <= day;
+
 /** SQL: all versions of the card that the version `rate_card` is of. */
 const sameCard = (column: OwnerColumn): string => `
   from rate_card as version
