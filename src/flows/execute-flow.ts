@@ -17,8 +17,8 @@ import { problemCode } from '../schemas/http/problem.js';
 import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
-import { usageAudit } from './usage-audit.js';
-import { rerating } from './usage-rerating.js';
+import { usageAudit } from './usage/usage-audit.js';
+import { rerating } from './usage/usage-rerating.js';
 
 type ExecutionDto = Static<typeof Execution>;
 

@@ -16,7 +16,7 @@ import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
 import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
 import { setTenantClock } from '../../src/models/access/tenant-clock.js';
-import { startUsageArchive } from '../../src/flows/usage-archive.js';
+import { startUsageArchive } from '../../src/flows/usage/usage-archive.js';
 import { usageArchiveId } from '../../src/messages/ageing/usage-archive.js';
 import { startTenantMove } from '../../src/flows/tenant-move.js';
 import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';

@@ -17,7 +17,8 @@ async function write(
   const { withInstance } = await import('../start/instance.js');
   const { withTemporal } = await import('../start/temporal-access.js');
   const { requireTenant } = await import('../../access/tenants.js');
-  const { startUsageArchive, waitForUsageArchive } = await import('../../flows/usage-archive.js');
+  const { startUsageArchive, waitForUsageArchive } =
+    await import('../../flows/usage/usage-archive.js');
   await withInstance(({ database }) => requireTenant(database.platform, tenantId));
   await withTemporal(async (place) => {
     const isStarted = await startUsageArchive(place, { tenantId, month });

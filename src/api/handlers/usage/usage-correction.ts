@@ -1,4 +1,4 @@
-import { amendUsageEvent, cancelUsageEvent } from '../../../flows/usage-correction.js';
+import { amendUsageEvent, cancelUsageEvent } from '../../../flows/usage/usage-correction.js';
 import { listCorrectedCharges } from '../../../queries/usage/corrections/corrected-charge.js';
 import { getCorrection, listCorrections } from '../../../queries/usage/corrections/correction.js';
 import type { Operations } from '../../../schemas/index.js';

@@ -1,4 +1,4 @@
-import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage-retry.js';
+import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/broker.js';
 import { getUsageEvent, listUsageEvents } from '../../../queries/usage/usage-event.js';

@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { stringifyJson } from '../kernel/text/json.js';
-import { problem } from '../kernel/problem.js';
-import type { Scope } from '../kernel/scope.js';
-import type { AmendEventInput, CancelEventInput } from '../messages/usage-workflow.js';
-import type { Platform } from '../process/platform.js';
-import { findUsageEvent, getUsageEvent } from '../queries/usage/usage-event.js';
-import type { AmendBody, CancelBody } from '../schemas/usage/usage-correction.js';
-import { runFlow } from './run-flow.js';
+import { stringifyJson } from '../../kernel/text/json.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { AmendEventInput, CancelEventInput } from '../../messages/usage-workflow.js';
+import type { Platform } from '../../process/platform.js';
+import { findUsageEvent, getUsageEvent } from '../../queries/usage/usage-event.js';
+import type { AmendBody, CancelBody } from '../../schemas/usage/usage-correction.js';
+import { runFlow } from '../run-flow.js';
 
 const askMs = 100;
 

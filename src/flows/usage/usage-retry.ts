@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto';
-import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
-import { newId } from '../kernel/id.js';
-import { canonicalJson } from '../kernel/text/json.js';
-import { problem } from '../kernel/problem.js';
-import type { Scope } from '../kernel/scope.js';
-import type { RetryFilter, UsageRetry, UsageRetryResult } from '../messages/usage-workflow.js';
-import type { Platform } from '../process/platform.js';
-import { runWorkflow, type WorkflowStart } from '../platform/temporal/workflow-start.js';
-import { isRepeated } from '../queries/flows/idempotency-key.js';
-import { findUsageEvent, getUsageEvent, type UsageEventDto } from '../queries/usage/usage-event.js';
-import { readUsageEventFilter } from '../queries/usage/usage-event-filter.js';
-import type { RetryBody } from '../schemas/usage/usage-event.js';
+import { claimIdempotencyKey } from '../../commands/flows/idempotent-start.js';
+import { newId } from '../../kernel/id.js';
+import { canonicalJson } from '../../kernel/text/json.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { RetryFilter, UsageRetry, UsageRetryResult } from '../../messages/usage-workflow.js';
+import type { Platform } from '../../process/platform.js';
+import { runWorkflow, type WorkflowStart } from '../../platform/temporal/workflow-start.js';
+import { isRepeated } from '../../queries/flows/idempotency-key.js';
+import {
+  findUsageEvent,
+  getUsageEvent,
+  type UsageEventDto,
+} from '../../queries/usage/usage-event.js';
+import { readUsageEventFilter } from '../../queries/usage/usage-event-filter.js';
+import type { RetryBody } from '../../schemas/usage/usage-event.js';
 
 /** A retry of rejected events. */
 interface Retry {

@@ -1,6 +1,6 @@
-import { utcDate } from '../kernel/time/date.js';
-import { checkUsageAudit, type UsageAuditData } from '../schemas/usage/usage-audit.js';
-import type { FlowStart } from './run-flow.js';
+import { utcDate } from '../../kernel/time/date.js';
+import { checkUsageAudit, type UsageAuditData } from '../../schemas/usage/usage-audit.js';
+import type { FlowStart } from '../run-flow.js';
 
 /** An audit to start. 400: the period is not valid, or not over. */
 export function usageAudit(

@@ -8,9 +8,9 @@ import {
   SearchAttributeType,
   TypedSearchAttributes,
 } from '@temporalio/common';
-import { usageArchiveId, type UsageArchive } from '../messages/ageing/usage-archive.js';
-import { signatureMemo } from '../messages/workflow-signature.js';
-import type { SchedulePlace } from './billing-schedule.js';
+import { usageArchiveId, type UsageArchive } from '../../messages/ageing/usage-archive.js';
+import { signatureMemo } from '../../messages/workflow-signature.js';
+import type { SchedulePlace } from '../billing-schedule.js';
 
 const type = 'archiveUsage';
 

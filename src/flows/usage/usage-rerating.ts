@@ -1,7 +1,7 @@
-import { problem } from '../kernel/problem.js';
-import { readHalfOpenRange } from '../queries/lists/time-range.js';
-import type { RerateData } from '../schemas/usage/usage-rerating.js';
-import type { FlowStart } from './run-flow.js';
+import { problem } from '../../kernel/problem.js';
+import { readHalfOpenRange } from '../../queries/lists/time-range.js';
+import type { RerateData } from '../../schemas/usage/usage-rerating.js';
+import type { FlowStart } from '../run-flow.js';
 
 /** A range to rate again. 400: it ends before it begins. */
 export function rerating(
