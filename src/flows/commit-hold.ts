@@ -125,7 +125,12 @@ async function presentCommitted(
   if (!charge?.id) throw problem.conflict(`The usage event '${externalId}' has no charge.`);
   const { fromHold, fromBalance } = await sumDraws(scope, charge.id ?? '', id);
   return {
-    ...hold,
+    holdId: id,
+    status: hold.status,
+    accountId: hold.accountId,
+    currency: hold.currency,
+    amount: charge.amount,
+    available: hold.available,
     usageEventId: event.id ?? '',
     charge,
     charges,

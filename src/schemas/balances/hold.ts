@@ -60,7 +60,11 @@ export const HoldCommit = Type.Object(
 
 export const CommittedHold = Type.Object(
   {
-    ...holdFields,
+    holdId: Uuid('The hold.'),
+    status,
+    accountId: Uuid('Whose money was held.'),
+    currency: Type.String({ description: 'ISO code of the currency.' }),
+    amount: DecimalValue({ description: 'What the event costs the account: the charge.' }),
     usageEventId: Uuid('The usage event.'),
     charge: ExplainedTransaction,
     charges: Type.Array(ExplainedTransaction, {

@@ -137,7 +137,8 @@ describe('holds', () => {
     const path = `/v1/holds/${body.id as string}/commit`;
     const done = await tenant.post(path, { message }).expect(200);
     expect(done.body).to.include({
-      id: body.id,
+      holdId: body.id,
+      amount: 2.5,
       status: 'committed',
       drawnFromHold: 2.5,
       drawnFromBalance: 0,
