@@ -171,6 +171,9 @@ function refuseParameter({ family }: Operation, name: string, known: readonly st
 const patternsOf = ({ query }: Operation): object =>
   (query as { readonly patternProperties?: object } | undefined)?.patternProperties ?? {};
 
+/** `^dimension:.+$` as a caller reads it. */
+const named = (pattern: string): string => pattern.replace(/^\^(.*)\.\+\$$/, '$1<name>');
+
 /**
  * Query parameters as one text each, or as a list of texts where the declaration is an array; a
  * repeated one is refused where one is expected.
@@ -182,7 +185,7 @@ export function readQuery(operation: Operation, query: Context['query']): Record
   for (const [name, value] of given) {
     const isKnown =
       Object.hasOwn(known, name) || patterns.some((pattern) => new RegExp(pattern).test(name));
-    if (!isKnown) refuseParameter(operation, name, Object.keys(known));
+    if (!isKnown) refuseParameter(operation, name, [...Object.keys(known), ...patterns.map(named)]);
     if (String(value).includes('\0')) {
       throw problem.validation(`'${name}' contains a character that cannot be stored`, {
         field: name,

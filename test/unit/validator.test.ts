@@ -267,6 +267,18 @@ describe('schemas/validator', () => {
       assert.notProperty(problemOf(Body, { name: { a: 1 } }).details, 'value');
     });
 
+    // Beyond the three documents, an unknown property is told with those that are known.
+    it('tells which properties are known where one is not', () => {
+      const { errors } = problemOf(Body, { name: 'x', nam: 1 }).details as { errors: object[] };
+      assert.deepEqual(errors, [
+        {
+          field: 'nam',
+          message: "'nam' is not a known property",
+          known: Object.keys(Body.properties),
+        },
+      ]);
+    });
+
     it('tells ten faults of many', () => {
       const cards = Array.from({ length: 5_000 }, () => ({ rows: [] }));
       const problem = problemOf(Body, { name: 'x', cards });

@@ -57,7 +57,11 @@ function refuseUnknown(operation: Operation, given: ToolArguments): void {
   ]);
   const field = Object.keys(given).find((name) => !known.has(name));
   if (field !== undefined) {
-    throw problem.validation(`'${field.slice(0, 200)}' is not a known property`, { field });
+    const names = [...known].join(', ');
+    throw problem.validation(
+      `'${field.slice(0, 200)}' is not a known property. Known are: ${names}.`,
+      { field },
+    );
   }
 }
 

@@ -21,9 +21,12 @@ export interface OfferedTools {
 export function offeredTools(query: URLSearchParams): OfferedTools {
   const unknown = [...query.keys()].find((name) => name !== 'tools');
   if (unknown !== undefined) {
-    throw problem.validation(`'${unknown.slice(0, 200)}' is not a known query parameter`, {
-      field: unknown,
-    });
+    throw problem.validation(
+      `'${unknown.slice(0, 200)}' is not a known query parameter. Known is: tools.`,
+      {
+        field: unknown,
+      },
+    );
   }
   const given = query.getAll('tools');
   if (given.length === 0) return { listed: defaultTools, find: findTool };

@@ -44,12 +44,21 @@ const renderFlow: Renderer = (failure, path) => {
   return { ...renderBilling(failure, path), ...id };
 };
 
+/** Of the first property that is not known: those that are. */
+function hintOf({ errors }: Problem['details']): string {
+  const faults = (errors ?? []) as readonly { readonly known?: readonly string[] }[];
+  const known = faults.find((fault) => fault.known !== undefined)?.known;
+  if (known === undefined) return '';
+  return known.length === 0 ? '. There are none here.' : `. Known are: ${known.join(', ')}.`;
+}
+
 /** The error body of family C (spec/platform.md R14). */
 export const recordsError = (failure: Problem) => {
   // What a caller acts on has a code of its own, where that of its kind says too little.
   const { problemCode: own, ...details } = failure.details;
   const code = typeof own === 'string' ? own : problemCode(failure.kind);
-  return { code, message: failure.message, details, timestamp: new Date().toISOString() };
+  const message = failure.message + hintOf(details);
+  return { code, message, details, timestamp: new Date().toISOString() };
 };
 const renderRecords: Renderer = (failure) => ({ error: recordsError(failure) });
 

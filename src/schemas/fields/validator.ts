@@ -96,6 +96,8 @@ interface Fault {
   /** Of the body itself, which has no name. */
   readonly isOfBody?: boolean;
   readonly value?: unknown;
+  /** Of a property that is not known: those that are. */
+  readonly known?: readonly string[];
 }
 
 function validationProblem(errors: readonly ErrorObject[]): Problem {
@@ -108,7 +110,11 @@ function validationProblem(errors: readonly ErrorObject[]): Problem {
     {
       field: first.field,
       ...(isShort(first.value) ? { value: first.value } : {}),
-      errors: faults.map((fault) => ({ field: fault.field, message: sentenceOf(fault) })),
+      errors: faults.map((fault) => ({
+        field: fault.field,
+        message: sentenceOf(fault),
+        ...(fault.known ? { known: fault.known } : {}),
+      })),
     },
   );
 }
@@ -122,6 +128,9 @@ const isShort = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean'
     ? true
     : typeof value === 'string' && value.length <= 200;
+
+/** Names of a record type's fields can be many. */
+const knownMax = 200;
 
 /** Of these the caller chose one of several values: which one, helps to find it in a large body. */
 const choosingKeywords: ReadonlySet<string> = new Set([
@@ -152,7 +161,10 @@ function faultOf(error: ErrorObject): Fault {
       };
     case 'additionalProperties': {
       const extra = fieldName(error.instancePath, String(params['additionalProperty']));
-      return { field: extra, shortName: extra.slice(0, 200), text: 'is not a known property' };
+      const { properties = {} } = error.parentSchema as { readonly properties?: object };
+      const known = Object.keys(properties).slice(0, knownMax);
+      const shortName = extra.slice(0, 200);
+      return { field: extra, shortName, text: 'is not a known property', known };
     }
     case 'discriminator': {
       const expected = `must be one of: ${variantNames(error).join(', ')}`;

@@ -46,7 +46,7 @@ describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
   ][] = [
     ['no reason', () => ({}), 400, 'reason'],
     ['an empty reason', () => ({ reason: '' }), 400, 'reason'],
-    ['an unknown field', () => ({ reason: 'x', amount: 1 }), 400, 'amount'],
+    ['an unknown field', () => ({ reason: 'x', amount: 1 }), 400, 'Known are: reason, items.'],
     ['no items in the list', () => ({ reason: 'x', items: [] }), 400, 'items'],
     [
       'an amount of zero',
