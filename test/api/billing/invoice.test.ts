@@ -7,7 +7,12 @@ import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 const invoices = `${external}/invoices`;
 
 /** What ends an item without tiers that nobody has credited. */
-const uncredited = { tiers: [], creditedAmount: 0, creditedItemId: null };
+const uncredited = {
+  tiers: [],
+  creditedAmount: 0,
+  creditedItemId: null,
+  correctedInvoiceId: null,
+};
 
 describe('invoices', () => {
   const instance = useInstance();
