@@ -28,6 +28,7 @@ function comparable({ ratedTransactions, ...shown }: Shown) {
     ratedTransactions: ratedTransactions.map((charge) => ({
       ...charge,
       id: 0,
+      ratedAt: 0,
       dimensions: (charge['dimensions'] as object[]).map((each) => ({
         ...each,
         id: 0,
