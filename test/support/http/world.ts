@@ -273,6 +273,7 @@ async function addUsage(
     .post(`/v1/usage-events/${params['id']}/amend`, amended)
     .expect(200);
   params['correctionId'] = done.correctionId;
+  references['eventId'] = params['id'] ?? '';
   const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
   params['transactionId'] = body.data.content[0].Id;
 }
