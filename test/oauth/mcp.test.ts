@@ -184,7 +184,9 @@ describe('the MCP server', () => {
         'cancelUsageEvent',
         'amendUsageEvent',
       ]);
-      expect(await list('?tools=all')).to.deep.equal([...read, ...run, ...change]);
+      const more = await list('?tools=balances,corrections');
+      expect(more).to.include.members(['listWalletGrants', 'listAlerts', 'listCorrections']);
+      expect(await list('?tools=all')).to.deep.equal([...read, ...more, ...run, ...change]);
       const query = '?tools=read';
       const answer = await send(tenant.token, calling('runDeleteAccount', start), { query });
       expect(JSON.parse(answer.text)).to.have.nested.property('error.code', -32602);

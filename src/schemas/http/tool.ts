@@ -23,19 +23,19 @@ const readResources = [
   'exceptionCard',
   'pricingLogic',
   'usageEvent',
-  'usageCorrection',
   'usageTotal',
   'ratedTransaction',
   'invoice',
   'nextInvoice',
   'payment',
-  'wallet',
-  'walletGrant',
-  'hold',
-  'alert',
   'referenceData',
   'execution',
 ] as const;
+
+/** What is asked for by name, so that the list that is shown first stays short. */
+const balanceResources = ['wallet', 'walletGrant', 'hold', 'alert'] as const;
+const correctionResources = ['usageCorrection'] as const;
+const allResources = [...readResources, ...balanceResources, ...correctionResources];
 
 const toolsOf = (resource: keyof Operations): Tool[] =>
   Object.entries<Operation>(operations[resource]).map(([key, operation]) => ({
@@ -52,7 +52,11 @@ const notOffered = new Set(['getUsageOutcomes', 'getAccountByExternalId']);
 const isReading = ({ operation }: Tool): boolean =>
   isReadOnly(operation) && operation.success.kind !== 'file' && !notOffered.has(operation.id);
 
-const readTools = readResources.flatMap((resource) => toolsOf(resource).filter(isReading));
+const readingTools = (resources: readonly (keyof Operations)[]): Tool[] =>
+  resources.flatMap((resource) => toolsOf(resource).filter(isReading));
+const readTools = readingTools(readResources);
+const balanceTools = readingTools(balanceResources);
+const correctionTools = readingTools(correctionResources);
 const runTools = toolsOf('flow');
 
 /** What mends prices and invoices beside the flows. */
@@ -69,7 +73,7 @@ const changes: readonly string[] = [
   'cancelUsageEvent',
   'amendUsageEvent',
 ];
-const changeTools = readResources
+const changeTools = allResources
   .flatMap((resource) => toolsOf(resource))
   .filter(({ operation }) => changes.includes(operation.id));
 
@@ -77,13 +81,21 @@ const changeTools = readResources
  * Every tool: what these resources can be asked, every flow, and what mends prices and invoices
  * (docs/decisions/0098, 0375).
  */
-export const tools: readonly Tool[] = [...readTools, ...runTools, ...changeTools];
+export const tools: readonly Tool[] = [
+  ...readTools,
+  ...balanceTools,
+  ...correctionTools,
+  ...runTools,
+  ...changeTools,
+];
 
 /** Tools by the name under which `/mcp?tools=` chooses them. */
 const toolSets = {
   read: readTools,
   run: runTools,
   change: changeTools,
+  balances: balanceTools,
+  corrections: correctionTools,
   all: tools,
 } as const;
 
