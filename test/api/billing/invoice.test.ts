@@ -5,14 +5,9 @@ import { storeInvoice } from '../../support/billing/invoices.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
 const invoices = `${external}/invoices`;
-
 /** What ends an item without tiers that nobody has credited. */
-const uncredited = {
-  tiers: [],
-  creditedAmount: 0,
-  creditedItemId: null,
-  correctedInvoiceId: null,
-};
+const noOther = { creditedItemId: null, correctedInvoiceId: null };
+const uncredited = { tiers: [], creditedAmount: 0, ...noOther };
 
 describe('invoices', () => {
   const instance = useInstance();
