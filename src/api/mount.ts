@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context, Next } from 'koa';
-import type { TSchema } from 'typebox';
 import { answerOnce } from '../commands/flows/idempotent-request.js';
-import { isUuid } from '../kernel/id.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
 import type { ClientAddress } from '../access/client-address.js';
@@ -19,7 +17,6 @@ import {
   type OperationResult,
 } from '../schemas/http/operation.js';
 import type { StreamedAnswer } from '../schemas/http/operation.js';
-import { recordOfParam } from '../schemas/http/record-id.js';
 import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/body.js';
 import { enterWithBody, largeBodyMin } from './server/body-budget.js';
@@ -32,7 +29,8 @@ import { admit, limitEvents, limitRequest } from './guards/rate-limit.js';
 import { answerText, sendAnswer, sendJson } from './server/send-answer.js';
 import { sendStream } from './server/send-stream.js';
 import { bytesOf, enterShare } from './guards/share.js';
-import { realScopeOf, scopeOf, type RequestIds } from './request-scope.js';
+import { checkPathValues, readParams, readQuery } from './request/read-parameters.js';
+import { realScopeOf, scopeOf, type RequestIds } from './request/request-scope.js';
 
 /** Data of a request about its sender besides the token; only OAuth uses them. */
 export interface Caller {
@@ -113,89 +111,6 @@ export const clientOf = (ctx: Context, { clients }: Platform): ClientAddress =>
   clients.find(ctx.req.socket.remoteAddress, ctx.get('x-forwarded-for'));
 
 const anonymous: Identity = { tenantId: '', orgId: null, roles: [], subject: 'anonymous' };
-
-/** The name of the resource of `{accountId}` in "There is no account '…'." */
-const resourceName = (param: string): string =>
-  param.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-
-/**
- * The path parameters, ids in lower case. 404: an id is malformed, and its record has no natural
- * key.
- */
-export function readParams(operation: Operation, params: Readonly<Record<string, string>>) {
-  const read: Record<string, string> = {};
-  for (const [name, value] of Object.entries(params)) {
-    const isText =
-      !name.endsWith('Id') ||
-      operation.textParams?.includes(name) === true ||
-      (recordOfParam(name) !== undefined && !isUuid(value));
-    if (isText ? value.includes('\0') : !isUuid(value)) {
-      throw problem.notFound(`There is no ${resourceName(name)} '${value.replaceAll('\0', '?')}'.`);
-    }
-    read[name] = isText ? value : value.toLowerCase();
-  }
-  return read;
-}
-
-/** 400: a path parameter is not one of its allowed values. */
-function checkPathValues({ pathValues = {} }: Operation, params: Record<string, unknown>): void {
-  for (const [name, known] of Object.entries(pathValues)) {
-    const value = String(params[name]);
-    if (known.includes(value)) continue;
-    const shown = value.slice(0, 200);
-    throw problem.validation(`'${name}' '${shown}' must be one of: ${known.join(', ')}`, {
-      field: name,
-      value: shown,
-    });
-  }
-}
-
-/** A parameter that may be repeated is a list, even of one. */
-const valueOf = (schema: TSchema | undefined, value: unknown): unknown =>
-  (schema as { type?: string } | undefined)?.type === 'array' && typeof value === 'string'
-    ? [value]
-    : value;
-
-/**
- * 400: the operation has no such parameter; a misspelt filter must not return everything. Only
- * OAuth has to ignore unknown parameters (RFC 6749, section 3.1).
- */
-function refuseParameter({ family }: Operation, name: string, known: readonly string[]): void {
-  if (family === 'gateway') return;
-  const shown = name.replaceAll('\0', '?').slice(0, 200);
-  const hint = known.length === 0 ? 'There are none here.' : `Known are: ${known.join(', ')}.`;
-  throw problem.validation(`'${shown}' is not a known query parameter. ${hint}`, { field: shown });
-}
-
-/** Parameters whose names callers choose, as the declaration's patterns have them. */
-const patternsOf = ({ query }: Operation): object =>
-  (query as { readonly patternProperties?: object } | undefined)?.patternProperties ?? {};
-
-/** `^dimension:.+$` as a caller reads it. */
-const named = (pattern: string): string => pattern.replace(/^\^(.*)\.\+\$$/, '$1<name>');
-
-/**
- * Query parameters as one text each, or as a list of texts where the declaration is an array; a
- * repeated one is refused where one is expected.
- */
-export function readQuery(operation: Operation, query: Context['query']): Record<string, unknown> {
-  const known = operation.query?.properties ?? {};
-  const patterns = Object.keys(patternsOf(operation));
-  const given = Object.entries(query);
-  for (const [name, value] of given) {
-    const isKnown =
-      Object.hasOwn(known, name) || patterns.some((pattern) => new RegExp(pattern).test(name));
-    if (!isKnown) refuseParameter(operation, name, [...Object.keys(known), ...patterns.map(named)]);
-    if (String(value).includes('\0')) {
-      throw problem.validation(`'${name}' contains a character that cannot be stored`, {
-        field: name,
-      });
-    }
-  }
-  if (!operation.query) return {};
-  const values = given.map(([name, value]) => [name, valueOf(known[name], value)]);
-  return validate(operation.query, Object.fromEntries(values));
-}
 
 const wholeIdempotencyKey = new RegExp(`^${idempotencyKeyForm}$`);
 

@@ -5,7 +5,13 @@ import { useInstance } from '../support/servers/use-instance.js';
 
 const anyId = '01939c6e-7a00-7000-8000-00000000dead';
 
-describe('unknown query parameters', () => {
+/** A query parameter of an operation that is no list. */
+const aSingleOne = ({ query }: (typeof declaredOperations)[number]): string | undefined =>
+  Object.entries((query?.properties ?? {}) as Record<string, { type?: string }>).find(
+    ([, schema]) => schema.type !== 'array',
+  )?.[0];
+
+describe('query parameters that are unknown or given twice', () => {
   const instance = useInstance();
   let token: string;
   before(async () => {
@@ -30,6 +36,20 @@ describe('unknown query parameters', () => {
       for (const known of Object.keys(query?.properties ?? {})) {
         expect(answer.text).to.include(known);
       }
+    });
+
+    const single = aSingleOne(operation);
+    if (single === undefined) continue;
+
+    // spec/resources.md R15
+    it(`${id} answers 400 to a parameter that is given twice`, async () => {
+      const answer = await sendRaw(instance.url, {
+        method,
+        path: `${path.replace(/\{\w+\}/g, anyId)}?${single}=1&${single}=2`,
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      expect(answer.status, answer.text).to.equal(400);
+      expect(answer.text).to.include(`'${single}' must be given once; it is there 2 times`);
     });
   }
 });

@@ -76,6 +76,7 @@ describe('schemas/validator', () => {
         "'f' must have at most 1 item",
       ],
       ['blank', Text(''), '" \\t"', "'f' must not be blank"],
+      ['empty', Text(''), '""', "'f' must not be empty"],
       ['maxLength', Text('', 3), '"abcd"', "'f' must have at most 3 characters"],
       [
         'pattern',

@@ -100,9 +100,23 @@ interface Fault {
   readonly known?: readonly string[];
 }
 
+/**
+ * A failed variant also fails its `oneOf`, and an empty text is blank as well: the other error says
+ * more.
+ */
+function isToldByAnother(error: ErrorObject, errors: readonly ErrorObject[]): boolean {
+  if (error.keyword === 'oneOf' || error.keyword === 'if') return true;
+  return (
+    error.keyword === 'pattern' &&
+    error.data === '' &&
+    errors.some(
+      (other) => other.keyword === 'minLength' && other.instancePath === error.instancePath,
+    )
+  );
+}
+
 function validationProblem(errors: readonly ErrorObject[]): Problem {
-  // A failed variant also fails its `oneOf`; the inner error says more.
-  const telling = errors.filter((error) => error.keyword !== 'oneOf' && error.keyword !== 'if');
+  const telling = errors.filter((error) => !isToldByAnother(error, errors));
   const faults = telling.slice(0, faultsMax).map(faultOf);
   const [first = { field: '', value: undefined }] = faults;
   return problem.validation(

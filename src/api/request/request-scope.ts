@@ -1,6 +1,6 @@
-import type { Scope } from '../kernel/scope.js';
-import type { Identity } from '../access/identity.js';
-import type { Platform } from '../process/platform.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { Identity } from '../../access/identity.js';
+import type { Platform } from '../../process/platform.js';
 
 /** The request's ids in the audit: ours, and the one that the caller chose. */
 export type RequestIds = Pick<Scope, 'requestId' | 'callerRequestId'>;
