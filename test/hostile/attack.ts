@@ -15,6 +15,11 @@ export interface Attack {
   readonly asksForRating?: true;
   /** Whether it needs a product that sends webhooks to this machine. */
   readonly needsPrivateWebhooks?: true;
+  /**
+   * It leaves usage that takes minutes to be rated. It comes after all others: what it has left to do
+   * would be a second attack beside each of them.
+   */
+  readonly leavesUsage?: true;
   /** Sends until the attacker's time is over. */
   run(attacker: Attacker): Promise<void>;
 }

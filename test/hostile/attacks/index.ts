@@ -10,7 +10,11 @@ import { ratingAttacks } from './rating.js';
 import { recordAttacks } from './records.js';
 import { webhookAttacks } from './webhooks.js';
 
-/** Every attack; those that need another environment come last. */
+/** Those that need another environment come late, and those with the longest to rate last. */
+const placeOf = ({ needsPrivateWebhooks = false, leavesUsage = false }: Attack): number =>
+  Number(needsPrivateWebhooks) + 2 * Number(leavesUsage);
+
+/** Every attack, in the order in which they are tried. */
 export const attacks: readonly Attack[] = [
   ...edgeAttacks,
   ...jsonAttacks,
@@ -22,4 +26,4 @@ export const attacks: readonly Attack[] = [
   ...webhookAttacks,
   ...exportAttacks,
   ...operationAttacks,
-].sort((a, b) => Number(a.needsPrivateWebhooks ?? false) - Number(b.needsPrivateWebhooks ?? false));
+].sort((a, b) => placeOf(a) - placeOf(b));

@@ -133,21 +133,8 @@ export const ratingAttacks: readonly Attack[] = [
     },
   },
   {
-    name: 'usage through formulas at their limits',
-    asksForRating: true,
-    isShort: true,
-    operations: ['ingestUsageBatch'],
-    async run(attacker) {
-      const serviceId = await makeService(attacker, {
-        priceableAttributes: [attribute],
-        rateCards: [flatCard],
-        pricingLogic: [dividing(20, 80)],
-      });
-      await ingesting(attacker, serviceId, { units: manyDigits });
-    },
-  },
-  {
     name: 'usage through 5,000 metered tiers',
+    leavesUsage: true,
     isShort: true,
     operations: ['ingestUsageBatch'],
     async run(attacker) {
@@ -160,6 +147,7 @@ export const ratingAttacks: readonly Attack[] = [
   },
   {
     name: 'usage of 1 MiB an event',
+    leavesUsage: true,
     operations: ['ingestUsage'],
     async run(attacker) {
       const dimensions = { units: '1', filler: 'u'.repeat(1_000_000) };
@@ -172,6 +160,7 @@ export const ratingAttacks: readonly Attack[] = [
   },
   {
     name: 'usage of one account, event by event',
+    leavesUsage: true,
     operations: ['ingestUsage'],
     async run(attacker) {
       await attacker.flood(
@@ -182,6 +171,21 @@ export const ratingAttacks: readonly Attack[] = [
         }),
         256,
       );
+    },
+  },
+  {
+    name: 'usage through formulas at their limits',
+    leavesUsage: true,
+    asksForRating: true,
+    isShort: true,
+    operations: ['ingestUsageBatch'],
+    async run(attacker) {
+      const serviceId = await makeService(attacker, {
+        priceableAttributes: [attribute],
+        rateCards: [flatCard],
+        pricingLogic: [dividing(20, 80)],
+      });
+      await ingesting(attacker, serviceId, { units: manyDigits });
     },
   },
   {
