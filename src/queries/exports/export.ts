@@ -14,7 +14,7 @@ import { focus, invoiceItems, invoices, payments } from './billing-sources.js';
 import { exportLine } from './export-line.js';
 import { readExportPages, type ExportPage, type InTurn } from './export-pages.js';
 import type { ExportSource } from './export-source.js';
-import { ratedTransactions, usageEvents } from './usage-sources.js';
+import { corrections, ratedTransactions, usageEvents } from './usage-sources.js';
 
 const sources: Readonly<Record<ExportKind, ExportSource>> = {
   'usage-events': usageEvents,
@@ -22,6 +22,7 @@ const sources: Readonly<Record<ExportKind, ExportSource>> = {
   invoices,
   'invoice-items': invoiceItems,
   payments,
+  corrections,
   audit,
   focus,
 };

@@ -1,4 +1,8 @@
-import { ratedTransactionColumns, usageEventColumns } from '../../schemas/exports/usage.js';
+import {
+  correctionColumns,
+  ratedTransactionColumns,
+  usageEventColumns,
+} from '../../schemas/exports/usage.js';
 import { eventMessageSql, eventMessageWeightSql } from '../../models/usage/event-message.js';
 import { exportSource } from './export-source.js';
 
@@ -60,5 +64,51 @@ export const ratedTransactions = exportSource(ratedTransactionColumns, {
     usageType: 't.usage_type',
     chargeType: 't.charge_type',
     ratedAt: 't.rated_at',
+    reverses: 't.reverses',
+    correctionId: 't.correction_id',
+  },
+});
+
+/** What a charge came to; one that is not there cost nothing. */
+const amountOf = (charge: string): string => `coalesce(${charge}.amount, 0)`;
+
+export const corrections = exportSource(correctionColumns, {
+  from: `usage_correction as t
+    join usage_correction_charge as pair
+      on pair.tenant_id = t.tenant_id and pair.correction_id = t.id`,
+  joins: `
+    left join rated_transaction as was on was.tenant_id = t.tenant_id and was.id = pair.before_id
+    left join rated_transaction as now on now.tenant_id = t.tenant_id and now.id = pair.after_id
+    join rated_transaction as any_of on any_of.tenant_id = t.tenant_id
+      and any_of.id = case when pair.after_id is null then pair.before_id else pair.after_id end`,
+  tenant: 't.tenant_id',
+  keys: [
+    { sql: 't.created_at', type: 'instant' },
+    { sql: 't.id', type: 'uuid' },
+    { sql: 'pair.position', type: 'integer' },
+  ],
+  leading: 2,
+  account: { sql: 'any_of.account_id = ?', isIndexed: false },
+  columns: {
+    correctionId: 't.id',
+    kind: 't.kind',
+    reason: 't.reason',
+    actor: 't.actor',
+    executionId: 't.execution_id',
+    correctedAt: 't.created_at',
+    position: 'pair.position',
+    usageEventId: 'pair.event_id',
+    externalTranId: 'any_of.external_tran_id',
+    accountId: 'any_of.account_id',
+    contractId: 'any_of.contract_id',
+    serviceId: 'any_of.service_id',
+    transactionDate: 'any_of.transaction_date',
+    currency: 'any_of.currency',
+    usageType: 'any_of.usage_type',
+    before: amountOf('was'),
+    after: amountOf('now'),
+    difference: `${amountOf('now')} - ${amountOf('was')}`,
+    beforeId: 'pair.before_id',
+    afterId: 'pair.after_id',
   },
 });

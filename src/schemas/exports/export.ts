@@ -14,6 +14,8 @@ import {
 } from './billing.js';
 import { focusColumns, FocusExport } from './focus.js';
 import {
+  CorrectionExport,
+  correctionColumns,
   RatedTransactionExport,
   ratedTransactionColumns,
   UsageEventExport,
@@ -27,6 +29,7 @@ export const exportColumns = {
   invoices: invoiceColumns,
   'invoice-items': invoiceItemColumns,
   payments: paymentColumns,
+  corrections: correctionColumns,
   audit: auditColumns,
   focus: focusColumns,
 } as const;
@@ -82,6 +85,8 @@ const example = [
     usageType: 'Charge',
     chargeType: 'Usage',
     ratedAt: '2026-10-05T12:00:00.000Z',
+    reverses: null,
+    correctionId: null,
   },
   { end: true, rows: 1 },
 ]
@@ -122,6 +127,7 @@ export const exportOperations = {
           InvoiceExport,
           InvoiceItemExport,
           PaymentExport,
+          CorrectionExport,
           AuditExport,
           FocusExport,
           ExportEnd,

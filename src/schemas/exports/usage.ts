@@ -3,7 +3,7 @@ import { always, exportRow, perhaps } from './column.js';
 export const usageEventColumns = {
   id: always.uuid('Id of the event.'),
   externalTransactionId: perhaps.text("The producer's id; null when it cannot be read."),
-  status: always.name('rated, rejected or duplicate.'),
+  status: always.name('rated, rejected, duplicate or canceled.'),
   code: perhaps.name('Why it was rejected.'),
   reason: perhaps.text('What has to be mended.'),
   accountId: perhaps.uuid('The account that used it, where it is known.'),
@@ -43,10 +43,40 @@ export const ratedTransactionColumns = {
   currency: always.name('ISO code.'),
   usageType: always.name('Charge or Payout.'),
   chargeType: always.name('Usage, Subscription or OTC.'),
-  ratedAt: always.instant('When it was rated.'),
+  ratedAt: always.instant('When it became known.'),
+  reverses: perhaps.uuid('Of a reversal, the rated transaction that it takes back.'),
+  correctionId: perhaps.uuid('The correction that made it; null of what was rated as usage came.'),
 };
 
 export const RatedTransactionExport = exportRow(
   ratedTransactionColumns,
   'What a usage event costs an account.',
+);
+
+export const correctionColumns = {
+  correctionId: always.uuid('Id of the correction.'),
+  kind: always.name('cancel or amend of one event, or rerate of a range.'),
+  reason: always.text('Why it was corrected.'),
+  actor: perhaps.text('Who: subject of the token, or access key.'),
+  executionId: always.uuid('The execution that has corrected.'),
+  correctedAt: always.instant('When it became known.'),
+  position: always.integer('Place of the charge in the correction.'),
+  usageEventId: always.uuid('The usage event.'),
+  externalTranId: always.text('The externalTransactionId of the event.'),
+  accountId: always.uuid('The billed account.'),
+  contractId: perhaps.uuid('The contract, if a line of one was running.'),
+  serviceId: always.uuid('The service used.'),
+  transactionDate: always.date('Day of the usage, in UTC.'),
+  currency: always.name('ISO code.'),
+  usageType: always.name('Charge or Payout.'),
+  before: always.decimal('What it cost before; 0 of a charge that was not there.'),
+  after: always.decimal('What it costs now; 0 of a charge that is gone.'),
+  difference: always.decimal('after - before.'),
+  beforeId: perhaps.uuid('The rated transaction that was reversed.'),
+  afterId: perhaps.uuid('The rated transaction in its place.'),
+};
+
+export const CorrectionExport = exportRow(
+  correctionColumns,
+  'A charge before and after a correction, and why it was corrected.',
 );

@@ -32,7 +32,7 @@ describe('exports', () => {
       `"accountId":"${ids.account(1)}","masterAccountId":"${ids.account(1)}","serviceId":"${ids.service(1)}",` +
       `"serviceInstanceId":null,"contractId":null,"contractServiceId":null,` +
       `"amount":12345678901234567890.123456789,"discount":0,"taxAmount":0,"quantity":0.00000000000000000001,` +
-      `"currency":"USD","usageType":"Charge","chargeType":"Usage","ratedAt":"2026-03-02T00:00:00.123456Z"}`;
+      `"currency":"USD","usageType":"Charge","chargeType":"Usage","ratedAt":"2026-03-02T00:00:00.123456Z","reverses":null,"correctionId":null}`;
     const found = await lines('rated-transactions');
     expect(found[0]).to.equal(first);
     expect(found.slice(1, -1).map((line) => (JSON.parse(line) as { id: string }).id)).to.deep.equal(
@@ -128,6 +128,57 @@ describe('exports', () => {
     ]);
   });
 
+  // spec/beyond.md R24, R140
+  it('of corrections have each charge before and after, in the order in which it became known', async () => {
+    const found = (await lines('corrections')).map((line) => JSON.parse(line) as object);
+    const corrected = {
+      correctionId: ids.correction(1),
+      kind: 'amend',
+      reason: 'wrong "unit"',
+      actor: 'ada',
+      executionId: ids.correction(2),
+      correctedAt: '2026-03-03T00:00:00.000001Z',
+      usageEventId: ids.event(1),
+      serviceId: ids.service(1),
+      contractId: null,
+      currency: 'USD',
+    };
+    expect(found).to.deep.equal([
+      {
+        cursor: `2026-03-03T00:00:00.000001Z~${ids.correction(1)}~0`,
+        ...corrected,
+        position: 0,
+        externalTranId: 'txn-3',
+        accountId: ids.account(1),
+        transactionDate: '2026-03-02',
+        usageType: 'Charge',
+        before: 2.5,
+        after: -1,
+        difference: -3.5,
+        beforeId: ids.charge(2),
+        afterId: ids.charge(3),
+      },
+      {
+        cursor: `2026-03-03T00:00:00.000001Z~${ids.correction(1)}~1`,
+        ...corrected,
+        position: 1,
+        externalTranId: 'txn-2',
+        accountId: ids.account(2),
+        transactionDate: '2026-03-01',
+        usageType: 'Payout',
+        before: 2.5,
+        after: 0,
+        difference: -2.5,
+        beforeId: ids.charge(2),
+        afterId: null,
+      },
+      { end: true, rows: 2 },
+    ]);
+    expect(await cursors(`corrections?accountId=${ids.account(2)}`)).to.have.length(1);
+    expect(await cursors('corrections?to=2026-03-03')).to.deep.equal([]);
+    expect((await text('corrections?format=csv')).split('\r\n').at(-2)).to.equal('# end, rows: 2');
+  });
+
   // spec/beyond.md R25
   it('of kind focus are charges in the columns of FOCUS; a payout is a credit', async () => {
     const found = (await lines('focus')).map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -214,6 +265,7 @@ describe('exports', () => {
       'rated-transactions',
       'invoices',
       'invoice-items',
+      'corrections',
       'audit',
     ]) {
       const whole = await lines(kind);

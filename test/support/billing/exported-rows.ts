@@ -13,6 +13,7 @@ export const ids = {
   invoice: idOf('5'),
   item: idOf('6'),
   payment: idOf('7'),
+  correction: idOf('8'),
 };
 
 /**
@@ -21,7 +22,7 @@ export const ids = {
  */
 export async function fillExports(db: pg.Client, tenantId: string, mark = ''): Promise<void> {
   const insert = (sql: string) => db.query(sql.replaceAll('$T', `'${tenantId}'`));
-  const { account, service, event, charge, invoice, item, payment } = ids;
+  const { account, service, event, charge, invoice, item, payment, correction } = ids;
   await insert(`insert into account (tenant_id, id, name, number, external_id, default_currency) values
     ($T, '${account(1)}', 'Account 1${mark}', 'A-1', 'acct-1', 'USD')`);
   await insert(`insert into account (tenant_id, id, name, default_currency) values
@@ -50,6 +51,14 @@ export async function fillExports(db: pg.Client, tenantId: string, mark = ''): P
        '${service(1)}', ${amount}, ${quantity}, 'USD', '${usageType}', 'Usage', gen_random_uuid(),
        '2026-03-02T00:00:00.123456Z')`);
   }
+  await insert(`insert into usage_correction (tenant_id, id, kind, reason, actor, execution_id,
+      event_id, scope, events, changed, rejected, before, after, accounts, created_at) values
+    ($T, '${correction(1)}', 'amend', 'wrong "unit"', 'ada', '${correction(2)}', '${event(1)}', '{}',
+     1, 1, '[]', '[]', '[]', '[]', '2026-03-03T00:00:00.000001Z')`);
+  await insert(`insert into usage_correction_charge (tenant_id, correction_id, position, event_id,
+      before_id, after_id) values
+    ($T, '${correction(1)}', 0, '${event(1)}', '${charge(2)}', '${charge(3)}'),
+    ($T, '${correction(1)}', 1, '${event(1)}', '${charge(2)}', null)`);
   await insert(`insert into payment (tenant_id, id, account_id, currency, amount, balance,
       payment_reference, payment_method, payment_type, payment_date, balance_status,
       is_manual_payment, comments, participant_name) values
