@@ -58,7 +58,7 @@ const faultOf = (accountId: string): BillingProblem => ({
   message: 'Billing this account failed because of an error on our side; it can be run again.',
 });
 
-export const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
+const tooManyOf = (accountId: string, { message }: TooManyCharges): BillingProblem => ({
   accountId,
   contractServiceId: null,
   chargeType: null,

@@ -10,10 +10,8 @@ import { missingAccount } from '../../queries/accounts/account.js';
 import { itemBytesMax } from '../../queries/billing/item-page.js';
 import { countOpenUsage } from '../../queries/usage/open-usage.js';
 import type * as schema from '../../schemas/billing/next-invoice.js';
-import { billAccounts, type BillAccounts, type BilledAccounts } from './bill-accounts.js';
-import { tooManyOf } from './bill-each.js';
+import { billEach } from './bill-each.js';
 import { presentBilledInvoice } from './billed-invoice.js';
-import { TooManyCharges } from './charge-limit.js';
 
 /** The calendar month of a day. */
 function monthOf(day: string): Days {
@@ -21,19 +19,10 @@ function monthOf(day: string): Days {
   return { first: start, last: dayBefore(end) };
 }
 
-/** What a run would bill; of too many charges it bills none and says so. */
-async function dryRun(
-  scope: Scope,
-  request: BillAccounts,
-  accountId: string,
-): Promise<BilledAccounts> {
-  try {
-    return await billAccounts(scope, request);
-  } catch (error) {
-    if (!(error instanceof TooManyCharges)) throw error;
-    return { invoices: [], problems: [tooManyOf(accountId, error)] };
-  }
-}
+/** A fault is one of this request, which has no others to go on with. */
+const thrown = (error: unknown): never => {
+  throw error;
+};
 
 /**
  * What a billing run would bill an account now for the running calendar month, by the run's own
@@ -61,7 +50,7 @@ export async function previewNextInvoice(
     period,
     invoiceDate,
   };
-  const { invoices, problems } = await dryRun(scope, run, accountId);
+  const { invoices, problems } = await billEach(scope, run, thrown);
   const { rejected, pending } = await countOpenUsage(scope, log, {
     periodStart: period.first,
     periodEnd: period.last,

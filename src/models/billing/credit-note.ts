@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
-import type { InvoiceItemRow } from './invoice-rows.js';
+import { itemColumns, type InvoiceItemRow } from './invoice-rows.js';
 
 /** A credit note against an invoice. */
 export interface CreditNoteRow {
@@ -61,31 +61,7 @@ const notes = new BulkTable<CreditNoteRow & typeof settled>('invoice', {
 });
 
 const items = new BulkTable<CreditNoteItemRow & { readonly balance: string }>('invoice_item', {
-  id: 'uuid',
-  invoiceId: 'uuid',
-  position: 'integer',
-  serviceId: 'uuid',
-  serviceName: 'text',
-  serviceCode: 'text',
-  contractServiceId: 'uuid',
-  dimensionId: 'uuid',
-  description: 'text',
-  volume: 'numeric',
-  unit: 'text',
-  ratePerUnit: 'numeric',
-  chargedDays: 'integer',
-  periodDays: 'integer',
-  tiers: 'jsonb',
-  exactAmount: 'numeric',
-  amount: 'numeric',
-  tax: 'numeric',
-  taxCode: 'text',
-  taxRate: 'numeric',
-  balance: 'numeric',
-  chargeType: 'text',
-  priceMethodType: 'text',
-  billStartDate: 'date',
-  billEndDate: 'date',
+  ...itemColumns,
   creditedItemId: 'uuid',
 });
 

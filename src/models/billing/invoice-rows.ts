@@ -75,7 +75,8 @@ const invoices = new BulkTable<InvoiceRow>('invoice', {
   transactionCount: 'integer',
 });
 
-const items = new BulkTable<InvoiceItemRow>('invoice_item', {
+/** The columns that items of invoices and of notes against them have. */
+export const itemColumns = {
   id: 'uuid',
   invoiceId: 'uuid',
   position: 'integer',
@@ -101,6 +102,10 @@ const items = new BulkTable<InvoiceItemRow>('invoice_item', {
   priceMethodType: 'text',
   billStartDate: 'date',
   billEndDate: 'date',
+} as const;
+
+const items = new BulkTable<InvoiceItemRow>('invoice_item', {
+  ...itemColumns,
   correctedInvoiceId: 'uuid',
 });
 
