@@ -71,7 +71,7 @@ async function startOf(
     if (known.workflow === 'rerateUsage') {
       const asked = validate(known.data, data);
       await resolveNaturalKeys(scope, known.data, asked);
-      return rerating(asked, idempotencyKey);
+      return rerating(scope, asked, idempotencyKey);
     }
     if (known.workflow === 'erasePerson') {
       const asked = validate(known.data, data);

@@ -1,18 +1,22 @@
 import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
 import { readHalfOpenRange } from '../../queries/lists/time-range.js';
+import { requireReferences } from '../../queries/usage/corrections/range-references.js';
 import type { RerateData } from '../../schemas/usage/usage-rerating.js';
 import type { FlowStart } from '../run-flow.js';
 
-/** A range to rate again. 400: it ends before it begins. */
-export function rerating(
+/** A range to rate again. 400: it ends before it begins, or is limited to what does not exist. */
+export async function rerating(
+  scope: Scope,
   data: RerateData,
   idempotencyKey: string | null,
-): FlowStart<'rerateUsage'> {
+): Promise<FlowStart<'rerateUsage'>> {
   const { from, to } = readHalfOpenRange(data);
   if (from === undefined || to === undefined) {
     throw problem.validation("'from' and 'to' are required", { field: 'from' });
   }
   const { accountId = null, contractId = null, serviceId = null, reason } = data;
+  await requireReferences(scope, { accountId, contractId, serviceId });
   const dryRun = data.dryRun ?? false;
   return {
     workflow: 'rerateUsage',
