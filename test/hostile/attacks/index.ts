@@ -11,8 +11,8 @@ import { recordAttacks } from './records.js';
 import { webhookAttacks } from './webhooks.js';
 
 /** Those that need another environment come late, and those with the longest to rate last. */
-const placeOf = ({ needsPrivateWebhooks = false, leavesUsage = false }: Attack): number =>
-  Number(needsPrivateWebhooks) + 2 * Number(leavesUsage);
+const placeOf = ({ needsPrivateWebhooks, leavesUsage }: Attack): number =>
+  Number(needsPrivateWebhooks ?? false) + 2 * Number(leavesUsage ?? false);
 
 /** Every attack, in the order in which they are tried. */
 export const attacks: readonly Attack[] = [
