@@ -3,9 +3,7 @@ import {
   invoiceItemColumns,
   paymentColumns,
 } from '../../schemas/exports/billing.js';
-import { focusColumns } from '../../schemas/exports/focus.js';
 import { exportSource } from './export-source.js';
-import { ratedTransactions } from './usage-sources.js';
 
 export const invoices = exportSource(invoiceColumns, {
   from: 'invoice as t',
@@ -118,42 +116,5 @@ export const payments = exportSource(paymentColumns, {
     isManualPayment: 't.is_manual_payment',
     participantName: 't.participant_name',
     comments: 't.comments',
-  },
-});
-
-/** What is owed to the account lowers what it costs. */
-const cost = `case when t.usage_type = 'Payout' then -t.amount else t.amount end`;
-
-/** The rated transactions once more (docs/decisions/0318 has the reason of each column). */
-export const focus = exportSource(focusColumns, {
-  ...ratedTransactions,
-  joins: `join account as billed on billed.tenant_id = t.tenant_id and billed.id = t.account_id
-    join account as used on used.tenant_id = t.tenant_id and used.id = t.master_account_id
-    join service as s on s.tenant_id = t.tenant_id and s.id = t.service_id`,
-  columns: {
-    BilledCost: cost,
-    EffectiveCost: cost,
-    ContractedCost: cost,
-    BillingCurrency: 't.currency',
-    BillingAccountId: 't.account_id',
-    BillingAccountName: 'billed.name',
-    SubAccountId: 't.master_account_id',
-    SubAccountName: 'used.name',
-    ChargeCategory: `case when t.usage_type = 'Payout' then 'Credit'
-      when t.charge_type = 'Usage' then 'Usage' else 'Purchase' end`,
-    ChargeDescription: 's.name',
-    ChargeFrequency: `'Usage-Based'`,
-    ChargePeriodStart: `t.transaction_date::timestamp at time zone 'UTC'`,
-    ChargePeriodEnd: `(t.transaction_date + 1)::timestamp at time zone 'UTC'`,
-    PricingCategory: `'Standard'`,
-    PricingQuantity: 't.quantity',
-    ConsumedQuantity: 't.quantity',
-    ResourceId: 't.service_instance_id',
-    ServiceCategory: `'Other'`,
-    ServiceName: 's.name',
-    SkuId: 't.service_id',
-    x_TransactionId: 't.id',
-    x_ExternalTransactionId: 't.external_tran_id',
-    x_ContractId: 't.contract_id',
   },
 });

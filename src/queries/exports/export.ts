@@ -10,10 +10,12 @@ import {
 import type { StreamedAnswer } from '../../schemas/http/operation.js';
 import { readHalfOpenRange } from '../lists/time-range.js';
 import { audit } from './audit-source.js';
-import { focus, invoiceItems, invoices, payments } from './billing-sources.js';
+import { walletEntries } from './balance-sources.js';
+import { invoiceItems, invoices, payments } from './billing-sources.js';
 import { exportLine } from './export-line.js';
 import { readExportPages, type ExportPage, type InTurn } from './export-pages.js';
 import type { ExportSource } from './export-source.js';
+import { focus } from './focus-source.js';
 import { corrections, ratedTransactions, usageEvents } from './usage-sources.js';
 
 const sources: Readonly<Record<ExportKind, ExportSource>> = {
@@ -22,6 +24,7 @@ const sources: Readonly<Record<ExportKind, ExportSource>> = {
   invoices,
   'invoice-items': invoiceItems,
   payments,
+  'wallet-entries': walletEntries,
   corrections,
   audit,
   focus,

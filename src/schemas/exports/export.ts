@@ -4,6 +4,7 @@ import { operation, reply } from '../http/operation.js';
 import { halfOpenRangeQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 import { AuditExport, auditColumns } from './audit.js';
+import { WalletEntryExport, walletEntryColumns } from './balances.js';
 import {
   InvoiceExport,
   invoiceColumns,
@@ -29,6 +30,7 @@ export const exportColumns = {
   invoices: invoiceColumns,
   'invoice-items': invoiceItemColumns,
   payments: paymentColumns,
+  'wallet-entries': walletEntryColumns,
   corrections: correctionColumns,
   audit: auditColumns,
   focus: focusColumns,
@@ -127,6 +129,7 @@ export const exportOperations = {
           InvoiceExport,
           InvoiceItemExport,
           PaymentExport,
+          WalletEntryExport,
           CorrectionExport,
           AuditExport,
           FocusExport,

@@ -14,18 +14,24 @@ export const focusColumns = {
     'Usage; Purchase of subscriptions and one-time charges; Credit of payouts.',
   ),
   ChargeDescription: always.text('What is charged: the name of the service.'),
-  ChargeFrequency: always.name('Usage-Based.'),
-  ChargePeriodStart: always.instant('Begin of the day of the usage, in UTC.'),
-  ChargePeriodEnd: always.instant('Begin of the day after it.'),
+  ChargeFrequency: always.name(
+    'Usage-Based; Recurring of subscriptions, One-Time of one-time charges.',
+  ),
+  ChargePeriodStart: always.instant(
+    'Begin of the day of the usage, or of the first day charged, in UTC.',
+  ),
+  ChargePeriodEnd: always.instant('Begin of the day after it, or after the last day charged.'),
   PricingCategory: always.name('Standard.'),
   PricingQuantity: always.decimal('How much was priced.'),
-  ConsumedQuantity: always.decimal('How much was used.'),
+  ConsumedQuantity: perhaps.decimal('How much was used; null of a Purchase.'),
   ResourceId: perhaps.text('The instance of the service.'),
   ServiceCategory: always.name('Other: FOCUS has no category of what tenants sell.'),
   ServiceName: always.text('Name of the service.'),
   SkuId: always.uuid('The service.'),
-  x_TransactionId: always.uuid('Id of the rated transaction.'),
-  x_ExternalTransactionId: always.text('The externalTransactionId of the event.'),
+  x_TransactionId: always.uuid('Id of the rated transaction, or of the recurring charge.'),
+  x_ExternalTransactionId: perhaps.text(
+    'The externalTransactionId of the event; null of a Purchase.',
+  ),
   x_ContractId: perhaps.uuid('The contract, if a line of one was running.'),
 };
 

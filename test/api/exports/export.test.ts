@@ -281,8 +281,8 @@ describe('exports', () => {
   const refusals: [what: string, address: string, message: RegExp][] = [
     [
       'a kind that comes later',
-      'wallet-entries',
-      /'kind' 'wallet-entries' must be one of: usage-events, .*focus/,
+      'holds',
+      /'kind' 'holds' must be one of: usage-events, .*focus/,
     ],
     [
       'a cursor of another kind',
