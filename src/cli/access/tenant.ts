@@ -168,7 +168,11 @@ function parseCountry(text: string): string {
 
 /** `durabill tenant create|copy|list|plan|seller|suspend|resume|retention|hold|erase|delete|move`. */
 export function registerTenant(program: Command): void {
-  const group = program.command('tenant').description('Make and list tenants, set their plan.');
+  const group = program
+    .command('tenant')
+    .description(
+      'Make, list, suspend, copy, move and delete tenants; their plan, seller and retention.',
+    );
   group
     .command('create')
     .description('Make a tenant.')
