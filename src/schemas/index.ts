@@ -13,6 +13,7 @@ import * as execution from './flows/execution.js';
 import * as exceptionCard from './catalog/exception-card.js';
 import * as exported from './exports/export.js';
 import * as exportedAudit from './exports/audit.js';
+import * as exportedBalances from './exports/balances.js';
 import * as exportedBilling from './exports/billing.js';
 import * as exportedFocus from './exports/focus.js';
 import * as exportedUsage from './exports/usage.js';
@@ -24,6 +25,7 @@ import * as creditNote from './billing/credit-note.js';
 import * as invoice from './billing/invoice.js';
 import * as invoiceExplanation from './billing/invoice-explanation.js';
 import * as invoiceItem from './billing/invoice-item.js';
+import * as journal from './billing/journal.js';
 import * as nextInvoice from './billing/next-invoice.js';
 import * as oauth from './access/oauth.js';
 import * as payment from './payments/payment.js';
@@ -77,6 +79,7 @@ export const operations = {
   alert: alert.alertOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
+  journal: journal.journalOperations,
   flow: flowOperations,
   flowBatch: flowBatchOperations,
   flowContract: execution.flowContractOperations,
@@ -129,6 +132,7 @@ export const modules: readonly object[] = [
   invoiceExplanation,
   invoiceItem,
   nextInvoice,
+  journal,
   oauth,
   credential,
   embed,
@@ -147,6 +151,7 @@ export const modules: readonly object[] = [
   retention,
   exported,
   exportedAudit,
+  exportedBalances,
   exportedBilling,
   exportedFocus,
   exportedUsage,

@@ -1,4 +1,5 @@
 import { settleDue } from '../../commands/balances/grant.js';
+import { keepJournal, listJournalsToKeep } from '../../commands/balances/journal.js';
 import { releaseDueHolds } from '../../commands/balances/hold.js';
 import { listDueTenants } from '../../models/balances/wallet-balance.js';
 import type { Cell } from '../../platform/database/cell.js';
@@ -9,11 +10,17 @@ const actor = 'balances';
 const duesMax = 1_000;
 const walletsMax = 100;
 
-/** The tenants of a cell with grants that take effect or expire, or holds whose time is over. */
-export const listTenantsWithDue = ({ now }: Platform, { platform }: Cell): Promise<string[]> =>
-  listDueTenants(platform, now(), duesMax);
+/**
+ * The tenants of a cell with grants that take effect or expire, holds whose time is over, or days whose
+ * revenue is to be recognized.
+ */
+export async function listTenantsWithDue({ now }: Platform, { platform }: Cell): Promise<string[]> {
+  const dues = await listDueTenants(platform, now(), duesMax);
+  const journals = await listJournalsToKeep(platform, now(), duesMax);
+  return [...new Set([...dues, ...journals])];
+}
 
-/** Does what is due of a tenant's grants and holds; false: there is no more. */
+/** Does what is due of a tenant's grants, holds and journal; false: there is no more. */
 export async function settleDueOf(platform: Platform, tenantId: string): Promise<boolean> {
   const scope = {
     tenantId,
@@ -27,5 +34,6 @@ export async function settleDueOf(platform: Platform, tenantId: string): Promise
   };
   const wallets = await settleDue(scope, walletsMax);
   const accounts = await releaseDueHolds(scope, walletsMax);
-  return wallets === walletsMax || accounts > 0;
+  const isJournalBehind = await keepJournal(scope);
+  return wallets === walletsMax || accounts > 0 || isJournalBehind;
 }

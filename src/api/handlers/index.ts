@@ -19,6 +19,7 @@ import { flowHandlers } from './flows/flow.js';
 import { flowBatchHandlers } from './flows/flow-batch.js';
 import { ingestionHandlers } from './usage/ingestion.js';
 import { invoiceHandlers } from './billing/invoice.js';
+import { journalHandlers } from './billing/journal.js';
 import { nextInvoiceHandlers } from './billing/next-invoice.js';
 import { oauthHandlers } from './access/oauth.js';
 import { paymentHandlers } from './payments/payment.js';
@@ -47,6 +48,7 @@ import { webhookHandlers } from './webhooks/webhook.js';
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
   account: accountHandlers,
   timeline: timelineHandlers,
+  journal: journalHandlers,
   referenceData: referenceDataHandlers,
   service: serviceHandlers,
   attribute: attributeHandlers,

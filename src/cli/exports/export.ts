@@ -8,7 +8,7 @@ export function registerExport(program: Command): void {
     .description('Write all rows of a kind, as the running instance exports them.')
     .argument(
       '<kind>',
-      'usage-events, rated-transactions, invoices, invoice-items, payments, wallet-entries, corrections, audit or focus',
+      'usage-events, rated-transactions, invoices, invoice-items, payments, wallet-entries, journal, corrections, audit or focus',
     )
     .addOption(
       new Option('--format <format>', 'how rows are written')

@@ -1,8 +1,10 @@
 import type { Scope } from '../../kernel/scope.js';
 import { listEntries, listGrants } from '../../queries/balances/grant.js';
 import { chooseCurrency, readAccountBalance } from '../../queries/balances/account-balance.js';
+import { readTrialBalance } from '../../queries/billing/journal/trial-balance.js';
 import { settleWallets } from './grant.js';
 import { settleAccount } from './hold.js';
+import { isJournalBehind, keepJournal } from './journal.js';
 
 /** Reads of wallets, after what is due has been entered: a balance is never behind its clock. */
 
@@ -29,4 +31,18 @@ export async function readBalance(scope: Scope, accountId: string, given: string
   const currency = await chooseCurrency(scope, accountId, given);
   await settleAccount(scope, { accountId, currency });
   return readAccountBalance(scope, accountId, currency);
+}
+
+/** Steps of a request; what is further behind is done by the watch. */
+const recognitionsMax = 20;
+
+/** A trial balance, after the days that are over were recognized. */
+export async function readSettledTrialBalance(
+  scope: Scope,
+  query: Parameters<typeof readTrialBalance>[1],
+) {
+  if (await isJournalBehind(scope)) {
+    for (let count = 0; count < recognitionsMax && (await keepJournal(scope)); count += 1);
+  }
+  return readTrialBalance(scope, query);
 }

@@ -1,4 +1,4 @@
-import { walletEntryColumns } from '../../schemas/exports/balances.js';
+import { journalColumns, walletEntryColumns } from '../../schemas/exports/balances.js';
 import { exportSource } from './export-source.js';
 
 export const walletEntries = exportSource(walletEntryColumns, {
@@ -27,5 +27,31 @@ export const walletEntries = exportSource(walletEntryColumns, {
     externalId: 'g.external_id',
     chargeId: 't.charge_id',
     holdId: 't.hold_id',
+  },
+});
+
+/** A row for each posting. */
+export const journal = exportSource(journalColumns, {
+  from: `journal_entry as t cross join lateral unnest(t.accounts, t.amounts) with ordinality
+    as p (account, amount, position)`,
+  tenant: 't.tenant_id',
+  keys: [
+    { sql: 't.at', type: 'instant' },
+    { sql: 't.id', type: 'uuid' },
+    { sql: 'p.position', type: 'integer' },
+  ],
+  leading: 2,
+  account: { sql: 't.account_id = ?', isIndexed: true },
+  columns: {
+    at: 't.at',
+    entryId: 't.id',
+    position: 'p.position',
+    kind: 't.kind',
+    accountId: 't.account_id',
+    account: 'p.account',
+    amount: 'p.amount',
+    currency: 't.currency',
+    recordType: 't.record_type',
+    recordId: 't.record_id',
   },
 });

@@ -10,7 +10,7 @@ import {
 import type { StreamedAnswer } from '../../schemas/http/operation.js';
 import { readHalfOpenRange } from '../lists/time-range.js';
 import { audit } from './audit-source.js';
-import { walletEntries } from './balance-sources.js';
+import { journal, walletEntries } from './balance-sources.js';
 import { invoiceItems, invoices, payments } from './billing-sources.js';
 import { exportLine } from './export-line.js';
 import { readExportPages, type ExportPage, type InTurn } from './export-pages.js';
@@ -25,6 +25,7 @@ const sources: Readonly<Record<ExportKind, ExportSource>> = {
   'invoice-items': invoiceItems,
   payments,
   'wallet-entries': walletEntries,
+  journal,
   corrections,
   audit,
   focus,

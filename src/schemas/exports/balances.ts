@@ -18,3 +18,18 @@ export const walletEntryColumns = {
 };
 
 export const WalletEntryExport = exportRow(walletEntryColumns, 'A line of the ledger of a wallet.');
+
+export const journalColumns = {
+  at: always.instant('When it was booked; of usage the minute in which it was rated.'),
+  entryId: always.uuid('Id of the entry, whose postings add up to zero.'),
+  position: always.integer('Place of the posting in the entry, from 1.'),
+  kind: always.name('Of the entry, such as usage, invoice or payment.'),
+  accountId: always.uuid('The billed account.'),
+  account: always.name('The account of the ledger, such as receivable.'),
+  amount: always.decimal('Above zero a debit, below a credit.'),
+  currency: always.name('ISO code; XXX of a wallet without a currency.'),
+  recordType: perhaps.name('invoice, payment, wallet or charge.'),
+  recordId: perhaps.uuid('Id of that record.'),
+};
+
+export const JournalExport = exportRow(journalColumns, 'A posting of the journal.');

@@ -4,7 +4,12 @@ import { operation, reply } from '../http/operation.js';
 import { halfOpenRangeQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 import { AuditExport, auditColumns } from './audit.js';
-import { WalletEntryExport, walletEntryColumns } from './balances.js';
+import {
+  JournalExport,
+  journalColumns,
+  WalletEntryExport,
+  walletEntryColumns,
+} from './balances.js';
 import {
   InvoiceExport,
   invoiceColumns,
@@ -31,6 +36,7 @@ export const exportColumns = {
   'invoice-items': invoiceItemColumns,
   payments: paymentColumns,
   'wallet-entries': walletEntryColumns,
+  journal: journalColumns,
   corrections: correctionColumns,
   audit: auditColumns,
   focus: focusColumns,
@@ -130,6 +136,7 @@ export const exportOperations = {
           InvoiceItemExport,
           PaymentExport,
           WalletEntryExport,
+          JournalExport,
           CorrectionExport,
           AuditExport,
           FocusExport,

@@ -30,6 +30,8 @@ const introductions: Readonly<Record<string, string>> = {
   'Tax rates': 'How charges are taxed, by the tax code of the row that prices them.',
   Wallets:
     'Money that accounts have in advance: grants, which charges draw on when they are made, and the ledger of all of it.',
+  Journal:
+    'The ledger under charges, grants, invoices and payments: every movement of money, in entries that balance.',
   Alerts:
     'What you want to be told of: spending, volumes and balances that pass a threshold, each once a period.',
   Flows:

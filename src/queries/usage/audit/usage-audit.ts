@@ -18,6 +18,7 @@ import * as rating from '../../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
 import { eventOfCharges } from '../gone-message.js';
 import { readMessage } from '../usage-message.js';
+import { auditJournal } from '../../billing/journal/audit.js';
 import { auditLists } from './usage-list-audit.js';
 import { auditTotals } from '../totals/usage-total-audit.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
@@ -278,18 +279,21 @@ interface CounterRow {
 const exact = (text: string | null): string | null =>
   text === null ? null : decimalText(new Decimal(text));
 
-/** Compares counters, totals and lists of a period with the rated usage, whatever the sample. */
+/**
+ * Compares counters, totals and lists of a period with the rated usage, whatever the sample, and the
+ * journal with the books.
+ */
 export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
   const counters = await auditCounters(scope, input);
   const totals = await auditTotals(scope, input);
   const lists = await auditLists(scope, input);
+  const journal = await auditJournal(scope);
   return {
     counters: counters.counters,
-    differenceCount: counters.differenceCount + totals.count + lists.count,
-    differences: [...counters.differences, ...totals.differences, ...lists.differences].slice(
-      0,
-      differencesMax,
-    ),
+    differenceCount: counters.differenceCount + totals.count + lists.count + journal.count,
+    differences: [counters, totals, lists, journal]
+      .flatMap(({ differences }) => differences)
+      .slice(0, differencesMax),
   };
 }
 

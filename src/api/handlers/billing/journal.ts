@@ -1,0 +1,10 @@
+import { readSettledTrialBalance } from '../../../commands/balances/settled-reads.js';
+import { listJournal } from '../../../queries/billing/journal/entries.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const journalHandlers: Handlers<Operations['journal']> = {
+  list: ({ query: { limit, offset, ...filter } }, scope) =>
+    listJournal(scope, filter, { limit, offset }),
+  trialBalance: ({ query }, scope) => readSettledTrialBalance(scope, query),
+};
