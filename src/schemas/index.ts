@@ -52,6 +52,7 @@ import * as hold from './balances/hold.js';
 import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
+import * as workflow from './workflows/workflow.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
 export const operations = {
@@ -84,6 +85,8 @@ export const operations = {
   flowBatch: flowBatchOperations,
   flowContract: execution.flowContractOperations,
   execution: execution.executionOperations,
+  definition: workflow.definitionOperations,
+  secret: workflow.secretOperations,
   oauth: oauth.oauthOperations,
   oauthGrant: credential.grantOperations,
   tokenRevocation: credential.tokenRevocationOperations,
@@ -123,6 +126,7 @@ export const modules: readonly object[] = [
   flowBodies,
   envelope,
   execution,
+  workflow,
   wallet,
   walletGrant,
   hold,

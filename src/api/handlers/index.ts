@@ -43,6 +43,7 @@ import { walletGrantHandlers } from './balances/grant.js';
 import { alertHandlers } from './balances/alert.js';
 import { holdHandlers } from './balances/hold.js';
 import { walletHandlers } from './payments/wallet.js';
+import { definitionHandlers, secretHandlers } from './workflows/workflow.js';
 import { webhookHandlers } from './webhooks/webhook.js';
 
 export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K]> } = {
@@ -75,6 +76,8 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   flowBatch: flowBatchHandlers,
   flowContract: flowContractHandlers,
   execution: executionHandlers,
+  definition: definitionHandlers,
+  secret: secretHandlers,
   oauth: oauthHandlers,
   oauthGrant: grantHandlers,
   tokenRevocation: tokenRevocationHandlers,

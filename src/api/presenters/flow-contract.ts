@@ -1,5 +1,8 @@
 import type { Static, TObject } from 'typebox';
 import type { KnownFlow, KnownWorkflow } from '../../flows/known-workflows.js';
+import { isObject } from '../../kernel/expression/shape.js';
+import type { WorkflowVersion } from '../../models/workflows/definition.js';
+import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import type { FlowContract, Workflow } from '../../schemas/flows/execution.js';
 import type { Flow } from '../../schemas/flows/flow.js';
@@ -63,13 +66,44 @@ export function presentFlowContract(known: KnownFlow, publicUrl: string): FlowCo
   };
 }
 
+const builtIn = { version: null, hash: null };
+
 /** A workflow that can be executed (spec/flows.md R22). */
 export function presentWorkflow(known: KnownWorkflow): WorkflowDto {
   const { flowId: id, name } = known;
   if (!('flow' in known)) {
     const { title, description, data } = known;
-    return { id, name, title, description, slug: null, dataSchema: jsonSchema(data) };
+    return { id, name, title, description, slug: null, ...builtIn, dataSchema: jsonSchema(data) };
   }
   const { name: title, description, slug, start } = known.flow;
-  return { id, name, title, description, slug, dataSchema: jsonSchema(start) };
+  return { id, name, title, description, slug, ...builtIn, dataSchema: jsonSchema(start) };
 }
+
+/** A workflow of a tenant. */
+export function presentDefinition({
+  id,
+  name,
+  version,
+  hash,
+  definition,
+}: DefinedWorkflow): WorkflowDto {
+  const { title = name, summary = '' } = definition.document;
+  const schema = definition.input?.schema?.document;
+  const dataSchema = isObject(schema) ? { ...schema } : { type: 'object' };
+  return { id, name, title, description: summary, slug: null, version, hash, dataSchema };
+}
+
+/** The same with its definition and its versions. */
+export const presentDefinitionWhole = (
+  defined: DefinedWorkflow,
+  versions: readonly WorkflowVersion[],
+): WorkflowDto => ({
+  ...presentDefinition(defined),
+  definition: { ...defined.definition },
+  versions: versions.map(({ version, hash, publishedBy, createdAt }) => ({
+    version,
+    hash,
+    publishedBy,
+    createdAt: createdAt.toISOString(),
+  })),
+});

@@ -30,6 +30,10 @@ const byConstraint: Readonly<Record<string, Make>> = {
   tax_rate_code: () =>
     problem.conflict('A tax rate of this code exists already.', { field: 'code' }),
   wallet_title: () => problem.conflict('A wallet with this title exists already.'),
+  workflow_definition_name: () =>
+    problem.conflict('A workflow with this name exists already.', {
+      field: 'definition.document.name',
+    }),
   alert_name: () => problem.conflict('An alert with this name exists already.', { field: 'name' }),
   wallet_hold_key: () =>
     problem.conflict('There is a hold with this key already.', { field: 'key' }),

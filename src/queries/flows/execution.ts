@@ -169,3 +169,18 @@ export async function getExecution(
   if (!execution) throw await noExecution(scope, id);
   return presentExecution(execution);
 }
+
+/** Executions of a workflow that run, in the order of their ids, after one of them. */
+export const listRunning = (
+  { db, tenantId }: Scope,
+  workflow: string,
+  limit: number,
+  afterId?: string,
+): Promise<Pick<Execution, 'id' | 'workflowId' | 'runId'>[]> => {
+  const query = Execution.query(db.read)
+    .forTenant(tenantId)
+    .select('id', 'workflowId', 'runId')
+    .where({ workflow, status: 'running' });
+  if (afterId !== undefined) void query.where('id', '>', afterId);
+  return query.orderBy('id').limit(limit).execute();
+};

@@ -23,6 +23,8 @@ export const auditedEntities = [
   'walletGrant',
   'walletHold',
   'alert',
+  'workflowDefinition',
+  'workflowVersion',
   'invoice',
   'invoiceItem',
   'serviceLayout',

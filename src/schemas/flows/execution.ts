@@ -50,6 +50,17 @@ export const FlowContract = Type.Object(
   { description: 'The contract of a flow.' },
 );
 
+/** A version of a tenant's workflow. */
+const WorkflowVersionRow = Type.Object(
+  {
+    version: Type.Integer({ description: 'Its number, from 1.' }),
+    hash: Type.String({ description: 'SHA-256 of its definition.' }),
+    publishedBy: Type.String({ description: 'Who published it; what it calls has their roles.' }),
+    createdAt: Instant('When it was published.'),
+  },
+  { description: 'A version of a workflow.' },
+);
+
 /** A workflow that can be executed (spec/flows.md R22). */
 export const Workflow = Type.Object(
   {
@@ -63,6 +74,18 @@ export const Workflow = Type.Object(
       freeObject: true,
       description: 'JSON Schema of `data`.',
     }),
+    version: nullable(
+      Type.Integer({
+        description: 'The version that executions begin with; null: it is built in.',
+      }),
+    ),
+    hash: nullable(
+      Type.String({ description: 'SHA-256 of the definition; null: it is built in.' }),
+    ),
+    definition: Type.Optional(FreeObject('The definition of a workflow of your own.')),
+    versions: Type.Optional(
+      Type.Array(WorkflowVersionRow, { description: 'The last 100 versions, the newest first.' }),
+    ),
   },
   { description: 'A workflow.' },
 );
@@ -160,7 +183,7 @@ export const executionOperations = {
     summary: 'List the workflows that can be executed',
     query: Type.Object(offsetQuery),
     details:
-      'All flows, and those that have no slug, such as billing-run; each with the JSON Schema of its data.',
+      'All flows, those that have no slug, such as billing-run, and those of your own; each with the JSON Schema of its data.',
     success: reply.offsetPage(Workflow),
     errors: [400],
   }),
@@ -170,7 +193,7 @@ export const executionOperations = {
     path: '/v1/workflows/{workflowId}',
     ...place,
     summary: 'Read a workflow by its id or name',
-    details: 'With the JSON Schema of its data.',
+    details: 'With the JSON Schema of its data; one of your own with its definition and versions.',
     success: reply.dto(Workflow),
     errors: [404],
   }),

@@ -4,7 +4,7 @@ import { billingRunWorkflow } from '../billing/billing-run.js';
 import { creditInvoiceWorkflow } from '../billing/credit-note.js';
 import { rerateUsageWorkflow } from '../usage/usage-rerating.js';
 import { usageAuditWorkflow } from '../usage/usage-audit.js';
-import { flows } from './index.js';
+import { flowList, flows, publicNameOf } from './index.js';
 
 const namespace = 'b6f5c3a8-3c55-5d0e-9a55-6f3a7f0d2b11';
 
@@ -19,6 +19,12 @@ export const jobs = [
   rerateUsageWorkflow,
   erasureWorkflow,
 ] as const;
+
+/** The names of all that is built in and executed by name. */
+export const workflowNames: readonly string[] = [
+  ...flowList.map(([workflow]) => publicNameOf(workflow)),
+  ...jobs.map(({ name }) => name),
+];
 
 /** `rateUsage` is called `rate-usage` outside. */
 const kebabCase = (name: string): string =>

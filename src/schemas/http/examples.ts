@@ -256,6 +256,39 @@ export const examples = {
     groups: [{ title: 'Calls', fields: [{ dimension: 'API calls', width: 0.5 }] }],
     criteria: { all: [{ field: 'region', equals: 'eu' }] },
   },
+  workflow: {
+    definition: {
+      document: {
+        dsl: '1.0.0',
+        namespace: 'acme',
+        name: 'large-payment',
+        version: '1.0.0',
+        title: 'Large payments',
+      },
+      input: {
+        schema: {
+          format: 'json',
+          document: {
+            type: 'object',
+            required: ['amount'],
+            properties: { amount: { type: 'number', minimum: 0 } },
+          },
+        },
+      },
+      do: [
+        {
+          judge: {
+            switch: [
+              { large: { when: '${ input.amount >= 10000 }', then: 'report' } },
+              { small: { then: 'end' } },
+            ],
+          },
+        },
+        { report: { set: { size: 'large', amount: '${ input.amount }' } } },
+      ],
+    },
+  },
+  secret: { value: 'a secret of the CRM' },
   usageEvent,
   registration: {
     client_name: 'Billing assistant',

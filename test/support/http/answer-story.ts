@@ -319,6 +319,8 @@ export async function tellStory(
       ...Object.values(flowBatchOperations).map<string>(({ id }) => id),
       'moveClock',
     ];
+    await story.call('createWorkflow');
+    await story.call('updateWorkflow', { params: { workflowId: 'large-payment' } });
     const left = declaredOperations.filter(
       (one) => answersJson(one) && !/delete|void/i.test(one.id) && !idsApart.includes(one.id),
     );

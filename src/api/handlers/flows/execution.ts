@@ -2,15 +2,36 @@ import { getExecution, listExecutions } from '../../../queries/flows/execution.j
 import type { Operations } from '../../../schemas/index.js';
 import { cancelExecution, executeFlow, executionView } from '../../../flows/execute-flow.js';
 import { findRecorded, findWorkflow, knownWorkflows } from '../../../flows/known-workflows.js';
-import { presentWorkflow } from '../../presenters/flow-contract.js';
+import {
+  findDefinition,
+  listDefinitions,
+  listVersions,
+} from '../../../queries/workflows/definition.js';
+import {
+  presentDefinition,
+  presentDefinitionWhole,
+  presentWorkflow,
+} from '../../presenters/flow-contract.js';
 import type { Handlers } from '../../mount.js';
 
 export const executionHandlers: Handlers<Operations['execution']> = {
-  listWorkflows: ({ query: { limit, offset } }) => ({
-    items: knownWorkflows.slice(offset, offset + limit).map(presentWorkflow),
-    total: knownWorkflows.length,
-  }),
-  getWorkflow: ({ params }) => presentWorkflow(findWorkflow(params.workflowId)),
+  listWorkflows: async ({ query: { limit, offset } }, scope) => {
+    const builtIn = knownWorkflows.slice(offset, offset + limit).map(presentWorkflow);
+    const own = await listDefinitions(scope, {
+      limit: limit - builtIn.length,
+      offset: Math.max(0, offset - knownWorkflows.length),
+    });
+    return {
+      items: [...builtIn, ...own.items.map(presentDefinition)],
+      total: knownWorkflows.length + own.total,
+    };
+  },
+  getWorkflow: async ({ params }, scope) => {
+    const own = await findDefinition(scope, params.workflowId);
+    return own
+      ? presentDefinitionWhole(own, await listVersions(scope, own.id))
+      : presentWorkflow(findWorkflow(params.workflowId));
+  },
   execute: ({ params, body, idempotencyKey }, scope, platform) =>
     executeFlow(scope, platform, findWorkflow(params.workflowId), body, idempotencyKey),
   list: async ({ params, query: { limit, offset, status } }, scope, platform) => {

@@ -1,0 +1,28 @@
+import {
+  checkDefinition,
+  createDefinition,
+  deleteSecret,
+  putSecret,
+  updateDefinition,
+} from '../../../commands/workflows/definition.js';
+import { deleteDefinition } from '../../../flows/workflows/delete-definition.js';
+import { listSecrets } from '../../../queries/workflows/definition.js';
+import { definitionSchema } from '../../../schemas/workflows/definition.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const definitionHandlers: Handlers<Operations['definition']> = {
+  schema: () => ({ ...definitionSchema }),
+  validate: ({ body }, scope) => checkDefinition(scope, body.definition),
+  create: ({ body }, scope) => createDefinition(scope, body.definition),
+  update: ({ params, body }, scope) => updateDefinition(scope, params.workflowId, body.definition),
+  delete: ({ params, query }, scope, platform) =>
+    deleteDefinition(scope, platform, params.workflowId, query.force),
+};
+
+export const secretHandlers: Handlers<Operations['secret']> = {
+  list: ({ query }, scope) => listSecrets(scope, query),
+  put: ({ params, body }, scope, { secrets }) =>
+    putSecret(scope, params.name, body.value, (secret) => secrets.seal(secret)),
+  delete: ({ params }, scope) => deleteSecret(scope, params.name),
+};

@@ -1,0 +1,298 @@
+import { compileExpression, ExpressionFault } from '../../kernel/expression/expression.js';
+import { isObject, pointerPart, shapeFaults, type Fault } from '../../kernel/expression/shape.js';
+import {
+  definitionLimits,
+  durationMs,
+  expressionIn,
+  kindOf,
+  taskKinds,
+  type Definition,
+  type Task,
+  type TaskKind,
+} from '../../messages/definitions/definition.js';
+import {
+  headFaults,
+  listFaults,
+  taskFaults,
+  taskNameForm,
+} from '../../schemas/workflows/definition.js';
+import { checkCall } from './check-call.js';
+import { scheduleFaults } from './check-schedule.js';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Names that every expression may use; `output` is known once a task has given it. */
+const names = ['input', 'context', 'workflow'];
+const reserved = new Set(
+  (
+    'input context workflow output secrets data true false null in as break const continue else ' +
+    'for function if import let loop package namespace return var void while chargedList ' +
+    'chargedValue'
+  ).split(' '),
+);
+const ends = new Set(['continue', 'exit', 'end']);
+/** So that an answer stays small. */
+const faultsMax = 100;
+
+/** What a definition is checked against. */
+export interface CheckOptions {
+  /** Names of the secrets that there are. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** Checks a definition, and collects what is wrong with it. */
+export class DefinitionCheck {
+  readonly faults: Fault[] = [];
+  readonly secrets: ReadonlySet<string>;
+  #tasks = 0;
+
+  constructor({ secrets }: CheckOptions) {
+    this.secrets = secrets;
+  }
+
+  add(pointer: string, message: string): void {
+    if (this.faults.length < faultsMax) this.faults.push({ pointer, message });
+  }
+
+  addAll(faults: readonly Fault[]): void {
+    for (const { pointer, message } of faults) this.add(pointer, message);
+  }
+
+  definition(definition: unknown): void {
+    this.addAll(headFaults(definition));
+    if (!isObject(definition)) return;
+    const { input, output, schedule } = definition as Partial<Definition>;
+    if (isObject(input) && isObject(input.schema)) {
+      this.addAll(shapeFaults(input.schema.document, '/input/schema/document'));
+    }
+    if (isObject(output)) this.value(output.as, '/output/as', [...names, 'output']);
+    if (isObject(schedule)) this.addAll(scheduleFaults(schedule, this));
+    if (definition['do'] !== undefined) this.list(definition['do'], '/do', [], 0);
+  }
+
+  /** Tasks of a list; `own` are the names of loops and catches around it. */
+  list(list: unknown, pointer: string, own: readonly string[], depth: number): void {
+    if (depth > definitionLimits.depth) {
+      this.add(pointer, `Tasks nest at most ${definitionLimits.depth} deep.`);
+      return;
+    }
+    const faults = listFaults(list, pointer);
+    this.addAll(faults);
+    if (faults.length > 0 || !Array.isArray(list)) return;
+    const all = (list as Json[]).map((item) => Object.keys(item)[0] ?? '');
+    for (const [index, item] of (list as Json[]).entries()) {
+      const name = all[index] ?? '';
+      const place = `${pointer}/${index}${pointerPart(name)}`;
+      if (!taskNameForm.test(name)) {
+        this.add(place, `'${name.slice(0, 70)}' is no name of a task: letters, digits, _ and -.`);
+      }
+      if (ends.has(name))
+        this.add(place, `'${name}' says where to go on, and is no name of a task.`);
+      if (all.indexOf(name) !== index)
+        this.add(place, `There are two tasks '${name}' in the list.`);
+      this.task(item[name], place, { own, depth, later: new Set(all.slice(index + 1)) });
+    }
+  }
+
+  task(
+    task: unknown,
+    pointer: string,
+    around: { own: readonly string[]; depth: number; later: ReadonlySet<string> },
+  ): void {
+    this.#tasks += 1;
+    if (this.#tasks === definitionLimits.tasks + 1) {
+      this.add(pointer, `A definition has at most ${definitionLimits.tasks} tasks.`);
+    }
+    const kind = isObject(task) ? kindOf(task) : undefined;
+    if (kind === undefined) {
+      this.add(pointer, `A task has one of: ${taskKinds.join(', ')}.`);
+      return;
+    }
+    const faults = taskFaults(kind, task, pointer);
+    this.addAll(faults);
+    if (faults.length > 0) return;
+    const { own, depth, later } = around;
+    this.#flow(task as Task, pointer, own, later);
+    this.#inside(kind, task as Task, pointer, { own, depth: depth + 1, later });
+  }
+
+  #flow(task: Task, pointer: string, own: readonly string[], later: ReadonlySet<string>): void {
+    const known = [...names, ...own];
+    if (task.if !== undefined) this.condition(task.if, `${pointer}/if`, known);
+    if (task.input?.schema) {
+      this.addAll(shapeFaults(task.input.schema.document, `${pointer}/input/schema/document`));
+    }
+    if (task.input && 'from' in task.input) {
+      this.value(task.input.from, `${pointer}/input/from`, known);
+    }
+    if (task.output) this.value(task.output.as, `${pointer}/output/as`, [...known, 'output']);
+    if (task.export) this.value(task.export.as, `${pointer}/export/as`, [...known, 'output']);
+    if (task.then !== undefined) this.target(task.then, `${pointer}/then`, later);
+    const undo = task['durabill.undo'];
+    if (undo) checkCall(this, undo, `${pointer}/durabill.undo`, [...known, 'output']);
+  }
+
+  #inside(
+    kind: TaskKind,
+    task: Task,
+    pointer: string,
+    { own, depth, later }: { own: readonly string[]; depth: number; later: ReadonlySet<string> },
+  ): void {
+    const known = [...names, ...own];
+    if (kind === 'call') {
+      checkCall(this, { call: task.call ?? '', with: task.with }, pointer, known);
+    } else if (kind === 'do') this.list(task.do, `${pointer}/do`, own, depth);
+    else if (kind === 'for') this.#for(task, pointer, own, depth);
+    else if (kind === 'fork') this.#fork(task, pointer, own, depth);
+    else if (kind === 'switch') {
+      for (const [index, item] of (task.switch ?? []).entries()) {
+        const [[name, one] = ['', undefined]] = Object.entries(item);
+        const place = `${pointer}/switch/${index}${pointerPart(name)}`;
+        if (one?.when !== undefined) this.condition(one.when, `${place}/when`, known);
+        this.target(one?.then ?? '', `${place}/then`, later);
+      }
+    } else if (kind === 'set') this.value(task.set, `${pointer}/set`, known);
+    else if (kind === 'try') this.#try(task, pointer, own, depth);
+    else if (kind === 'raise') {
+      this.value(task.raise?.error, `${pointer}/raise/error`, known);
+    } else if (kind === 'wait') this.#wait(task.wait ?? {}, `${pointer}/wait`);
+    else if (kind === 'listen') this.#listen(task, pointer, known);
+    else this.value(task.emit?.event.with.data, `${pointer}/emit/event/with/data`, known);
+  }
+
+  #for(task: Task, pointer: string, own: readonly string[], depth: number): void {
+    const each = task.for?.each ?? 'item';
+    const at = task.for?.at ?? 'index';
+    this.variable(each, `${pointer}/for/each`);
+    this.variable(at, `${pointer}/for/at`);
+    if (each === at) this.add(`${pointer}/for/at`, `'${at}' is the name of the element, too.`);
+    this.condition(task.for?.in ?? '', `${pointer}/for/in`, [...names, ...own]);
+    const inner = [...new Set([...own, each, at])];
+    if (task.while !== undefined) {
+      this.condition(task.while, `${pointer}/while`, [...names, ...inner]);
+    }
+    this.list(task.do, `${pointer}/do`, inner, depth);
+  }
+
+  #fork(task: Task, pointer: string, own: readonly string[], depth: number): void {
+    const branches = task.fork?.branches ?? [];
+    if (branches.length > definitionLimits.branches) {
+      this.add(
+        `${pointer}/fork/branches`,
+        `There are at most ${definitionLimits.branches} branches.`,
+      );
+    }
+    this.list(branches, `${pointer}/fork/branches`, own, depth);
+    for (const [index, branch] of branches.entries()) {
+      const [[name, one] = ['', undefined]] = Object.entries(branch);
+      if (one?.then === undefined || one.then === 'continue') continue;
+      const place = `${pointer}/fork/branches/${index}${pointerPart(name)}/then`;
+      this.add(place, 'Branches run side by side: none goes on to another.');
+    }
+  }
+
+  #try(task: Task, pointer: string, own: readonly string[], depth: number): void {
+    this.list(task.try, `${pointer}/try`, own, depth);
+    const { as = 'error', when, exceptWhen, retry, do: handler } = task.catch ?? {};
+    this.variable(as, `${pointer}/catch/as`);
+    const inner = [...new Set([...own, as])];
+    if (when !== undefined) this.condition(when, `${pointer}/catch/when`, [...names, ...inner]);
+    if (exceptWhen !== undefined) {
+      this.condition(exceptWhen, `${pointer}/catch/exceptWhen`, [...names, ...inner]);
+    }
+    if (retry?.delay !== undefined) this.#wait(retry.delay, `${pointer}/catch/retry/delay`);
+    if (handler !== undefined) this.list(handler, `${pointer}/catch/do`, inner, depth);
+  }
+
+  #wait(duration: NonNullable<Task['wait']>, pointer: string): void {
+    const ms = durationMs(duration);
+    if (ms === undefined) this.add(pointer, 'is no duration, such as PT1H or {"hours": 1}');
+    else if (ms > definitionLimits.ms) this.add(pointer, 'is longer than 31 days');
+  }
+
+  #listen({ listen }: Task, pointer: string, known: readonly string[]): void {
+    const { one, any } = listen?.to ?? {};
+    if ((one === undefined) === (any === undefined)) {
+      this.add(`${pointer}/listen/to`, "must have 'one' or 'any'");
+    }
+    const filters = one
+      ? [['/one', one] as const]
+      : (any ?? []).map((each, index) => [`/any/${index}`, each] as const);
+    for (const [place, { with: filter }] of filters) {
+      if (filter.data === undefined) continue;
+      this.condition(filter.data, `${pointer}/listen/to${place}/with/data`, [...known, 'data']);
+    }
+    if (listen?.timeout !== undefined) this.#wait(listen.timeout, `${pointer}/listen/timeout`);
+  }
+
+  target(name: string, pointer: string, later: ReadonlySet<string>): void {
+    if (ends.has(name) || later.has(name)) return;
+    const others = [...later].slice(0, 20).join(', ');
+    this.add(
+      pointer,
+      `'${name.slice(0, 70)}' is no later task of this list: one never goes back. Known are: ${['continue', 'exit', 'end', others].filter(Boolean).join(', ')}.`,
+    );
+  }
+
+  variable(name: string, pointer: string): void {
+    if (reserved.has(name)) this.add(pointer, `'${name}' has a meaning of its own.`);
+  }
+
+  /** A text that must be an expression. */
+  condition(text: string, pointer: string, known: readonly string[]): void {
+    const expression = expressionIn(text);
+    if (expression === undefined) this.add(pointer, 'must be an expression: ${ ... }');
+    else this.expression(expression, pointer, known);
+  }
+
+  expression(expression: string, pointer: string, known: readonly string[]): void {
+    try {
+      const compiled = compileExpression(expression, known);
+      if (!compiled.variables.has('secrets')) return;
+      for (const name of compiled.fieldsOf('secrets')) {
+        if (name === '*') this.add(pointer, 'A secret is read by its name: secrets.NAME.');
+        else if (!this.secrets.has(name)) {
+          this.add(pointer, `There is no secret '${name}': PUT /v1/secrets/${name} first.`);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof ExpressionFault)) throw error;
+      const { position, message } = error;
+      const where = position === null ? '' : ` (at character ${position + 1} of the expression)`;
+      const hint = /^Unknown variable/.test(message) ? ` Known are: ${known.join(', ')}.` : '';
+      this.add(pointer, `${message}${where}${hint}`);
+    }
+  }
+
+  /** A value whose texts may be expressions. */
+  value(value: unknown, pointer: string, known: readonly string[], depth = 0): void {
+    if (depth > definitionLimits.depth) {
+      this.add(pointer, `A value nests at most ${definitionLimits.depth} deep.`);
+    } else if (typeof value === 'string') {
+      const expression = expressionIn(value);
+      if (expression !== undefined) this.expression(expression, pointer, known);
+      else if (value.includes('${')) {
+        this.add(pointer, 'An expression is the whole text: \'${ "Dear " + input.name }\'.');
+      }
+    } else if (Array.isArray(value)) {
+      for (const [index, one] of value.entries()) {
+        this.value(one, `${pointer}/${index}`, known, depth + 1);
+      }
+    } else if (isObject(value)) {
+      for (const [name, one] of Object.entries(value)) {
+        this.value(one, pointer + pointerPart(name), known, depth + 1);
+      }
+    }
+  }
+}
+
+/** All that is wrong with a definition, each fault at its place (spec/beyond.md R323). */
+export function definitionFaults(definition: unknown, options: CheckOptions): Fault[] {
+  const bytes = Buffer.byteLength(JSON.stringify(definition ?? null));
+  if (bytes > definitionLimits.bytes) {
+    return [{ pointer: '', message: `A definition has at most ${definitionLimits.bytes} bytes.` }];
+  }
+  const check = new DefinitionCheck(options);
+  check.definition(definition);
+  return check.faults;
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import { within, type Scope } from '../../kernel/scope.js';
+import { canonicalJson, stringifyJson } from '../../kernel/text/json.js';
+import type { Definition } from '../../messages/definitions/definition.js';
+import {
+  definitionsMax,
+  versionsMax,
+  WorkflowDefinition,
+  WorkflowSecret,
+  WorkflowVersion,
+} from '../../models/workflows/definition.js';
+import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
+import { workflowNames } from '../../schemas/flows/flow-id.js';
+import { definitionFaults } from './check-definition.js';
+
+/** What of a definition is wrong, with the secrets that there are now. */
+export async function checkDefinition({ db, tenantId }: Scope, definition: unknown) {
+  const faults = definitionFaults(definition, {
+    secrets: await WorkflowSecret.names(db.read, tenantId),
+  });
+  return { valid: faults.length === 0, faults };
+}
+
+/** A definition that is free of faults, as it is stored. 400 with all faults. */
+async function readDefinition(scope: Scope, given: unknown) {
+  const { valid, faults } = await checkDefinition(scope, given);
+  if (!valid) {
+    const [first] = faults;
+    const more = faults.length > 1 ? ` There are ${faults.length - 1} more; see 'faults'.` : '';
+    throw problem.validation(
+      `'definition${first?.pointer ?? ''}': ${first?.message ?? ''}${more}`,
+      {
+        field: 'definition',
+        faults,
+      },
+    );
+  }
+  const { name } = (given as Definition).document;
+  if (workflowNames.includes(name)) {
+    throw problem.conflict(`'${name}' is the name of a workflow that is built in.`, {
+      field: 'definition.document.name',
+    });
+  }
+  const hash = createHash('sha256').update(canonicalJson(given)).digest('hex');
+  return { name, hash, text: stringifyJson(given) };
+}
+
+type Stored = Awaited<ReturnType<typeof readDefinition>>;
+
+const insertVersion = async (
+  trx: Knex.Transaction,
+  { tenantId, actor, roles, realNow }: Scope,
+  definitionId: string,
+  version: number,
+  { text, hash }: Stored,
+): Promise<void> => {
+  await WorkflowVersion.query(trx)
+    .forTenant(tenantId)
+    .insert({
+      definitionId,
+      version,
+      definition: text,
+      hash,
+      publishedBy: actor,
+      roles: [...roles],
+      createdAt: realNow(),
+    });
+};
+
+/**
+ * Makes a workflow of a tenant (spec/beyond.md R320). 400: its definition has faults, all of which are
+ * named. 409: its name is taken, or there are too many.
+ */
+export async function createDefinition(scope: Scope, given: unknown) {
+  const { tenantId, realNow } = scope;
+  const stored = await readDefinition(scope, given);
+  return scope.db.transaction(async (trx) => {
+    const key = `workflows/${tenantId}`;
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key]);
+    const count = await WorkflowDefinition.query(trx).forTenant(tenantId).existing().resultSize();
+    if (count >= definitionsMax) {
+      throw problem.conflict(`There are ${definitionsMax} workflows, the most that there may be.`);
+    }
+    const at = realNow();
+    const { id } = await WorkflowDefinition.query(trx)
+      .forTenant(tenantId)
+      .insert({ name: stored.name, version: 1, createdAt: at, updatedAt: at });
+    await insertVersion(trx, scope, id, 1, stored);
+    return { id, name: stored.name, version: 1, hash: stored.hash };
+  });
+}
+
+/** The workflow of an id or name, held until the transaction ends. 404: there is none. */
+export async function lockDefinition(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  key: string,
+): Promise<WorkflowDefinition> {
+  const found = await WorkflowDefinition.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .findOne(isUuid(key) ? { id: key.toLowerCase() } : { name: key })
+    .forUpdate();
+  if (!found) throw missingWorkflow(key);
+  return found;
+}
+
+/**
+ * Publishes a new version; the same definition with the same roles is the version that there is. 400: it
+ * has faults. 404: there is no such workflow. 409: the name is taken.
+ */
+export async function updateDefinition(scope: Scope, key: string, given: unknown) {
+  const { tenantId, realNow } = scope;
+  if (workflowNames.includes(key)) {
+    throw problem.conflict(`'${key}' is built in: it has no versions of your own.`);
+  }
+  const stored = await readDefinition(scope, given);
+  return scope.db.transaction(async (trx) => {
+    const found = await lockDefinition(trx, scope, key);
+    const { id, version: last } = found;
+    const current = await WorkflowVersion.query(trx)
+      .forTenant(tenantId)
+      .findOne({ definitionId: id, version: last })
+      .throwIfNotFound();
+    const { name, hash } = stored;
+    const roles = [...scope.roles].sort().join();
+    const isSame = current.hash === hash && [...current.roles].sort().join() === roles;
+    if (isSame && current.publishedBy === scope.actor) return { id, name, version: last, hash };
+    if (last >= versionsMax) {
+      throw problem.conflict(`There are ${versionsMax} versions, the most that there may be.`);
+    }
+    const version = last + 1;
+    await found.$query(trx).forTenant(tenantId).patch({ name, version, updatedAt: realNow() });
+    await insertVersion(trx, scope, id, version, stored);
+    return { id, name, version, hash };
+  });
+}
+
+/** Hides a workflow; its name is free again. 404: there is none. 409: it is built in. */
+export async function hideDefinition(scope: Scope, key: string): Promise<void> {
+  if (workflowNames.includes(key)) {
+    throw problem.conflict(`'${key}' is built in, and stays.`);
+  }
+  await scope.db.transaction(async (trx) => {
+    const found = await lockDefinition(trx, scope, key);
+    await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.realNow() });
+  });
+}
+
+/** Secrets that a tenant may have. */
+const secretsMax = 100;
+const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** Gives a secret its value. 400: its name is none. 409: there are too many. */
+export async function putSecret(
+  scope: Scope,
+  name: string,
+  value: string,
+  seal: (secret: string) => string,
+) {
+  if (!secretName.test(name)) {
+    const message = `'name' '${name.slice(0, 100)}' must be letters, digits and _, as expressions have it`;
+    throw problem.validation(message, { field: 'name', value: name.slice(0, 100) });
+  }
+  const { tenantId, realNow } = scope;
+  const sealed = seal(value);
+  return scope.db.transaction(async (trx) => {
+    const key = `secrets/${tenantId}`;
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [key]);
+    const at = realNow();
+    const secrets = () => WorkflowSecret.query(trx).forTenant(tenantId);
+    const changed = await secrets().where({ name }).patch({ sealed, updatedAt: at });
+    if (changed === 0) {
+      if ((await secrets().resultSize()) >= secretsMax) {
+        throw problem.conflict(`There are ${secretsMax} secrets, the most that there may be.`);
+      }
+      await secrets().insert({ name, sealed, createdAt: at, updatedAt: at });
+    }
+    return getSecret(within(scope, trx), name);
+  });
+}
+
+/** Deletes a secret. 404: there is none. */
+export async function deleteSecret({ db, tenantId }: Scope, name: string): Promise<void> {
+  await db.transaction(async (trx) => {
+    const deleted = await WorkflowSecret.query(trx).forTenant(tenantId).where({ name }).delete();
+    if (deleted === 0) throw problem.notFound(`There is no secret '${name.slice(0, 100)}'.`);
+  });
+}

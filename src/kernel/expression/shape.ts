@@ -1,0 +1,162 @@
+/**
+ * The part of JSON Schema that the input of a definition is described with. It is interpreted, never
+ * compiled, and has no regular expressions: whatever a tenant writes, checking a value is one walk
+ * through it (docs/decisions/0412).
+ */
+export interface Fault {
+  /** JSON pointer to what is at fault. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const types = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null'];
+const counts = ['minLength', 'maxLength', 'minItems', 'maxItems'];
+const formats = ['date', 'date-time', 'uuid'];
+const notes = ['title', 'description', 'default', 'examples', '$schema', '$comment'];
+const plain =
+  'type properties required additionalProperties items enum const format minimum maximum';
+const known = new Set([...plain.split(' '), ...counts, ...notes]);
+const depthMax = 20;
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A name as a part of a JSON pointer. */
+export const pointerPart = (name: string | number): string =>
+  `/${String(name).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+function keywordFault(name: string, value: unknown): string | undefined {
+  if (!known.has(name)) {
+    return `'${name}' is not taken here. Known are: ${[...known].join(', ')}.`;
+  }
+  if (name === 'type') {
+    const given: unknown[] = Array.isArray(value) ? value : [value];
+    const isKnown = given.length > 0 && given.every((one) => types.includes(one as string));
+    return isKnown ? undefined : `'type' must be of: ${types.join(', ')}`;
+  }
+  if (name === 'required' || name === 'enum') {
+    return Array.isArray(value) ? undefined : `'${name}' must be a list`;
+  }
+  if (name === 'format' && !formats.includes(value as string)) {
+    return `'format' must be one of: ${formats.join(', ')}`;
+  }
+  const isNumber = name === 'minimum' || name === 'maximum' || counts.includes(name);
+  return isNumber && typeof value !== 'number' ? `'${name}' must be a number` : undefined;
+}
+
+/** What of a schema is not of the part that is taken. */
+export function shapeFaults(schema: unknown, pointer: string, depth = 0): Fault[] {
+  if (typeof schema === 'boolean') return [];
+  if (!isObject(schema)) return [{ pointer, message: 'A schema is an object.' }];
+  if (depth > depthMax) return [{ pointer, message: `A schema nests at most ${depthMax} deep.` }];
+  const faults = Object.entries(schema).flatMap(([name, value]): Fault[] => {
+    const message = keywordFault(name, value);
+    return message === undefined ? [] : [{ pointer: pointer + pointerPart(name), message }];
+  });
+  const { properties, items, additionalProperties: more } = schema;
+  if (properties !== undefined && !isObject(properties)) {
+    faults.push({ pointer: `${pointer}/properties`, message: "'properties' must be an object" });
+  }
+  const inner: [string, unknown][] = [
+    ...(isObject(properties)
+      ? Object.entries(properties).map(([name, one]): [string, unknown] => [
+          `/properties${pointerPart(name)}`,
+          one,
+        ])
+      : []),
+    ...(items === undefined ? [] : [['/items', items] satisfies [string, unknown]]),
+    ...(more === undefined ? [] : [['/additionalProperties', more] satisfies [string, unknown]]),
+  ];
+  return [
+    ...faults,
+    ...inner.flatMap(([place, one]) => shapeFaults(one, pointer + place, depth + 1)),
+  ];
+}
+
+const typeOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+
+const isOfType = (value: unknown, type: unknown): boolean =>
+  type === 'integer' ? Number.isInteger(value) : typeOf(value) === type;
+
+const formatChecks: Readonly<Record<string, (text: string) => boolean>> = {
+  date: (text) => text.length === 10 && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)),
+  'date-time': (text) => text.includes('T') && !Number.isNaN(Date.parse(text)),
+  uuid: (text) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text),
+};
+
+/** Whether two values of JSON are the same. */
+const isSame = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+function boundFault(value: unknown, schema: Schema): string | undefined {
+  const size = typeof value === 'number' ? value : undefined;
+  const length = typeof value === 'string' ? value.length : undefined;
+  const items = Array.isArray(value) ? value.length : undefined;
+  const rules: readonly [number | undefined, string, boolean][] = [
+    [size, 'minimum', true],
+    [size, 'maximum', false],
+    [length, 'minLength', true],
+    [length, 'maxLength', false],
+    [items, 'minItems', true],
+    [items, 'maxItems', false],
+  ];
+  const broken = rules.find(([given, name, isLeast]) => {
+    const bound = schema[name];
+    if (given === undefined || typeof bound !== 'number') return false;
+    return isLeast ? given < bound : given > bound;
+  });
+  return broken && `breaks '${broken[1]}' ${String(schema[broken[1]])}`;
+}
+
+function ownFault(value: unknown, schema: Schema): string | undefined {
+  const { type, enum: values, format } = schema;
+  if (type !== undefined) {
+    const allowed: unknown[] = Array.isArray(type) ? type : [type];
+    if (!allowed.some((one) => isOfType(value, one))) return `must be ${allowed.join(' or ')}`;
+  }
+  if (Array.isArray(values) && !values.some((one) => isSame(one, value))) {
+    return `must be one of: ${values.map((one) => JSON.stringify(one)).join(', ')}`.slice(0, 500);
+  }
+  if ('const' in schema && !isSame(schema['const'], value)) {
+    return `must be ${JSON.stringify(schema['const'])}`.slice(0, 500);
+  }
+  if (typeof format === 'string' && typeof value === 'string') {
+    if (formatChecks[format]?.(value) === false) return `must be a ${format}`;
+  }
+  return boundFault(value, schema);
+}
+
+const faultsMax = 20;
+
+/** What of a value is not as its schema says; the first twenty. */
+export function valueFaults(value: unknown, schema: unknown, pointer = ''): Fault[] {
+  if (schema === false) return [{ pointer, message: 'is not taken here' }];
+  if (!isObject(schema)) return [];
+  const own = ownFault(value, schema);
+  if (own !== undefined) return [{ pointer, message: own }];
+  const faults: Fault[] = [];
+  const { properties, required, additionalProperties: more, items } = schema;
+  if (isObject(value)) {
+    const named = isObject(properties) ? properties : {};
+    for (const name of Array.isArray(required) ? (required as string[]) : []) {
+      if (!Object.hasOwn(value, name)) {
+        faults.push({ pointer: pointer + pointerPart(name), message: 'is required' });
+      }
+    }
+    for (const [name, one] of Object.entries(value)) {
+      const inner = Object.hasOwn(named, name) ? named[name] : more;
+      faults.push(...valueFaults(one, inner, pointer + pointerPart(name)));
+      if (faults.length >= faultsMax) break;
+    }
+  }
+  if (Array.isArray(value) && items !== undefined) {
+    for (const [index, one] of value.entries()) {
+      faults.push(...valueFaults(one, items, pointer + pointerPart(index)));
+      if (faults.length >= faultsMax) break;
+    }
+  }
+  return faults.slice(0, faultsMax);
+}

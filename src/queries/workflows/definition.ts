@@ -1,0 +1,119 @@
+import { isUuid } from '../../kernel/id.js';
+import { problem } from '../../kernel/problem.js';
+import { parseJson } from '../../kernel/text/json.js';
+import type { Scope } from '../../kernel/scope.js';
+import type { Definition } from '../../messages/definitions/definition.js';
+import {
+  WorkflowDefinition,
+  WorkflowSecret,
+  WorkflowVersion,
+} from '../../models/workflows/definition.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { listPage } from '../lists/listing.js';
+
+/** A workflow of a tenant with the version that executions begin with. */
+export interface DefinedWorkflow {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  readonly hash: string;
+  readonly definition: Definition;
+  readonly publishedBy: string;
+  readonly roles: readonly string[];
+}
+
+const definedOf = (row: WorkflowDefinition, version: WorkflowVersion): DefinedWorkflow => ({
+  id: row.id,
+  name: row.name,
+  version: version.version,
+  hash: version.hash,
+  definition: parseJson(version.definition) as Definition,
+  publishedBy: version.publishedBy,
+  roles: version.roles,
+});
+
+export const missingWorkflow = (key: string) =>
+  problem.notFound(`There is no workflow '${key.slice(0, 200)}'.`);
+
+/** The workflow of a tenant with this id or name; undefined: there is none. */
+export async function findDefinition(
+  { db, tenantId }: Scope,
+  key: string,
+): Promise<DefinedWorkflow | undefined> {
+  const row = await WorkflowDefinition.query(db.read)
+    .forTenant(tenantId)
+    .existing()
+    .findOne(isUuid(key) ? { id: key.toLowerCase() } : { name: key });
+  if (!row) return undefined;
+  const version = await WorkflowVersion.query(db.read)
+    .forTenant(tenantId)
+    .findOne({ definitionId: row.id, version: row.version })
+    .throwIfNotFound();
+  return definedOf(row, version);
+}
+
+/** A version of it, as executions keep to it. */
+export async function readVersion(
+  { db, tenantId }: Scope,
+  definitionId: string,
+  version: number,
+): Promise<WorkflowVersion | undefined> {
+  return WorkflowVersion.query(db.read).forTenant(tenantId).findOne({ definitionId, version });
+}
+
+/** All versions of a workflow, the newest first. */
+export const listVersions = (
+  { db, tenantId }: Scope,
+  definitionId: string,
+): Promise<WorkflowVersion[]> =>
+  WorkflowVersion.query(db.read)
+    .forTenant(tenantId)
+    .select('version', 'hash', 'publishedBy', 'createdAt')
+    .where({ definitionId })
+    .orderBy('version', 'desc')
+    .limit(100)
+    .execute();
+
+/** Some of the workflows of a tenant by name, and how many there are. */
+export async function listDefinitions(
+  { db, tenantId }: Scope,
+  { limit, offset }: PageRequest,
+): Promise<Listed<DefinedWorkflow>> {
+  const all = WorkflowDefinition.query(db.read).forTenant(tenantId).existing();
+  const total = await all.clone().resultSize();
+  if (limit === 0) return { items: [], total };
+  const rows = await all.orderBy('name').limit(limit).offset(offset);
+  if (rows.length === 0) return { items: [], total };
+  const versions = await WorkflowVersion.query(db.read)
+    .forTenant(tenantId)
+    .whereInComposite(
+      ['definitionId', 'version'],
+      rows.map(({ id, version }) => [id, version]),
+    );
+  const byId = new Map(versions.map((version) => [version.definitionId, version]));
+  const items = rows.flatMap((row) => {
+    const version = byId.get(row.id);
+    return version ? [definedOf(row, version)] : [];
+  });
+  return { items, total };
+}
+
+const presentSecret = ({ name, createdAt, updatedAt }: WorkflowSecret) => ({
+  name,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+});
+
+/** One page of the names of secrets. */
+export function listSecrets({ db, tenantId }: Scope, page: PageRequest) {
+  const query = WorkflowSecret.query(db.read).forTenant(tenantId).orderBy('name');
+  return listPage(query, page, presentSecret);
+}
+
+/** A secret without its value. */
+export async function getSecret({ db, tenantId }: Scope, name: string) {
+  const secret = await WorkflowSecret.query(db.read).forTenant(tenantId).findOne({ name });
+  if (!secret) throw problem.notFound(`There is no secret '${name.slice(0, 100)}'.`);
+  return presentSecret(secret);
+}

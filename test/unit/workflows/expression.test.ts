@@ -1,0 +1,96 @@
+import { expect } from 'chai';
+import { compileExpression, expressionCostMax } from '../../../src/kernel/expression/expression.js';
+import { shapeFaults, valueFaults } from '../../../src/kernel/expression/shape.js';
+
+const evaluate = (text: string, values: Record<string, unknown> = {}): unknown =>
+  compileExpression(text, Object.keys(values)).evaluate(values);
+const many = Array.from({ length: 2_000 }, (_each, id) => ({ id, name: 'n'.repeat(50) }));
+
+describe('expressions of definitions', () => {
+  const table: readonly [string, Record<string, unknown>, unknown][] = [
+    ['input.n + 1', { input: { n: 5 } }, 6],
+    ['1 + input.n * 2.5', { input: { n: 5 } }, 13.5],
+    ['input.x.map(y, y.a + 1).filter(z, z > 2)', { input: { x: [{ a: 1 }, { a: 2 }] } }, [3]],
+    ['has(input.constructor) || has(input.__proto__)', { input: {} }, false],
+    ['input.a == 1 ? "one" : "other"', { input: { a: 1 } }, 'one'],
+    ['timestamp("2026-01-31T00:00:00Z") + duration("24h")', {}, '2026-02-01T00:00:00.000Z'],
+    ['9007199254740993', {}, '9007199254740993'],
+    ['{"a": [1, 2.5, null, true]}', {}, { a: [1, 2.5, null, true] }],
+  ];
+  for (const [text, values, expected] of table) {
+    it(`${text} gives ${JSON.stringify(expected)}`, () => {
+      expect(evaluate(text, values)).to.deep.equal(expected);
+    });
+  }
+
+  const refused: readonly [string, RegExp][] = [
+    ['input.s.matches("(a+)+$")', /no function 'matches'/],
+    ['cel.bind(x, 1, x)', /no function 'bind'/],
+    ['chargedValue(1)', /no function/],
+    ['timestamp("2026-01-01T00:00:00Z").getHours("Europe/Berlin")', /no time zone/],
+    ['nothing == 1', /Unknown variable: nothing/],
+    ['"a" + 1', /no such overload/],
+    ['1 +', /Unexpected token/],
+  ];
+  for (const [text, message] of refused) {
+    it(`${text} is refused`, () => {
+      expect(() => compileExpression(text, ['input'])).to.throw(message);
+    });
+  }
+
+  const dear: readonly string[] = [
+    'x.all(a, x.all(b, x.all(c, c.id >= 0)))',
+    'x.exists(a, x.exists(b, b.id < 0)) || true',
+    'x.exists(a, x.exists(b, x == x))',
+    'x.map(a, x)',
+    `[1, 1]${'.map(v, [v, v])'.repeat(14)}`,
+  ];
+  for (const text of dear) {
+    it(`${text.slice(0, 50)} ends with its budget`, () => {
+      const since = performance.now();
+      let spent = 0;
+      const compiled = compileExpression(text, ['x']);
+      expect(() => compiled.evaluate({ x: many }, (cost) => (spent = cost))).to.throw(/costs more/);
+      expect(performance.now() - since).to.be.below(2_000);
+      expect(spent).to.be.within(1, 2 * expressionCostMax);
+    });
+  }
+});
+
+describe('input schemas of definitions', () => {
+  const schema = {
+    type: 'object',
+    required: ['id'],
+    additionalProperties: false,
+    properties: {
+      id: { type: 'string', format: 'uuid' },
+      seats: { type: 'integer', minimum: 1, maximum: 10 },
+      tags: { type: 'array', items: { enum: ['a', 'b'] }, maxItems: 2 },
+    },
+  };
+  const id = '01939c6e-7a00-7000-8000-000000000001';
+  const table: readonly [object, string[]][] = [
+    [{ id }, []],
+    [{ id, seats: 10, tags: ['a', 'b'] }, []],
+    [{}, ['/id']],
+    [{ id: 'x', seats: 1.5, tags: ['c'], more: 1 }, ['/id', '/seats', '/tags/0', '/more']],
+    [{ id, seats: 11, tags: ['a', 'a', 'a'] }, ['/seats', '/tags']],
+  ];
+  for (const [value, places] of table) {
+    it(`${JSON.stringify(value)} has ${places.length} faults`, () => {
+      expect(valueFaults(value, schema).map(({ pointer }) => pointer)).to.deep.equal(places);
+    });
+  }
+
+  it('take no regular expressions and no references', () => {
+    const faults = shapeFaults(
+      { type: 'text', pattern: '(a+)+$', properties: { a: { $ref: '#' } } },
+      '',
+    );
+    expect(faults.map(({ pointer }) => pointer)).to.deep.equal([
+      '/type',
+      '/pattern',
+      '/properties/a/$ref',
+    ]);
+  });
+});
