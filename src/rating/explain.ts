@@ -1,5 +1,6 @@
 import { Decimal, decimalText } from '../kernel/numbers/money.js';
 import { shareText, type Share } from '../kernel/numbers/share.js';
+import type { DiscountStep } from './stages/adjust.js';
 import type { LogicRun, Pricing } from './stages/price.js';
 import type { PackageCount } from './price-methods/price-method.js';
 import type { Prepared, QuantitySource } from './prepare.js';
@@ -10,6 +11,7 @@ import type {
   AttributeValue,
   CounterKey,
   CounterReader,
+  DiscountKind,
   PlanCard,
   PlanLine,
   Rated,
@@ -31,11 +33,22 @@ export interface Explanation {
   readonly rows: readonly ExplainedRow[];
   /** Every formula step in the order in which it ran; empty without pricing logic. */
   readonly steps: readonly ExplainedStep[];
+  /** What discounts made of the price, in their order; left out where there are none. */
+  readonly adjustments?: readonly ExplainedAdjustment[];
   readonly total: ExplainedTotal;
   /** The grants that paid it, and how much of it; left out where none did. */
   readonly credits?: readonly ExplainedCredit[];
   /** Rows and steps that are missing above, because an explanation has at most 1 MiB. */
   readonly leftOut?: number;
+}
+
+/** A discount of a charge; `before` and `after` are exact, before any rounding. */
+export interface ExplainedAdjustment {
+  readonly adjustmentId: string;
+  readonly kind: DiscountKind;
+  readonly value: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 /** What a grant of a wallet has paid of a charge. */
@@ -118,7 +131,7 @@ export interface ExplainedStep {
   readonly value: string;
 }
 
-/** `amount` is the sum of the parts, rounded to 10 places half away from zero. */
+/** `amount` is the sum of the parts less discounts, rounded to 10 places half away from zero. */
 export interface ExplainedTotal {
   readonly method: 'sum of rows' | 'sum of pricing logic';
   /** Row labels, or `<logic>: <output step>`, with their exact amounts. */
@@ -214,6 +227,7 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
     ...(share ? { share: explainShare(share, share.amount) } : {}),
     rows,
     steps,
+    ...(origin.discounts.length === 0 ? {} : { adjustments: explainDiscounts(origin.discounts) }),
     total: explainTotal(origin),
     ...(leftOut === 0 ? {} : { leftOut }),
   };
@@ -221,6 +235,16 @@ function explainOrigin(prepared: Prepared, origin: TransactionWithOrigin, room: 
 
 const noteOfOlder = (date: string, fromDate: string): string =>
   `There was no version before ${fromDate}: the first one prices the usage of ${date}.`;
+
+/** Discounts as an explanation shows them. */
+export const explainDiscounts = (steps: readonly DiscountStep[]): ExplainedAdjustment[] =>
+  steps.map(({ id, kind, value, before, after }) => ({
+    adjustmentId: id,
+    kind,
+    value,
+    before: decimalText(before),
+    after: decimalText(after),
+  }));
 
 /** A share of an amount. */
 export const explainShare = (share: Share, whole: Decimal): ExplainedShare => ({

@@ -24,6 +24,7 @@ export { choosePlan, prepare, prepareFromPlan, type Prepared } from './prepare.j
 export { findPriceMethod, priceMethods, type PriceMethodName } from './price-methods/index.js';
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './pipeline.js';
+export { adjustPeriod, periodKinds, type PeriodKind } from './stages/adjust-period.js';
 export { byUse, freeOf, payWith, type CreditPart } from './stages/credit.js';
 export {
   hasRecurring,

@@ -1,4 +1,5 @@
 import { ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
+import { chooseDiscounts } from './stages/choose-discounts.js';
 import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan.js';
 import { counterKey, counterOf } from './counter-key.js';
 import { planFor } from './rating-plan.js';
@@ -92,7 +93,18 @@ export function choosePlan(
       serviceInstanceId: line.serviceInstanceId,
     },
   };
-  return { ok: true, plan: planFor(resolved, charge), owner };
+  const { adjustments } = context;
+  const discounts = adjustments
+    ? chooseDiscounts(adjustments, {
+        accountId: account.id,
+        contractId: line?.contractId ?? null,
+        lineageId: line?.lineageId ?? null,
+        serviceId: resolved.service.id,
+        currency: resolved.card.currency,
+        date: event.date,
+      })
+    : [];
+  return { ok: true, plan: planFor(resolved, charge, discounts), owner };
 }
 
 /** The same from what was kept of an earlier rating, when catalog and contract may have changed. */

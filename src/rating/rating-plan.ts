@@ -5,6 +5,7 @@ import type {
   ChargeType,
   LineFacts,
   PlanAttribute,
+  PlanDiscount,
   RatingPlan,
   ServiceFacts,
 } from './types.js';
@@ -35,6 +36,7 @@ interface LineDifference {
 export function planFor(
   { service, line, card, cardSource }: Resolved,
   charge: ChargeType,
+  discounts: readonly PlanDiscount[] = [],
 ): RatingPlan {
   const difference = line && line.attributes.length > 0 ? differenceOf(service, line) : null;
   const plans = getOrMake(
@@ -44,7 +46,8 @@ export function planFor(
   );
   const shares = line?.shares ?? [];
   const ofShares = shares.length === 0 ? '' : JSON.stringify(shares);
-  const key = `${charge}${difference?.key ?? ''}${ofShares}`;
+  const ofDiscounts = discounts.length === 0 ? '' : `discounts${JSON.stringify(discounts)}`;
+  const key = `${charge}${difference?.key ?? ''}${ofShares}${ofDiscounts}`;
   const plansMax = Math.max(plansMin, rowsOfPlansMax / (1 + card.rows.length));
   if (plans.size >= plansMax && !plans.has(key)) forgetFirst(plans);
   return getOrMake(plans, key, () => ({
@@ -61,6 +64,7 @@ export function planFor(
     },
     logics: service.logics,
     ...(shares.length === 0 ? {} : { shares }),
+    ...(discounts.length === 0 ? {} : { discounts }),
   }));
 }
 

@@ -56,6 +56,28 @@ export interface RatingContext {
   readonly service: ServiceFacts | null;
   /** The lines of contracts whose master account is `account`; those of other services are skipped. */
   readonly lines: readonly LineFacts[];
+  /** Discounts of the account, its contracts and their lines, of whatever days; others do not count. */
+  readonly adjustments?: readonly DiscountFacts[] | null;
+}
+
+export type DiscountKind = 'discountPercent' | 'discountAmount';
+
+/** A discount of an account, of a contract or of a line. */
+export interface DiscountFacts {
+  readonly id: string;
+  readonly kind: DiscountKind;
+  /** Percent, or an amount of `currency`: decimal text. */
+  readonly value: string;
+  /** `null` of percents that hold in any currency. */
+  readonly currency: string | null;
+  readonly scope: 'account' | 'contract' | 'line';
+  /** Of a line the first of those that replaced each other. */
+  readonly scopeId: string;
+  /** `null`: of every service. */
+  readonly serviceId: string | null;
+  /** The days on which it holds, `[from, to)`. */
+  readonly from: string;
+  readonly to: string | null;
 }
 
 export interface AccountFacts {
@@ -175,7 +197,11 @@ export interface RatingPlan {
   readonly logics: readonly LogicFacts[];
   /** Who bears what is charged to the event's own account; left out where that account does. */
   readonly shares?: readonly AccountShare[];
+  /** What comes off each charge, in this order; left out where nothing does. */
+  readonly discounts?: readonly PlanDiscount[];
 }
+
+export type PlanDiscount = Pick<DiscountFacts, 'id' | 'kind' | 'value'>;
 
 export interface PlanAttribute {
   readonly name: string;
@@ -245,7 +271,7 @@ export interface RatedDimension {
   readonly volume: Decimal;
   /** The row's own rate; of tiers the average at 10 places (0 for no volume). */
   readonly rate: Decimal;
-  /** At 10 places. Without pricing logic these sum to the transaction's amount. */
+  /** At 10 places. Without pricing logic these sum to the transaction's amount and its discount. */
   readonly calcAmount: Decimal;
   readonly priceMethod: string;
   readonly usageType: UsageType;
@@ -262,8 +288,10 @@ export interface RatedTransaction {
   readonly usageType: UsageType;
   readonly billedAccountId: string;
   readonly chargeType: ChargeType;
-  /** At 10 places; the invoice item rounds it to the currency's minor unit, once. */
+  /** At 10 places, after discount; the invoice item rounds it to the currency's minor unit, once. */
   readonly amount: Decimal;
+  /** What discounts took off, so that `amount` and it are the price. */
+  readonly discount: Decimal;
   readonly currency: string;
   readonly quantity: Decimal;
   readonly dimensions: readonly RatedDimension[];

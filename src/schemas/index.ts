@@ -47,6 +47,7 @@ import * as usageCorrection from './usage/usage-correction.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
 import * as usageMessage from './usage/usage-message.js';
+import * as adjustment from './billing/adjustment.js';
 import * as alert from './balances/alert.js';
 import * as hold from './balances/hold.js';
 import * as wallet from './payments/wallet.js';
@@ -78,6 +79,7 @@ export const operations = {
   walletGrant: walletGrant.walletGrantOperations,
   hold: hold.holdOperations,
   alert: alert.alertOperations,
+  adjustment: adjustment.adjustmentOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
   journal: journal.journalOperations,
@@ -131,6 +133,7 @@ export const modules: readonly object[] = [
   walletGrant,
   hold,
   alert,
+  adjustment,
   creditNote,
   invoice,
   invoiceExplanation,

@@ -109,6 +109,9 @@ export async function collectLoot(
   });
   const wallet = await make(`${external}/wallets`, examples.wallet, { accountId: idOf(account) });
   const grant = await make(`/v1/wallets/${idOf(wallet)}/grants`, examples.walletGrant);
+  const adjustment = await make('/v1/adjustments', examples.adjustment, {
+    accountId: idOf(account),
+  });
   const alert = await make('/v1/alerts', examples.alert, { accountId: idOf(account) });
   const hold = await make('/v1/holds', examples.hold, { accountId: idOf(account) });
   const taxRate = await make('/v1/tax-rates', examples.taxRate);
@@ -169,6 +172,7 @@ export async function collectLoot(
       'wallet.grantId': idOf(grant),
       holdId: idOf(hold),
       alertId: idOf(alert),
+      adjustmentId: idOf(adjustment),
       taxRateId: idOf(taxRate),
       invoiceId: hugeInvoiceId,
       executionId: String(run['flowExecutionId']),

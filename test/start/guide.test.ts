@@ -15,6 +15,7 @@ const chapters = [
   'erasure.md',
   'families.md',
   'balances.md',
+  'adjustments.md',
 ];
 
 describe('the guide', function () {

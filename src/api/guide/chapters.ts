@@ -21,6 +21,7 @@ export const chapters: readonly Chapter[] = [
   chapter('rejected', 'Mending what was rejected'),
   chapter('corrections', 'Correcting usage that was rated'),
   chapter('balances', 'Prepaid money, holds and alerts'),
+  chapter('adjustments', 'Discounts, minimums and commitments'),
   chapter('exports', 'Exports'),
   chapter('erasure', 'Keeping, holding and erasing data'),
   chapter('families', 'Which API for what'),

@@ -40,6 +40,7 @@ import { usageCorrectionHandlers } from './usage/usage-correction.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
 import { walletGrantHandlers } from './balances/grant.js';
+import { adjustmentHandlers } from './billing/adjustment.js';
 import { alertHandlers } from './balances/alert.js';
 import { holdHandlers } from './balances/hold.js';
 import { walletHandlers } from './payments/wallet.js';
@@ -70,6 +71,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   walletGrant: walletGrantHandlers,
   hold: holdHandlers,
   alert: alertHandlers,
+  adjustment: adjustmentHandlers,
   invoice: invoiceHandlers,
   nextInvoice: nextInvoiceHandlers,
   flow: flowHandlers,

@@ -12,7 +12,8 @@ export interface UnpaidCharge {
   /** The billed account. */
   readonly accountId: string;
   readonly currency: string;
-  readonly serviceId: string;
+  /** Null of what is for several: only grants for all services pay it. */
+  readonly serviceId: string | null;
   readonly usageType: string;
   readonly amount: Decimal;
   /** Of usage: money may be held for its event. */

@@ -27,7 +27,8 @@ import { byUse, freeOf, payWith, type CreditPart } from '../../rating/index.js';
 /** A charge that grants may pay. */
 export interface PayableCharge extends AccountCurrency {
   readonly chargeId: string;
-  readonly serviceId: string;
+  /** Null of what is for several: only grants for all services pay it. */
+  readonly serviceId: string | null;
   readonly amount: Decimal;
 }
 

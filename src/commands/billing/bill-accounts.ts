@@ -2,17 +2,15 @@ import type { Knex } from 'knex';
 import type { BillingProblem } from '../../messages/billing-run.js';
 import type { Days } from '../../kernel/time/billing-calendar.js';
 import { TooManyCharges, usageLimits } from './charge-limit.js';
-import { daysFrom } from '../../kernel/time/date.js';
 import { dueDateOf } from '../../kernel/time/due-date.js';
-import { newId, seededId } from '../../kernel/id.js';
+import { newId } from '../../kernel/id.js';
 import { mapInPortions } from '../../kernel/portions.js';
-import { Decimal, ZERO, type Decimal as DecimalType } from '../../kernel/numbers/money.js';
-import { sharesKey, shareText, type Share } from '../../kernel/numbers/share.js';
+import { ZERO } from '../../kernel/numbers/money.js';
+import { sharesKey } from '../../kernel/numbers/share.js';
 import type { Scope } from '../../kernel/scope.js';
 import { invoiceNumber, takeInvoiceNumbers } from '../../models/billing/invoice-number.js';
 import { insertInvoices } from '../../models/billing/invoice-rows.js';
 import { claimUsage, closeUsage, postponeUsage } from '../../models/billing/unbilled-usage.js';
-import type { UsageGroup } from '../../models/billing/usage-items.js';
 import { Account } from '../../models/accounts/account.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
@@ -22,19 +20,25 @@ import {
   type BillingAccount,
 } from '../../queries/billing/billing-account.js';
 import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-names.js';
-import { prorationFrom } from '../../rating/index.js';
+import { loadPeriodAdjustments } from '../../queries/billing/adjustments/period-adjustment.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
 import { previewUsage } from '../../queries/billing/unbilled-usage.js';
 import { countCharges, type CountedCharge } from '../balances/figures.js';
-import { payCharges, type PaidCharges, type UnpaidCharge } from '../balances/pay-charges.js';
+import { payCharges, type UnpaidCharge } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
-import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import {
-  draftInvoices,
-  findMissingTaxRates,
-  type DraftCharge,
-  type InvoiceDraft,
-} from './invoice-draft.js';
+  draftOfPeriod,
+  insertPeriodCharges,
+  payableOfPeriod,
+  periodItems,
+  uncreditedByItem,
+  uncreditedOf,
+} from './adjustments/bill-periods.js';
+import { findPeriodCharges } from './adjustments/period-charges.js';
+import { returnUncredited } from './adjustments/return-uncredited.js';
+import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
+import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
+import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { withoutWaiting } from './waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
@@ -70,49 +74,12 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
   }
   return scope.db.transaction(async (trx) => {
     if (!isDryRun) await Account.holdAll(trx, tenantId, accountIds);
-    const accounts = await loadBillingAccounts(trx, tenantId, accountIds);
-    const lines = await loadBillingLines(trx, tenantId, accountIds);
-    if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
-    const recurring = await findRecurringCharges(trx, tenantId, {
-      accounts,
-      lines,
-      isNamed: request.isNamed,
-      run: period,
-    });
-    const seed = newId();
-    const takeUsage = isDryRun ? previewUsage : claimUsage;
-    const taken = await takeUsage(trx, tenantId, {
-      accountIds: [...recurring.windows.keys()],
-      until: period.last,
-      cutoffs: recurring.cutoffs,
-      seed,
-      ...usageLimits,
-    });
-    if (!taken) {
-      const { itemsMax, tiersMax } = usageLimits;
-      throw new TooManyCharges(
-        `The usage of this period makes more than ${itemsMax} items, or has more than ${tiersMax} tiers. Bill it in shorter ones`,
-      );
-    }
-    const others = new Set(recurring.charges.map((charge) => idsOf(charge, seed).invoiceId));
-    const { usage, waiting } = withoutWaiting(taken, others);
-    if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
-    if (usage.length === 0 && recurring.charges.length === 0) {
+    const due = await findDue(trx, tenantId, request);
+    const { accounts, recurring, names, periods, seed } = due;
+    if (due.usage.length === 0 && recurring.charges.length === 0 && periods.length === 0) {
       return { invoices: [], problems: recurring.problems };
     }
-    const names = await loadChargeNames(trx, tenantId, usage, recurring.charges);
-    const paid = await payCharges(
-      trx,
-      scope,
-      recurring.charges.map((charge) => payableOf(charge, seed)),
-      isDryRun ? 'preview' : 'write',
-    );
-    const charges = [
-      ...(await mapInPortions(recurring.charges, (charge) =>
-        chargeOfLine(charge, seed, names, paid),
-      )),
-      ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
-    ];
+    const { charges, uncredited } = await draftCharges(trx, scope, due, isDryRun);
     const exempt = new Set(accounts.filter(({ isTaxExempt }) => isTaxExempt).map(({ id }) => id));
     const drafts = await draftInvoices(charges, await loadTaxRates(trx, tenantId), exempt);
     const invoices = datedInvoices(drafts, accounts, request, names);
@@ -120,11 +87,84 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     if (isDryRun) return { invoices, problems };
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
+    await insertPeriodCharges(trx, tenantId, periods, uncredited);
+    await returnUncredited(trx, scope, uncredited);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
     await applyFreedPayments(scope, trx, [...new Set(posted.map((one) => one.accountId))]);
     return { invoices: posted, problems };
   });
+}
+
+/** What is due of accounts: usage, which is claimed, recurring charges, and what adjustments bill. */
+async function findDue(
+  trx: Knex.Transaction,
+  tenantId: string,
+  { accountIds, isDryRun, isNamed, period }: BillAccounts,
+) {
+  const accounts = await loadBillingAccounts(trx, tenantId, accountIds);
+  const lines = await loadBillingLines(trx, tenantId, accountIds);
+  if (!lines) throw new TooManyCharges('The contract lines have more than 64 MiB of prices');
+  const facts = { accounts, lines, isNamed, run: period };
+  const recurring = await findRecurringCharges(trx, tenantId, facts);
+  const billed = [...recurring.windows.keys()];
+  // Before usage is claimed, which moves the day up to which accounts are billed.
+  const adjustments = await loadPeriodAdjustments(trx, tenantId, billed);
+  const seed = newId();
+  const takeUsage = isDryRun ? previewUsage : claimUsage;
+  const taken = await takeUsage(trx, tenantId, {
+    accountIds: billed,
+    until: period.last,
+    cutoffs: recurring.cutoffs,
+    seed,
+    ...usageLimits,
+  });
+  if (!taken) {
+    const { itemsMax, tiersMax } = usageLimits;
+    throw new TooManyCharges(
+      `The usage of this period makes more than ${itemsMax} items, or has more than ${tiersMax} tiers. Bill it in shorter ones`,
+    );
+  }
+  const names = await loadChargeNames(trx, tenantId, taken, recurring.charges);
+  const touched = { adjustments, usage: taken, recurring: recurring.charges, names };
+  const found = await findPeriodCharges(trx, tenantId, { ...touched, last: period.last });
+  const periods = periodItems(found, seed);
+  const others = new Set([
+    ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
+    ...periods.map(({ invoiceId }) => invoiceId),
+  ]);
+  const { usage, waiting } = withoutWaiting(taken, others);
+  if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
+  return { accounts, recurring, usage, names, periods, seed };
+}
+
+/** What is due as the charges that become items, with what grants pay of it. */
+async function draftCharges(
+  trx: Knex.Transaction,
+  scope: Scope,
+  { recurring, usage, names, periods, seed }: Awaited<ReturnType<typeof findDue>>,
+  isDryRun: boolean,
+) {
+  const payable = [
+    ...recurring.charges.map((charge) => payableOf(charge, seed)),
+    ...periods.map(payableOfPeriod),
+  ];
+  const paid = await payCharges(trx, scope, payable, isDryRun ? 'preview' : 'write');
+  const paidOf = (charge: RecurringCharged) => paid.get(idsOf(charge, seed).chargeId) ?? ZERO;
+  const uncredited = uncreditedByItem(periods, (charge) =>
+    uncreditedOf(charge, recurring.charges, paidOf),
+  );
+  const charges = [
+    ...(await mapInPortions(recurring.charges, (charge) =>
+      chargeOfLine(charge, seed, names, paid),
+    )),
+    ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
+    ...periods.map((item) => {
+      const back = uncredited.get(item)?.onInvoice ?? ZERO;
+      return draftOfPeriod(item, (paid.get(item.chargeId) ?? ZERO).minus(back));
+    }),
+  ];
+  return { charges, uncredited };
 }
 
 /** A recurring charge as grants may pay it. */
@@ -148,119 +188,6 @@ const countedOf = ({ line, service, part }: RecurringCharged): CountedCharge => 
   amount: part.amount,
   volumes: [],
 });
-
-function chargeOfUsage(group: UsageGroup, names: ChargeNames): DraftCharge {
-  const { services, units } = names;
-  const { rate, hasOther, contractId, label, dimensionName } = group;
-  const service = services.get(group.serviceId);
-  const unit = units.get(group.dimensionId ?? '') ?? dimensionName;
-  const share = shareOfUsage(group);
-  const description = label ?? unit ?? service?.label ?? service?.name ?? 'Usage';
-  return {
-    ...group,
-    isOfOneContract: contractId !== null && !hasOther,
-    description: withCorrected(withShare(description, share), group, names),
-    share,
-    volume: new Decimal(group.volume),
-    unit,
-    proration: null,
-    tiers: group.tiers ?? [],
-    rate: rate === null ? averageRate(group) : new Decimal(rate),
-    amount: new Decimal(group.amount),
-    credited: new Decimal(group.credited),
-    chargeType: 'Usage',
-  };
-}
-
-/** Says of a difference which invoice it corrects. */
-function withCorrected(
-  description: string,
-  { correctedInvoiceId }: UsageGroup,
-  { invoices }: ChargeNames,
-): string {
-  if (correctedInvoiceId === null) return description;
-  return `${description} (correction of ${invoices.get(correctedInvoiceId) ?? 'an invoice'})`;
-}
-
-/** Which part of the usage of a line the account bears; null where it bears all. */
-function shareOfUsage({ shareFrom, shareTo, shareOf, sharedAmount }: UsageGroup) {
-  if (shareFrom === null || shareTo === null || shareOf === null) return null;
-  return {
-    from: new Decimal(shareFrom),
-    to: new Decimal(shareTo),
-    of: new Decimal(shareOf),
-    amount: new Decimal(sharedAmount ?? 0),
-  };
-}
-
-/** Adds to the description that the account bears a part of a shared charge. */
-const withShare = (description: string, share: Share | null): string =>
-  share === null ? description : `${description} (share ${shareText(share)})`;
-
-/**
- * The average price of a unit of tiered usage; null without volume, and where pricing logic made
- * the amount, or it is a difference of prices.
- */
-function averageRate(group: UsageGroup): DecimalType | null {
-  const { dimensionId, volume, amount, correctedInvoiceId } = group;
-  const units = new Decimal(volume);
-  if (dimensionId === null || correctedInvoiceId !== null || units.isZero()) return null;
-  return new Decimal(amount).div(units).toDecimalPlaces(10);
-}
-
-const idsOf = ({ line, part, type, due, position }: RecurringCharged, seed: string) => {
-  const invoiceId = seededId(seed, `${part.billedAccountId}${part.currency}${part.usageType}`);
-  const key = [line.id, type, due.period.first, position].join('/');
-  const itemId = seededId(invoiceId, key);
-  return { invoiceId, itemId, chargeId: seededId(itemId, 'charge') };
-};
-
-function chargeOfLine(
-  charge: RecurringCharged,
-  seed: string,
-  names: ChargeNames,
-  paid: PaidCharges,
-): DraftCharge {
-  const { line, service, part, type } = charge;
-  const { invoiceId, itemId, chargeId } = idsOf(charge, seed);
-  return {
-    invoiceId,
-    itemId,
-    credited: paid.get(chargeId) ?? ZERO,
-    accountId: part.billedAccountId,
-    currency: part.currency,
-    usageType: part.usageType,
-    serviceId: service.id,
-    contractId: line.contractId,
-    isOfOneContract: true,
-    contractServiceId: line.id,
-    dimensionId: part.row?.attributeId ?? null,
-    // No `share`: the amount is this account's part already, in minor units.
-    description: descriptionOf(charge, names),
-    share: null,
-    volume: part.volume,
-    rate: part.rate,
-    amount: part.amount,
-    tiers: part.tiers,
-    unit: names.units.get(part.row?.attributeId ?? '') ?? null,
-    proration: daysOfPart(charge),
-    taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,
-    chargeType: type,
-    priceMethod: part.row?.method ?? null,
-    firstDate: part.days.first,
-    lastDate: part.days.last,
-    transactions: 0,
-    correctedInvoiceId: null,
-  };
-}
-
-const daysOfPart = ({ part: { isProrated, days }, due: { period } }: RecurringCharged) =>
-  isProrated
-    ? prorationFrom(daysFrom(days.first, days.last), daysFrom(period.first, period.last))
-    : null;
-
-const descriptionOf = ({ service, part }: RecurringCharged, { rows }: ChargeNames): string =>
-  withShare(rows.get(part.row?.id ?? '')?.label ?? service.label ?? service.name, part.share);
 
 function datedInvoices(
   drafts: readonly InvoiceDraft[],
@@ -361,6 +288,7 @@ async function insertCharges(
       volume: part.volume,
       rate: part.rate,
       amount: part.amount,
+      discount: part.discount,
       sharedBy: part.share ? sharesKey(line.shares) : null,
       isProrated: part.isProrated ? 'true' : 'false',
       taxCode: names.rows.get(part.taxRowId ?? '')?.taxCode ?? null,

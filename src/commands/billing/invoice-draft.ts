@@ -16,7 +16,7 @@ import { referenceData } from '../../kernel/reference-data.js';
 import type { TaxRates } from '../../queries/billing/tax-rate.js';
 import { creditsByRate, taxOf, type CreditsOfRate } from '../balances/credits-by-rate.js';
 
-/** A charge that becomes an item; its amount is not rounded yet. */
+/** A charge that becomes an item; its amount is not rounded yet, and is before discounts. */
 export interface DraftCharge {
   readonly invoiceId: string;
   readonly itemId: string;
@@ -39,6 +39,8 @@ export interface DraftCharge {
   readonly proration: Proration | null;
   readonly tiers: readonly ChargedTier[];
   readonly amount: Decimal;
+  /** What discounts take off the amount. */
+  readonly discounted: Decimal;
   /** What grants have paid of the amount. */
   readonly credited: Decimal;
   /** Where several accounts share it: the part that this is, and the exact amount of all. */
@@ -125,7 +127,18 @@ async function draftInvoice(
   const isOfOne = charges.every(
     (charge) => charge.isOfOneContract && charge.contractId === contractId,
   );
-  drafted.push(...creditsByRate(drafted, digits).flatMap((credits) => creditItem(credits) ?? []));
+  const credits = creditsByRate(
+    drafted.map((item) => withoutDiscount(item, digits)),
+    digits,
+  );
+  const discounts = creditsByRate(
+    drafted.map((item) => ({ ...item, credited: item.discounted })),
+    digits,
+  );
+  drafted.push(
+    ...discounts.flatMap((of) => reducingItem(of, 'Discount') ?? []),
+    ...credits.flatMap((of) => reducingItem(of, 'Credits') ?? []),
+  );
   const total = sum(drafted.flatMap(({ rounded, tax }) => [rounded, tax]));
   // An invoice is never negative: a negative sum becomes a credit note, and the reverse.
   const isReversed = total.isNegative() && !total.isZero();
@@ -144,8 +157,19 @@ async function draftInvoice(
   };
 }
 
-/** What grants have paid of the items of a tax rate, as an item below zero. */
-function creditItem(credits: CreditsOfRate<DraftItem>): DraftItem | undefined {
+/** An item as what its discounts leave of it, which is rounded and taxed as if it alone were billed. */
+function withoutDiscount(item: DraftItem, digits: number): DraftItem {
+  if (item.discounted.isZero()) return item;
+  const amount = item.amount.minus(item.discounted);
+  const rounded = roundToMinorUnit(amount, digits);
+  return { ...item, amount, rounded, tax: taxOf(rounded, item.taxRate, digits) };
+}
+
+/** What discounts take off the items of a tax rate, or grants have paid of them, as an item below zero. */
+function reducingItem(
+  credits: CreditsOfRate<DraftItem>,
+  chargeType: 'Discount' | 'Credits',
+): DraftItem | undefined {
   const { key, items, exact, amount, tax } = credits;
   const [first] = items;
   if (!first) return undefined;
@@ -156,24 +180,25 @@ function creditItem(credits: CreditsOfRate<DraftItem>): DraftItem | undefined {
     ...first,
     contractId,
     tax: tax.negated(),
-    itemId: seededId(first.invoiceId, `Credits/${key}`),
+    itemId: seededId(first.invoiceId, `${chargeType}/${key}`),
     serviceId: null,
     isOfOneContract: items.every(({ isOfOneContract }) => isOfOneContract) && contractId !== null,
     contractServiceId: null,
     dimensionId: null,
-    description: 'Credits',
+    description: chargeType,
     share: null,
     // Minus one of what is paid: an e-invoice knows no price below zero.
     volume: ONE.negated(),
     unit: null,
     rate: amount,
     amount: exact.negated(),
+    discounted: ZERO,
     credited: ZERO,
     rounded: amount.negated(),
     proration: null,
     tiers: [],
     taxCode: one(items.map(({ taxCode }) => taxCode)),
-    chargeType: 'Credits',
+    chargeType,
     priceMethod: null,
     firstDate: items.reduce((least, { firstDate }) => min(least, firstDate), first.firstDate),
     lastDate: items.reduce((most, { lastDate }) => max(most, lastDate), first.lastDate),

@@ -2,6 +2,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { Account } from '../../models/accounts/account.js';
+import { AdjustmentCharge } from '../../models/billing/adjustment-charge.js';
 import { CreditNote } from '../../models/billing/credit-note.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
@@ -61,6 +62,11 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .where({ invoiceId: id })
       .patch({ voidedAt })
       .returning('*');
+    const adjusted = await AdjustmentCharge.query(trx)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .patch({ voidedAt })
+      .returning('*');
     await releaseUsage(trx, tenantId, id);
     if (invoice.creditedInvoiceId !== null) {
       await CreditNote.giveBack(trx, tenantId, id);
@@ -72,7 +78,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
     await returnCredits(
       trx,
       scope,
-      charges.map((charge) => ({ chargeId: charge.id, under: charge.id })),
+      [...charges, ...adjusted].map(({ id: chargeId }) => ({ chargeId, under: chargeId })),
     );
     const counted = charges.map((charge) => ({
       ...charge,

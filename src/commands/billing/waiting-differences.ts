@@ -11,9 +11,9 @@ export function withoutWaiting(
   others: ReadonlySet<string>,
 ): { readonly usage: readonly UsageGroup[]; readonly waiting: readonly string[] } {
   const sums = new Map<string, Decimal>();
-  for (const { invoiceId, usageType, correctedInvoiceId, amount } of found) {
+  for (const { invoiceId, usageType, correctedInvoiceId, amount, discounted } of found) {
     if (correctedInvoiceId === null || usageType === 'Payout') continue;
-    sums.set(invoiceId, (sums.get(invoiceId) ?? ZERO).plus(amount));
+    sums.set(invoiceId, (sums.get(invoiceId) ?? ZERO).plus(amount).minus(discounted));
   }
   for (const { invoiceId, correctedInvoiceId } of found) {
     if (correctedInvoiceId === null) sums.delete(invoiceId);

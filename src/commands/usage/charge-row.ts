@@ -21,7 +21,7 @@ export function chargeRow(
   charge: Charge,
 ): RatedTransactionRow {
   const { owner, plan } = prepared;
-  const { quantity, amount, dimensions, share } = charge;
+  const { quantity, amount, discount, dimensions, share } = charge;
   const of = chargeOf(prepared, charge);
   const rows = pricedRowColumns(quantity, amount, dimensions.map(pricedRowOf));
   // Written out, because this is done for every charge: spread objects cost ten times as much.
@@ -37,6 +37,7 @@ export function chargeRow(
     contractId: of.contractId,
     contractServiceId: owner.line?.id ?? null,
     amount,
+    discount,
     quantity,
     currency: of.currency,
     usageType: of.usageType,

@@ -28,7 +28,9 @@ export interface RecurringChargeRow {
   readonly priceMethod: string | null;
   readonly volume: Decimal;
   readonly rate: Decimal | null;
+  /** After discount, and what that took off. */
   readonly amount: Decimal;
+  readonly discount: Decimal;
   /** Identifies the shares of the line; null where the account bears all. */
   readonly sharedBy: string | null;
   readonly isProrated: 'true' | 'false';
@@ -64,6 +66,7 @@ const table = new BulkTable<RecurringChargeRow>('recurring_charge', {
   volume: 'numeric',
   rate: 'numeric',
   amount: 'numeric',
+  discount: 'numeric',
   sharedBy: 'uuid',
   isProrated: 'boolean',
   taxCode: 'text',
@@ -118,6 +121,7 @@ export class RecurringCharge extends TenantModel {
   declare volume: string;
   declare rate: string | null;
   declare amount: string;
+  declare discount: string;
   declare sharedBy: string | null;
   declare isProrated: boolean;
   declare planId: string;

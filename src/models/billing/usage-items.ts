@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { pricedRowsSql } from '../usage/priced-row.js';
+import { discountedSql, netOfRow } from './discounted-usage.js';
 import { correctedColumns, correctedSql, uncorrectedColumns } from './corrected-usage.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */
@@ -22,7 +23,10 @@ export interface UsageGroup {
   /** The label of the card's row; null where several rows are one item. */
   readonly label: string | null;
   readonly volume: string;
+  /** Before discounts. */
   readonly amount: string;
+  /** What discounts take off it. */
+  readonly discounted: string;
   /** What grants have paid of it. */
   readonly credited: string;
   readonly firstDate: string;
@@ -97,6 +101,8 @@ interface UsageShape {
   readonly hasCredits: boolean;
   /** Whether usage of the tenant was ever corrected. */
   readonly hasCorrections: boolean;
+  /** Whether the tenant ever had adjustments, and so perhaps discounts. */
+  readonly hasDiscounts: boolean;
 }
 
 /**
@@ -110,9 +116,11 @@ function unbilledSql({
   hasShares,
   hasCredits,
   hasCorrections,
+  hasDiscounts,
 }: UsageShape): string {
   const columns = `t.id, t.account_id, t.currency, t.usage_type, t.service_id, t.contract_id,
       t.contract_service_id, t.plan_id, t.transaction_date, t.quantity, t.amount,
+      ${hasDiscounts ? 't.discount' : '0::numeric'} as discount,
       d.rate_card_row_id, d.dimension_id, d.dimension_name, d.price_method_type, d.rate, d.position,
       d.volume, d.calc_amount, d.counter_before, ${hasShares ? sharedColumns : unsharedColumns},
       ${hasCredits ? 'coalesce(paid.amount, 0)' : '0::numeric'} as paid
@@ -160,7 +168,7 @@ const unsharedColumns = `null::numeric as share_from, null::numeric as share_to,
  * amount is one item, taxed as its first priced row. The first sum reads all rows, so it has no
  * other join.
  */
-const itemsSql = `
+const itemsSql = ({ hasDiscounts }: UsageShape): string => `
   part as (
     select account_id, currency, usage_type, service_id, contract_id, contract_service_id, plan_id,
       rate_card_row_id, dimension_id, dimension_name, price_method_type,
@@ -170,11 +178,15 @@ const itemsSql = `
         then unbilled.rate end as rate,
       coalesce(position, 0) = 0 as is_first, share_from, share_to, share_of,
       corrected_invoice_id, sum(volume) as volume, sum(calc_amount) as amount,
-      sum(quantity) as whole_volume, sum(unbilled.amount) as whole_amount,
+      sum(quantity) as whole_volume,
+      ${hasDiscounts ? 'sum(unbilled.amount + discount)' : 'sum(unbilled.amount)'} as whole_amount,
+      ${hasDiscounts ? 'sum(row_discount)' : '0::numeric'} as discounted,
+      ${hasDiscounts ? 'sum(discount)' : '0::numeric'} as whole_discounted,
       sum(shared_whole) as shared_whole, sum(shared_amount) as shared_amount,
       -- Of a row, in proportion; of all rows where all is paid.
-      sum(case when paid = 0 then 0 when paid = unbilled.amount then coalesce(calc_amount, 0)
-        else round(calc_amount * paid / unbilled.amount, 10) end) as credited,
+      sum(case when paid = 0 then 0 when paid = unbilled.amount
+          then coalesce(${netOfRow(hasDiscounts)}, 0)
+        else round(${netOfRow(hasDiscounts)} * paid / unbilled.amount, 10) end) as credited,
       sum(paid) as whole_credited,
       min(transaction_date) as first_date, max(transaction_date) as last_date,
       array_agg(id) as ids,
@@ -182,7 +194,7 @@ const itemsSql = `
       array_agg(coalesce(counter_before, 0)) filter (where price_method_type = 'TIERED') as befores,
       array_agg(coalesce(shared_volume, unbilled.volume))
         filter (where price_method_type = 'TIERED') as volumes
-    from unbilled
+    from ${hasDiscounts ? discountedSql : 'unbilled'}
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17
   ), of_invoice as (
     select part.account_id, part.currency, part.usage_type, part.service_id, part.contract_id,
@@ -194,6 +206,7 @@ const itemsSql = `
       case when plan.has_rows then trim_scale(part.rate) end as rate,
       case when plan.has_rows then part.volume else part.whole_volume end as volume,
       case when plan.has_rows then part.amount else part.whole_amount end as amount,
+      case when plan.has_rows then part.discounted else part.whole_discounted end as discounted,
       case when plan.has_rows then part.credited else part.whole_credited end as credited,
       case when plan.has_rows then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
@@ -277,7 +290,8 @@ const groupsSql = `
     dimension_id as "dimensionId", dimension_name as "dimensionName",
     price_method as "priceMethod", rate, tax_code as "taxCode",
     case when min(label) = max(label) then min(label) end as "label",
-    sum(volume) as "volume", sum(amount) as "amount", sum(credited) as "credited",
+    sum(volume) as "volume", sum(amount) as "amount", sum(discounted) as "discounted",
+    sum(credited) as "credited",
     min(first_date) as "firstDate", max(last_date) as "lastDate",
     case when min(contract_id::text) = max(contract_id::text) then min(contract_id::text) end
       as "contractId",
@@ -314,7 +328,8 @@ async function readUsageShape(
          select from rating_plan where tenant_id = :tenantId and plan -> 'shares' is not null
        ) as "hasShares",
        exists (select from wallet_balance where tenant_id = :tenantId) as "hasCredits",
-       exists (select from usage_correction where tenant_id = :tenantId) as "hasCorrections"
+       exists (select from usage_correction where tenant_id = :tenantId) as "hasCorrections",
+       exists (select from adjustment where tenant_id = :tenantId) as "hasDiscounts"
      from (
        select coalesce(known.billed_until, '-infinity') as billed_until
        from unnest(:accountIds::uuid[]) as given (account_id) left join billed_usage as known
@@ -372,7 +387,7 @@ export async function sumUsage(
     `with ${billingSql},
      queued as (${queued}),
      ${unbilledSql(shape)},
-     ${itemsSql},
+     ${itemsSql(shape)},
      ${tiersSql}
      ${more},
      ${groupsSql}`,

@@ -17,6 +17,7 @@ export const copiedTables = [
   'rate_card_row',
   'service_layout',
   'tax_rate',
+  'adjustment',
 ] as const;
 export type CopiedTable = (typeof copiedTables)[number];
 

@@ -17,7 +17,9 @@ export interface RatedTransactionRow extends PricedRowColumns {
   readonly serviceInstanceId: string | null;
   readonly contractId: string | null;
   readonly contractServiceId: string | null;
+  /** After discount, and what that took off. */
   readonly amount: Decimal;
+  readonly discount: Decimal;
   readonly quantity: Decimal;
   readonly currency: string;
   readonly usageType: string;
@@ -44,6 +46,7 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   contractId: 'uuid',
   contractServiceId: 'uuid',
   amount: 'numeric',
+  discount: 'numeric',
   quantity: 'numeric',
   currency: 'text',
   usageType: 'text',

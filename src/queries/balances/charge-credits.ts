@@ -56,6 +56,13 @@ export async function compareCredits(
        select sum(entry.amount) from recurring_charge as own join wallet_entry as entry
          on entry.tenant_id = own.tenant_id and entry.charge_id = own.id and entry.kind = 'draw'
        where own.tenant_id = :tenantId and own.invoice_id = :invoiceId
+     ), 0) + coalesce((
+       select sum(entry.amount) from adjustment_charge as own join wallet_entry as entry
+         on entry.tenant_id = own.tenant_id and entry.charge_id = own.id and entry.kind = 'draw'
+       where own.tenant_id = :tenantId and own.invoice_id = :invoiceId
+     ), 0) + coalesce((
+       select sum(uncredited) from adjustment_charge
+       where tenant_id = :tenantId and invoice_id = :invoiceId
      ), 0) as paid`,
     { tenantId, invoiceId, creditsType },
   );

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { LineDays, LineTerms } from '../../kernel/time/billing-calendar.js';
 import type { AccountFacts, RecurringLine } from '../../rating/index.js';
+import { discountsOf } from '../usage/discount-facts.js';
 import {
   attributesOf,
   cardsOf,
@@ -112,7 +113,8 @@ const billingLinesSql = `with billing_card as materialized (
     ),
     'attributes', ${attributesOf('line', 'contract_service_id')},
     'cards', ${cardsOf('line', 'contract_service_id')},
-    'shares', ${sharesOf('line')}
+    'shares', ${sharesOf('line')},
+    'adjustments', ${discountsOf('account.id', 'account.tenant_id')}
   )::text as "line"
   from chosen
   join contract_service as line on line.tenant_id = ? and line.id = chosen.id

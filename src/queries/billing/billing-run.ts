@@ -11,7 +11,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
-/** Accounts that may have something to bill: usage, contract lines, shares of lines, or rows that bill them. */
+/** Accounts that may have something to bill: usage, contract lines, shares of lines, rows that bill them, or minimums. */
 const candidatesSql = `
   from account
   where account.tenant_id = :tenantId and account.deleted_at is null
@@ -40,6 +40,16 @@ const candidatesSql = `
         select from rate_card_row as row
         where row.tenant_id = account.tenant_id and row.billing_account_id = account.id
           and row.deleted_at is null
+      ) or exists (
+        select from adjustment
+        where adjustment.tenant_id = account.tenant_id and adjustment.account_id = account.id
+          and adjustment.deleted_at is null and adjustment.period is not null
+      ) or exists (
+        select from contract join adjustment
+          on adjustment.tenant_id = contract.tenant_id and adjustment.contract_id = contract.id
+        where contract.tenant_id = account.tenant_id and contract.master_account_id = account.id
+          and contract.deleted_at is null and adjustment.deleted_at is null
+          and adjustment.period is not null
       )
     )`;
 

@@ -5,6 +5,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { AdjustmentCharge } from '../../models/billing/adjustment-charge.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
@@ -12,6 +13,8 @@ import { prorationOf, type Explanation } from '../../rating/index.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
 import { compareCredits, creditsType } from '../balances/charge-credits.js';
+import { explainAdjustment } from './adjustments/explained-adjustment.js';
+import { compareDiscounts, discountType } from './adjustments/charge-discounts.js';
 import { explainParts } from './charge-explainer.js';
 import { takeUntilHeavy } from './item-page.js';
 import { invoicePartsSql } from './invoice-parts.js';
@@ -118,12 +121,23 @@ async function explainItems(
   const sums = await readSums(db, tenantId, id, itemIds);
   const parts = await readParts(db, tenantId, id, itemIds, page);
   const credited = await findCredited(db, tenantId, items);
-  const areCreditsRight = await compareCredits(db, tenantId, id, items);
+  const reductions = new Map([
+    [creditsType, await compareCredits(db, tenantId, id, items)],
+    [discountType, await compareDiscounts(db, tenantId, id, items)],
+  ]);
   const charges = await RecurringCharge.query(db)
     .forTenant(tenantId)
     .where({ invoiceId: id })
     .whereIn('invoiceItemId', itemIds)
     .orderBy('id');
+  const adjusted = groupBy(
+    await AdjustmentCharge.query(db)
+      .forTenant(tenantId)
+      .where({ invoiceId: id })
+      .whereIn('invoiceItemId', itemIds)
+      .orderBy('id'),
+    ({ invoiceItemId }) => invoiceItemId,
+  );
   const sumsOfCharges = groupBy(charges, ({ invoiceItemId }) => invoiceItemId);
   const shown = charges.slice(0, shownMax);
   const explained = await explainParts(db, tenantId, { parts, charges: shown }, explanationsMax);
@@ -132,23 +146,25 @@ async function explainItems(
   return mapInPortions(items, (item): ExplainedItemDto => {
     const own = sumsOfCharges.get(item.id) ?? [];
     const usage = sums.get(item.id);
-    const sumOfParts = own.reduce((sum, { amount }) => sum.plus(amount), amountOf(usage?.amount));
+    const adjustments = adjusted.get(item.id) ?? [];
+    const amounts = [...own.map(priceOf), ...adjustments.map((one) => new Decimal(one.amount))];
+    const sumOfParts = amounts.reduce((sum, amount) => sum.plus(amount), amountOf(usage?.amount));
     const exactAmount = item.exactAmount === null ? null : new Decimal(item.exactAmount);
-    const isCredits = item.chargeType === creditsType && item.creditedItemId === null;
+    const isReducing = reductions.has(item.chargeType) && item.creditedItemId === null;
     return {
       id: item.id,
       description: item.description,
       chargeType: item.chargeType,
-      parts: own.length + (usage?.parts ?? 0),
-      sumOfParts: isCredits && exactAmount ? exactAmount : sumOfParts,
+      parts: own.length + adjustments.length + (usage?.parts ?? 0),
+      sumOfParts: isReducing && exactAmount ? exactAmount : sumOfParts,
       exactAmount,
       amount: new Decimal(item.amount),
       creditedItemId: item.creditedItemId,
       taxCode: item.taxCode,
       tax: new Decimal(item.tax),
       taxRate: item.taxRate === null ? null : new Decimal(item.taxRate),
-      matches: isCredits
-        ? areCreditsRight
+      matches: isReducing
+        ? reductions.get(item.chargeType) === true
         : item.creditedItemId === null
           ? (exactAmount?.eq(isReversed ? sumOfParts.negated() : sumOfParts) ?? false)
           : isWithin(credited.get(item.creditedItemId)),
@@ -158,6 +174,7 @@ async function explainItems(
       charges: (shownByItem.get(item.id) ?? []).map((charge) =>
         presentCharge(charge, explained.get(charge) ?? null),
       ),
+      adjustments: adjustments.map(explainAdjustment),
     };
   });
 }
@@ -196,6 +213,10 @@ function groupBy<T>(values: readonly T[], keyOf: (value: T) => string): Map<stri
   return groups;
 }
 
+/** What a charge costs before discounts, which are an item of their own. */
+const priceOf = ({ amount, discount }: RecurringCharge): Decimal =>
+  new Decimal(amount).plus(discount);
+
 const amountOf = (text: string | null | undefined): Decimal => new Decimal(text ?? 0);
 
 async function readSums(
@@ -207,7 +228,7 @@ async function readSums(
   const rows = await sqlRows<SumRow>(
     db,
     `select usage.invoice_item_id as "itemId", count(*)::integer as "parts",
-       sum(coalesce(d.calc_amount, t.amount)) as "amount"
+       sum(coalesce(d.calc_amount, t.amount + t.discount)) as "amount"
      ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[]) group by 1`,
     [tenantId, id, [...itemIds]],
   );
@@ -225,7 +246,7 @@ async function readParts(
     db,
     `select usage.invoice_item_id as "itemId", t.id, t.usage_event_id as "usageEventId",
        t.external_tran_id as "externalTranId", t.transaction_date as "transactionDate",
-       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount) as "amount"
+       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount + t.discount) as "amount"
      ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[])
        and usage.first_position < ?::bigint
        and usage.first_position + cardinality(usage.transaction_ids) > ?::bigint
@@ -263,7 +284,7 @@ function presentCharge(charge: RecurringCharge, explanation: Explanation | null)
     periodEnd: isOnce ? billEndDate : charge.periodEnd,
     isProrated: charge.isProrated,
     proration: prorationOf(charge),
-    amount: new Decimal(charge.amount),
+    amount: priceOf(charge),
     explanation,
   };
 }

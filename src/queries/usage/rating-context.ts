@@ -3,11 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { parseJsonInPortions } from '../../kernel/text/json-portions.js';
 import type {
   AccountFacts,
+  DiscountFacts,
   LineFacts,
   RatingContext,
   RecurringService,
   UsageEvent,
 } from '../../rating/index.js';
+import { discountsOf } from './discount-facts.js';
 import { weighFacts } from './facts-weight.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
@@ -30,6 +32,8 @@ export interface BilledService extends RecurringService {
 interface AccountWithLines {
   readonly account: AccountFacts;
   readonly lines: readonly LineFacts[];
+  /** Null: there are none. */
+  readonly adjustments: readonly DiscountFacts[] | null;
 }
 
 /** Attributes of `owner`, a service or a line, as JSON. */
@@ -136,7 +140,8 @@ const accountsSql = `
         on line.tenant_id = contract.tenant_id and line.contract_id = contract.id
       where contract.tenant_id = account.tenant_id and contract.master_account_id = account.id
         and contract.deleted_at is null and line.deleted_at is null
-    ), '[]')
+    ), '[]'),
+    'adjustments', ${discountsOf('account.id', 'account.tenant_id')}
   ) as "facts"
   from account
   where account.tenant_id = ? and account.id = any(?::uuid[]) and account.deleted_at is null`;
@@ -332,7 +337,12 @@ export async function loadRatingContexts(
     const found = accountsByRef.get(event.accountRef);
     const service = servicesById.get(event.serviceId);
     if (found === null || service === null) return undefined;
-    return { account: found?.account ?? null, service: service ?? null, lines: found?.lines ?? [] };
+    return {
+      account: found?.account ?? null,
+      service: service ?? null,
+      lines: found?.lines ?? [],
+      adjustments: found?.adjustments ?? null,
+    };
   };
 }
 

@@ -142,7 +142,7 @@ function presentCharges(
     const transaction = {
       ...chargeOf(prepared, charge),
       id: null,
-      discount: ZERO,
+      discount: charge.discount,
       taxAmount: ZERO,
       billed: false,
       ratedAt: null,

@@ -1,6 +1,14 @@
 import { daysFrom } from '../../kernel/time/date.js';
 import { Decimal, decimalText, roundAmount } from '../../kernel/numbers/money.js';
-import type { ExplainedRow, ExplainedStep, Explanation } from '../explain.js';
+import {
+  explainDiscounts,
+  type ExplainedAdjustment,
+  type ExplainedRow,
+  type ExplainedStep,
+  type Explanation,
+} from '../explain.js';
+import { discountSteps } from '../stages/adjust.js';
+import type { PlanDiscount } from '../types.js';
 
 /** What a recurring charge keeps of its days and of what it prices. */
 export interface ChargedDays {
@@ -56,10 +64,15 @@ export function explainRecurringCharge(whole: Explanation, charge: ChargedDays):
   const proration = prorationOf(charge);
   const price = parts.reduce((sum, { amount }) => sum.plus(amount), new Decimal(0));
   const prorated = proration ? price.times(proration.days).div(proration.of) : price;
-  const amount = whole.share ? decimalText(roundAmount(prorated)) : charge.amount;
+  const { adjustments } = whole;
+  const charged = roundAmount(prorated);
+  const discounts = adjustments && explainDiscounts(discountSteps(charged, planOf(adjustments)));
+  const net = discounts?.at(-1)?.after ?? decimalText(charged);
+  const amount = whole.share || adjustments ? decimalText(charged) : charge.amount;
   return {
     ...whole,
-    ...(whole.share ? { share: { ...whole.share, whole: amount } } : {}),
+    ...(whole.share ? { share: { ...whole.share, whole: net } } : {}),
+    ...(discounts ? { adjustments: discounts } : {}),
     rows,
     steps: proration ? [...steps, prorationStep(proration, price, amount)] : steps,
     total: {
@@ -70,6 +83,9 @@ export function explainRecurringCharge(whole: Explanation, charge: ChargedDays):
     },
   };
 }
+
+const planOf = (adjustments: readonly ExplainedAdjustment[]): PlanDiscount[] =>
+  adjustments.map(({ adjustmentId: id, kind, value }) => ({ id, kind, value }));
 
 const prorationStep = (
   { days, of, text }: Proration,

@@ -4,7 +4,9 @@ import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { Decimal, decimalText, ONE, roundAmount, ZERO } from '../../kernel/numbers/money.js';
 import { referenceData } from '../../kernel/reference-data.js';
 import { exactPartOf, partOf, type Share } from '../../kernel/numbers/share.js';
+import { discounted } from '../stages/adjust.js';
 import type { Pricing } from '../stages/price.js';
+import { discountsOfPeriod } from '../stages/choose-discounts.js';
 import { compilePlan, type CompiledPlan } from '../compile-plan.js';
 import { prepareFromPlan } from '../prepare.js';
 import { rateWithOrigin } from '../pipeline.js';
@@ -17,6 +19,7 @@ import type {
   AttributeFacts,
   CardFacts,
   ChargeType,
+  DiscountFacts,
   LineFacts,
   LogicFacts,
   RatingPlan,
@@ -42,6 +45,8 @@ export interface RecurringService extends ServiceFacts {
 }
 
 export interface RecurringLine extends LineFacts {
+  /** Discounts of its account, its contract and itself, of whatever days. */
+  readonly adjustments?: readonly DiscountFacts[] | null;
   readonly attributes: readonly RecurringAttribute[];
 }
 
@@ -76,8 +81,10 @@ export interface RecurringPart {
   readonly rate: Decimal | null;
   /** What each tier charges for the whole period. */
   readonly tiers: readonly ChargedTier[];
-  /** At 10 places; an invoice item rounds it once. */
+  /** At 10 places, after discount; an invoice item rounds it once. */
   readonly amount: Decimal;
+  /** What discounts took off. */
+  readonly discount: Decimal;
   readonly days: Days;
   readonly isProrated: boolean;
   /** Which part of it the account bears, where several do; its amount is in minor units then. */
@@ -139,7 +146,8 @@ export function priceRecurring(request: RecurringRequest): RecurringResult {
   const cardSource = exceptions.length > 0 ? 'exception' : 'catalog';
   const parts: RecurringPart[] = [];
   for (const { card, days } of versionsIn(cards, currency, billed)) {
-    const plan = planFor({ ok: true, account, service, line, card, cardSource }, request.type);
+    const resolved = { ok: true, account, service, line, card, cardSource } as const;
+    const plan = planFor(resolved, request.type, discountsOfPeriod(request, currency));
     const priced = orRejected(() => priceDays(request, plan, days));
     if ('ok' in priced) return priced;
     parts.push(...priced);
@@ -194,10 +202,12 @@ function priceDays(
   return origins
     .flatMap((origin) => partsOf(origin))
     .filter(({ names }) => days.first === billed.first || proration.isFor(names))
-    .map(({ names, price, ...part }) => {
-      const charged = proration.of(names, price, days);
-      const own =
-        part.share === null ? {} : shareOf(part, charged.amount, plan.currency, part.share);
+    .map(({ names, price, isDiscounted, ...part }) => {
+      const charged = { ...proration.of(names, price, days), discount: ZERO };
+      if (isDiscounted && plan.discounts) {
+        Object.assign(charged, discounted(charged.amount, charged.amount, plan.discounts));
+      }
+      const own = part.share === null ? {} : shareOf(part, charged, plan.currency, part.share);
       return {
         ...part,
         currency: plan.currency,
@@ -215,10 +225,13 @@ function priceDays(
  */
 function shareOf(
   { volume, tiers }: Pick<RecurringPart, 'volume' | 'tiers'>,
-  amount: Decimal,
+  whole: Pick<RecurringPart, 'amount' | 'discount'>,
   currency: string,
   share: Share,
-): Pick<RecurringPart, 'volume' | 'tiers' | 'amount'> {
+): Pick<RecurringPart, 'volume' | 'tiers' | 'amount' | 'discount'> {
+  const digits = referenceData.currency(currency)?.minorDigits ?? 2;
+  const amount = partOf(whole.amount, share, digits);
+  const price = partOf(whole.amount.plus(whole.discount), share, digits);
   const part = (text: string): string => decimalText(exactPartOf(new Decimal(text), share));
   return {
     volume: exactPartOf(volume, share),
@@ -227,7 +240,8 @@ function shareOf(
       volume: part(tier.volume),
       amount: part(tier.amount),
     })),
-    amount: partOf(amount, share, referenceData.currency(currency)?.minorDigits ?? 2),
+    amount,
+    discount: price.minus(amount),
   };
 }
 
@@ -284,11 +298,14 @@ interface UnproratedPart extends Pick<
 > {
   /** The attributes that it prices. */
   readonly names: readonly string[];
+  readonly isDiscounted: boolean;
   /** Exact, of the whole period and for all who share it. */
   readonly price: Decimal;
 }
 
-function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): UnproratedPart[] {
+function partsOf(origin: TransactionWithOrigin): UnproratedPart[] {
+  const { transaction, pricings, runs } = origin;
+  const isDiscounted = origin.discounts.length > 0;
   const { usageType, billedAccountId, share = null } = transaction;
   if (runs.length > 0) {
     return runs.map(({ logic, output, pricings: own }) => {
@@ -297,6 +314,7 @@ function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): Unpror
         usageType,
         billedAccountId,
         share,
+        isDiscounted,
         name: logic.facts.name,
         row: null,
         names: logic.pricedNames,
@@ -312,6 +330,7 @@ function partsOf({ transaction, pricings, runs }: TransactionWithOrigin): Unpror
     usageType,
     billedAccountId,
     share,
+    isDiscounted,
     name: dimension.attributeName,
     names: [dimension.attributeName],
     row: { id: dimension.rowId, attributeId: dimension.attributeId, method: dimension.priceMethod },

@@ -1,4 +1,4 @@
-import { sum } from '../../kernel/numbers/money.js';
+import { sum, ZERO } from '../../kernel/numbers/money.js';
 import {
   exactPartOf,
   partOf,
@@ -87,15 +87,19 @@ function partOfTransaction(
       whole: { volume, calcAmount },
     };
   });
-  const amount = isSumOfRows
+  // What rows, or logic, come to; of it the part of the discount, so that both add up.
+  const price = isSumOfRows
     ? sum(dimensions.map(({ calcAmount }) => calcAmount))
-    : partOf(whole.amount, share);
+    : partOf(whole.amount.plus(whole.discount), share);
+  const discount = whole.discount.isZero() ? ZERO : partOf(whole.discount, share);
   return {
     ...whole,
     billedAccountId: accountId,
-    amount,
+    amount: price.minus(discount),
+    discount,
     dimensions,
     quantity: exactPartOf(whole.quantity, share),
-    share: { ...share, amount: whole.amount },
+    // Before discounts, as rows and steps are.
+    share: { ...share, amount: whole.amount.plus(whole.discount) },
   };
 }

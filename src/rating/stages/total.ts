@@ -7,6 +7,7 @@ import {
   ZERO,
   type Decimal,
 } from '../../kernel/numbers/money.js';
+import type { AdjustedCharge, DiscountStep } from './adjust.js';
 import type { Computation, LogicRun, Pricing } from './price.js';
 import type { Prepared } from '../prepare.js';
 import { Rejection } from '../rejection.js';
@@ -20,17 +21,42 @@ export interface TransactionWithOrigin {
   readonly runs: readonly LogicRun[];
   /** Whether it is charged to the event's own account, so that shares of the line divide it. */
   readonly isShared: boolean;
+  /** What discounts made of it; empty without. */
+  readonly discounts: readonly DiscountStep[];
+}
+
+/** What becomes one transaction: the prices whose sum it is, before anything is rounded. */
+export interface ExactCharge extends Omit<TransactionWithOrigin, 'transaction' | 'discounts'> {
+  readonly usageType: UsageType;
+  readonly billedAccountId: string;
+  readonly exact: () => Decimal;
+}
+
+/** The prices of an event by what they charge together. */
+export function gather(prepared: Prepared, computation: Computation): ExactCharge[] {
+  return computation.kind === 'rows'
+    ? gatherRows(prepared, computation.pricings)
+    : gatherLogics(prepared, computation.runs);
 }
 
 /** The stage `total`: what is charged, as sums of what was priced, rounded once. */
-export function total(prepared: Prepared, computation: Computation): TransactionWithOrigin[] {
-  return computation.kind === 'rows'
-    ? sumRows(prepared, computation.pricings)
-    : sumLogics(prepared, computation.runs);
+export function total(
+  prepared: Prepared,
+  charges: readonly AdjustedCharge[],
+): TransactionWithOrigin[] {
+  return charges.map((charge) => {
+    const { pricings, runs, isShared, usageType, billedAccountId, adjusted } = charge;
+    const { amount, dimensions } = runs.length > 0 ? sumLogics(charge) : sumRows(charge);
+    const net = adjusted ? roundAmount(adjusted.net) : amount;
+    const discount = adjusted ? amount.minus(net) : ZERO;
+    const parts = { usageType, billedAccountId, amount: net, discount, dimensions };
+    const transaction = toTransaction(prepared, parts);
+    return { transaction, pricings, runs, isShared, discounts: adjusted?.steps ?? [] };
+  });
 }
 
-/** One transaction per usage type and billed account, in the order of the first row of each. */
-function sumRows(prepared: Prepared, pricings: readonly Pricing[]): TransactionWithOrigin[] {
+/** One charge per usage type and billed account, in the order of the first row of each. */
+function gatherRows(prepared: Prepared, pricings: readonly Pricing[]): ExactCharge[] {
   const groups = new Map<string, Pricing[]>();
   for (const pricing of pricings) {
     const group = `${pricing.row.usageType}/${groupOf(pricing, prepared)}`;
@@ -39,52 +65,59 @@ function sumRows(prepared: Prepared, pricings: readonly Pricing[]): TransactionW
     else groups.set(group, [pricing]);
   }
   return [...groups.values()].map((group) => {
-    const amounts = roundParts(
-      group.map(({ price }) => price.amount),
-      amountPlaces,
-    );
-    const dimensions = group.map((pricing, index) =>
-      toDimension([pricing], amounts[index] ?? ZERO),
-    );
     const [first] = group;
-    const transaction = toTransaction(prepared, {
+    return {
       usageType: first?.row.usageType ?? 'Charge',
       billedAccountId: first ? billedAccountOf(first, prepared) : prepared.owner.accountId,
-      amount: sum(amounts),
-      dimensions,
-    });
-    const isShared = !first?.row.facts.billingAccountId;
-    return { transaction, pricings: group, runs: [], isShared };
+      pricings: group,
+      runs: [],
+      isShared: !first?.row.facts.billingAccountId,
+      exact: () => sum(group.map(({ price }) => price.amount)),
+    };
   });
+}
+
+type Summed = Pick<RatedTransaction, 'amount' | 'dimensions'>;
+
+function sumRows({ pricings }: ExactCharge): Summed {
+  const amounts = roundParts(
+    pricings.map(({ price }) => price.amount),
+    amountPlaces,
+  );
+  const dimensions = pricings.map((pricing, index) =>
+    toDimension([pricing], amounts[index] ?? ZERO),
+  );
+  return { amount: sum(amounts), dimensions };
 }
 
 /** The account that is billed; what accounts share is apart from what a row bills one of them. */
 const groupOf = ({ row }: Pricing, { plan, owner }: Prepared): string =>
   row.facts.billingAccountId ?? (plan.shares ? 'shared' : owner.accountId);
 
-/** One transaction per usage type of the logics, billed to the event's own account. */
-function sumLogics(prepared: Prepared, runs: readonly LogicRun[]): TransactionWithOrigin[] {
+/** One charge per usage type of the logics, billed to the event's own account. */
+function gatherLogics(prepared: Prepared, runs: readonly LogicRun[]): ExactCharge[] {
   const usageTypes = [...new Set(runs.map(({ logic }) => logic.usageType))];
   return usageTypes.map((usageType) => {
     const ofType = runs.filter(({ logic }) => logic.usageType === usageType);
-    const total = sum(ofType.map(({ output }) => output));
-    if (!total.isFinite()) {
+    const whole = sum(ofType.map(({ output }) => output));
+    if (!whole.isFinite()) {
       throw new Rejection('FORMULA_ERROR', 'The sum of the pricing logic is too large');
     }
-    const transaction = toTransaction(prepared, {
+    return {
       usageType,
       billedAccountId: prepared.owner.accountId,
-      amount: roundAmount(total),
-      dimensions: ofType.flatMap((run) => mergeRows(run.pricings, usageType)),
-    });
-    return {
-      transaction,
       pricings: ofType.flatMap(({ pricings }) => pricings),
       runs: ofType,
       isShared: true,
+      exact: () => whole,
     };
   });
 }
+
+const sumLogics = ({ runs, usageType, exact }: ExactCharge): Summed => ({
+  amount: roundAmount(exact()),
+  dimensions: runs.flatMap((run) => mergeRows(run.pricings, usageType)),
+});
 
 /** One dimension per row, however often the steps of one logic priced it. */
 function mergeRows(pricings: readonly Pricing[], usageType: UsageType): RatedDimension[] {
@@ -134,7 +167,10 @@ function mergeCounters(pricings: readonly Pricing[]): CounterChange | null {
 
 function toTransaction(
   { event, plan }: Prepared,
-  parts: Pick<RatedTransaction, 'usageType' | 'billedAccountId' | 'amount' | 'dimensions'>,
+  parts: Pick<
+    RatedTransaction,
+    'usageType' | 'billedAccountId' | 'amount' | 'discount' | 'dimensions'
+  >,
 ): RatedTransaction {
   const [first, ...others] = parts.dimensions;
   // What was priced; of several kinds of units the event's own quantity says more than any of them.
@@ -144,6 +180,7 @@ function toTransaction(
     billedAccountId: parts.billedAccountId,
     chargeType: plan.charge,
     amount: parts.amount,
+    discount: parts.discount,
     currency: plan.currency,
     quantity: quantity ?? event.quantity ?? ONE,
     dimensions: parts.dimensions,

@@ -40,6 +40,24 @@ const ExplainedCharge = Type.Object(
   { description: 'A charge of a contract line that is part of an item.' },
 );
 
+const ExplainedAdjustment = Type.Object(
+  {
+    adjustmentId: Uuid('The adjustment.'),
+    kind: Type.String({ description: 'maximum, minimum or commitment.' }),
+    value: DecimalValue({ description: 'Its value then.' }),
+    periodStart: DateText('First day of its period.'),
+    periodEnd: DateText('Last day of its period; earlier where it, or its contract, ends.'),
+    spent: DecimalValue({
+      description: 'What the period had come to before it, after discounts and other adjustments.',
+    }),
+    amount: DecimalValue({
+      description:
+        'What it adds, below zero where it takes off, less what was billed for it before.',
+    }),
+  },
+  { description: 'What an adjustment made of a period.' },
+);
+
 const ExplainedItem = Type.Object(
   {
     id: Uuid('Id of the item.'),
@@ -64,6 +82,9 @@ const ExplainedItem = Type.Object(
     }),
     transactions: Type.Array(ExplainedUsage, { description: 'Usage, by day; a page of it.' }),
     charges: Type.Array(ExplainedCharge, { description: 'Charges of contract lines.' }),
+    adjustments: Type.Array(ExplainedAdjustment, {
+      description: 'Of a maximum, minimum or commitment, what it made of its period.',
+    }),
   },
   { description: 'An item down to what it is made of.' },
 );

@@ -51,7 +51,8 @@ export const InvoiceItem = Type.Object(
     ratePerUnit: nullable(DecimalValue({ description: 'Price per unit, where there is one.' })),
     priceMethodType: nullable(Type.String({ description: 'Price method of the charge.' })),
     chargeType: Type.String({
-      description: 'Usage, Subscription or OTC; Credits is what grants paid.',
+      description:
+        'Usage, Subscription or OTC; Discount is what discounts take off, Maximum, Minimum and Commitment what a period is adjusted by, Credits what grants paid.',
     }),
     billStartDate: nullable(DateText('First day that it is for.')),
     billEndDate: nullable(DateText('Last day that it is for.')),

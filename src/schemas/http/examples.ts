@@ -176,6 +176,8 @@ export const examples = {
     period: 'Monthly',
     thresholds: [250, 500],
   },
+  adjustment: { accountId: ids.account, kind: 'discountPercent', value: 10, from: '2026-01-01' },
+  adjustmentUpdate: { value: 12.5, to: '2027-01-01' },
   alertUpdate: { thresholds: [300, 500] },
   walletUpdate: { enableDisableTopUp: true, thresholdTopUpAmount: 50, autoTopUpAmount: 200 },
   recordType: {

@@ -34,6 +34,8 @@ const introductions: Readonly<Record<string, string>> = {
     'The ledger under charges, grants, invoices and payments: every movement of money, in entries that balance.',
   Alerts:
     'What you want to be told of: spending, volumes and balances that pass a threshold, each once a period.',
+  Adjustments:
+    'What is agreed beside prices: discounts of each charge, and minimums, maximums and commitments of a period.',
   Flows:
     'Business processes by their slug: durable workflows that end whatever crashes, take back what they ' +
     'did when they fail, and happen once under an `Idempotency-Key`.',

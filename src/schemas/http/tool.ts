@@ -33,7 +33,14 @@ const readResources = [
 ] as const;
 
 /** What is asked for by name, so that the list that is shown first stays short. */
-const balanceResources = ['wallet', 'walletGrant', 'hold', 'alert', 'journal'] as const;
+const balanceResources = [
+  'wallet',
+  'walletGrant',
+  'hold',
+  'alert',
+  'journal',
+  'adjustment',
+] as const;
 const correctionResources = ['usageCorrection'] as const;
 const allResources = [...readResources, ...balanceResources, ...correctionResources];
 

@@ -233,6 +233,8 @@ async function bill(story: Story): Promise<void> {
   Object.assign(story.params, { walletId: wallet.id, taxRateId: rate.id });
   const grant = await story.call('createWalletGrant');
   story.params['wallet.grantId'] = grant.id;
+  const adjustment = await story.call('createAdjustment');
+  story.params['adjustmentId'] = adjustment.id;
   const alert = await story.call('createAlert');
   story.params['alertId'] = alert.id;
   const hold = await story.call('createHold');

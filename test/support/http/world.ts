@@ -125,6 +125,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const grant = { ...examples.walletGrant, externalId: `welcome ${tenant.id}` };
   const granted = await tenant.post(`/v1/wallets/${wallet.id}/grants`, grant).expect(201);
   params['wallet.grantId'] = granted.body.id;
+  const adjustment = { ...examples.adjustment, accountId: account.id };
+  params['adjustmentId'] = (await tenant.post('/v1/adjustments', adjustment).expect(201)).body.id;
   const alert = { ...examples.alert, name: `Half ${tenant.id}`, accountId: account.id };
   params['alertId'] = (await tenant.post('/v1/alerts', alert).expect(201)).body.id;
   const hold = { ...examples.hold, accountId: account.id, key: `session ${tenant.id}` };

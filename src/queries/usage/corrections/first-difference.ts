@@ -45,6 +45,8 @@ function* stepsOf(of: Explanation): Generator<Step> {
   }
   for (const step of of.steps)
     yield [`${step.logic}: ${step.name}`, { formula: step.formula, value: step.value }];
+  for (const { adjustmentId, kind, value, before, after } of of.adjustments ?? [])
+    yield [`${kind} ${adjustmentId}`, { value, before, after }];
   if (of.share) yield ['share', of.share];
   yield ['total', of.total.amount];
 }

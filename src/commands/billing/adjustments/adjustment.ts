@@ -1,0 +1,230 @@
+import type { Knex } from 'knex';
+import { decimalText, type Decimal } from '../../../kernel/numbers/money.js';
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { Adjustment, adjustmentsMax } from '../../../models/billing/adjustment.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
+import {
+  missingAdjustment,
+  presentAdjustment,
+  type AdjustmentDto,
+} from '../../../queries/billing/adjustments/adjustment.js';
+import type { AdjustmentCreate, AdjustmentUpdate } from '../../../schemas/billing/adjustment.js';
+import { requireNoContradiction } from './contradictions.js';
+
+const scopes = ['accountId', 'contractId', 'contractServiceId'] as const;
+
+/**
+ * Makes an adjustment (spec/beyond.md R281). 400: its parts do not fit together, or name nothing. 409:
+ * it contradicts another one.
+ */
+export async function createAdjustment(
+  scope: Scope,
+  input: AdjustmentCreate,
+): Promise<AdjustmentDto> {
+  const { tenantId, now } = scope;
+  requireOneScope(input);
+  return scope.db.transaction(async (trx) => {
+    const columns = await columnsOf(trx, tenantId, input);
+    await Adjustment.change(trx, tenantId);
+    await requireNoContradiction(trx, tenantId, columns, null);
+    const at = now();
+    const adjustment = await Adjustment.query(trx)
+      .forTenant(tenantId)
+      .insert({ ...columns, createdAt: at, updatedAt: at })
+      .returning('*');
+    const count = await Adjustment.query(trx)
+      .forTenant(tenantId)
+      .existing()
+      .where(scopeOf(columns));
+    if (count.length > adjustmentsMax) {
+      throw problem.conflict(`There would be more than ${adjustmentsMax} adjustments of it.`);
+    }
+    return presentAdjustment(adjustment);
+  });
+}
+
+/** Changes what is given. 400 and 409: as of a new one. 404: there is none. */
+export async function updateAdjustment(
+  scope: Scope,
+  id: string,
+  input: AdjustmentUpdate,
+): Promise<AdjustmentDto> {
+  const { tenantId, now } = scope;
+  return scope.db.transaction(async (trx) => {
+    await Adjustment.change(trx, tenantId);
+    const known = await lockAdjustment(trx, tenantId, id);
+    const before = presentAdjustment(known);
+    for (const field of [...scopes, 'kind'] as const) {
+      const given = input[field];
+      if (given === undefined || given === before[field]) continue;
+      throw problem.validation(
+        `'${field}' of an adjustment stays: end this one with 'to', and make another.`,
+        { field, value: given },
+      );
+    }
+    const columns = await columnsOf(trx, tenantId, { ...before, ...input });
+    await requireNoContradiction(trx, tenantId, columns, id);
+    const changed = await known
+      .$query(trx)
+      .forTenant(tenantId)
+      .patch({ ...columns, updatedAt: now() })
+      .returning('*');
+    return presentAdjustment(changed as unknown as Adjustment);
+  });
+}
+
+/** Deletes an adjustment: it adjusts nothing from now on. 404: there is none. */
+export async function deleteAdjustment({ db, tenantId, now }: Scope, id: string): Promise<void> {
+  await db.transaction(async (trx) => {
+    const known = await lockAdjustment(trx, tenantId, id);
+    await known.$query(trx).forTenant(tenantId).patch({ deletedAt: now() });
+  });
+}
+
+async function lockAdjustment(
+  trx: Knex.Transaction,
+  tenantId: string,
+  id: string,
+): Promise<Adjustment> {
+  const found = await Adjustment.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
+  if (!found) throw missingAdjustment(id);
+  return found;
+}
+
+function requireOneScope(given: Pick<AdjustmentCreate, (typeof scopes)[number]>): void {
+  const named = scopes.filter((field) => (given[field] ?? null) !== null);
+  if (named.length === 1) return;
+  const all = scopes.map((field) => `'${field}'`).join(', ');
+  throw problem.validation(
+    named.length === 0
+      ? `One of ${all} is required: what the adjustment holds for.`
+      : `Exactly one of ${all} may be given, not ${named.map((field) => `'${field}'`).join(' and ')}.`,
+    { field: named[1] ?? 'accountId' },
+  );
+}
+
+/** An adjustment as its columns. */
+export type AdjustmentColumns = Pick<
+  Adjustment,
+  | 'accountId'
+  | 'contractId'
+  | 'contractServiceId'
+  | 'kind'
+  | 'value'
+  | 'currency'
+  | 'serviceId'
+  | 'period'
+  | 'fromDate'
+  | 'toDate'
+>;
+
+export const scopeOf = ({ accountId, contractId, contractServiceId }: AdjustmentColumns) => ({
+  accountId,
+  contractId,
+  contractServiceId,
+});
+
+async function columnsOf(
+  trx: Knex.Transaction,
+  tenantId: string,
+  given: AdjustmentCreate,
+): Promise<AdjustmentColumns> {
+  const { kind, value, from, to = null } = given;
+  requireRange(given);
+  requireValue(kind, value);
+  const isDiscount = kind === 'discountPercent' || kind === 'discountAmount';
+  if (isDiscount && (given.period ?? null) !== null) {
+    throw problem.validation(`'period' means nothing with ${kind}: it comes off each charge`, {
+      field: 'period',
+    });
+  }
+  const found = await findScope(trx, tenantId, given);
+  const currency = given.currency ?? (kind === 'discountPercent' ? null : found.currency);
+  if (currency === null && kind !== 'discountPercent') {
+    throw problem.validation(
+      `'currency' is required: neither the contract nor the account has one.`,
+      { field: 'currency' },
+    );
+  }
+  return {
+    accountId: given.accountId ?? null,
+    contractId: given.contractId ?? null,
+    contractServiceId: given.contractServiceId ?? null,
+    kind,
+    value: decimalText(value),
+    currency,
+    serviceId: given.serviceId ?? null,
+    period: isDiscount ? null : periodOf(given.period ?? 'Monthly'),
+    fromDate: from,
+    toDate: to,
+  };
+}
+
+function requireRange({ from, to }: Pick<AdjustmentCreate, 'from' | 'to'>): void {
+  if ((to ?? null) === null || from < (to ?? '')) return;
+  throw problem.validation(`'to' must be after 'from': it is the day after the last one`, {
+    field: 'to',
+    value: to,
+  });
+}
+
+function requireValue(kind: AdjustmentCreate['kind'], value: Decimal): void {
+  if (kind !== 'discountPercent' || value.lessThanOrEqualTo(100)) return;
+  throw problem.validation(`'value' of a discountPercent must be at most 100`, { field: 'value' });
+}
+
+/** What is billed once has no period. */
+function periodOf(period: string): string {
+  if (period !== 'One Time') return period;
+  throw problem.validation(`'period' 'One Time' is no calendar period`, {
+    field: 'period',
+    value: period,
+  });
+}
+
+/** 400: the scope or the service is none; else the currency of the contract or the account. */
+async function findScope(
+  trx: Knex.Transaction,
+  tenantId: string,
+  given: AdjustmentCreate,
+): Promise<{ readonly currency: string | null }> {
+  const of = {
+    tenantId,
+    accountId: given.accountId ?? null,
+    contractId: given.contractId ?? null,
+    lineId: given.contractServiceId ?? null,
+    serviceId: given.serviceId ?? null,
+  };
+  const [row] = await sqlRows<{ isThere: boolean; hasService: boolean; currency: string | null }>(
+    trx,
+    `select coalesce(contract.currency, account.default_currency) as "currency",
+       account.id is not null as "isThere",
+       (:serviceId::uuid is null or exists (
+         select from service where tenant_id = :tenantId and id = :serviceId::uuid and deleted_at is null
+       )) as "hasService"
+     from (select null) as one
+     left join contract_service as line on line.tenant_id = :tenantId and line.id = :lineId::uuid
+       and line.deleted_at is null
+     left join contract on contract.tenant_id = :tenantId
+       and contract.id = coalesce(:contractId::uuid, line.contract_id) and contract.deleted_at is null
+     left join account on account.tenant_id = :tenantId
+       and account.id = coalesce(:accountId::uuid, contract.master_account_id)
+       and account.deleted_at is null`,
+    of,
+  );
+  const field = scopes.find((name) => (given[name] ?? null) !== null) ?? 'accountId';
+  if (row?.isThere !== true) {
+    throw problem.validation(`'${field}' names nothing: '${given[field] ?? ''}'`, {
+      field,
+      value: given[field],
+    });
+  }
+  if (!row.hasService) {
+    throw problem.validation(`'serviceId' names no service: '${given.serviceId ?? ''}'`, {
+      field: 'serviceId',
+      value: given.serviceId,
+    });
+  }
+  return row;
+}

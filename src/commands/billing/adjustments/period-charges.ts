@@ -1,0 +1,252 @@
+import type { Knex } from 'knex';
+import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
+import { dayAfter, daysFrom } from '../../../kernel/time/date.js';
+import { frequencies, periodOf } from '../../../kernel/time/period.js';
+import {
+  AdjustmentCharge,
+  readSpent,
+  type ChargeScope,
+} from '../../../models/billing/adjustment-charge.js';
+import type { UsageGroup } from '../../../models/billing/usage-items.js';
+import type { ChargeNames } from '../../../queries/billing/charge-names.js';
+import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';
+import { adjustPeriod, periodKinds } from '../../../rating/index.js';
+import { TooManyCharges } from '../charge-limit.js';
+import type { RecurringCharged } from '../recurring/recurring-charges.js';
+
+/** An adjustment and one of its periods, `[start, end)`, cut where it or its contract ends. */
+export interface AdjustedPeriod {
+  readonly adjustment: PeriodAdjustment;
+  readonly start: string;
+  readonly end: string;
+  /** The day before which charges count: the end, or the day after that of the run. */
+  readonly until: string;
+  readonly isOver: boolean;
+}
+
+/** What an adjustment bills for a period now. */
+export interface PeriodCharge extends AdjustedPeriod {
+  /** What the period came to before. */
+  readonly spent: Decimal;
+  /** Below zero where it takes off, by the tax codes of what was charged. */
+  readonly amount: Decimal;
+  readonly parts: readonly { readonly taxCode: string | null; readonly amount: Decimal }[];
+  /** What grants have paid of the period, but for recurring charges of this run. */
+  readonly paid: Decimal;
+  /** What was billed of it before, voided ones too. */
+  readonly earlier: readonly AdjustmentCharge[];
+}
+
+interface Facts {
+  readonly adjustments: readonly PeriodAdjustment[];
+  /** What the run takes: it may touch periods that were billed before. */
+  readonly usage: readonly UsageGroup[];
+  readonly recurring: readonly RecurringCharged[];
+  readonly names: ChargeNames;
+  /** The last day of the run. */
+  readonly last: string;
+}
+
+/** Periods of all adjustments that one batch may look at. */
+const periodsMax = 20_000;
+
+/**
+ * What maximums, minimums and commitments bill now (spec/beyond.md R287 to R291): of each period that the
+ * run touches what it must come to, less what was billed for it before. So a period that is billed again,
+ * or corrected later, comes to the same in the end, and nothing is billed twice.
+ */
+export async function findPeriodCharges(
+  db: Knex,
+  tenantId: string,
+  facts: Facts,
+): Promise<PeriodCharge[]> {
+  const { adjustments } = facts;
+  if (adjustments.length === 0) return [];
+  const accountIds = [...new Set(adjustments.map(({ accountId }) => accountId))];
+  const earlier = await AdjustmentCharge.ofAccounts(db, tenantId, accountIds);
+  const periods = touchedPeriods(facts, earlier).sort(byOrder);
+  const spent = await spentOf(db, tenantId, facts, periods);
+  const made = earlier.flatMap((row) => (row.voidedAt === null ? [madeBefore(row)] : []));
+  const found: PeriodCharge[] = [];
+  for (const [index, period] of periods.entries()) {
+    const { adjustment, start } = period;
+    const own = earlier.filter(
+      (row) => row.adjustmentId === adjustment.id && row.periodStart === start,
+    );
+    const charged = spent[index] ?? { byTaxCode: new Map<string | null, Decimal>(), paid: ZERO };
+    const base = sum([...charged.byTaxCode.values()]);
+    const others = made.filter((row) => countsFor(row, period)).map(({ amount }) => amount);
+    const before = sum([base, ...others]);
+    const needed = adjustPeriod(
+      adjustment.kind,
+      new Decimal(adjustment.value),
+      before,
+      period.isOver,
+    );
+    const billed = own.filter((row) => row.voidedAt === null).map((row) => new Decimal(row.amount));
+    const amount = needed.minus(sum(billed));
+    const parts = partsOf(amount, charged.byTaxCode);
+    found.push({ ...period, spent: before, amount, parts, paid: charged.paid, earlier: own });
+    made.push({ ...scopeOf(adjustment), ...period, kind: adjustment.kind, amount });
+  }
+  return found;
+}
+
+/** The periods that this run may bill, or that what it takes has changed. */
+function touchedPeriods(
+  { adjustments, usage, recurring, last }: Facts,
+  earlier: readonly AdjustmentCharge[],
+): AdjustedPeriod[] {
+  const first = new Map<string, string>();
+  const touch = (accountId: string, day: string): void => {
+    const known = first.get(accountId);
+    if (known === undefined || day < known) first.set(accountId, day);
+  };
+  for (const { accountId, firstDate } of usage) touch(accountId, firstDate);
+  for (const { part } of recurring) touch(part.billedAccountId, part.days.first);
+  // What was voided and not billed again since.
+  for (const row of earlier) if (row.voidedAt !== null) touch(row.accountId, row.periodStart);
+  const periods: AdjustedPeriod[] = [];
+  for (const adjustment of adjustments) {
+    const { from, to, accountId, billedUntil, kind } = adjustment;
+    const open = billedUntil === null || billedUntil < from ? from : dayAfter(billedUntil);
+    const touched = first.get(accountId) ?? open;
+    const since = [open, touched].sort()[0] ?? from;
+    let period = periodOf(adjustment.period, since < from ? from : since);
+    while (period.start <= last && (to === null || period.start < to)) {
+      const end = to !== null && to < period.end ? to : period.end;
+      const isOver = end <= dayAfter(last);
+      const until = isOver ? end : dayAfter(last);
+      if (isOver || kind === 'maximum') {
+        periods.push({ adjustment, start: period.start, end, until, isOver });
+      }
+      if (periods.length > periodsMax) throw new TooManyCharges('There are too many periods.');
+      period = periodOf(adjustment.period, period.end);
+    }
+  }
+  return periods;
+}
+
+/** Maximums, minimums, commitments; of one kind shorter periods first, since longer ones hold them. */
+function byOrder(a: AdjustedPeriod, b: AdjustedPeriod): number {
+  const rank = ({ adjustment: { kind, period } }: AdjustedPeriod): number =>
+    periodKinds.indexOf(kind) * frequencies.length + frequencies.indexOf(period);
+  const order = rank(a) - rank(b);
+  if (order !== 0) return order;
+  const key = ({ adjustment, start }: AdjustedPeriod): string => `${adjustment.id}${start}`;
+  return key(a) < key(b) ? -1 : 1;
+}
+
+interface Spent {
+  readonly byTaxCode: Map<string | null, Decimal>;
+  paid: Decimal;
+}
+
+/** What each period was charged, with the recurring charges of this run, which are not stored yet. */
+async function spentOf(
+  db: Knex,
+  tenantId: string,
+  { recurring, names }: Facts,
+  periods: readonly AdjustedPeriod[],
+): Promise<Spent[]> {
+  const asked = periods.map(({ adjustment, start, until }) => ({
+    ...scopeOf(adjustment),
+    first: start,
+    until,
+  }));
+  const found = periods.map((): Spent => ({ byTaxCode: new Map(), paid: ZERO }));
+  const add = ({ byTaxCode }: Spent, taxCode: string | null, amount: Decimal): void => {
+    byTaxCode.set(taxCode, (byTaxCode.get(taxCode) ?? ZERO).plus(amount));
+  };
+  for (const { place, taxCode, amount, paid } of await readSpent(db, tenantId, asked)) {
+    const of = found[place - 1];
+    if (!of) continue;
+    add(of, taxCode, new Decimal(amount));
+    of.paid = of.paid.plus(paid);
+  }
+  for (const [index, period] of periods.entries()) {
+    for (const charge of recurring) {
+      const of = found[index];
+      if (!of || !isOfPeriod(charge, period)) continue;
+      add(of, names.rows.get(charge.part.taxRowId ?? '')?.taxCode ?? null, charge.part.amount);
+    }
+  }
+  return found;
+}
+
+/** Whether a recurring charge counts for a period. */
+export function isOfPeriod(
+  { line, service, part }: RecurringCharged,
+  { adjustment: of, start, until }: AdjustedPeriod,
+): boolean {
+  return (
+    part.usageType === 'Charge' &&
+    part.billedAccountId === of.accountId &&
+    part.currency === of.currency &&
+    part.days.first >= start &&
+    part.days.first < until &&
+    (of.contractId === null || of.contractId === line.contractId) &&
+    (of.lineageId === null || of.lineageId === line.lineageId) &&
+    (of.serviceId === null || of.serviceId === service.id)
+  );
+}
+
+/** What an adjustment has made of a period, in this run or before. */
+interface Made extends ChargeScope {
+  readonly kind: PeriodAdjustment['kind'];
+  readonly start: string;
+  readonly end: string;
+  readonly amount: Decimal;
+}
+
+const scopeOf = ({
+  accountId,
+  contractId,
+  lineageId,
+  serviceId,
+  currency,
+}: ChargeScope): ChargeScope => ({ accountId, contractId, lineageId, serviceId, currency });
+
+const madeBefore = (row: AdjustmentCharge): Made => ({
+  ...scopeOf(row),
+  kind: row.kind,
+  start: row.periodStart,
+  end: row.periodEnd,
+  amount: new Decimal(row.amount),
+});
+
+/** Whether what another adjustment made is part of what a period came to: it is applied before. */
+function countsFor(row: Made, { adjustment: of, start, end }: AdjustedPeriod): boolean {
+  const isEarlier =
+    row.kind === of.kind
+      ? daysFrom(row.start, row.end) < daysFrom(start, end)
+      : periodKinds.indexOf(row.kind) < periodKinds.indexOf(of.kind);
+  return (
+    isEarlier &&
+    row.accountId === of.accountId &&
+    row.currency === of.currency &&
+    row.start >= start &&
+    row.start < end &&
+    (of.contractId === null || of.contractId === row.contractId) &&
+    (of.lineageId === null || of.lineageId === row.lineageId) &&
+    (of.serviceId === null || of.serviceId === row.serviceId)
+  );
+}
+
+/** An amount by the tax codes of what was charged, in proportion; the last has what remains. */
+function partsOf(
+  amount: Decimal,
+  byTaxCode: ReadonlyMap<string | null, Decimal>,
+): PeriodCharge['parts'] {
+  if (amount.isZero()) return [];
+  const charged = [...byTaxCode].filter(([, of]) => of.greaterThan(ZERO));
+  const whole = sum(charged.map(([, of]) => of));
+  let left = amount;
+  const parts = charged.map(([taxCode, of], index) => {
+    const isLast = index === charged.length - 1;
+    const part = isLast ? left : roundAmount(amount.times(of).div(whole));
+    left = left.minus(part);
+    return { taxCode, amount: part };
+  });
+  return parts.length > 0 ? parts : [{ taxCode: null, amount }];
+}

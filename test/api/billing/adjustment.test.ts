@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { newId } from '../../../src/kernel/id.js';
+import { createAccount, createService } from '../../support/billing/usage.js';
+import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+
+// spec/beyond.md R281 to R283
+describe('adjustments', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance, { forEachTest: true });
+  let accountId: string;
+  beforeEach(async () => {
+    accountId = await createAccount(tenant, 'acme', { defaultCurrency: 'USD' });
+  });
+  const post = (body: object) => tenant.post('/v1/adjustments', { from: '2026-01-01', ...body });
+  const refused = async (status: number, body: object): Promise<string> => {
+    const answer = await post(body).expect(status);
+    return answer.body.error.message as string;
+  };
+
+  it('are made, listed, read, changed and deleted', async () => {
+    const made = await post({ accountId: 'acme', kind: 'discountPercent', value: 12.5 }).expect(
+      201,
+    );
+    expect(made.body).to.deep.include({
+      accountId,
+      contractId: null,
+      contractServiceId: null,
+      kind: 'discountPercent',
+      value: 12.5,
+      currency: null,
+      serviceId: null,
+      period: null,
+      from: '2026-01-01',
+      to: null,
+    });
+    const path = `/v1/adjustments/${made.body.id as string}`;
+    expect((await tenant.get(path).expect(200)).body).to.deep.equal(made.body);
+    const list = await tenant.get('/v1/adjustments?accountId=acme').expect(200);
+    expect(list.body.data).to.deep.equal([made.body]);
+    expect(list.body.pagination.total).to.equal(1);
+    const none = await tenant.get(`/v1/adjustments?contractServiceId=${newId()}`).expect(200);
+    expect(none.body.data).to.deep.equal([]);
+    const changed = await tenant.put(path, { value: 20, to: '2027-01-01' }).expect(200);
+    expect(changed.body).to.deep.include({ value: 20, to: '2027-01-01', from: '2026-01-01' });
+    const unlimited = await tenant.put(path, { to: null }).expect(200);
+    expect(unlimited.body).to.deep.include({ value: 20, to: null });
+    const moved = await tenant.put(path, { kind: 'minimum' }).expect(400);
+    expect(moved.body.error.message).to.include("'kind' of an adjustment stays");
+    await tenant.put(path, { accountId: newId() }).expect(400);
+    await tenant.delete(path).expect(204);
+    await tenant.get(path).expect(404);
+    await tenant.put(path, { value: 1 }).expect(404);
+    await tenant.delete(path).expect(404);
+    expect((await tenant.get('/v1/adjustments').expect(200)).body.data).to.deep.equal([]);
+  });
+
+  it('hold for exactly one thing that there is', async () => {
+    const percent = { kind: 'discountPercent', value: 10 };
+    expect(await refused(400, percent)).to.include("One of 'accountId', 'contractId'");
+    const two = { accountId, contractId: newId(), ...percent };
+    expect(await refused(400, two)).to.include("not 'accountId' and 'contractId'");
+    const unknown = newId();
+    expect(await refused(400, { contractServiceId: unknown, ...percent })).to.include(unknown);
+    expect(await refused(400, { accountId, serviceId: unknown, ...percent })).to.include(unknown);
+  });
+
+  it('have a currency and a period that fit their kind', async () => {
+    const poor = await createAccount(tenant, 'poor');
+    const minimum = await post({ accountId, kind: 'minimum', value: 10 }).expect(201);
+    expect(minimum.body).to.include({ currency: 'USD', period: 'Monthly' });
+    const named = await post({ accountId: poor, kind: 'minimum', value: 10 });
+    if (named.status === 400) expect(named.body.error.message).to.include("'currency'");
+    const discount = { accountId, kind: 'discountAmount', value: 10 };
+    expect(await refused(400, { ...discount, period: 'Monthly' })).to.include("'period'");
+    const once = { accountId, kind: 'maximum', value: 10, period: 'One Time' };
+    expect(await refused(400, once)).to.include('One Time');
+    const percent = { accountId, kind: 'discountPercent' };
+    expect(await refused(400, { ...percent, value: 100.5 })).to.include('at most 100');
+    expect(await refused(400, { ...percent, value: -1 })).to.include("'value'");
+    expect(await refused(400, { ...percent, value: 1, to: '2026-01-01' })).to.include("'to'");
+    expect(await refused(400, { ...percent, value: 1, kind: 'rebate' })).to.include(
+      'discountPercent',
+    );
+    expect(await refused(400, { ...percent, value: 1, percent: 2 })).to.include("'percent'");
+  });
+
+  it('do not contradict each other', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    const of = { accountId, currency: 'USD', period: 'Monthly' };
+    const minimum = await post({ ...of, kind: 'minimum', value: 100 }).expect(201);
+    const maximum = { ...of, kind: 'maximum', value: 99.99 };
+    expect(await refused(409, maximum)).to.include('maximum 99.99 is below the minimum 100');
+    // Of one service, in another currency, for other periods, or on other days it contradicts nothing.
+    await post({ ...maximum, serviceId }).expect(201);
+    await post({ ...maximum, currency: 'EUR' }).expect(201);
+    await post({ ...maximum, period: 'Daily' }).expect(201);
+    await post({ ...maximum, from: '2025-01-01', to: '2026-01-01' }).expect(201);
+    const met = await post({ ...maximum, value: 100 }).expect(201);
+    const second = { ...of, kind: 'minimum', value: 5 };
+    expect(await refused(409, second)).to.include('There is a minimum of the same charges');
+    const commitment = { ...of, kind: 'commitment', value: 101 };
+    expect(await refused(409, commitment)).to.include('below the commitment 101');
+    await tenant.put(`/v1/adjustments/${minimum.body.id as string}`, { value: 101 }).expect(409);
+    await tenant.put(`/v1/adjustments/${met.body.id as string}`, { value: 99 }).expect(409);
+    await tenant.put(`/v1/adjustments/${met.body.id as string}`, { value: 200 }).expect(200);
+    await post(commitment).expect(201);
+  });
+
+  it('are made once under a key', async () => {
+    const body = { accountId, kind: 'discountAmount', value: 1, from: '2026-01-01' };
+    const send = () =>
+      tenant.post('/v1/adjustments', body).set('Idempotency-Key', 'once').expect(201);
+    const [one, two] = [await send(), await send()];
+    expect(two.body).to.deep.equal(one.body);
+    expect((await tenant.get('/v1/adjustments').expect(200)).body.pagination.total).to.equal(1);
+  });
+});
