@@ -12,20 +12,31 @@ const heartbeatMs = 2_000;
  */
 const places = new PoolShares({ max: 4, share: 0.5, waitMs: 9 * 60_000, waitersMax: 10_000 });
 
-/** Runs a tenant's long step when there is a place for it, and sends heartbeats meanwhile. */
-export async function alive<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
+/** Sends heartbeats while a step works. */
+export async function beating<T>(
+  context: Pick<Context, 'heartbeat'>,
+  work: () => Promise<T>,
+): Promise<T> {
   const timer = setInterval(() => context.heartbeat(), heartbeatMs);
   try {
-    await places.enter(tenantId);
-    try {
-      return await work();
-    } finally {
-      places.leave(tenantId);
-    }
-  } catch (error) {
-    throw activityFailure(error);
+    return await work();
   } finally {
     clearInterval(timer);
+  }
+}
+
+/** Runs a tenant's long step when there is a place for it, and sends heartbeats meanwhile. */
+export async function alive<T>(tenantId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await beating(Context.current(), async () => {
+      await places.enter(tenantId);
+      try {
+        return await work();
+      } finally {
+        places.leave(tenantId);
+      }
+    });
+  } catch (error) {
+    throw activityFailure(error);
   }
 }

@@ -1,3 +1,4 @@
+import { patched } from '@temporalio/workflow';
 import type { FlowRun } from '../messages/flow-run.js';
 import type {
   AmendEventInput,
@@ -10,7 +11,7 @@ import type {
 } from '../messages/usage-workflow.js';
 import { mayPass, persist } from './runtime/persistence.js';
 import { lastStep, step } from './runtime/flow.js';
-import { longSteps, shortSteps } from './runtime/proxies.js';
+import { longCorrections, shortSteps } from './runtime/proxies.js';
 
 /** Failures of a range after which it ends: each is of three attempts. */
 const failuresMax = 2;
@@ -50,17 +51,24 @@ export async function retryUsage(retry: ResumedRetry): Promise<UsageRetryResult>
   }
 }
 
+/**
+ * Whether a correction of one event is a long step: those that were begun before 0385 are local
+ * activities, and go on so.
+ */
+const correcting = (): Pick<typeof longCorrections, 'cancelUsageEvent' | 'amendUsageEvent'> =>
+  patched('corrections-are-long') ? longCorrections : shortSteps;
+
 /** Cancels a usage event (docs/decisions/0371): all of it is one step. */
 export const cancelUsageEvent = (run: FlowRun<CancelEventInput>) =>
-  lastStep(shortSteps.cancelUsageEvent, run, run.input);
+  lastStep(correcting().cancelUsageEvent, run, run.input);
 
 /** Gives a usage event other content; all of it is one step, too. */
 export const amendUsageEvent = (run: FlowRun<AmendEventInput>) =>
-  lastStep(shortSteps.amendUsageEvent, run, run.input);
+  lastStep(correcting().amendUsageEvent, run, run.input);
 
 /** Rates a range again with what is in force now (docs/decisions/0372). */
 export async function rerateUsage(run: FlowRun<RerateInput>) {
   const { input } = run;
   await step(shortSteps.beginRerating, run, input);
-  return lastStep(longSteps.rerateUsage, run, input);
+  return lastStep(longCorrections.rerateUsage, run, input);
 }

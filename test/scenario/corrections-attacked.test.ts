@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { meteredService, summary, usage, type Message } from '../support/billing/usage.js';
+import { meteredService, summary, tiers, usage, type Message } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { useStory } from '../support/story/story.js';
 
@@ -281,5 +281,40 @@ describe('corrections, used by a stranger', () => {
     const [row] = (await tenant.get('/v1/usage')).body.data;
     expect(row).to.include({ events: 5, quantity: 2500, amount: 30 });
     expect((await rerate({}).expect(200)).body.output).to.include({ changed: 0 });
+  });
+
+  // spec/beyond.md R202, R203
+  it('a later event above the last tier keeps its charges; the event itself above it is 400', async () => {
+    await story.account('acme');
+    const row = { priceDimName: 'api_calls', label: 'API calls' };
+    const serviceId = await story.service('Closed', {
+      ...meteredService,
+      rateCards: [{ currency: 'USD', rows: [{ ...row, ...tiers([0, 1000, 0], [1000, 2000, 1]) }] }],
+    });
+    const [a = '', b = ''] = await story.send(calls(serviceId, '900'), calls(serviceId, '900'));
+    // 100 free, 800 x 1.
+    expect(await amountsOf(a, b)).to.deep.equal([[0], [800]]);
+    const amend = (number: string) =>
+      tenant.post(`/v1/usage-events/${a}/amend`, {
+        reason,
+        message: calls(serviceId, number, { externalTransactionId: a }),
+      });
+    const { body: refused } = await amend('2500').expect(400);
+    expect(JSON.stringify(refused)).to.include('VOLUME_ABOVE_TIERS');
+    expect(await amountsOf(a, b)).to.deep.equal([[0], [800]]);
+    const { body } = await amend('1500').expect(200);
+    // 500 x 1; b would end at 2,400.
+    expect(await amountsOf(a, b)).to.deep.equal([[500], [800]]);
+    const { body: correction } = await tenant
+      .get(`/v1/corrections/${body.correctionId}`)
+      .expect(200);
+    expect(correction).to.deep.include({
+      events: 1,
+      changed: 1,
+      rejected: [{ code: 'VOLUME_ABOVE_TIERS', events: 1 }],
+    });
+    await amend('100').expect(200);
+    // 900 free from 100 on: 1,000 are reached exactly.
+    expect(await amountsOf(a, b)).to.deep.equal([[0], [0]]);
   });
 });

@@ -7,6 +7,7 @@ import { jsonSafe } from '../../kernel/text/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
+import type { WorkKind } from '../../platform/database/time-limits.js';
 import type { Platform } from '../../process/platform.js';
 import { activityFailure } from '../failure.js';
 import { inStartNames } from './start-names.js';
@@ -55,9 +56,13 @@ async function once<T>(
 }
 
 /** The scope of a step outside of its transaction. */
-export async function outerScope(platform: Platform, run: FlowRun): Promise<Scope> {
+export async function outerScope(
+  platform: Platform,
+  run: FlowRun,
+  work: WorkKind = 'step',
+): Promise<Scope> {
   const { tenantId, orgId, actor, requestId, callerRequestId } = run;
-  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId });
+  const db = platform.database.forTenant(tenantId, { actor, requestId, callerRequestId }, work);
   const now = await platform.clocks.of(tenantId);
   return {
     tenantId,
@@ -106,16 +111,18 @@ export const flowStep = <Input, Output>(
 
 /**
  * A step that first does slow work outside the database and outside its transaction, so that no row
- * is locked meanwhile. `prepare` must have no side effects, since a retried step calls it again.
+ * is locked meanwhile. `prepare` must have no side effects, since a retried step calls it again. `kind`
+ * says how long the database may work for it.
  */
 export function preparedStep<Input, Prepared, Output>(
   platform: Platform,
   prepare: (scope: Scope, input: Input) => Promise<Prepared>,
   work: StepWork<Prepared, Output>,
+  kind: WorkKind = 'step',
 ): (call: StepCall<Input>) => Promise<Output> {
   return async (call) => {
     try {
-      const scope = await outerScope(platform, call.run);
+      const scope = await outerScope(platform, call.run, kind);
       const prepared = await prepare(scope, call.input);
       const output = await scope.db.transaction((trx) =>
         once(trx, scope, call, () => work(within(scope, trx), prepared, call.run.executionId)),

@@ -1,46 +1,86 @@
+import { Context } from '@temporalio/activity';
 import {
   correctEvent,
-  prepareCorrection,
-  type PreparedCorrection,
+  type EventCorrection,
 } from '../../commands/usage/corrections/correct-event.js';
-import { prepareRerating, rerateUsage } from '../../commands/usage/corrections/rerate-usage.js';
+import { previewRerating, rerateUsage } from '../../commands/usage/corrections/rerate-usage.js';
 import { readAmendment } from '../../commands/usage/corrections/read-amendment.js';
+import type { StorePlans } from '../../commands/usage/corrections/write-correction.js';
 import type { Scope } from '../../kernel/scope.js';
 import type {
   AmendEventInput,
   CancelEventInput,
   RerateInput,
 } from '../../messages/usage-workflow.js';
+import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { Platform } from '../../process/platform.js';
 import { currentPlace, flowStep, preparedStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { beating } from '../heartbeat.js';
+import { InTurn } from '../in-turn.js';
+
+/** What is asked for, and how its plans are stored while its transaction goes on. */
+interface Asked<Input> {
+  readonly input: Input;
+  readonly storePlans: StorePlans;
+}
+
+const asked = <Input>({ db, tenantId }: Scope, input: Input): Asked<Input> => ({
+  input,
+  storePlans: (plans) =>
+    db.transaction((trx) => StoredRatingPlan.insertMissing(trx, tenantId, plans)),
+});
 
 export function usageCorrectionActivities(platform: Platform) {
-  const correct = (scope: Scope, correction: PreparedCorrection, executionId: string) => {
+  const turns = new InTurn();
+  /** A correction waits for the one before it without a connection, and says that it is alive. */
+  const inTurn =
+    <Input, Output>(step: (call: StepCall<Input>) => Promise<Output>) =>
+    (call: StepCall<Input>): Promise<Output> =>
+      beating(Context.current(), () => turns.run(call.run.tenantId, () => step(call)));
+  const correct = (
+    scope: Scope,
+    { input, storePlans }: Asked<EventCorrection>,
+    executionId: string,
+  ) => {
     const { workflowId, runId } = currentPlace();
-    return correctEvent(scope, correction, { workflowId, runId, at: scope.now(), executionId });
+    const run = { workflowId, runId, at: scope.now() };
+    return correctEvent(scope, input, { run, executionId, storePlans });
   };
-  const rerate = preparedStep(platform, prepareRerating, rerateUsage);
+  const cancel = preparedStep(
+    platform,
+    (scope, input: CancelEventInput) => Promise.resolve(asked(scope, { ...input, amended: null })),
+    correct,
+    'batch',
+  );
+  const amend = preparedStep(
+    platform,
+    async (scope, input: AmendEventInput) =>
+      asked(scope, { ...input, amended: await readAmendment(scope, input) }),
+    correct,
+    'batch',
+  );
+  const rerate = preparedStep(
+    platform,
+    async (scope, input: RerateInput) => ({
+      ...asked(scope, input),
+      preview: input.dryRun ? await previewRerating(scope, input) : null,
+    }),
+    async (scope, { input, storePlans, preview }, executionId) =>
+      preview ?? rerateUsage(scope, input, { executionId, storePlans }),
+    'batch',
+  );
   return {
-    /** Cancels a usage event: what becomes of the charges is computed before anything is locked. */
-    cancelUsageEvent: preparedStep(
-      platform,
-      (scope, input: CancelEventInput) => prepareCorrection(scope, { ...input, amended: null }),
-      correct,
-    ),
+    /** Cancels a usage event, with all that follows. */
+    cancelUsageEvent: inTurn(cancel),
 
     /** Gives a usage event other content. */
-    amendUsageEvent: preparedStep(
-      platform,
-      async (scope, input: AmendEventInput) =>
-        prepareCorrection(scope, { ...input, amended: await readAmendment(scope, input) }),
-      correct,
-    ),
+    amendUsageEvent: inTurn(amend),
 
     /** Begins to rate a range again: from now on its execution can be read. */
     beginRerating: flowStep(platform, (_scope, input: RerateInput) => Promise.resolve(input)),
 
-    /** Rates a range again; what becomes of the charges is computed before anything is locked. */
-    rerateUsage: (call: StepCall<RerateInput>) => alive(call.run.tenantId, () => rerate(call)),
+    /** Rates a range again. */
+    rerateUsage: (call: StepCall<RerateInput>) =>
+      call.input.dryRun ? beating(Context.current(), () => rerate(call)) : inTurn(rerate)(call),
   };
 }

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
-import { Decimal, decimalText } from '../../kernel/numbers/money.js';
+import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
 import {
   combinationOf,
   insertMissingCombinations,
@@ -51,6 +51,17 @@ export class UsageTotals {
       addAt(sums, position++, new Decimal(quantity).negated(), new Decimal(amount).negated());
       for (const { volume, calcAmount } of dimensions) {
         addAt(sums, position++, new Decimal(volume).negated(), new Decimal(calcAmount).negated());
+      }
+    }
+  }
+
+  /** Adds the deltas of others. */
+  addAll(others: UsageTotals): void {
+    for (const other of others.#sums.values()) {
+      const sums = this.#sumsOf(other.startAt.slice(0, 13), other.combination);
+      sums.events += other.events;
+      for (const [position, quantity] of other.quantities.entries()) {
+        addAt(sums, position, quantity, other.amounts[position] ?? ZERO);
       }
     }
   }

@@ -158,6 +158,7 @@ export class RatedTransaction extends TenantModel {
         .whereRaw('id = any(?::uuid[])', [ids])
         .orderBy('id');
       await RatedTransaction.readDimensions(db, tenantId, charges);
+      await RatedTransaction.readKnown(db, tenantId, charges);
       for (const charge of charges) {
         const known = found.get(charge.usageEventId);
         if (known) known.push(charge);
@@ -181,6 +182,28 @@ export class RatedTransaction extends TenantModel {
       charges.map(({ id }) => id),
     );
     for (const charge of charges) charge.dimensions = rows.get(charge.id) ?? [];
+  }
+
+  /**
+   * Of charges that a correction has made, when that became known: they were written before
+   * (docs/decisions/0385).
+   */
+  static async readKnown(
+    db: Knex,
+    tenantId: string,
+    charges: readonly RatedTransaction[],
+  ): Promise<void> {
+    const ids = [...new Set(charges.flatMap(({ correctionId }) => correctionId ?? []))];
+    if (ids.length === 0) return;
+    const known = await sqlRows<{ id: string; at: Date }>(
+      db,
+      `select id, created_at as at from usage_correction where tenant_id = ? and id = any(?::uuid[])`,
+      [tenantId, ids],
+    );
+    const instants = new Map(known.map(({ id, at }) => [id, at]));
+    for (const charge of charges) {
+      charge.ratedAt = instants.get(charge.correctionId ?? '') ?? charge.ratedAt;
+    }
   }
 
   /** Says of each whether it is billed (docs/decisions/0110), and answers with them. */

@@ -11,6 +11,14 @@ interface DayRange {
   readonly last?: string | undefined;
 }
 
+/** How many charges of one partition a day has got, and between which ids they lie. */
+export interface DayTally {
+  readonly day: string;
+  readonly total: number;
+  readonly firstId: string;
+  readonly lastId: string;
+}
+
 /** Tallies by day, kept by triggers in the writing transaction (docs/decisions/0077). */
 export class UsageDay extends TenantModel {
   static override tableName = 'usage_day';
@@ -47,6 +55,35 @@ export class UsageDay extends TenantModel {
       max: string | null;
     }[];
     return row?.min && row.max ? { first: row.min, last: row.max } : undefined;
+  }
+
+  /**
+   * Adds charges that a correction has written: it counts them at its end, so that rating does not
+   * wait for it (docs/decisions/0385).
+   */
+  static async addCharges(
+    trx: Knex.Transaction,
+    tenantId: string,
+    tallies: readonly DayTally[],
+  ): Promise<void> {
+    if (tallies.length === 0) return;
+    await trx.raw(
+      `insert into usage_day as known (tenant_id, kind, day, shard, total, first_id, last_id)
+       select ?, 'transaction', day, usage_shard(first_id), total, first_id, last_id
+       from unnest(?::date[], ?::bigint[], ?::uuid[], ?::uuid[])
+         as tally (day, total, first_id, last_id)
+       order by day, usage_shard(first_id)
+       on conflict (tenant_id, kind, day, shard) do update set total = known.total + excluded.total,
+         first_id = least(known.first_id, excluded.first_id),
+         last_id = greatest(known.last_id, excluded.last_id)`,
+      [
+        tenantId,
+        tallies.map(({ day }) => day),
+        tallies.map(({ total }) => total),
+        tallies.map(({ firstId }) => firstId),
+        tallies.map(({ lastId }) => lastId),
+      ],
+    );
   }
 
   static #of(

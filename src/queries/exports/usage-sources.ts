@@ -63,7 +63,9 @@ export const ratedTransactions = exportSource(ratedTransactionColumns, {
     currency: 't.currency',
     usageType: 't.usage_type',
     chargeType: 't.charge_type',
-    ratedAt: 't.rated_at',
+    // What a correction has made became known with it (docs/decisions/0385).
+    ratedAt: `coalesce((select created_at from usage_correction as made
+      where made.tenant_id = t.tenant_id and made.id = t.correction_id), t.rated_at)`,
     reverses: 't.reverses',
     correctionId: 't.correction_id',
   },

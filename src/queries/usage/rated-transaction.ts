@@ -210,6 +210,7 @@ export async function listRatedTransactions(
       ? await countTransactions(db.read, tenantId, { fromDate, toDate })
       : await query.resultSize());
   await RatedTransaction.findBilled(db.read, tenantId, rows);
+  await RatedTransaction.readKnown(db.read, tenantId, rows);
   const numbers = await findAccountNumbers(
     db.read,
     tenantId,
@@ -238,6 +239,7 @@ export async function getRatedTransaction(scope: Scope, id: string): Promise<Rat
   if (!found) throw problem.notFound(`There is no rated transaction '${id}'.`);
   await RatedTransaction.readDimensions(db.read, tenantId, [found]);
   await RatedTransaction.findBilled(db.read, tenantId, [found]);
+  await RatedTransaction.readKnown(db.read, tenantId, [found]);
   const numbers = await findAccountNumbers(db.read, tenantId, [found.accountId]);
   return presentRatedTransaction(found, numbers);
 }

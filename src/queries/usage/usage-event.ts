@@ -15,6 +15,7 @@ import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
 import { eventMessageWeightSql } from '../../models/usage/event-message.js';
 import { findListedPage, listedIds, type ListKey } from '../../models/usage/finding/usage-list.js';
+import { UsageCorrection } from '../../models/usage/corrections/usage-correction.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -332,6 +333,7 @@ export async function getUsageEvent(
   known?: string,
 ): Promise<UsageEventDto> {
   const knownOn = readInstantOf(known);
+  if (knownOn) await UsageCorrection.awaitPublished(scope.db.read, scope.tenantId);
   const stored = await findUsageEvent(scope, key);
   if (stored) return presentUsageEvent(scope, stored, knownOn);
   const pending = await findPending(scope, log, key);

@@ -30,3 +30,13 @@ export const longSteps = proxyActivities<Activities>({
   heartbeatTimeout: '10 s',
   retry: { initialInterval: '200 ms', backoffCoefficient: 4, maximumAttempts: 3 },
 });
+
+/**
+ * Corrections of rated usage: one transaction each, which may take long and waits for those before it.
+ * One whose worker was killed begins anew: nobody has seen anything of it.
+ */
+export const longCorrections = proxyActivities<Activities>({
+  startToCloseTimeout: '1 hour',
+  heartbeatTimeout: '10 s',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 4, maximumAttempts: 10 },
+});

@@ -1,18 +1,29 @@
 import type { Knex } from 'knex';
 import { inPortions } from '../../../kernel/portions.js';
 import { problem } from '../../../kernel/problem.js';
-import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
-import { UsageConsumer } from '../../../models/usage/usage-consumer.js';
-import { readCounters } from '../../../models/usage/corrections/metered-counter.js';
-import { findMembers, type MeterOwner } from '../../../queries/usage/corrections/meter-members.js';
-import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-event.js';
 import {
-  rerate,
-  type Fate,
-  type RatedAgain,
-  type Rerated,
-  type RerateRequest,
+  UsageCorrection,
+  type KeptEvents,
+} from '../../../models/usage/corrections/usage-correction.js';
+import { UsageConsumer } from '../../../models/usage/usage-consumer.js';
+import {
+  readCounters,
+  type MeteredCounter,
+} from '../../../models/usage/corrections/metered-counter.js';
+import {
+  findRatedBetween,
+  readLogMark,
+  type LogMark,
+} from '../../../queries/usage/corrections/log-mark.js';
+import type { MeterOwner, PlacedEvent } from '../../../queries/usage/corrections/meter-members.js';
+import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-event.js';
+import type {
+  ChangeSink,
+  Fate,
+  MovedCounters,
+  RerateRequest,
 } from '../../../queries/usage/corrections/rerate.js';
+import { Rerating } from '../../../queries/usage/corrections/rerating.js';
 import { loadRatingContexts } from '../../../queries/usage/rating-context.js';
 import {
   choosePlan,
@@ -21,19 +32,7 @@ import {
   type Prepared,
   type UsageEvent,
 } from '../../../rating/index.js';
-
-/** What is rated again for one account and service, with what came out. */
-export interface ComputedUnit {
-  readonly request: RerateRequest;
-  readonly rerated: Rerated;
-}
-
-/** What was computed without locks, and what tells whether it still holds. */
-export interface Computed {
-  /** `UsageCorrection.lastChange` before it was computed. */
-  readonly mark: string | null;
-  readonly units: readonly ComputedUnit[];
-}
+import type { CorrectionWriter } from './write-correction.js';
 
 /** Rates an event with what is in force now. 400: it cannot be rated, with the code. */
 export async function prepareAnew(
@@ -90,65 +89,127 @@ export function requestsOf(
     : [requestOf(had, id, { kind: 'removed' }, false), requestOf(owner, id, fate, true)];
 }
 
-/** Computes a correction without locking anything. */
-export async function computeUnits(
+/** What is to be rated again, one account and service after another. */
+type Requests = () => AsyncIterable<RerateRequest>;
+
+/** Rates all of it again, without locking anything. */
+export async function rerateAll(
   db: Knex,
   tenantId: string,
-  requests: readonly RerateRequest[],
-  isLocked = false,
-): Promise<ComputedUnit[]> {
-  const units: ComputedUnit[] = [];
-  for (const request of requests) {
-    units.push({ request, rerated: await rerate(db, tenantId, request, { isLocked }) });
+  requests: Requests,
+  sink: ChangeSink,
+  mark: LogMark = new Map(),
+): Promise<Rerating[]> {
+  const reratings: Rerating[] = [];
+  for await (const request of requests()) {
+    const rerating = new Rerating(db, tenantId, request, sink);
+    await rerating.run(mark);
+    reratings.push(rerating);
   }
-  return units;
+  return reratings;
+}
+
+/** So little usage that it is caught up with while others wait. */
+const fewEvents = 100;
+const roundsMax = 20;
+/** How often all is rated again because usage came that belongs before the last. */
+const attemptsMax = 5;
+
+/**
+ * Follows usage that was rated since the mark; the new mark, or null: some of it belongs before what was
+ * rated again. Round by round less has come meanwhile.
+ */
+async function catchUp(
+  trx: Knex.Transaction,
+  tenantId: string,
+  reratings: readonly Rerating[],
+  since: LogMark,
+): Promise<LogMark | null> {
+  let mark = since;
+  for (let round = 0; round < roundsMax; round += 1) {
+    const now = await readLogMark(trx, tenantId);
+    const came = await findRatedBetween(trx, tenantId, mark, now);
+    if (came === null) return null;
+    const byOwner = groupByOwner(came);
+    for (const rerating of reratings) {
+      const own = byOwner.get(ownerKey(rerating.request.owner)) ?? [];
+      if (!(await rerating.catchUp(own))) return null;
+    }
+    mark = now;
+    if (came.length < fewEvents) break;
+  }
+  return mark;
+}
+
+function groupByOwner(came: readonly Required<PlacedEvent>[]) {
+  const groups = new Map<string, Required<PlacedEvent>[]>();
+  for (const event of came) {
+    const group = groups.get(ownerKey(event));
+    if (group) group.push(event);
+    else groups.set(ownerKey(event), [event]);
+  }
+  return groups;
+}
+
+const ownerKey = ({ accountId, serviceId }: MeterOwner): string => `${accountId}/${serviceId}`;
+
+/** What was rated again, with partitions and counters locked. */
+export interface LockedCorrection {
+  readonly reratings: readonly Rerating[];
+  readonly counters: MovedCounters;
+  /** The counters as they are stored. */
+  readonly stored: ReadonlyMap<string, MeteredCounter>;
+}
+
+interface LockRequest {
+  readonly requests: Requests;
+  readonly writer: CorrectionWriter;
+  /** Locks what else the correction changes, after the partitions; false: it is not as it was. */
+  readonly lockOwn: () => Promise<boolean>;
 }
 
 /**
- * The units as they are with the counters locked: as they were computed, unless usage was rated or
- * corrected meanwhile; then they are computed again.
+ * Rates again and ends with partitions and counters locked, in the order of rating, when nothing is left
+ * to be rated: rating waits for that alone (docs/decisions/0385). Corrections of a tenant take turns.
  */
-export async function lockUnits(
+export async function lockCorrection(
   trx: Knex.Transaction,
   tenantId: string,
-  { mark, units }: Computed,
-): Promise<readonly ComputedUnit[]> {
-  const turn = await UsageCorrection.takeTurn(trx, tenantId);
-  const changes = units.flatMap(({ rerated }) => rerated.changes);
-  // Partitions before counters, the order of rating.
-  await UsageConsumer.lockAll(trx, tenantId, [
-    ...new Set(changes.map(({ event }) => event.partition)),
-  ]);
-  const ids = units.flatMap(({ rerated }) => [...rerated.counters.keys()]);
-  const locked = await readCounters(trx, tenantId, ids, true);
-  let isCurrent = turn === mark;
-  for (const { request, rerated } of units) {
-    const counters = [...rerated.counters];
-    if (counters.length === 0 || !isCurrent) continue;
-    isCurrent = counters.every(([id, { counter }]) => {
-      const now = locked.get(id)?.stored ?? null;
-      return now === null ? counter.stored === null : counter.stored?.equals(now) === true;
-    });
-    if (!isCurrent) continue;
-    const known = counters.map(([, { counter }]) => counter);
-    isCurrent = (await findMembers(trx, tenantId, request, known)).length === rerated.members;
+  { requests, writer, lockOwn }: LockRequest,
+): Promise<LockedCorrection> {
+  await UsageCorrection.takeTurn(trx, tenantId);
+  await writer.begin();
+  for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
+    if (attempt > 1) await writer.restart();
+    const start = await readLogMark(trx, tenantId);
+    const reratings = await rerateAll(trx, tenantId, requests, writer, start);
+    const mark = await catchUp(trx, tenantId, reratings, start);
+    if (!mark) continue;
+    await writer.flush();
+    await UsageConsumer.lockAll(trx, tenantId, writer.partitions);
+    const isAsItWas = await lockOwn();
+    const stored = await readCounters(trx, tenantId, countersOf(reratings).ids, true);
+    if (isAsItWas && (await catchUp(trx, tenantId, reratings, mark))) {
+      return { reratings, counters: countersOf(reratings).moved, stored };
+    }
   }
-  if (isCurrent) return units;
-  return computeUnits(
-    trx,
-    tenantId,
-    units.map(({ request }) => request),
-    true,
+  throw new Error(
+    'Usage of these counters was rated again and again: the correction is tried later.',
   );
 }
 
-/** The changes of all units: of an event that moves, one that goes from one and comes to another. */
-export function joinUnits(units: readonly ComputedUnit[]): Pick<Rerated, 'changes' | 'counters'> {
-  const changes = new Map<string, RatedAgain>();
-  for (const change of units.flatMap(({ rerated }) => rerated.changes)) {
-    const known = changes.get(change.event.id);
-    changes.set(change.event.id, known ? { ...known, outcome: change.outcome } : change);
+function countersOf(reratings: readonly Rerating[]) {
+  const moved: MovedCounters = new Map(reratings.flatMap(({ counters }) => [...counters]));
+  return { moved, ids: [...moved.keys()] };
+}
+
+/** How many events keep their charges, by code. */
+export function keptOf(reratings: readonly Rerating[]): KeptEvents[] {
+  const counts = new Map<string, number>();
+  for (const { result } of reratings) {
+    for (const [code, events] of result.kept) counts.set(code, (counts.get(code) ?? 0) + events);
   }
-  const counters = new Map(units.flatMap(({ rerated }) => [...rerated.counters]));
-  return { changes: [...changes.values()], counters };
+  return [...counts]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([code, events]) => ({ code, events }));
 }

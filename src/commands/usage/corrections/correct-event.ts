@@ -8,34 +8,28 @@ import { changeList, holdLists } from '../../../models/usage/finding/usage-list-
 import { noChange, UsageConsumer } from '../../../models/usage/usage-consumer.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { insertSearchedIds } from '../../../models/usage/usage-search.js';
-import { CorrectedSums } from '../../../queries/usage/corrections/corrected-sums.js';
 import {
   readRecordedEvents,
   type RecordedEvent,
 } from '../../../queries/usage/corrections/recorded-event.js';
+import type { Rerating } from '../../../queries/usage/corrections/rerating.js';
 import type { Prepared } from '../../../rating/index.js';
 import type { RatingRun } from '../usage-batch.js';
 import {
-  computeUnits,
-  joinUnits,
-  lockUnits,
+  keptOf,
+  lockCorrection,
   requestsOf,
   unrateable,
+  type LockedCorrection,
 } from './compute-correction.js';
-import type { Computed, ComputedUnit } from './compute-correction.js';
 import { recordCorrectedEvents } from './correction-webhook-event.js';
-import { writeCharges } from './write-correction.js';
+import { CorrectionWriter, type StorePlans } from './write-correction.js';
 
 /** What is done to an event; `amended` is the content that it gets, null when it is canceled. */
 export interface EventCorrection {
   readonly eventId: string;
   readonly reason: string;
   readonly amended: { readonly prepared: Prepared; readonly text: string } | null;
-}
-
-/** A correction that was computed without locks. */
-export interface PreparedCorrection extends EventCorrection {
-  readonly computed: Computed;
 }
 
 /** What a correction of one event answers. */
@@ -59,66 +53,72 @@ export function requireCorrectable({ id, status }: Pick<UsageEvent, 'id' | 'stat
   }
 }
 
-/** Computes what becomes of the charges, without locks. 400, 404, 409. */
-export async function prepareCorrection(
-  { db, tenantId }: Scope,
-  correction: EventCorrection,
-): Promise<PreparedCorrection> {
-  const mark = await UsageCorrection.lastChange(db.read, tenantId);
-  const event = await readOne(db.read, tenantId, correction.eventId);
-  requireCorrectable(event);
-  const requests = requestsOf(event, correction.amended?.prepared ?? null);
-  const units = await computeUnits(db.read, tenantId, requests);
-  return { ...correction, computed: { mark, units } };
-}
-
 async function readOne(db: Knex, tenantId: string, id: string): Promise<RecordedEvent> {
   const [event] = await readRecordedEvents(db, tenantId, [id]);
   if (!event) throw problem.notFound(`There is no usage event '${id}'.`);
   return event;
 }
 
+/** What a correction is carried out with. */
+interface Means {
+  readonly run: RatingRun;
+  readonly executionId: string;
+  readonly storePlans: StorePlans;
+}
+
 /**
- * Cancels or amends an event in the transaction of a step (docs/decisions/0371): its charges are
+ * Cancels or amends an event in the transaction of a step (docs/decisions/0371, 0385): its charges are
  * reversed, new ones are added, and so are those of later events whose counters have moved. A
  * rejected event that is canceled is dismissed. 400, 404, 409.
  */
 export async function correctEvent(
   scope: Scope,
-  correction: PreparedCorrection,
-  run: RatingRun & { readonly executionId: string },
+  correction: EventCorrection,
+  means: Means,
 ): Promise<EventCorrected> {
   const { tenantId } = scope;
-  const { eventId, amended, computed } = correction;
-  const { executionId } = run;
+  const { eventId, amended, reason } = correction;
+  const { run, executionId, storePlans } = means;
   return scope.db.transaction(async (trx) => {
-    await holdLists(trx, tenantId);
-    const units = await lockUnits(trx, tenantId, computed);
-    const event = await lockEvent(trx, tenantId, eventId);
-    requireRated(units, eventId);
-    const isDismissal = amended === null && event.charges.length === 0;
-    const correctionId = isDismissal ? null : newId();
-    await keepAndChange(trx, scope, correction, run, { event, correctionId });
+    const id = newId();
+    const writer = new CorrectionWriter(trx, scope, {
+      id,
+      reason,
+      ownEventId: eventId,
+      storePlans,
+    });
+    let known = await readOne(trx, tenantId, eventId);
+    const locked = await lockCorrection(trx, tenantId, {
+      requests: async function* () {
+        known = await readOne(trx, tenantId, eventId);
+        requireCorrectable(known);
+        yield* requestsOf(known, amended?.prepared ?? null);
+      },
+      writer,
+      lockOwn: async () => {
+        const event = await lockEvent(trx, tenantId, known);
+        return event.status === known.status && event.chargeCount === known.chargeCount;
+      },
+    });
+    requireRated(locked.reratings);
+    const isDismissal = amended === null && known.charges.length === 0;
+    const correctionId = isDismissal ? null : id;
     const status = amended === null ? 'canceled' : 'rated';
     const statuses = new Map([
-      [event.partition, { ...noChange(), [event.status]: -1, ...moved(event.status, status) }],
+      [known.partition, { ...noChange(), [known.status]: -1, ...moved(known.status, status) }],
     ]);
-    if (correctionId === null) {
-      for (const [partition, change] of statuses) {
-        await UsageConsumer.advance(trx, tenantId, partition, change);
-      }
-    } else {
-      const joined = joinUnits(units);
-      const pairs = await writeCharges(trx, scope, correctionId, joined, statuses);
-      await record(trx, scope, correction, { correctionId, executionId, units, pairs });
-    }
-    const changed = units.flatMap(({ rerated }) => rerated.changes.map((one) => one.event.id));
+    await writer.finish(locked.counters, locked.stored, statuses);
+    const changedAt = await UsageCorrection.publish(trx, tenantId);
+    await keepAndChange(trx, scope, correction, run, { event: known, correctionId, changedAt });
     await recordCorrectedEvents(trx, scope, {
       correctionId,
-      reason: correction.reason,
+      reason,
       canceled: amended === null ? [eventId] : [],
-      corrected: [...new Set(changed)].filter((id) => amended !== null || id !== eventId),
+      corrected: amended === null ? [] : [eventId],
     });
+    if (correctionId !== null) {
+      await record(trx, scope, correction, { id, executionId, writer, locked, changedAt });
+    }
     return { eventId, status, correctionId, executionId };
   });
 }
@@ -127,14 +127,14 @@ export async function correctEvent(
 const moved = (from: string, to: string): Record<string, number> =>
   from === to ? { [from]: 0 } : { [to]: 1 };
 
-/** The event with its charges; its row is locked until the transaction ends. */
+/** The event with its charges; its row and the lists are locked until the transaction ends. */
 async function lockEvent(
   trx: Knex.Transaction,
   tenantId: string,
-  id: string,
+  { id, partition }: RecordedEvent,
 ): Promise<RecordedEvent> {
-  const found = await UsageEvent.query(trx).forTenant(tenantId).findById(id).select('partition');
-  await UsageConsumer.lockAll(trx, tenantId, found ? [found.partition] : []);
+  await holdLists(trx, tenantId);
+  await UsageConsumer.lockAll(trx, tenantId, [partition]);
   await UsageEvent.query(trx).forTenant(tenantId).findById(id).forUpdate();
   const event = await readOne(trx, tenantId, id);
   requireCorrectable(event);
@@ -142,14 +142,16 @@ async function lockEvent(
 }
 
 /** 400: the event itself cannot be rated with its new content, whatever its counters say. */
-function requireRated(units: readonly ComputedUnit[], eventId: string): void {
-  const kept = units.flatMap(({ rerated }) => rerated.kept).find((one) => one.eventId === eventId);
-  if (kept) throw unrateable(kept.code, kept.message);
+function requireRated(reratings: readonly Rerating[]): void {
+  for (const { result } of reratings) {
+    if (result.refused) throw unrateable(result.refused.code, result.refused.message);
+  }
 }
 
 interface ChangedEvent {
   readonly event: RecordedEvent;
   readonly correctionId: string | null;
+  readonly changedAt: string;
 }
 
 /** Keeps what the event was, and changes its row and its place in lists. */
@@ -158,12 +160,13 @@ async function keepAndChange(
   { tenantId }: Scope,
   { eventId, reason, amended }: EventCorrection,
   run: RatingRun,
-  { event, correctionId }: ChangedEvent,
+  { event, correctionId, changedAt }: ChangedEvent,
 ): Promise<void> {
   await UsageEventChange.keep(trx, tenantId, {
     eventId,
     reason,
     correctionId,
+    changedAt,
     change: amended === null ? 'cancel' : 'amend',
     message: amended?.text ?? null,
   });
@@ -215,54 +218,37 @@ async function keepAndChange(
 }
 
 interface Recorded {
-  readonly correctionId: string;
+  readonly id: string;
   readonly executionId: string;
-  readonly units: readonly ComputedUnit[];
-  readonly pairs: Parameters<typeof UsageCorrection.write>[3];
+  readonly writer: CorrectionWriter;
+  readonly locked: LockedCorrection;
+  readonly changedAt: string;
 }
 
 /** Accounts that the record of a correction names. */
 const accountsMax = 1_000;
 
-async function record(
+function record(
   trx: Knex.Transaction,
   { tenantId, actor }: Scope,
   { eventId, reason, amended }: EventCorrection,
-  { correctionId, executionId, units, pairs }: Recorded,
+  { id, executionId, writer, locked, changedAt }: Recorded,
 ): Promise<void> {
-  const { changes } = joinUnits(units);
-  const sums = new CorrectedSums();
-  for (const { event, outcome } of changes) {
-    sums.addBefore(event.charges);
-    sums.addRated(outcome?.rated ?? null);
-  }
-  await UsageCorrection.write(
-    trx,
-    tenantId,
-    {
-      id: correctionId,
-      kind: amended ? 'amend' : 'cancel',
-      reason,
-      actor,
-      executionId,
-      eventId,
-      scope: {},
-      events: 1,
-      changed: changes.length,
-      rejected: countKept(units.flatMap(({ rerated }) => rerated.kept)),
-      before: sums.totals('before'),
-      after: sums.totals('after'),
-      accounts: sums.accounts(accountsMax),
-    },
-    pairs,
-  );
-}
-
-/** How many events keep their charges, by reason. */
-export function countKept(kept: readonly { readonly code: string }[]) {
-  const counts = new Map<string, number>();
-  for (const { code } of kept) counts.set(code, (counts.get(code) ?? 0) + 1);
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, events]) => ({ code, events }));
+  const { sums, changed } = writer.figures;
+  return UsageCorrection.write(trx, tenantId, {
+    id,
+    kind: amended ? 'amend' : 'cancel',
+    reason,
+    actor,
+    executionId,
+    eventId,
+    scope: {},
+    events: 1,
+    changed,
+    rejected: keptOf(locked.reratings),
+    before: sums.totals('before'),
+    after: sums.totals('after'),
+    accounts: sums.accounts(accountsMax),
+    createdAt: changedAt,
+  });
 }

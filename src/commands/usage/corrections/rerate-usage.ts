@@ -1,104 +1,93 @@
 import { newId } from '../../../kernel/id.js';
 import { Decimal } from '../../../kernel/numbers/money.js';
-import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import type { RerateInput } from '../../../messages/usage-workflow.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
 import { CorrectedSums } from '../../../queries/usage/corrections/corrected-sums.js';
 import { presentSums } from '../../../queries/usage/corrections/correction.js';
 import { findOwners, requestOfRange } from '../../../queries/usage/corrections/rerate-range.js';
-import { changesMax, rerate } from '../../../queries/usage/corrections/rerate.js';
-import { joinUnits, lockUnits, type Computed, type ComputedUnit } from './compute-correction.js';
-import { countKept } from './correct-event.js';
-import { recordCorrectedEvents } from './correction-webhook-event.js';
-import { writeCharges } from './write-correction.js';
-
-/** What a range was rated to again, before anything is locked. */
-export interface PreparedRerating {
-  readonly input: RerateInput;
-  readonly computed: Computed;
-}
+import type { ChangeSink, RerateRequest } from '../../../queries/usage/corrections/rerate.js';
+import type { Rerating } from '../../../queries/usage/corrections/rerating.js';
+import { keptOf, lockCorrection, rerateAll } from './compute-correction.js';
+import { CorrectionWriter, type StorePlans } from './write-correction.js';
 
 /** Accounts that the output names. */
 const accountsMax = 1_000;
 
-/** Rates what happened in the range again with what is in force now; nothing is written or locked. */
-export async function prepareRerating(
+/** A dry run wants figures only. */
+const nowhere: ChangeSink = {
+  add: () => Promise.resolve(),
+  discard: () => Promise.resolve(),
+  keep: () => Promise.resolve(),
+};
+
+async function* requestsOf(
   { db, tenantId }: Scope,
   input: RerateInput,
-): Promise<PreparedRerating> {
-  const mark = await UsageCorrection.lastChange(db.read, tenantId);
-  const units: ComputedUnit[] = [];
-  let changes = 0;
+): AsyncGenerator<RerateRequest> {
   for (const owner of await findOwners(db.read, tenantId, input)) {
     const request = await requestOfRange(db.read, tenantId, owner, input);
-    if (!request) continue;
-    const rerated = await rerate(db.read, tenantId, request, { isLocked: false });
-    changes += rerated.changes.length;
-    if (changes > changesMax) {
-      throw problem.conflict(
-        `More than ${changesMax} events would have other charges: rate shorter ranges, or fewer accounts, again at once.`,
-      );
-    }
-    units.push({ request, rerated });
+    if (request) yield request;
   }
-  return { input, computed: { mark, units } };
+}
+
+/** What rating the range again would give; nothing is written or locked. */
+export async function previewRerating(scope: Scope, input: RerateInput) {
+  const { db, tenantId } = scope;
+  return outputOf(
+    input,
+    null,
+    await rerateAll(db.read, tenantId, () => requestsOf(scope, input), nowhere),
+  );
 }
 
 /**
- * Writes what a range was rated to again, in the transaction of a step (docs/decisions/0372); a dry
- * run gives the same figures and writes nothing.
+ * Rates what happened in the range again with what is in force now, in the transaction of a step
+ * (docs/decisions/0372, 0385).
  */
 export async function rerateUsage(
   scope: Scope,
-  { input, computed }: PreparedRerating,
-  executionId: string,
+  input: RerateInput,
+  { executionId, storePlans }: { readonly executionId: string; readonly storePlans: StorePlans },
 ) {
   const { tenantId } = scope;
-  if (input.dryRun) return outputOf(input, null, computed.units);
   return scope.db.transaction(async (trx) => {
-    const units = await lockUnits(trx, tenantId, computed);
-    const { changes, counters } = joinUnits(units);
-    const correctionId = newId();
-    const pairs = await writeCharges(trx, scope, correctionId, { changes, counters }, new Map());
-    const { sums, events } = figuresOf(units);
-    const { from, to, accountId, contractId, serviceId } = input;
-    await UsageCorrection.write(
-      trx,
-      tenantId,
-      {
-        id: correctionId,
-        kind: 'rerate',
-        reason: input.reason,
-        actor: scope.actor,
-        executionId,
-        eventId: null,
-        scope: { from, to, accountId, contractId, serviceId },
-        events,
-        changed: changes.length,
-        rejected: countKept(units.flatMap(({ rerated }) => rerated.kept)),
-        before: sums.totals('before'),
-        after: sums.totals('after'),
-        accounts: sums.accounts(accountsMax),
-      },
-      pairs,
-    );
-    await recordCorrectedEvents(trx, scope, {
-      correctionId,
-      reason: input.reason,
-      canceled: [],
-      corrected: changes.map(({ event }) => event.id),
+    const { reason, from, to, accountId, contractId, serviceId } = input;
+    const id = newId();
+    const writer = new CorrectionWriter(trx, scope, { id, reason, ownEventId: null, storePlans });
+    const { reratings, counters, stored } = await lockCorrection(trx, tenantId, {
+      requests: () => requestsOf(scope, input),
+      writer,
+      lockOwn: () => Promise.resolve(true),
     });
-    return outputOf(input, correctionId, units);
+    await writer.finish(counters, stored, new Map());
+    const { sums, events } = figuresOf(reratings);
+    await UsageCorrection.write(trx, tenantId, {
+      id,
+      kind: 'rerate',
+      reason,
+      actor: scope.actor,
+      executionId,
+      eventId: null,
+      scope: { from, to, accountId, contractId, serviceId },
+      events,
+      changed: writer.figures.changed,
+      rejected: keptOf(reratings),
+      before: sums.totals('before'),
+      after: sums.totals('after'),
+      accounts: sums.accounts(accountsMax),
+      createdAt: await UsageCorrection.publish(trx, tenantId),
+    });
+    return outputOf(input, id, reratings);
   });
 }
 
-function figuresOf(units: readonly ComputedUnit[]) {
+function figuresOf(reratings: readonly Rerating[]) {
   const sums = new CorrectedSums();
   let events = 0;
-  for (const { rerated } of units) {
-    events += rerated.targets;
-    sums.addAll(rerated.sums);
+  for (const { result } of reratings) {
+    events += result.targets;
+    sums.addAll(result.sums);
   }
   return { sums, events };
 }
@@ -106,15 +95,15 @@ function figuresOf(units: readonly ComputedUnit[]) {
 function outputOf(
   { dryRun }: RerateInput,
   correctionId: string | null,
-  units: readonly ComputedUnit[],
+  reratings: readonly Rerating[],
 ) {
-  const { sums, events } = figuresOf(units);
+  const { sums, events } = figuresOf(reratings);
   return {
     correctionId,
     dryRun,
     events,
-    changed: units.reduce((count, { rerated }) => count + rerated.changes.length, 0),
-    rejected: countKept(units.flatMap(({ rerated }) => rerated.kept)),
+    changed: reratings.reduce((count, { result }) => count + result.changed, 0),
+    rejected: keptOf(reratings),
     before: presentSums(sums.totals('before')),
     after: presentSums(sums.totals('after')),
     accounts: sums.accounts(accountsMax).map(({ accountId, currency, before, after }) => ({

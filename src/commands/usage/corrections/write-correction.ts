@@ -1,180 +1,241 @@
 import type { Knex } from 'knex';
-import { Decimal } from '../../../kernel/numbers/money.js';
-import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { chargeId, chargesMax } from '../../../messages/usage-log.js';
+import { queueLateCorrections, readClosedDays } from '../../../models/billing/late-corrections.js';
 import {
   insertReversals,
-  type CorrectedPair,
+  UsageCorrection,
 } from '../../../models/usage/corrections/usage-correction.js';
-import {
-  RatedTransaction,
-  type RatedTransactionRow,
-} from '../../../models/usage/rated-transaction.js';
+import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../../models/usage/usage-counter.js';
-import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-event.js';
-import type { RatedAgain, Rerated } from '../../../queries/usage/corrections/rerate.js';
-import { storedOf } from '../../../queries/usage/corrections/same-charges.js';
+import { UsageDay } from '../../../models/usage/usage-day.js';
+import type { MeteredCounter } from '../../../models/usage/corrections/metered-counter.js';
+import type {
+  ChangeSink,
+  MovedCounters,
+  RatedAgain,
+} from '../../../queries/usage/corrections/rerate.js';
 import type { RatingPlan } from '../../../rating/index.js';
-import { countCharges, countedCharge, type CountedCharge } from '../../balances/figures.js';
-import { payCharges, returnCredits } from '../../balances/pay-charges.js';
-import { chargeRow } from '../charge-row.js';
-import { UsageTotals } from '../usage-totals.js';
+import { countCharges } from '../../balances/figures.js';
+import { Additions, CorrectionFigures } from './correction-additions.js';
+import { recordCorrectedEvents } from './correction-webhook-event.js';
+import { settleAll, settleWritten } from './settle-correction.js';
 
-interface Reversal {
-  readonly id: string;
-  readonly of: string;
-}
-
-/** What a correction adds to the books. */
-class Additions {
-  readonly reversals: Reversal[] = [];
-  readonly rows: RatedTransactionRow[] = [];
-  readonly plans = new Set<RatingPlan>();
-  readonly pairs: CorrectedPair[] = [];
-  readonly totals = new UsageTotals();
-  readonly counted: CountedCharge[] = [];
-  readonly #correctionId: string;
-
-  constructor(correctionId: string) {
-    this.#correctionId = correctionId;
-  }
-
-  /** Adds the reversals of an event, and its new charges; answers with their number. */
-  add({ event, isTarget, outcome }: RatedAgain): number {
-    const first = event.chargeCount;
-    let number = first;
-    const eventId = event.id;
-    const unpaired = new Map(event.charges.map((charge) => [charge.id, charge]));
-    for (const { id } of event.charges) {
-      number += 1;
-      this.reversals.push({ id: chargeId(eventId, number), of: id });
-    }
-    this.counted.push(...event.charges.map(countedReversal));
-    if (event.charges.length > 0) this.totals.subtract(event.hour, event.charges);
-    if (outcome) {
-      const { prepared, rated } = outcome;
-      this.plans.add(prepared.plan);
-      this.totals.add(outcome);
-      for (const charge of rated.transactions) {
-        number += 1;
-        const row = chargeRow(
-          { eventId, number, correctionId: this.#correctionId },
-          prepared,
-          charge,
-        );
-        const stored = isTarget ? row : { ...row, ...factsOf(event) };
-        this.rows.push(stored);
-        this.counted.push(countedCharge(stored, charge.dimensions));
-        const before = storedOf(event.charges, charge)?.id ?? null;
-        if (before !== null) unpaired.delete(before);
-        this.#pair(eventId, before, row.id);
-      }
-    }
-    for (const before of unpaired.keys()) this.#pair(eventId, before, null);
-    if (number <= chargesMax) return number - first;
-    throw problem.conflict(`The usage event '${eventId}' was corrected too often.`);
-  }
-
-  #pair(eventId: string, beforeId: string | null, afterId: string | null): void {
-    this.pairs.push({ position: this.pairs.length, eventId, beforeId, afterId });
-  }
-}
-
-/** Of an event that nothing becomes of but that its counters move: under which line it was rated. */
-function factsOf({ charges: [first] }: RecordedEvent) {
-  return first
-    ? {
-        serviceInstanceId: first.serviceInstanceId,
-        contractId: first.contractId,
-        contractServiceId: first.contractServiceId,
-      }
-    : {};
-}
-
-/** Charges that one statement writes. */
-const rowsAtOnce = 5_000;
-
-async function inPieces<T>(all: readonly T[], write: (piece: T[]) => Promise<void>): Promise<void> {
-  for (let from = 0; from < all.length; from += rowsAtOnce) {
-    await write(all.slice(from, from + rowsAtOnce));
-  }
-}
+/** Changes that are held in memory; with more, what is there is written before it becomes known. */
+const heldMax = 2_000;
+/** So few changes are written at the end: others wait for them no longer than for any rating. */
+const fewChanges = 200;
+/** Where the other pairs begin where an event has its own before them: it has fewer. */
+const positionAfterOwn = 20_000;
 
 /** How the tallies of partitions change, beside the number of charges. */
-export type StatusChanges = ReadonlyMap<number, Partial<TallyChange>>;
+type StatusChanges = ReadonlyMap<number, Partial<TallyChange>>;
 
-/**
- * Adds reversals and new charges, with the counters and totals that follow; what is there stays as it
- * is. The counters and the partitions of the events are locked.
- */
-export async function writeCharges(
-  trx: Knex.Transaction,
-  scope: Scope,
-  correctionId: string,
-  { changes, counters }: Pick<Rerated, 'changes' | 'counters'>,
-  statuses: StatusChanges,
-): Promise<readonly CorrectedPair[]> {
-  const { tenantId } = scope;
-  const added = new Additions(correctionId);
-  const charges = new Map<number, number>();
-  for (const change of changes) {
-    const { partition } = change.event;
-    charges.set(partition, (charges.get(partition) ?? 0) + added.add(change));
-  }
-  await StoredRatingPlan.insertMissing(trx, tenantId, added.plans);
-  await inPieces(added.reversals, (piece) => insertReversals(trx, tenantId, correctionId, piece));
-  await inPieces(added.rows, (piece) => RatedTransaction.insertMany(trx, tenantId, piece));
-  const moved = [...counters.values()].filter(
-    ({ counter, value }) => counter.stored === null || !value.equals(counter.stored),
-  );
-  await UsageCounter.write(
-    trx,
-    tenantId,
-    moved.map(({ counter: { key, stored }, value }) => ({ key, value, isNew: stored === null })),
-  );
-  await added.totals.write(trx, tenantId);
-  const partitions = [...new Set([...charges.keys(), ...statuses.keys()])].sort((a, b) => a - b);
-  for (const partition of partitions) {
-    const transactions = charges.get(partition) ?? 0;
-    const change = { ...noChange(), ...statuses.get(partition), transactions };
-    await UsageConsumer.advance(trx, tenantId, partition, change);
-  }
-  await settleCorrection(trx, scope, added);
-  return added.pairs;
+/** Stores plans in a transaction of their own. */
+export type StorePlans = (plans: ReadonlySet<RatingPlan>) => Promise<void>;
+
+interface Correction {
+  readonly id: string;
+  readonly reason: string;
+  /** The event that is canceled or amended: it is written last, when all is known of it. */
+  readonly ownEventId: string | null;
+  readonly storePlans: StorePlans;
 }
 
 /**
- * A reversal puts back what its charge drew, and the new charges draw (spec/beyond.md R280); figures of
- * alerts move by both. The last step: it locks wallets and figures until the commit.
+ * Writes reversals and new charges while they are computed, so that memory does not grow with them;
+ * nobody sees them before the commit, and nobody waits for them: what others would wait for is written
+ * by `finish`, under the locks of partitions and counters (docs/decisions/0385).
  */
-async function settleCorrection(
-  trx: Knex.Transaction,
-  scope: Scope,
-  { reversals, rows, counted }: Additions,
-): Promise<void> {
-  await returnCredits(
-    trx,
-    scope,
-    reversals.map(({ id, of }) => ({ chargeId: of, under: id })),
-  );
-  await payCharges(trx, scope, rows);
-  await countCharges(trx, scope, counted);
-}
+export class CorrectionWriter implements ChangeSink {
+  readonly #trx: Knex.Transaction;
+  readonly #scope: Scope;
+  readonly #correction: Correction;
+  /** What holds, and what of it is not written yet. */
+  #kept = new CorrectionFigures();
+  #unwritten: RatedAgain[] = [];
+  #own: RatedAgain | null = null;
+  /** The same of the pass that is under way. */
+  #pass = new CorrectionFigures();
+  #unwrittenOfPass: RatedAgain[] = [];
+  #ownOfPass: RatedAgain | null = null;
+  #hasSavepoint = false;
+  #isEarly = false;
+  #position: number;
+  readonly #closed = new Map<string, string | null>();
 
-/** A reversed charge as the figures of alerts count it. */
-const countedReversal = (charge: RatedTransaction): CountedCharge => ({
-  date: charge.transactionDate,
-  accountId: charge.accountId,
-  contractId: charge.contractId,
-  serviceId: charge.serviceId,
-  currency: charge.currency,
-  usageType: charge.usageType,
-  amount: new Decimal(charge.amount).negated(),
-  volumes: charge.dimensions.map(({ dimensionName, volume }) => ({
-    attributeName: dimensionName,
-    volume: new Decimal(volume).negated(),
-  })),
-});
+  constructor(trx: Knex.Transaction, scope: Scope, correction: Correction) {
+    this.#trx = trx;
+    this.#scope = scope;
+    this.#correction = correction;
+    this.#position = this.#firstPosition;
+  }
+
+  get #firstPosition(): number {
+    return this.#correction.ownEventId === null ? 0 : positionAfterOwn;
+  }
+
+  /** What all of it comes to; after `finish`. */
+  get figures(): CorrectionFigures {
+    return this.#kept;
+  }
+
+  /** The partitions of the events that change. */
+  get partitions(): readonly number[] {
+    const unwritten = this.#unwritten.map(({ event }) => event.partition);
+    const own = this.#own ? [this.#own.event.partition] : [];
+    return [...new Set([...this.#kept.charges.keys(), ...unwritten, ...own])];
+  }
+
+  async add(change: RatedAgain): Promise<void> {
+    if (change.event.id === this.#correction.ownEventId) {
+      this.#ownOfPass = change;
+      return;
+    }
+    this.#unwrittenOfPass.push(change);
+    if (this.#unwritten.length + this.#unwrittenOfPass.length >= heldMax) await this.#writeEarly();
+  }
+
+  async discard(): Promise<void> {
+    if (this.#hasSavepoint) await this.#trx.raw('rollback to savepoint pass_of_correction');
+    this.#pass = new CorrectionFigures();
+    this.#unwrittenOfPass = [];
+    this.#ownOfPass = null;
+  }
+
+  async keep(): Promise<void> {
+    if (this.#hasSavepoint) await this.#trx.raw('release savepoint pass_of_correction');
+    this.#hasSavepoint = false;
+    this.#kept.addAll(this.#pass);
+    this.#pass = new CorrectionFigures();
+    this.#unwritten.push(...this.#unwrittenOfPass);
+    this.#unwrittenOfPass = [];
+    const own = this.#ownOfPass;
+    // It goes from one account or service and comes to another.
+    if (own) this.#own = this.#own ? { ...this.#own, outcome: own.outcome } : own;
+    this.#ownOfPass = null;
+  }
+
+  /** Where `restart` goes back to. */
+  async begin(): Promise<void> {
+    await this.#trx.raw('savepoint correction');
+  }
+
+  /** Nothing of it holds: all is computed anew, and what was locked meanwhile is let go. */
+  async restart(): Promise<void> {
+    await this.#trx.raw('rollback to savepoint correction');
+    this.#isEarly = false;
+    this.#hasSavepoint = false;
+    await this.discard();
+    this.#kept = new CorrectionFigures();
+    this.#unwritten = [];
+    this.#own = null;
+    this.#position = this.#firstPosition;
+    this.#closed.clear();
+  }
+
+  /** Writes what holds so far, so that little is left to `finish`. */
+  async flush(): Promise<void> {
+    if (this.#isEarly || this.#unwritten.length + this.#unwrittenOfPass.length > fewChanges) {
+      await this.#writeEarly();
+    }
+  }
+
+  async #writeEarly(): Promise<void> {
+    if (!this.#isEarly) {
+      await this.#trx.raw(`select set_config('app.correcting', 'on', true)`);
+      this.#isEarly = true;
+    }
+    const [kept, ofPass] = [this.#unwritten, this.#unwrittenOfPass];
+    [this.#unwritten, this.#unwrittenOfPass] = [[], []];
+    await this.#write(kept, this.#kept);
+    if (!this.#hasSavepoint) await this.#trx.raw('savepoint pass_of_correction');
+    this.#hasSavepoint = true;
+    await this.#write(ofPass, this.#pass);
+  }
+
+  async #write(
+    changes: readonly RatedAgain[],
+    figures: CorrectionFigures,
+    position = this.#position,
+  ): Promise<Additions> {
+    const { id, reason, ownEventId, storePlans } = this.#correction;
+    const { tenantId } = this.#scope;
+    const trx = this.#trx;
+    const added = new Additions(id, position);
+    for (const change of changes) added.add(change);
+    if (changes.length === 0) return added;
+    if (position === this.#position) this.#position += added.pairs.length;
+    if (this.#isEarly) {
+      await this.#lookForClosedDays(changes);
+      await storePlans(added.plans);
+    } else await StoredRatingPlan.insertMissing(trx, tenantId, added.plans);
+    await insertReversals(trx, tenantId, id, added.reversals);
+    await RatedTransaction.insertMany(trx, tenantId, added.rows);
+    await UsageCorrection.writePairs(trx, tenantId, id, added.pairs);
+    await recordCorrectedEvents(trx, this.#scope, {
+      correctionId: id,
+      reason,
+      canceled: [],
+      // That of the event itself follows when its row is changed.
+      corrected: changes.flatMap(({ event }) => (event.id === ownEventId ? [] : [event.id])),
+    });
+    figures.addAll(added.figures);
+    return added;
+  }
+
+  async #lookForClosedDays(changes: readonly RatedAgain[]): Promise<void> {
+    const billed = changes.flatMap(({ event, outcome }) => [
+      ...event.charges.map(({ accountId }) => accountId),
+      ...(outcome?.rated.transactions ?? []).map(({ billedAccountId }) => billedAccountId),
+    ]);
+    const unknown = [...new Set(billed)].filter((id) => !this.#closed.has(id));
+    const found = await readClosedDays(this.#trx, this.#scope.tenantId, unknown);
+    for (const id of unknown) this.#closed.set(id, found.get(id) ?? null);
+  }
+
+  /**
+   * Writes what is left, with the counters and totals that follow. The counters, as they are `stored`,
+   * and the partitions of the events are locked.
+   */
+  async finish(
+    counters: MovedCounters,
+    stored: ReadonlyMap<string, MeteredCounter>,
+    statuses: StatusChanges,
+  ): Promise<void> {
+    const { tenantId } = this.#scope;
+    const trx = this.#trx;
+    await this.keep();
+    const own = this.#own ? await this.#write([this.#own], this.#kept, 0) : null;
+    const added = await this.#write(this.#unwritten, this.#kept);
+    this.#unwritten = [];
+    const figures = this.#kept;
+    const moved = [...counters].flatMap(([id, { counter, value }]) => {
+      const now = stored.get(id)?.stored ?? null;
+      return now?.equals(value) === true ? [] : [{ key: counter.key, value, isNew: now === null }];
+    });
+    await UsageCounter.write(trx, tenantId, moved);
+    await figures.totals.write(trx, tenantId);
+    const partitions = new Set([...figures.charges.keys(), ...statuses.keys()]);
+    for (const partition of [...partitions].sort((a, b) => a - b)) {
+      const transactions = figures.charges.get(partition) ?? 0;
+      const change = { ...noChange(), ...statuses.get(partition), transactions };
+      await UsageConsumer.advance(trx, tenantId, partition, change);
+    }
+    if (this.#isEarly) {
+      await UsageDay.addCharges(trx, tenantId, figures.days);
+      await queueLateCorrections(trx, tenantId, this.#correction.id, this.#closed);
+      await settleWritten(trx, this.#scope, this.#correction.id);
+    } else {
+      const all = [...(own ? [own] : []), added];
+      await settleAll(
+        trx,
+        this.#scope,
+        all.flatMap(({ reversals }) => reversals),
+        all.flatMap(({ rows }) => rows),
+      );
+    }
+    await countCharges(trx, this.#scope, figures.counted);
+  }
+}

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
+import { chargeId } from '../../../messages/usage-log.js';
 import { sqlRows } from '../../db/sql-rows.js';
 import { counterIdOf } from '../usage-counter.js';
 import { counterKey, type CounterKey } from '../../../rating/index.js';
@@ -42,6 +43,39 @@ export async function readCounters(
       { key, text: counterKey(key), stored: new Decimal(value) },
     ]),
   );
+}
+
+/** Events of which the counters are looked for at once. */
+const eventsAtOnce = 50_000;
+
+/**
+ * The counters of an account and service that events have moved, as far as their first charges name them
+ * in a column; others are found when the events are rated. An event that came from another account has
+ * its first charge there.
+ */
+export async function findCountersOf(
+  db: Knex,
+  tenantId: string,
+  owner: { readonly accountId: string; readonly serviceId: string },
+  eventIds: readonly string[],
+): Promise<Map<string, MeteredCounter>> {
+  const ids = new Set<string>();
+  for (let from = 0; from < eventIds.length; from += eventsAtOnce) {
+    const rows = await sqlRows<{ id: string }>(
+      db,
+      `select distinct counter_id as id from rated_transaction
+       where tenant_id = ? and id = any(?::uuid[]) and counter_id is not null
+         and master_account_id = ? and service_id = ?`,
+      [
+        tenantId,
+        eventIds.slice(from, from + eventsAtOnce).map((id) => chargeId(id, 1)),
+        owner.accountId,
+        owner.serviceId,
+      ],
+    );
+    for (const { id } of rows) ids.add(id);
+  }
+  return readCounters(db, tenantId, [...ids], false);
 }
 
 /** A counter that an event moves, as it is before it was looked for in the database. */

@@ -40,6 +40,8 @@ export interface CorrectionRow {
   readonly before: readonly CurrencySum[];
   readonly after: readonly CurrencySum[];
   readonly accounts: readonly AccountSum[];
+  /** When it became known, an instant. */
+  readonly createdAt: string;
 }
 
 /** A charge that was reversed and the one in its place; one of them may be missing. */
@@ -79,48 +81,61 @@ export class UsageCorrection extends TenantModel {
   declare accounts: AccountSum[];
   declare createdAt: Date;
 
-  /**
-   * Lets no other correction of the tenant be written until the commit, and says which one was the
-   * last: what was computed before it is computed again.
-   */
-  static async takeTurn(trx: Knex.Transaction, tenantId: string): Promise<string | null> {
+  /** Lets no other correction of the tenant be written until the commit. */
+  static async takeTurn(trx: Knex.Transaction, tenantId: string): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(hashtextextended(?, 0))`, [
       `usage-correction/${tenantId}`,
     ]);
-    return UsageCorrection.lastChange(trx, tenantId);
   }
 
-  /** What the last correction or dismissal of the tenant is known by; null: there was none. */
-  static async lastChange(db: Knex, tenantId: string): Promise<string | null> {
-    const [row] = await sqlRows<{ last: string | null }>(
-      db,
-      `select concat_ws('/',
-         (select id from usage_correction where tenant_id = :tenantId order by id desc limit 1),
-         (select count(*) from usage_correction where tenant_id = :tenantId)
-       ) as "last"`,
-      { tenantId },
+  /**
+   * The instant at which a correction becomes known, just before its commit. Whoever asks what was
+   * known at an instant waits for what was stamped before it (`awaitPublished`).
+   */
+  static async publish(trx: Knex.Transaction, tenantId: string): Promise<string> {
+    await trx.raw(`select pg_advisory_xact_lock(hashtextextended(?, 0))`, [`known/${tenantId}`]);
+    const [row] = await sqlRows<{ at: string }>(
+      trx,
+      `select to_char(
+         (date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond') at time zone 'UTC',
+         'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+       ) as at`,
     );
-    return row?.last ?? null;
+    return row?.at ?? '';
+  }
+
+  /** Waits for corrections that have their instant and are being committed: milliseconds. */
+  static async awaitPublished(db: Knex, tenantId: string): Promise<void> {
+    await db.raw(`select pg_advisory_xact_lock_shared(hashtextextended(?, 0))`, [
+      `known/${tenantId}`,
+    ]);
   }
 
   static async write(
     trx: Knex.Transaction,
     tenantId: string,
     correction: CorrectionRow,
-    corrected: readonly CorrectedPair[],
   ): Promise<void> {
     const { scope, rejected, before, after, accounts, ...row } = correction;
     const json = { scope, rejected, before, after, accounts };
     await trx('usageCorrection').insert({
       ...row,
       tenantId,
-      createdAt: trx.raw('now()'),
       ...Object.fromEntries(Object.entries(json).map(([name, of]) => [name, JSON.stringify(of)])),
     });
-    await pairs.insert(
+  }
+
+  /** Says which charges came in the place of which. */
+  static writePairs(
+    trx: Knex.Transaction,
+    tenantId: string,
+    correctionId: string,
+    corrected: readonly CorrectedPair[],
+  ): Promise<void> {
+    return pairs.insert(
       trx,
       tenantId,
-      corrected.map((pair) => ({ ...pair, correctionId: correction.id })),
+      corrected.map((pair) => ({ ...pair, correctionId })),
     );
   }
 }

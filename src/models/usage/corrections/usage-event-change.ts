@@ -12,6 +12,8 @@ interface Change {
   readonly correctionId: string | null;
   /** The content that the event gets; null: it keeps what it has. */
   readonly message: string | null;
+  /** When it becomes known, an instant. */
+  readonly changedAt: string;
 }
 
 /** What a usage event was until it was canceled or amended (docs/decisions/0371). */
@@ -40,7 +42,7 @@ export class UsageEventChange extends TenantModel {
   static async keep(
     trx: Knex.Transaction,
     tenantId: string,
-    { eventId, change, reason, correctionId, message }: Change,
+    { eventId, change, reason, correctionId, message, changedAt }: Change,
   ): Promise<void> {
     await sqlRows(
       trx,
@@ -50,11 +52,20 @@ export class UsageEventChange extends TenantModel {
        select tenant_id, id, 1 + (
            select count(*) from usage_event_change as known
            where known.tenant_id = event.tenant_id and known.event_id = event.id
-         ), :id, now(), :correctionId::uuid, :change::text, :changeReason::text, :message::text,
+         ), :id, :changedAt::timestamptz, :correctionId::uuid, :change::text, :changeReason::text, :message::text,
          partition, "offset", status, code, reason, account_id, service_id, event_at, workflow_id,
          run_id, processed_at
        from usage_event as event where tenant_id = :tenantId and id = :eventId::uuid`,
-      { tenantId, eventId, id: newId(), change, changeReason: reason, correctionId, message },
+      {
+        tenantId,
+        eventId,
+        id: newId(),
+        change,
+        changeReason: reason,
+        correctionId,
+        message,
+        changedAt,
+      },
     );
   }
 }

@@ -26,7 +26,7 @@ export async function findMembers(
   tenantId: string,
   { owner, targets }: { readonly owner: MeterOwner; readonly targets: readonly string[] },
   counters: readonly MeteredCounter[],
-): Promise<string[]> {
+): Promise<PlacedEvent[]> {
   const starts = counters.map(({ key }) => key.periodStart).sort();
   const ends = counters.map(({ key }) => key.periodEnd).sort();
   const [from = foreverPeriod.start] = starts;
@@ -44,10 +44,19 @@ export async function findMembers(
   return inOrder(db, tenantId, owner.serviceId, [...new Set([...listed, ...targets])], targets);
 }
 
-interface Placed {
+/** An event with its place in the log, where it is known. */
+export interface PlacedEvent {
   readonly id: string;
-  readonly partition: number;
+  readonly partition?: number;
+  readonly offset?: number;
+  /** As text that is in the order of time. */
+  readonly receivedAt?: string;
+  readonly accountId?: string;
+  readonly serviceId?: string;
 }
+
+export const placeColumns = `id, partition, "offset"::float8 as "offset",
+  to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as "receivedAt"`;
 
 /** Those of the service, and the targets, in the order of the log. */
 export async function inOrder(
@@ -56,11 +65,11 @@ export async function inOrder(
   serviceId: string,
   ids: readonly string[],
   targets: readonly string[],
-): Promise<string[]> {
+): Promise<PlacedEvent[]> {
   const read = (order: string) =>
-    sqlRows<Placed>(
+    sqlRows<PlacedEvent>(
       db,
-      `select id, partition from usage_event
+      `select ${placeColumns} from usage_event
        where tenant_id = :tenantId and id = any(:ids::uuid[])
          and (service_id = :serviceId::uuid or id = any(:targets::uuid[])) order by ${order}`,
       { tenantId, serviceId, ids, targets },
@@ -68,6 +77,5 @@ export async function inOrder(
   const rows = await read('received_at, partition, "offset"');
   const isOfOne = rows.every(({ partition }) => partition === rows[0]?.partition);
   // In a partition the offset says it: times of receipt may be those of producers.
-  const ordered = isOfOne ? await read('"offset"') : rows;
-  return ordered.map(({ id }) => id);
+  return isOfOne ? read('"offset"') : rows;
 }

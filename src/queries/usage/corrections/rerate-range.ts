@@ -62,7 +62,7 @@ async function findTargets(
     { tenantId, ids: listed, serviceId, from: range.from, to: range.to },
   );
   const found = rows.map(({ id }) => id);
-  return inOrder(db, tenantId, serviceId, found, []);
+  return (await inOrder(db, tenantId, serviceId, found, [])).map(({ id }) => id);
 }
 
 const gone: Fate = {

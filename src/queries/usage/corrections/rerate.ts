@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import { compareDecimals, ZERO, type Decimal } from '../../../kernel/numbers/money.js';
 import { inPortions, Portions } from '../../../kernel/portions.js';
-import { problem } from '../../../kernel/problem.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import {
   compileInPieces,
@@ -14,7 +13,7 @@ import {
   type Rated,
 } from '../../../rating/index.js';
 import { CorrectedSums } from './corrected-sums.js';
-import { findMembers, type MeterOwner } from './meter-members.js';
+import type { MeterOwner } from './meter-members.js';
 import {
   counterOfKey,
   readCounters,
@@ -43,11 +42,19 @@ export interface RatedAgain {
   readonly outcome: { readonly prepared: Prepared; readonly rated: Rated } | null;
 }
 
-/** An event that keeps its charges, because it can no longer be rated. */
-export interface KeptEvent {
-  readonly eventId: string;
+/** Why an event keeps its charges: it can no longer be rated. */
+interface KeptReason {
   readonly code: string;
   readonly message: string;
+}
+
+/** What takes the changes, one after another in the order of the log: they are never held all at once. */
+export interface ChangeSink {
+  add(change: RatedAgain): Promise<void>;
+  /** What a pass has given is void: it begins anew. */
+  discard(): Promise<void>;
+  /** What a pass has given holds. */
+  keep(): Promise<void>;
 }
 
 /** What is rated again for one account and service. */
@@ -63,62 +70,24 @@ export interface RerateRequest {
   readonly isMovedIn?: boolean;
 }
 
+/** What was rated again, without the changes: the sink has them. */
 export interface Rerated {
-  /** Only events whose charges come out different, in the order of the log. */
-  readonly changes: readonly RatedAgain[];
-  readonly kept: readonly KeptEvent[];
-  /** The counters as they are afterwards, by their ids. */
-  readonly counters: ReadonlyMap<
-    string,
-    { readonly counter: MeteredCounter; readonly value: Decimal }
-  >;
-  /** How many events of the account were looked at: with others, the result holds no longer. */
-  readonly members: number;
+  /** How many events have other charges. */
+  readonly changed: number;
+  /** How many events keep their charges, by code. */
+  readonly kept: ReadonlyMap<string, number>;
+  /** Of a target that could not be rated, why; null: there is none. */
+  readonly refused: KeptReason | null;
   /** How many targets something became of, and what they came to. */
   readonly targets: number;
   readonly sums: CorrectedSums;
 }
 
-interface RerateOptions {
-  /** Whether counters are locked until the transaction ends. */
-  readonly isLocked: boolean;
-}
-
-/** Events that are read at once. */
-const pageSize = 500;
-/** Events with other charges that one correction may have (docs/decisions/0372). */
-export const changesMax = 50_000;
-
-/**
- * Rates recorded events again, in the order of the log, with other facts, and says which charges come
- * out different; nothing is written. All other events of the counters that move are rated with the
- * plan that they were rated with, from the start of the period: their counters have moved.
- *
- * Which counters move is known only after events were rated, so that this is repeated until there are
- * no more of them.
- */
-export async function rerate(
-  db: Knex,
-  tenantId: string,
-  request: RerateRequest,
-  options: RerateOptions,
-): Promise<Rerated> {
-  let counters = new Map<string, MeteredCounter>();
-  let ids = request.targets;
-  let members = 0;
-  for (;;) {
-    const pass = new Pass(db, tenantId, request, counters);
-    for (let from = 0; from < ids.length; from += pageSize) {
-      await pass.rate(ids.slice(from, from + pageSize));
-    }
-    if (pass.found.size === 0) return pass.result(members);
-    const found = new Map([...counters, ...pass.found]);
-    const stored = await readCounters(db, tenantId, [...found.keys()], options.isLocked);
-    counters = new Map([...found, ...stored]);
-    ids = await findMembers(db, tenantId, request, [...counters.values()]);
-    members = ids.length;
-  }
-}
+/** Counters as they are afterwards, by their ids. */
+export type MovedCounters = ReadonlyMap<
+  string,
+  { readonly counter: MeteredCounter; readonly value: Decimal }
+>;
 
 /** Formulas may have used more of the event than its charges keep. */
 const messageGone = {
@@ -127,19 +96,21 @@ const messageGone = {
 };
 
 /** One pass over events in their order, with the counters that are known to move. */
-class Pass {
+export class Pass {
   /** Counters that move and are not followed in this pass. */
   readonly found = new Map<string, MeteredCounter>();
   readonly #db: Knex;
   readonly #tenantId: string;
   readonly #request: RerateRequest;
   readonly #targets: ReadonlySet<string>;
-  readonly #counters: ReadonlyMap<string, MeteredCounter>;
+  readonly counters: ReadonlyMap<string, MeteredCounter>;
   readonly #values = new Map<string, Decimal>();
   readonly #reader: RecordedReader;
-  readonly #changes: RatedAgain[] = [];
-  readonly #kept: KeptEvent[] = [];
+  readonly #sink: ChangeSink;
+  readonly #kept = new Map<string, number>();
   readonly #sums = new CorrectedSums();
+  #refused: KeptReason | null = null;
+  #changed = 0;
   #rated = 0;
 
   constructor(
@@ -147,12 +118,14 @@ class Pass {
     tenantId: string,
     request: RerateRequest,
     counters: ReadonlyMap<string, MeteredCounter>,
+    sink: ChangeSink,
   ) {
     this.#db = db;
     this.#tenantId = tenantId;
     this.#request = request;
     this.#targets = new Set(request.targets);
-    this.#counters = counters;
+    this.counters = counters;
+    this.#sink = sink;
     this.#reader = new RecordedReader(db, tenantId);
   }
 
@@ -183,12 +156,12 @@ class Pass {
   }
 
   #isFollowed(event: RecordedEvent): boolean {
-    return [...recordedMoves(event).keys()].some((id) => this.#counters.has(id));
+    return [...recordedMoves(event).keys()].some((id) => this.counters.has(id));
   }
 
   /** Whether an event begins where its counters are now; they move as they did. */
   #keepsPlace(event: RecordedEvent): boolean {
-    const moves = [...recordedMoves(event)].filter(([id]) => this.#counters.has(id));
+    const moves = [...recordedMoves(event)].filter(([id]) => this.counters.has(id));
     const isSame = moves.every(([id, { before }]) => before.equals(this.#values.get(id) ?? ZERO));
     if (isSame) this.#moveAsRecorded(recordedMoves(event));
     return isSame;
@@ -196,7 +169,7 @@ class Pass {
 
   #moveAsRecorded(moves: ReadonlyMap<string, RecordedMove>): void {
     for (const [id, { volume }] of moves) {
-      if (!this.#counters.has(id)) continue;
+      if (!this.counters.has(id)) continue;
       this.#values.set(id, (this.#values.get(id) ?? ZERO).plus(volume));
     }
   }
@@ -205,66 +178,66 @@ class Pass {
     this.#rated += 1;
     const moves = recordedMoves(event);
     if (fate.kind === 'kept') {
-      this.#keep(event, moves, fate);
-      this.#sums.addKept(event.charges);
+      this.#refuse(event, moves, fate);
       return;
     }
     for (const id of moves.keys()) await this.#follow(id);
     if (fate.kind === 'removed') {
       this.#sums.addBefore(event.charges);
-      this.#change({ event, isTarget: true, outcome: null });
+      await this.#change({ event, isTarget: true, outcome: null });
       return;
     }
     const { prepared } = fate;
     for (const key of prepared.counterKeys) {
       const [id, counter] = counterOfKey(key);
-      if (!this.#counters.has(id)) this.found.set(id, counter);
+      if (!this.counters.has(id)) this.found.set(id, counter);
     }
+    // All of this is rated anew: only the counters are of interest.
+    if (this.found.size > 0) return;
     const rated = ratePrepared(prepared, this.#countersOf(moves));
     if (!rated.ok) {
-      this.#keep(event, moves, rated);
-      this.#sums.addKept(event.charges);
+      this.#refuse(event, moves, rated);
       return;
     }
     this.#move(rated, moves);
     this.#sums.addBefore(event.charges);
     this.#sums.addRated(rated);
     const isSame = !this.#request.isForced && isSameCharge(event, prepared, rated, true);
-    if (!isSame) this.#change({ event, isTarget: true, outcome: { prepared, rated } });
+    if (!isSame) await this.#change({ event, isTarget: true, outcome: { prepared, rated } });
   }
 
   /** Rates an event again whose counters have moved, with what it was rated with. */
   async #rateFollowing(event: RecordedEvent, facts: RecordedFacts | undefined): Promise<void> {
     const moves = recordedMoves(event);
-    if (!facts?.event) return this.#keep(event, moves, messageGone);
+    if (!facts?.event) return this.#keep(moves, messageGone);
     const { plan, line, event: read } = facts;
     await inPortions(compileInPieces(plan));
     const owner = { accountId: event.charges[0]?.masterAccountId ?? '', line };
     const spending = new Spending(eventOperationsMax);
     const prepared = prepareFromPlan(plan, read, owner, spending);
-    if (!prepared.ok) return this.#keep(event, moves, prepared);
+    if (!prepared.ok) return this.#keep(moves, prepared);
     const rated = ratePrepared(prepared, this.#countersOf(moves));
-    if (!rated.ok) return this.#keep(event, moves, rated);
+    if (!rated.ok) return this.#keep(moves, rated);
     this.#move(rated, moves);
     if (isSameCharge(event, prepared, rated, false)) return;
-    this.#change({ event, isTarget: false, outcome: { prepared, rated } });
+    await this.#change({ event, isTarget: false, outcome: { prepared, rated } });
   }
 
-  #keep(
-    { id: eventId }: RecordedEvent,
-    moves: ReadonlyMap<string, RecordedMove>,
-    { code, message }: { readonly code: string; readonly message: string },
-  ): void {
+  #refuse(event: RecordedEvent, moves: ReadonlyMap<string, RecordedMove>, why: KeptReason): void {
+    this.#keep(moves, why);
+    this.#sums.addKept(event.charges);
+    this.#refused ??= { code: why.code, message: why.message };
+  }
+
+  #keep(moves: ReadonlyMap<string, RecordedMove>, { code }: KeptReason): void {
     this.#moveAsRecorded(moves);
-    this.#kept.push({ eventId, code, message });
+    this.#kept.set(code, (this.#kept.get(code) ?? 0) + 1);
   }
 
-  #change(change: RatedAgain): void {
-    this.#changes.push(change);
-    if (this.#changes.length <= changesMax) return;
-    throw problem.conflict(
-      `More than ${changesMax} events would have other charges: correct shorter ranges, or fewer accounts, at once.`,
-    );
+  async #change(change: RatedAgain): Promise<void> {
+    this.#changed += 1;
+    // With a counter that is not followed, all of this is rated anew.
+    if (this.found.size === 0) await this.#sink.add(change);
   }
 
   /** Counters that are followed stand where the events so far have moved them. */
@@ -272,7 +245,7 @@ class Pass {
     return {
       get: (text) => {
         const id = counterIdOf(text);
-        return this.#counters.has(id) ? this.#values.get(id) : moves.get(id)?.before;
+        return this.counters.has(id) ? this.#values.get(id) : moves.get(id)?.before;
       },
     };
   }
@@ -281,7 +254,7 @@ class Pass {
   #move({ counterChanges }: Rated, moves: ReadonlyMap<string, RecordedMove>): void {
     for (const { key, keyText, before, after } of counterChanges) {
       const id = counterIdOf(keyText);
-      if (this.#counters.has(id)) this.#values.set(id, after);
+      if (this.counters.has(id)) this.#values.set(id, after);
       else if (compareDecimals(moves.get(id)?.volume ?? ZERO, after.minus(before)) !== 0) {
         this.found.set(id, counterOfKey(key)[1]);
       }
@@ -289,22 +262,27 @@ class Pass {
   }
 
   async #follow(id: string): Promise<void> {
-    if (this.#counters.has(id) || this.found.has(id)) return;
+    if (this.counters.has(id) || this.found.has(id)) return;
     const [counter] = (await readCounters(this.#db, this.#tenantId, [id], false)).values();
     if (counter) this.found.set(id, counter);
   }
 
-  result(members: number): Rerated {
-    const counters = [...this.#counters].map(
-      ([id, counter]) => [id, { counter, value: this.#values.get(id) ?? ZERO }] as const,
-    );
+  get result(): Rerated {
     return {
-      changes: this.#changes,
+      changed: this.#changed,
       kept: this.#kept,
-      counters: new Map(counters),
-      members,
+      refused: this.#refused,
       targets: this.#rated,
       sums: this.#sums,
     };
+  }
+
+  get moved(): MovedCounters {
+    return new Map(
+      [...this.counters].map(([id, counter]) => [
+        id,
+        { counter, value: this.#values.get(id) ?? ZERO },
+      ]),
+    );
   }
 }

@@ -155,7 +155,9 @@ function eventsKnownSql(
           select event_id from usage_event_change where tenant_id = :tenantId))
     ) as known where (${then})
   ),
-  ${partsKnownSql(`rated_at <= ${at}`)},`;
+  ${partsKnownSql(`(case when correction_id is null then rated_at <= ${at} else correction_id in (
+    select id from usage_correction where tenant_id = :tenantId and created_at <= ${at}
+  ) end)`)},`;
 }
 
 /** No part at all, with the columns of each source. */

@@ -1,0 +1,127 @@
+import type { Knex } from 'knex';
+import {
+  findCountersOf,
+  readCounters,
+  type MeteredCounter,
+} from '../../../models/usage/corrections/metered-counter.js';
+import { isBehind, type LogMark } from './log-mark.js';
+import { findMembers, type PlacedEvent } from './meter-members.js';
+import {
+  Pass,
+  type ChangeSink,
+  type MovedCounters,
+  type Rerated,
+  type RerateRequest,
+} from './rerate.js';
+
+/** Events that are read at once. */
+const pageSize = 500;
+
+/**
+ * Rates recorded events again, in the order of the log, with other facts, and says which charges come
+ * out different; nothing is written. All other events of the counters that move are rated with the
+ * plan that they were rated with, from the start of the period: their counters have moved.
+ *
+ * Which counters move is known only after events were rated, so that this is repeated until there are
+ * no more of them. Usage that comes meanwhile is caught up with.
+ */
+export class Rerating {
+  readonly #db: Knex;
+  readonly #tenantId: string;
+  readonly #sink: ChangeSink;
+  readonly request: RerateRequest;
+  #pass: Pass;
+  #last: PlacedEvent | null = null;
+  #isOfOnePartition = true;
+  /** Of the events that were looked at, those behind the mark. */
+  #recent = new Set<string>();
+
+  constructor(db: Knex, tenantId: string, request: RerateRequest, sink: ChangeSink) {
+    this.#db = db;
+    this.#tenantId = tenantId;
+    this.#sink = sink;
+    this.request = request;
+    this.#pass = new Pass(db, tenantId, request, new Map(), sink);
+  }
+
+  /** `mark` is how far the log was rated before. */
+  async run(mark: LogMark): Promise<void> {
+    const { owner, targets, isForced } = this.request;
+    let members: readonly PlacedEvent[] = targets.map((id) => ({ id }));
+    // Most counters are known before anything is rated: then one pass is enough.
+    if (!isForced) {
+      const counters = await findCountersOf(this.#db, this.#tenantId, owner, targets);
+      if (counters.size > 0) members = await this.#follow(counters, mark);
+    }
+    for (;;) {
+      for (let from = 0; from < members.length; from += pageSize) {
+        await this.#pass.rate(members.slice(from, from + pageSize).map(({ id }) => id));
+      }
+      if (this.#pass.found.size === 0) break;
+      await this.#sink.discard();
+      const found = new Map([...this.#pass.counters, ...this.#pass.found]);
+      const stored = await readCounters(this.#db, this.#tenantId, [...found.keys()], false);
+      members = await this.#follow(new Map([...found, ...stored]), mark);
+    }
+    await this.#sink.keep();
+  }
+
+  /** Begins a pass in which these counters are followed; its events. */
+  async #follow(
+    counters: ReadonlyMap<string, MeteredCounter>,
+    mark: LogMark,
+  ): Promise<readonly PlacedEvent[]> {
+    const { request } = this;
+    const members = await findMembers(this.#db, this.#tenantId, request, [...counters.values()]);
+    this.#last = members.at(-1) ?? null;
+    this.#isOfOnePartition = members.every(({ partition }) => partition === members[0]?.partition);
+    this.#recent = new Set(members.filter((one) => isBehind(mark, one)).map(({ id }) => id));
+    this.#pass = new Pass(this.#db, this.#tenantId, request, counters, this.#sink);
+    return members;
+  }
+
+  /** Whether usage that comes later is to be followed. */
+  get isMetered(): boolean {
+    return this.#pass.counters.size > 0;
+  }
+
+  /**
+   * Rates usage of the account and service that came meanwhile, in the order of the log; false: it
+   * belongs before what was rated, or moves other counters, so that all begins anew.
+   */
+  async catchUp(came: readonly Required<PlacedEvent>[]): Promise<boolean> {
+    const { accountId, serviceId } = this.request.owner;
+    const fresh = came.filter(
+      (one) =>
+        one.accountId === accountId && one.serviceId === serviceId && !this.#recent.has(one.id),
+    );
+    if (!this.isMetered || fresh.length === 0) return true;
+    for (const one of fresh) {
+      if (!this.#comesAfter(one)) return false;
+      this.#last = one;
+      this.#recent.add(one.id);
+    }
+    for (let from = 0; from < fresh.length; from += pageSize) {
+      await this.#pass.rate(fresh.slice(from, from + pageSize).map(({ id }) => id));
+    }
+    return this.#pass.found.size === 0;
+  }
+
+  #comesAfter(event: Required<PlacedEvent>): boolean {
+    const last = this.#last;
+    if (last?.offset === undefined) return true;
+    if (last.partition !== event.partition) return false;
+    const isLater = last.offset < event.offset;
+    return this.#isOfOnePartition
+      ? isLater
+      : isLater && (last.receivedAt ?? '') <= event.receivedAt;
+  }
+
+  get result(): Rerated {
+    return this.#pass.result;
+  }
+
+  get counters(): MovedCounters {
+    return this.#pass.moved;
+  }
+}
