@@ -13,10 +13,12 @@ import { registerCorrect } from './usage/correct.js';
 import { registerDemo } from './demo/demo.js';
 import { registerExport } from './exports/export.js';
 import { registerGrant } from './access/grant.js';
+import { registerImport } from './moving/import.js';
 import { registerIngest } from './usage/ingest.js';
 import { registerMcpClient } from './access/mcp-client.js';
 import { registerMigrate } from './start/migrate.js';
 import { registerOpenApi } from './openapi.js';
+import { registerParity } from './moving/parity.js';
 import { registerProjections } from './usage/projection.js';
 import { registerSecrets } from './access/secrets.js';
 import { registerSigningKey } from './access/signing-key.js';
@@ -46,6 +48,8 @@ const commands = [
   registerSecrets,
   registerAudit,
   registerIngest,
+  registerImport,
+  registerParity,
   registerCorrect,
   registerExport,
   registerArchive,

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
-import { issueForCommand } from '../access/named-tenant.js';
-import { instanceAddresses, withInstance } from '../start/instance.js';
+import { Decimal } from '../../kernel/numbers/money.js';
+import { stringifyJson } from '../../kernel/text/json.js';
+import { ApiClient } from '../moving/api-client.js';
 
 export interface CorrectOptions {
   readonly tenant: string;
@@ -15,12 +15,39 @@ export interface CorrectOptions {
   readonly contract?: string;
   readonly service?: string;
   readonly dryRun?: true;
+  readonly json?: true;
+  readonly url?: string;
+}
+
+interface EventCorrected {
+  readonly eventId: string;
+  readonly status: string;
+  readonly correctionId: string | null;
+}
+
+interface Sum {
+  readonly currency: string;
+  readonly amount: Decimal | number;
+}
+
+interface Figures {
+  readonly events: number;
+  readonly changed: number;
+  readonly rejected: readonly { readonly code: string; readonly events: number }[];
+  readonly before: readonly Sum[];
+  readonly after: readonly Sum[];
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly currency: string;
+    readonly before: Decimal | number;
+    readonly after: Decimal | number;
+  }[];
 }
 
 interface Answer {
   readonly executionId: string;
   readonly status: string;
-  readonly output: Readonly<Record<string, unknown>> | null;
+  readonly output: (Figures & { readonly correctionId: string | null }) | null;
   readonly error?: { readonly message: string } | null;
 }
 
@@ -31,13 +58,14 @@ function requestOf(options: CorrectOptions): { readonly path: string; readonly b
   const { reason, cancel, amend, message, from, to } = options;
   const asked = [cancel, amend, from].filter((given) => given !== undefined).length;
   if (asked !== 1) throw new Error('Give one of --cancel, --amend and --from with --to.');
+  if (from === undefined) requireRangeFor(options);
   const event = (id: string, way: string): string =>
     `/v1/usage-events/${encodeURIComponent(id)}/${way}`;
   if (cancel !== undefined) return { path: event(cancel, 'cancel'), body: { reason } };
   if (amend !== undefined) {
     if (message === undefined) throw new Error('--amend needs the content: --message.');
     // As it was given, so that numbers keep all their digits.
-    JSON.parse(message);
+    requireJson(message);
     return { path: event(amend, 'amend'), body: { reason, message } };
   }
   if (to === undefined) throw new Error('--from needs --to.');
@@ -53,6 +81,23 @@ function requestOf(options: CorrectOptions): { readonly path: string; readonly b
   return { path: '/v1/workflows/rerate-usage/execute', body: { data, async: true } };
 }
 
+/** What is only of a range would be left out without a word. */
+function requireRangeFor(options: CorrectOptions): void {
+  for (const name of ['dryRun', 'to', 'account', 'contract', 'service'] as const) {
+    if (options[name] === undefined) continue;
+    const option = name === 'dryRun' ? 'dry-run' : name;
+    throw new Error(`--${option} is for a range: --from with --to.`);
+  }
+}
+
+function requireJson(message: string): void {
+  try {
+    JSON.parse(message);
+  } catch (error) {
+    throw new Error(`--message is no JSON: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /** A body whose `message` is JSON already. */
 const textOf = ({ message, ...body }: { readonly message?: unknown }): string => {
   const text = JSON.stringify(body);
@@ -62,27 +107,85 @@ const textOf = ({ message, ...body }: { readonly message?: unknown }): string =>
 /** Corrects usage over the API of the running instance, and prints what came of it. */
 export async function correctFromTerminal(options: CorrectOptions): Promise<void> {
   const { path, body } = requestOf(options);
-  const { apiUrl } = await instanceAddresses();
-  const given = { orgId: null, roles: ['ADMIN'], expiresInSeconds: 86_400 };
-  const token = await withInstance((access) => issueForCommand(access, options.tenant, given));
-  const call = async (at: string, text?: string): Promise<Answer> => {
-    const answer = await fetch(`${apiUrl}${at}`, {
-      ...(text === undefined ? {} : { method: 'POST', body: text }),
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    });
-    const content = parseJson(await answer.text()) as Answer;
-    if (!answer.ok) throw new Error(content.error?.message ?? `The API answers ${answer.status}.`);
-    return content;
-  };
-  const started = await call(path, textOf(body));
-  if (options.from === undefined) return console.log(stringifyJson(started));
+  const api = await ApiClient.open(options.tenant, options.url);
+  const isJson = options.json === true;
+  if (options.from === undefined) {
+    const done = await api.post<EventCorrected>(path, textOf(body));
+    if (isJson) return console.log(stringifyJson(done));
+    console.log(`event ${done.eventId} is ${done.status}`);
+    if (done.correctionId === null) return console.log('it was rejected: there is no correction');
+    const found = await api.get<Figures>(`/v1/corrections/${done.correctionId}`);
+    return printFigures(done.correctionId, found);
+  }
+  const started = await api.post<Answer>(path, textOf(body));
+  const ended = await waitForEnd(api, started);
+  if (ended.status !== 'completed' || !ended.output) {
+    throw new Error(ended.error?.message ?? `The execution is ${ended.status}.`);
+  }
+  if (isJson) return console.log(stringifyJson(ended.output));
+  printFigures(ended.output.correctionId, ended.output);
+}
+
+async function waitForEnd(api: ApiClient, started: Answer): Promise<Answer> {
+  const since = performance.now();
   let ended = started;
   while (ended.status === 'running') {
     await wait(pollMs);
-    ended = await call(`/v1/workflows/rerate-usage/executions/${started.executionId}`);
+    if (process.stderr.isTTY) {
+      const seconds = Math.round((performance.now() - since) / 1000);
+      process.stderr.write(`\rrating again, ${seconds} s; nothing is seen of it before its end `);
+    }
+    ended = await api.get<Answer>(`/v1/workflows/rerate-usage/executions/${started.executionId}`);
   }
-  if (ended.status !== 'completed') {
-    throw new Error(ended.error?.message ?? `The execution is ${ended.status}.`);
-  }
-  console.log(stringifyJson(ended.output));
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+  return ended;
 }
+
+/** Accounts that are printed. */
+const accountsShownMax = 20;
+
+/** What a correction came to, as a table. */
+function printFigures(
+  correctionId: string | null,
+  { events, changed, rejected, before, after, accounts }: Figures,
+): void {
+  const id = correctionId ?? 'none: a dry run writes nothing';
+  console.log(`correction ${id}`);
+  console.log(`${events} events considered, ${changed} with other charges`);
+  for (const { code, events: number } of rejected) {
+    console.log(`${number} keep their charges: ${code}`);
+  }
+  const currencies = new Set([...before, ...after].map(({ currency }) => currency));
+  const amountIn = (sums: Figures['before'], currency: string): Decimal =>
+    new Decimal(sums.find((one) => one.currency === currency)?.amount ?? 0);
+  const rows = [...currencies].map((currency) =>
+    rowOf('all', currency, amountIn(before, currency), amountIn(after, currency)),
+  );
+  const changedAccounts = accounts.filter(
+    (one) => !new Decimal(one.before).equals(new Decimal(one.after)),
+  );
+  for (const one of changedAccounts.slice(0, accountsShownMax)) {
+    const { accountId, currency } = one;
+    rows.push(rowOf(accountId, currency, new Decimal(one.before), new Decimal(one.after)));
+  }
+  const table = [['account', 'currency', 'before', 'after', 'difference'], ...rows];
+  const widths = [0, 1, 2, 3, 4].map((at) =>
+    Math.max(...table.map((row) => (row[at] ?? '').length)),
+  );
+  for (const row of table) {
+    const cells = row.map((cell, at) =>
+      at < 2 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0),
+    );
+    console.log(cells.join('  ').trimEnd());
+  }
+  const more = changedAccounts.length - accountsShownMax;
+  if (more > 0) console.log(`and ${more} more accounts: --json has up to 1,000`);
+}
+
+const rowOf = (of: string, currency: string, before: Decimal, after: Decimal): string[] => [
+  of,
+  currency,
+  before.toFixed(),
+  after.toFixed(),
+  after.minus(before).toFixed(),
+];

@@ -17,6 +17,8 @@ export function registerCorrect(program: Command): void {
     .option('--contract <id>', 'only usage of this contract')
     .option('--service <id>', 'only usage of this service')
     .option('--dry-run', 'of a range: show what would change, and write nothing')
+    .option('--json', 'print the answer of the API instead of a table')
+    .option('--url <address>', 'API to ask; the running instance by default')
     .addHelpText(
       'after',
       `

@@ -1,0 +1,78 @@
+import { parseJson } from '../../kernel/text/json.js';
+import { issueForCommand } from '../access/named-tenant.js';
+import { instanceAddresses, withInstance } from '../start/instance.js';
+
+/** An answer of the API that is no success. */
+class ApiFault extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+interface ErrorBody {
+  readonly message?: string;
+  readonly error?: { readonly message?: string };
+}
+
+/** Asks the API of the running instance as an administrator of a tenant. */
+export class ApiClient {
+  readonly #url: string;
+  readonly token: string;
+
+  private constructor(url: string, token: string) {
+    this.#url = url;
+    this.token = token;
+  }
+
+  static async open(tenant: string, url?: string): Promise<ApiClient> {
+    const address = url ?? (await instanceAddresses()).apiUrl;
+    const given = { orgId: null, roles: ['ADMIN'], expiresInSeconds: 86_400 };
+    const token = await withInstance((access) => issueForCommand(access, tenant, given));
+    return new ApiClient(address, token);
+  }
+
+  get<T>(path: string): Promise<T> {
+    return this.#call<T>('GET', path);
+  }
+
+  post<T>(path: string, body: string): Promise<T> {
+    return this.#call<T>('POST', path, body);
+  }
+
+  /** Makes a record unless there is one of its name. */
+  async make(path: string, body: string): Promise<void> {
+    try {
+      await this.post(path, body);
+    } catch (error) {
+      if (!(error instanceof ApiFault && error.status === 409)) throw error;
+    }
+  }
+
+  /** Null: there is none. */
+  async find<T>(path: string): Promise<T | null> {
+    try {
+      return await this.get<T>(path);
+    } catch (error) {
+      if (error instanceof ApiFault && error.status === 404) return null;
+      throw error;
+    }
+  }
+
+  async #call<T>(method: string, path: string, body?: string): Promise<T> {
+    const answer = await fetch(`${this.#url}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body }),
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+    });
+    const text = await answer.text();
+    const content = text === '' ? null : parseJson(text);
+    if (answer.ok) return content as T;
+    const { message, error } = (content ?? {}) as ErrorBody;
+    throw new ApiFault(
+      answer.status,
+      `${method} ${path}: ${error?.message ?? message ?? `the API answers ${answer.status}`}`,
+    );
+  }
+}

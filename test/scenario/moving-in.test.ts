@@ -1,0 +1,111 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { runDurabill, settingsOf } from '../support/servers/command-line.js';
+import { external } from '../support/servers/instance.js';
+import { useStory } from '../support/story/story.js';
+
+const filesOf = (system: string): string =>
+  fileURLToPath(new URL(`../support/moving/${system}`, import.meta.url));
+
+/** Files by hand, from what the public documentation of each API shows. */
+describe('moving in from another billing system', function () {
+  // Each command is a process of its own.
+  this.timeout(300_000);
+  const story = useStory({ forEachTest: true });
+  const { instance, tenant } = story;
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'durabill-moving-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const durabill = (...words: readonly string[]) =>
+    runDurabill(
+      { ...settingsOf(instance), PUBLIC_URL: instance.url },
+      ...words,
+      '--tenant',
+      tenant.id,
+      '--url',
+      instance.url,
+    );
+  const moveIn = (system: string, ...more: readonly string[]) =>
+    durabill('import', filesOf(system), '--from', system, ...more);
+  const compare = async (lines: readonly string[], ...more: readonly string[]) => {
+    const path = join(folder, 'invoices.csv');
+    await writeFile(path, ['customer,meter,currency,from,to,amount', ...lines].join('\n'));
+    return durabill('parity', '--against', path, ...more);
+  };
+  const march = '2026-03-01,2026-04-01';
+
+  // spec/beyond.md R145, R146
+  it('csv: twice is once, and parity shows the line that differs with its receipt', async () => {
+    const tried = await moveIn('csv', '--dry-run');
+    expect(tried.output).to.equal('2 customers, 3 prices, 4 events\n');
+    expect((await tenant.get(`${external}/accounts`)).body.data.totalElements).to.equal(0);
+    const ended = await moveIn('csv');
+    expect(ended.output, ended.errors).to.include('accepted 4 = rated 4');
+    expect(ended.code).to.equal(0);
+    const again = await moveIn('csv');
+    expect(again.output, again.errors).to.include('accepted 4 = rated 0 + duplicate 4');
+    // 500 x 0.02, 8,500 x 0.02, 500 x 0.01 = 185; 12.5 x 0.1 = 1.25; 200 x 0.015 = 3.
+    const same = await compare([
+      `acme,calls,USD,${march},185`,
+      `acme,storage,USD,${march},1.25`,
+      `globex,calls,USD,${march},3.00`,
+    ]);
+    expect(same.output, same.errors).to.equal(
+      'USD: billed 189.25, rated 189.25\n3 lines, 0 differ\n',
+    );
+    expect(same.code).to.equal(0);
+    const other = await compare([`acme,calls,USD,${march},190.10`]);
+    expect(other.output.split('\n').slice(0, 2)).to.deep.equal([
+      'acme calls 2026-03-01..2026-04-01: billed 190.1, rated 185 USD, difference -5.1 (2 events, 10500)',
+      'acme storage 2026-03-01..2026-04-01: billed nothing, rated 1.25 USD, difference 1.25 (1 events, 12.5)',
+    ]);
+    expect(other.output).to.include('TIERED of 9000, counter 1500 to 10500: 175');
+    expect(other.output).to.include('2 lines, 2 differ');
+    expect(other.code).to.equal(1);
+    const tolerant = await compare(
+      [`acme,calls,USD,${march},185.004`, `acme,storage,USD,${march},1.25`],
+      '--tolerance',
+      '0.01',
+      '--no-receipts',
+    );
+    expect(tolerant.code).to.equal(0);
+  });
+
+  // spec/beyond.md R145
+  it('lago: plans of customers become exception prices, what cannot be moved is named', async () => {
+    const ended = await moveIn('lago');
+    expect(ended.errors).to.include('left behind: metric seats: max_agg is not moved');
+    expect(ended.errors).to.include(
+      'left behind: price of seats: the model percentage is not moved',
+    );
+    expect(ended.output).to.include('accepted 4 = rated 4');
+    expect(ended.code).to.equal(1);
+    // As above 185; a login 0.25; 250 calls are 3 packages of 100 at 1.50 = 4.50.
+    const compared = await compare([
+      `acme,calls,USD,${march},185.00`,
+      `acme,logins,USD,${march},0.25`,
+      `globex,calls,USD,${march},4.5`,
+    ]);
+    expect(compared.output, compared.errors).to.include('3 lines, 0 differ');
+  });
+
+  // spec/beyond.md R145
+  it('stripe: amounts of minor units are those of the currency', async () => {
+    const ended = await moveIn('stripe');
+    expect(ended.errors).to.include('left behind: price price_flat: it is of no meter');
+    expect(ended.output, ended.errors).to.include('accepted 3 = rated 3');
+    // 9,000 x 0.02 = 180 and 500 x 0.005 = 2.50; yen have no minor units: 250 x 3.
+    const compared = await compare([
+      `cus_acme,calls,USD,${march},182.5`,
+      `cus_globex,calls,JPY,${march},750`,
+    ]);
+    expect(compared.output, compared.errors).to.include('2 lines, 0 differ');
+    expect(compared.output).to.include('JPY: billed 750, rated 750');
+  });
+});
