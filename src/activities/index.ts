@@ -14,6 +14,7 @@ import { signingActivities } from './flows/sign-child.js';
 import { tenantMoveActivities } from './access/tenant-move.js';
 import { usageCorrectionActivities } from './usage/usage-correction.js';
 import { usageArchiveActivities } from './ageing/usage-archive.js';
+import { usageDropActivities } from './ageing/usage-drop.js';
 import { usageAuditActivities } from './usage/usage-audit.js';
 import { usageActivities, type OnRated } from './usage/usage.js';
 import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
@@ -43,6 +44,7 @@ export function createActivities(
     ...erasureActivities(platform),
     ...clockActivities(platform),
     ...usageArchiveActivities(platform),
+    ...usageDropActivities(platform),
     ...signingActivities(platform),
     ...tenantMoveActivities(platform),
   };

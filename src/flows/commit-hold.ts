@@ -115,7 +115,7 @@ async function presentCommitted(
   externalId: string,
 ): Promise<CommittedHoldDto> {
   const hold = await finishCommit(scope, id, true);
-  const event = await getUsageEvent(scope, broker, externalId);
+  const event = await getUsageEvent(scope, { broker }, externalId);
   const charges = event.ratedTransactions.toSorted(
     (a, b) =>
       Number(b.accountId === hold.accountId && b.currency === hold.currency) -

@@ -1,57 +1,21 @@
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowIdConflictPolicy,
-  type Client,
-} from '@temporalio/client';
-import {
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import {
   moveProgressQuery,
   tenantMoveId,
   type MoveProgress,
   type TenantMove,
 } from '../messages/cells/tenant-move.js';
-import { signatureMemo } from '../messages/workflow-signature.js';
 import type { SchedulePlace } from './billing-schedule.js';
-
-const type = 'moveTenant';
+import { startByOperator } from './start-by-operator.js';
 
 /** Starts the move of a tenant; false: one is under way. */
-export async function startTenantMove(
-  { client, taskQueue, signer }: SchedulePlace,
-  move: TenantMove,
-): Promise<boolean> {
-  const { tenantId, to } = move;
-  const workflowId = tenantMoveId(tenantId);
-  const keyword = (name: string, value: string) => ({
-    key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
-    value,
+export const startTenantMove = (place: SchedulePlace, move: TenantMove): Promise<boolean> =>
+  startByOperator(place, {
+    type: 'moveTenant',
+    workflowId: tenantMoveId(move.tenantId),
+    input: move,
+    summary: `move ${move.tenantId} to the cell ${move.to}`,
   });
-  try {
-    await client.workflow.start(type, {
-      workflowId,
-      taskQueue,
-      args: [move],
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { [signatureMemo]: signer.sign({ type, workflowId, input: move }) },
-      staticSummary: `move ${tenantId} to the cell ${to}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        keyword('TenantId', tenantId),
-        keyword('Flow', type),
-        keyword('EntityType', 'tenant'),
-        keyword('EntityId', tenantId),
-        keyword('Actor', 'command-line'),
-      ]),
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
-  }
-}
 
 /** How far the move of a tenant is. */
 export const readTenantMove = (client: Client, tenantId: string): Promise<MoveProgress> =>

@@ -33,6 +33,8 @@ const fixedFields: Readonly<Record<string, readonly string[]>> = {
   rateUsage: ['tenantId', 'partition', 'firstOffset', 'endOffset'],
   retryUsage: ['tenantId', 'actor', 'filter'],
   archiveUsage: ['tenantId', 'month'],
+  dropUsage: ['tenantId', 'tenants', 'month'],
+  restoreUsage: ['tenantId', 'month'],
   moveTenant: ['tenantId', 'to', 'graceMs'],
   deliverWebhook: ['tenantId', 'webhookId', 'deliveryId', 'round'],
   scheduleBilling: ['tenantId', 'every'],

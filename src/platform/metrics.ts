@@ -187,6 +187,11 @@ const partitionMetrics = (registry: Registry) => ({
     help: 'Rows of usage that were archived, or found archived, and compared',
     registers: [registry],
   }),
+  archiveDroppedBytes: new Counter({
+    name: 'durabill_archive_dropped_bytes_total',
+    help: 'Bytes of disk that dropping archived months has given back',
+    registers: [registry],
+  }),
   archiveFailures: new Counter({
     name: 'durabill_archive_failures_total',
     help: 'Steps of archiving that failed, and are tried again: its place is full or away',

@@ -11,6 +11,6 @@ export { moveClock } from './tenants/clock.js';
 export { moveTenant } from './tenants/tenant-move.js';
 export { amendUsageEvent, cancelUsageEvent, rateUsage, rerateUsage, retryUsage } from './usage.js';
 export { erasePerson } from './erasure.js';
-export { archiveUsage } from './ageing/usage-archive.js';
+export { archiveUsage, dropUsage, restoreUsage } from './ageing/usage-archive.js';
 export { auditUsage, scheduleUsageAudit } from './usage-audit.js';
 export { deliverWebhook } from './webhook.js';

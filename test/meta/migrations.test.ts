@@ -14,6 +14,21 @@ export async function down(knex) { await knex.raw(\`${down}\`); }
 `;
 const outside = 'export const config = { transaction: false };';
 
+/** As CONTRIBUTING has it. */
+const indexOfParts = `${outside}
+export async function up(knex) {
+  const parts = \`select relid::regclass::text as part from pg_partition_tree('usage_event') where isleaf\`;
+  for (const { part } of (await knex.raw(parts)).rows) {
+    await knex.raw(\`drop index concurrently if exists \${part}_rated_at\`);
+    await knex.raw(\`create index concurrently \${part}_rated_at on \${part} (rated_at)\`);
+  }
+  await knex.raw('create index if not exists usage_event_rated_at on usage_event (rated_at)');
+}
+export async function down(knex) {
+  await knex.raw('drop index usage_event_rated_at');
+}
+`;
+
 /** As [what, its text, a part of the fault; undefined where there is none]. */
 const cases: readonly (readonly [string, string, string | undefined])[] = [
   [
@@ -39,28 +54,42 @@ const cases: readonly (readonly [string, string, string | undefined])[] = [
   ],
   [
     'an index under a lock',
-    migration('create unique index i on usage_event (id);'),
-    'usage_event is large',
+    migration('create unique index i on invoice (id);'),
+    'invoice is large',
   ],
   ['an index of a small table', migration('create index i on tenant (id);'), undefined],
   [
     'a concurrent index in a transaction',
-    migration('create index concurrently i on usage_event (id)'),
+    migration('create index concurrently i on invoice (id)'),
     'transaction: false',
   ],
   [
     'a concurrent index that cannot be repeated',
-    migration('create index concurrently i on usage_event (id)', outside),
+    migration('create index concurrently i on invoice (id)', outside),
     'first drop index concurrently if exists i',
   ],
   [
     'a concurrent index',
     migration(
-      'drop index concurrently if exists i; create index concurrently i on usage_event (id)',
+      'drop index concurrently if exists i; create index concurrently i on invoice (id)',
       outside,
     ),
     undefined,
   ],
+  [
+    'a concurrent index of a table in partitions',
+    migration(
+      'drop index concurrently if exists i; create index concurrently i on usage_event (id)',
+      outside,
+    ),
+    `on each of pg_partition_tree('usage_event') concurrently`,
+  ],
+  [
+    'an index of a table in partitions under a lock',
+    migration('create index i on rated_transaction (id);'),
+    'first make it on each',
+  ],
+  ['an index of partitions, then of the whole', indexOfParts, undefined],
   [
     'a change outside of a transaction',
     migration('alter table invoice add column note text', outside),

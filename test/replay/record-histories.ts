@@ -16,8 +16,13 @@ import { executeRun, fiveAccounts, smallSizes } from '../support/billing/billing
 import { makeRecords, starts } from '../support/billing/flow-starts.js';
 import { setBillingSchedule } from '../../src/flows/billing-schedule.js';
 import { setTenantClock } from '../../src/models/access/tenant-clock.js';
-import { startUsageArchive } from '../../src/flows/usage/usage-archive.js';
+import {
+  startUsageArchive,
+  startUsageDrop,
+  startUsageRestore,
+} from '../../src/flows/usage/usage-archive.js';
 import { usageArchiveId } from '../../src/messages/ageing/usage-archive.js';
+import { usageDropId, usageRestoreId } from '../../src/messages/ageing/usage-drop.js';
 import { startTenantMove } from '../../src/flows/tenant-move.js';
 import { tenantMoveId } from '../../src/messages/cells/tenant-move.js';
 import { createTestCell } from '../support/servers/cells.js';
@@ -88,6 +93,11 @@ await record('rate-usage-after-failures', delayed.workflowId as string);
 const archived = { tenantId: tenant.id, month: '2026-01' };
 await startUsageArchive({ ...temporal, client: temporal.starter }, archived);
 await record('archive-usage', usageArchiveId(archived));
+const dropped = { ...archived, tenants: [tenant.id] };
+await startUsageDrop({ ...temporal, client: temporal.starter }, dropped);
+await record('drop-usage', usageDropId(dropped));
+await startUsageRestore({ ...temporal, client: temporal.starter }, archived);
+await record('restore-usage', usageRestoreId(archived));
 
 const rejected = await rate(tenant, usage('late', serviceId));
 const messages = Array.from({ length: 600 }, () => ({ message: usage('late', serviceId) }));

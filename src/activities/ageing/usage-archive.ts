@@ -10,10 +10,9 @@ import type {
 import { findArchiveObstacle } from '../../models/ageing/usage-archive.js';
 import type { Platform } from '../../process/platform.js';
 import { alive } from '../heartbeat.js';
+import { portionsOfStep } from './portions-of-step.js';
 
 const trail = { actor: 'usage-archive', requestId: 'usage-archive' };
-/** A step ends after this time; the next one goes on where it stopped. */
-const stepMs = 20_000;
 
 const refusal = (message: string): ApplicationFailure =>
   ApplicationFailure.nonRetryable(message, 'ArchiveRefused');
@@ -45,28 +44,19 @@ export function usageArchiveActivities(platform: Platform) {
     archiveUsageRows: ({ place, ...archive }: UsageArchive & { readonly place: ArchivePlace }) =>
       alive(archive.tenantId, async (): Promise<ArchivedPortion> => {
         const scope = scopeOf(archive);
-        const since = performance.now();
-        let rows = 0;
-        let next: ArchivePlace | null = place;
+        let archived: ArchivedPortion;
         try {
-          while (next !== null && performance.now() - since < stepMs) {
-            const portion: ArchivedPortion = await archivePortion(
-              scope,
-              requireFiles(),
-              archive,
-              next,
-            );
-            rows += portion.rows;
-            next = portion.next;
-          }
+          archived = await portionsOfStep(place, (from) =>
+            archivePortion(scope, requireFiles(), archive, from),
+          );
         } catch (error) {
           metrics.archiveFailures.inc();
           const { attempt } = Context.current().info;
           log.warn({ err: error, ...archive, attempt }, 'cannot archive usage; trying again');
           throw error;
         }
-        metrics.archivedRows.inc(rows);
-        return { rows, next };
+        metrics.archivedRows.inc(archived.rows);
+        return archived;
       }),
 
     /** Notes that a month is archived whole. */

@@ -1,6 +1,11 @@
 import { endUsageAudit, type UsageAuditEnd } from '../../commands/usage/usage-audit-end.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { CounterAudit, UsageAuditInput, UsageAuditPage } from '../../messages/usage-audit.js';
+import {
+  listDroppedMonths,
+  monthsOfDays,
+  refuseArchived,
+} from '../../models/usage/finding/dropped-month.js';
 import type { Platform } from '../../process/platform.js';
 import {
   auditCharges,
@@ -15,8 +20,12 @@ export function usageAuditActivities(platform: Platform) {
   const scopeOf = ({ run }: StepCall<unknown>): Promise<Scope> =>
     workflowScope(platform, run.tenantId, run.actor);
   return {
-    /** Begins an audit: from now on its execution can be read. */
-    beginUsageAudit: flowStep(platform, (_scope, input: UsageAuditInput) => Promise.resolve(input)),
+    /** Begins an audit: from now on its execution can be read. 409: usage of it is in the archive. */
+    beginUsageAudit: flowStep(platform, async (scope, input: UsageAuditInput) => {
+      const months = await listDroppedMonths(scope.db.read, scope.tenantId);
+      refuseArchived(monthsOfDays(months, { from: input.periodStart, last: input.periodEnd }));
+      return input;
+    }),
 
     /** Computes a page of charges again. */
     auditUsageCharges: (call: StepCall<AuditPageRequest>): Promise<UsageAuditPage> =>

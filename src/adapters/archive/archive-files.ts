@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { webcrypto } from 'node:crypto';
 import { Piscina } from 'piscina';
+import { problem } from '../../kernel/problem.js';
 import type {
   ArchiveFile,
   ArchiveFiles,
   ArchiveStore,
+  HavingValues,
 } from '../../messages/ageing/usage-archive.js';
 import type { ParquetColumn, ParquetWriter } from '../../messages/parquet.js';
 import type { FoundRows, RowsTask } from './archive-rows.js';
@@ -26,6 +28,13 @@ async function encode(
   return Buffer.concat([group, file.footer()]);
 }
 
+/** How a file differs from what it was when it was entered; null: not at all. */
+function changeOf(known: ArchiveFile, found: FoundRows): string | null {
+  if (found.fileSha256 !== known.fileSha256) return `${known.file} was changed`;
+  const isSame = found.rowsSha256 === known.rowsSha256 && found.rows === known.rows;
+  return isSame ? null : `${known.file} has other rows`;
+}
+
 /** Files are encoded and read by threads: one of 50,000 rows takes some tenths of a second. */
 export function openArchiveFiles(store: ArchiveStore, parquet: ParquetWriter): ArchiveFiles {
   let pool: Piscina<RowsTask, FoundRows> | undefined;
@@ -40,11 +49,12 @@ export function openArchiveFiles(store: ArchiveStore, parquet: ParquetWriter): A
   const look = async (
     { file, columns }: Pick<ArchiveFile, 'file' | 'columns'>,
     lines: string | undefined,
+    wanted?: 'all' | HavingValues,
   ): Promise<FoundRows | string> => {
     const bytes = await store.read(file);
     if (bytes === undefined) return `there is no file ${file}`;
     try {
-      return await readRows({ bytes, columns, lines });
+      return await readRows({ bytes, columns, lines, wanted });
     } catch (error) {
       return `${file} cannot be read as Parquet: ${error instanceof Error ? error.message : String(error)}`;
     }
@@ -71,11 +81,17 @@ export function openArchiveFiles(store: ArchiveStore, parquet: ParquetWriter): A
     async findFault(known, lines) {
       const found = await look(known, lines);
       if (typeof found === 'string') return found;
-      if (found.fileSha256 !== known.fileSha256) return `${known.file} was changed`;
-      if (found.rowsSha256 !== known.rowsSha256 || found.rows !== known.rows) {
-        return `${known.file} has other rows`;
-      }
+      const change = changeOf(known, found);
+      if (change !== null) return change;
       return found.difference === null ? null : `${known.file}: ${found.difference}`;
+    },
+    async readRows(known, having) {
+      const found = await look(known, undefined, having ?? 'all');
+      const fault = typeof found === 'string' ? found : changeOf(known, found);
+      if (typeof found === 'string' || fault !== null) {
+        throw problem.conflict(`The archive cannot be read: ${fault ?? ''}.`);
+      }
+      return found.found;
     },
     async close() {
       await pool?.close();

@@ -1,6 +1,7 @@
 /** Reads the rows of a file of an archive; runs in a thread of its own (`archive-files.ts`). */
 import { createHash } from 'node:crypto';
 import { parquetRead } from 'hyparquet';
+import type { HavingValues } from '../../messages/ageing/usage-archive.js';
 import type { ParquetColumn } from '../../messages/parquet.js';
 
 export interface RowsTask {
@@ -8,6 +9,8 @@ export interface RowsTask {
   readonly columns: readonly ParquetColumn[];
   /** The rows that it should have; undefined: they are not compared. */
   readonly lines: string | undefined;
+  /** Which rows are asked for: all, or those with a value; undefined: none. */
+  readonly wanted?: 'all' | HavingValues | undefined;
 }
 
 export interface FoundRows {
@@ -16,6 +19,8 @@ export interface FoundRows {
   readonly rowsSha256: string;
   /** Where the rows differ from the given ones; null: nowhere. */
   readonly difference: string | null;
+  /** The rows that were asked for. */
+  readonly found: readonly string[];
 }
 
 const dayMs = 86_400_000;
@@ -70,6 +75,14 @@ function findDifference(found: readonly string[], lines: string): string | null 
   return `row ${at + 1} differs from ${String(id)}`;
 }
 
+function chooseRows(lines: readonly string[], { columns, wanted }: RowsTask): readonly string[] {
+  if (wanted === undefined) return [];
+  if (wanted === 'all') return lines;
+  const at = columns.findIndex(({ name }) => name === wanted.column);
+  const values = new Set(wanted.values);
+  return lines.filter((line) => values.has(String((JSON.parse(line) as unknown[])[at])));
+}
+
 export default async function readRows(task: RowsTask): Promise<FoundRows> {
   const lines = await readLines(task);
   return {
@@ -77,5 +90,6 @@ export default async function readRows(task: RowsTask): Promise<FoundRows> {
     fileSha256: createHash('sha256').update(task.bytes).digest('hex'),
     rowsSha256: createHash('sha256').update(lines.join('\n')).digest('hex'),
     difference: task.lines === undefined ? null : findDifference(lines, task.lines),
+    found: chooseRows(lines, task),
   };
 }

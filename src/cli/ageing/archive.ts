@@ -5,6 +5,11 @@ interface MonthOption {
   readonly month: string;
 }
 
+interface DropOptions {
+  readonly allArchived?: true;
+  readonly background?: true;
+}
+
 function parseMonth(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text;
   throw new InvalidArgumentError('Use a month such as 2026-10.');
@@ -29,8 +34,66 @@ async function write(
   });
 }
 
-const lineOf = ({ month, state, events, charges, bytes, difference }: ArchivedMonth): string =>
-  [month, state, events, charges, bytes, ...(difference === null ? [] : [difference])].join('\t');
+/** Drops a month of the tenants, or of all whose month is archived. */
+async function drop(
+  tenants: string[],
+  { month, allArchived, background }: MonthOption & DropOptions,
+): Promise<void> {
+  const { withInstance } = await import('../start/instance.js');
+  const { withTemporal } = await import('../start/temporal-access.js');
+  const { requireTenant } = await import('../../access/tenants.js');
+  const { listDroppableTenants } = await import('../../models/ageing/usage-drop.js');
+  const { startUsageDrop, waitForUsageDrop } = await import('../../flows/usage/usage-archive.js');
+  const { dropTenantsMax } = await import('../../messages/ageing/usage-drop.js');
+  const named = await withInstance(async ({ database }) => {
+    if (allArchived === true) return listDroppableTenants(database.platform, month);
+    for (const tenant of tenants) await requireTenant(database.platform, tenant);
+    return tenants;
+  });
+  const [tenantId] = named;
+  if (tenantId === undefined) throw new Error(`Name tenants; none has an archive of ${month}.`);
+  if (named.length > dropTenantsMax) {
+    throw new Error(`These are ${named.length} tenants; name ${dropTenantsMax} at most.`);
+  }
+  await withTemporal(async (place) => {
+    const asked = { tenantId, tenants: named, month };
+    const isStarted = await startUsageDrop(place, asked);
+    if (!isStarted) process.stderr.write('it is under way\n');
+    if (background === true) return;
+    const { compared, kept, freedBytes } = await waitForUsageDrop(place.client, asked);
+    process.stdout.write(
+      `${month} is dropped for ${named.join(', ')}: ${compared} rows are in the archive alone, ${kept} of others and rejected ones stay, ${freedBytes} bytes are free\n`,
+    );
+  });
+}
+
+/** Brings a month back. */
+async function restore(
+  tenantId: string,
+  { month, background }: MonthOption & { readonly background?: true },
+): Promise<void> {
+  const { withInstance } = await import('../start/instance.js');
+  const { withTemporal } = await import('../start/temporal-access.js');
+  const { requireTenant } = await import('../../access/tenants.js');
+  const { startUsageRestore, waitForUsageRestore } =
+    await import('../../flows/usage/usage-archive.js');
+  await withInstance(({ database }) => requireTenant(database.platform, tenantId));
+  await withTemporal(async (place) => {
+    const isStarted = await startUsageRestore(place, { tenantId, month });
+    if (!isStarted) process.stderr.write('it is under way\n');
+    if (background === true) return;
+    const rows = await waitForUsageRestore(place.client, { tenantId, month });
+    process.stdout.write(`${month} is in the database again: ${rows} rows\n`);
+  });
+}
+
+const lineOf = (known: ArchivedMonth): string => {
+  const { month, state, events, charges, bytes, difference, isDropped } = known;
+  const shown = isDropped ? `${state}, dropped` : state;
+  return [month, shown, events, charges, bytes, ...(difference === null ? [] : [difference])].join(
+    '\t',
+  );
+};
 
 async function list(tenantId: string): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
@@ -69,14 +132,16 @@ async function verify(tenantId: string, { month }: MonthOption): Promise<void> {
     await files.close();
     await parquet.close();
   }
-  process.stdout.write(`${month}: every row is as it is in the database\n`);
+  process.stdout.write(`${month}: every row is as it is in the database, or was there\n`);
 }
 
 /** `durabill archive` (docs/decisions/0345). */
 export function registerArchive(program: Command): void {
   const group = program
     .command('archive')
-    .description('Archive usage of past months as Parquet, where ARCHIVE_URL says.');
+    .description(
+      'Archive usage of past months as Parquet, where ARCHIVE_URL says, and drop it here.',
+    );
   group
     .command('write')
     .description('Archive a month of a tenant; what is there and right stays.')
@@ -95,4 +160,21 @@ export function registerArchive(program: Command): void {
     .argument('<tenant>', 'tenant')
     .requiredOption('--month <month>', 'the month of receipt, such as 2026-10', parseMonth)
     .action(verify);
+  group
+    .command('drop')
+    .description(
+      'Remove an archived month of tenants from the database, once each row was compared with the archive.',
+    )
+    .argument('[tenants...]', 'tenants of one cell')
+    .requiredOption('--month <month>', 'the month of receipt, such as 2026-10', parseMonth)
+    .option('--all-archived', 'all tenants whose month is archived')
+    .option('--background', 'do not wait until it is dropped')
+    .action(drop);
+  group
+    .command('restore')
+    .description('Bring a dropped month of a tenant back into the database.')
+    .argument('<tenant>', 'tenant')
+    .requiredOption('--month <month>', 'the month of receipt, such as 2026-10', parseMonth)
+    .option('--background', 'do not wait until it is there')
+    .action(restore);
 }

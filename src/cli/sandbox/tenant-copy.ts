@@ -27,13 +27,14 @@ async function copyTenant(
   const { ensureTenantIn } = await import('../../access/cells/tenant-cells.js');
   const { commandLine, recordCommand } = await import('../access/security-event.js');
   const { copyRecords } = await import('../../commands/sandbox/copy-records.js');
-  const { checkUsageStart, copyUsage, findLastEvent } =
+  const { checkUsageStart, copyUsage, findLastEvent, requireUsageSince } =
     await import('../../commands/sandbox/copy-usage.js');
   const copied = await withInstance(async ({ database }) => {
     await requireTenant(database.platform, source);
     const at = new Date();
     const from = scopeOf(database, source, commandLine, at);
     if (usageFrom !== undefined) await checkUsageStart(from, usageFrom);
+    await requireUsageSince(from, usageFrom);
     const tenant = { id: target, name: target, sandboxAt: at };
     const details = { sandbox, copyOf: source, ...(usageFrom ? { usageFrom } : {}) };
     const cell = await database.cellOf(source);

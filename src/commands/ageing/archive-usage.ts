@@ -1,10 +1,10 @@
 import type { Scope } from '../../kernel/scope.js';
-import {
-  archivedKinds,
-  type ArchivedPortion,
-  type ArchiveFiles,
-  type ArchivePlace,
-  type UsageArchive,
+import type {
+  ArchivedMonth,
+  ArchivedPortion,
+  ArchiveFiles,
+  ArchivePlace,
+  UsageArchive,
 } from '../../messages/ageing/usage-archive.js';
 import {
   findArchivePart,
@@ -16,32 +16,16 @@ import {
   removeArchiveParts,
   type ArchivePart,
 } from '../../models/ageing/usage-archive.js';
+import { isMonthDropped } from '../../models/ageing/usage-drop.js';
+import {
+  comparePortion,
+  findPartFault,
+  firstPlace,
+  placeAfter,
+  type ComparedPortion,
+} from './compare-archive.js';
 
 type ArchiveScope = Pick<Scope, 'tenantId' | 'db' | 'now'>;
-
-/** Where the next step begins: behind the last row of this one, or with the next table. */
-function placeAfter({ kind }: ArchivePlace, lastId: string | null): ArchivePlace | null {
-  if (lastId !== null) return { kind, after: lastId };
-  const next = archivedKinds[archivedKinds.indexOf(kind) + 1];
-  return next === undefined ? null : { kind: next, after: null };
-}
-
-/** What is wrong with a file that is there, or how its rows differ from those of the database. */
-async function findPartFault(
-  { db }: ArchiveScope,
-  files: ArchiveFiles,
-  archive: UsageArchive,
-  part: ArchivePart,
-): Promise<string | null> {
-  const { kind, after, lastId, columns } = part;
-  const { lines } = await readArchiveRows(db.read, archive, {
-    kind,
-    after,
-    through: lastId,
-    columns,
-  });
-  return files.findFault(part, lines);
-}
 
 /**
  * Archives the rows behind a place, as many as a file has. A file that is there and has the rows of the
@@ -81,18 +65,19 @@ export async function archivePortion(
   return { rows, next: placeAfter(place, lastId) };
 }
 
-/** Notes that a month is being archived, or that all of it is. */
+/** Notes that a month is being archived, or that all of it is, or in what it differs. */
 export async function markArchive(
   { db, now }: ArchiveScope,
   archive: UsageArchive,
-  state: 'writing' | 'complete',
+  state: ArchivedMonth['state'],
+  difference: string | null = null,
 ): Promise<void> {
-  await db.transaction((trx) => markArchiveMonth(trx, archive, { state }, now()));
+  await db.transaction((trx) => markArchiveMonth(trx, archive, { state, difference }, now()));
 }
 
 /**
- * Compares the files of a month with the database, row by row, and whether they have all rows; returns
- * the first difference, and notes it.
+ * Compares the files of a month with the database, row by row, and whether they have all rows; of a month
+ * that was dropped, with what they were. Returns the first difference, and notes it.
  */
 export async function verifyArchive(
   scope: ArchiveScope,
@@ -101,9 +86,7 @@ export async function verifyArchive(
 ): Promise<string | null> {
   const difference = await findDifference(scope, files, archive);
   const state = difference === null ? 'complete' : 'differs';
-  await scope.db.transaction((trx) =>
-    markArchiveMonth(trx, archive, { state, difference }, scope.now()),
-  );
+  await markArchive(scope, archive, state, difference);
   return difference;
 }
 
@@ -112,23 +95,25 @@ async function findDifference(
   files: ArchiveFiles,
   archive: UsageArchive,
 ): Promise<string | null> {
-  const parts = await listArchiveParts(scope.db.read, archive);
-  for (const kind of archivedKinds) {
-    let after: string | null = null;
-    for (const part of parts.filter((each) => each.kind === kind)) {
-      if (part.after !== after) return `there is no file of rows of ${kind} before ${part.firstId}`;
-      const fault = await findPartFault(scope, files, archive, part);
-      if (fault !== null) return fault;
-      after = part.lastId;
-    }
-    const columns = await readArchiveColumns(scope.db.read, kind);
-    const more = await readArchiveRows(scope.db.read, archive, {
-      kind,
-      after,
-      through: null,
-      columns,
-    });
-    if (more.rows > 0) return `rows of ${kind} from ${more.firstId ?? ''} on are in no file`;
+  if (await isMonthDropped(scope.db.read, archive)) return findFileFault(scope, files, archive);
+  let place: ArchivePlace | null = firstPlace;
+  while (place !== null) {
+    const { fault, next }: ComparedPortion = await comparePortion(scope, files, archive, place);
+    if (fault !== null) return fault;
+    place = next;
+  }
+  return null;
+}
+
+/** Of a month that the database has no more: whether its files are what they were. */
+async function findFileFault(
+  { db }: ArchiveScope,
+  files: ArchiveFiles,
+  archive: UsageArchive,
+): Promise<string | null> {
+  for (const part of await listArchiveParts(db.read, archive)) {
+    const fault = await files.findFault(part);
+    if (fault !== null) return fault;
   }
   return null;
 }

@@ -10,6 +10,11 @@ import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { counterIdOf, UsageCounter } from '../../models/usage/usage-counter.js';
+import {
+  listDroppedMonths,
+  monthsOfTimes,
+  refuseArchived,
+} from '../../models/usage/finding/dropped-month.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { readHeavyPage } from '../../queries/lists/listing.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
@@ -60,6 +65,15 @@ export async function checkUsageStart({ db, tenantId }: Scope, since: string): P
       ? `'${attributeName}' is counted without an end: copy all usage, without --usage-from.`
       : `${since} is within the ${period} meter period of '${attributeName}' that begins on ${periodStart}: usage is copied from the start of a meter period.`,
   );
+}
+
+/** 409: usage that is to be copied is in the archive alone. */
+export async function requireUsageSince(
+  { db, tenantId }: Scope,
+  since: string | undefined,
+): Promise<void> {
+  const times = { from: since ?? null, to: null };
+  refuseArchived(monthsOfTimes(await listDroppedMonths(db.read, tenantId), times));
 }
 
 /** The last event that a tenant has at this moment. */

@@ -1,5 +1,6 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
 import { beginListing, groupUnlisted } from '../../models/usage/finding/usage-list.js';
+import { listDroppedMonths, refuseArchived } from '../../models/usage/finding/dropped-month.js';
 import { moveFacts } from '../../models/usage/fact-move.js';
 import { mergeUsageDeltas } from '../../models/usage/usage-total.js';
 import { beginRebuild, rebuildNextDay } from '../../models/usage/usage-total-rebuild.js';
@@ -19,10 +20,11 @@ export const listRatedEvents = ({ db, tenantId }: Projecting): Promise<boolean> 
 
 /**
  * Starts a rebuild of a tenant's totals and lists from its facts; workers make totals day by day, and
- * lists in portions.
+ * lists in portions. 409: some of the facts are in the archive alone.
  */
 export const rebuildProjections = ({ db, tenantId }: Projecting): Promise<void> =>
   db.transaction(async (trx) => {
+    refuseArchived(await listDroppedMonths(trx, tenantId));
     await beginListing(trx, tenantId);
     await beginRebuild(trx, tenantId);
   });

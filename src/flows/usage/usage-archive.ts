@@ -1,52 +1,49 @@
-import {
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowIdConflictPolicy,
-  type Client,
-} from '@temporalio/client';
-import {
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import type { Client } from '@temporalio/client';
 import { usageArchiveId, type UsageArchive } from '../../messages/ageing/usage-archive.js';
-import { signatureMemo } from '../../messages/workflow-signature.js';
+import {
+  usageDropId,
+  usageRestoreId,
+  type UsageDrop,
+  type UsageDropped,
+} from '../../messages/ageing/usage-drop.js';
 import type { SchedulePlace } from '../billing-schedule.js';
-
-const type = 'archiveUsage';
+import { startByOperator } from '../start-by-operator.js';
 
 /** Starts to archive a month; false: that is under way. */
-export async function startUsageArchive(
-  { client, taskQueue, signer }: SchedulePlace,
-  archive: UsageArchive,
-): Promise<boolean> {
-  const workflowId = usageArchiveId(archive);
-  const keyword = (name: string, value: string) => ({
-    key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
-    value,
+export const startUsageArchive = (place: SchedulePlace, archive: UsageArchive): Promise<boolean> =>
+  startByOperator(place, {
+    type: 'archiveUsage',
+    workflowId: usageArchiveId(archive),
+    input: archive,
+    summary: `archive the usage of ${archive.tenantId} of ${archive.month}`,
   });
-  try {
-    await client.workflow.start(type, {
-      workflowId,
-      taskQueue,
-      args: [archive],
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { [signatureMemo]: signer.sign({ type, workflowId, input: archive }) },
-      staticSummary: `archive the usage of ${archive.tenantId} of ${archive.month}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        keyword('TenantId', archive.tenantId),
-        keyword('Flow', type),
-        keyword('EntityType', 'tenant'),
-        keyword('EntityId', archive.tenantId),
-        keyword('Actor', 'command-line'),
-      ]),
-    });
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
-    throw error;
-  }
-}
 
 /** Waits until a month is archived; returns how many rows there are, or throws why it is not. */
 export const waitForUsageArchive = (client: Client, archive: UsageArchive): Promise<number> =>
   client.workflow.getHandle(usageArchiveId(archive)).result() as Promise<number>;
+
+/** Starts to drop an archived month of tenants from the database; false: that is under way. */
+export const startUsageDrop = (place: SchedulePlace, drop: UsageDrop): Promise<boolean> =>
+  startByOperator(place, {
+    type: 'dropUsage',
+    workflowId: usageDropId(drop),
+    input: drop,
+    summary: `drop the archived usage of ${drop.tenants.length} tenants of ${drop.month}`,
+  });
+
+/** Waits until a month is dropped, or throws why it is not. */
+export const waitForUsageDrop = (client: Client, drop: UsageDrop): Promise<UsageDropped> =>
+  client.workflow.getHandle(usageDropId(drop)).result() as Promise<UsageDropped>;
+
+/** Starts to bring a month back from its archive; false: that is under way. */
+export const startUsageRestore = (place: SchedulePlace, archive: UsageArchive): Promise<boolean> =>
+  startByOperator(place, {
+    type: 'restoreUsage',
+    workflowId: usageRestoreId(archive),
+    input: archive,
+    summary: `restore the usage of ${archive.tenantId} of ${archive.month}`,
+  });
+
+/** Waits until a month is back; returns how many rows it has, or throws why it is not. */
+export const waitForUsageRestore = (client: Client, archive: UsageArchive): Promise<number> =>
+  client.workflow.getHandle(usageRestoreId(archive)).result() as Promise<number>;

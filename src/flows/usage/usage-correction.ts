@@ -20,7 +20,7 @@ async function eventIdOf(scope: Scope, platform: Platform, key: string): Promise
     const stored = await findUsageEvent(scope, key);
     if (stored) return stored.id;
     // Throws where there is none.
-    const { id, status } = await getUsageEvent(scope, platform.broker, key);
+    const { id, status } = await getUsageEvent(scope, platform, key);
     if (status !== 'pending' && id !== null) return id;
     if (Date.now() > deadline) {
       throw problem.conflict(`The usage event '${key}' is pending: correct it once it is rated.`, {

@@ -72,12 +72,12 @@ export async function retryUsageEvent(
   const isOpen = event?.status === 'rejected';
   if (!event || !(isOpen || (await isRepeated(scope, idempotencyKey, hashOf(event.id))))) {
     // Throws if there is no such event; a pending one cannot be retried.
-    const { status } = event ?? (await getUsageEvent(scope, platform.broker, key));
+    const { status } = event ?? (await getUsageEvent(scope, platform, key));
     throw problem.conflict(`The usage event is ${status}; only rejected ones can be rated again.`);
   }
   const { id } = event;
   await runRetry(scope, platform, { filter: { id }, entityId: id, idempotencyKey });
-  return getUsageEvent(scope, platform.broker, id);
+  return getUsageEvent(scope, platform, id);
 }
 
 /** Rates the rejected events of a filter again; without a filter all of them. */

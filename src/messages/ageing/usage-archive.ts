@@ -35,6 +35,8 @@ export interface ArchivedMonth {
   readonly charges: number;
   readonly bytes: number;
   readonly difference: string | null;
+  /** Whether the database has its rows no more. */
+  readonly isDropped: boolean;
 }
 
 /** The workflow id of a month's archive: there is one at a time. */
@@ -49,6 +51,12 @@ export interface ArchiveFile {
   readonly rowsSha256: string;
   readonly rows: number;
   readonly columns: readonly ParquetColumn[];
+}
+
+/** A column whose values say which rows are meant. */
+export interface HavingValues {
+  readonly column: string;
+  readonly values: readonly string[];
 }
 
 /** Where archives are kept: files are written whole or not at all, and never changed. */
@@ -70,5 +78,10 @@ export interface ArchiveFiles {
    * null: nothing.
    */
   findFault(file: ArchiveFile, lines?: string): Promise<string | null>;
+  /**
+   * The rows of a file, or those whose column has one of the values, as the database had them; throws
+   * where the file is not as it was when it was entered.
+   */
+  readRows(file: ArchiveFile, having?: HavingValues): Promise<readonly string[]>;
   close(): Promise<void>;
 }

@@ -1,12 +1,14 @@
 import type { Knex } from 'knex';
-import type {
-  ArchivedKind,
-  ArchivedMonth,
-  ArchiveFile,
-  ArchivePlace,
-  UsageArchive,
+import {
+  archivedKinds,
+  type ArchivedKind,
+  type ArchivedMonth,
+  type ArchiveFile,
+  type ArchivePlace,
+  type UsageArchive,
 } from '../../messages/ageing/usage-archive.js';
 import type { ParquetColumn } from '../../messages/parquet.js';
+import { problem } from '../../kernel/problem.js';
 import { sqlRows } from '../db/sql-rows.js';
 
 /** Rows of one file: one row group of Parquet, some megabytes. */
@@ -75,7 +77,13 @@ export async function readArchiveRows(
     after,
     through,
     columns,
-  }: ArchivePlace & { readonly through: string | null; readonly columns: readonly ParquetColumn[] },
+    among = null,
+  }: ArchivePlace & {
+    readonly through: string | null;
+    readonly columns: readonly ParquetColumn[];
+    /** Only rows with these ids; null: all. */
+    readonly among?: readonly string[] | null;
+  },
 ): Promise<ArchiveRows> {
   const [row] = await sqlRows<Omit<ArchiveRows, 'lines'> & { lines: string | null }>(
     db,
@@ -89,6 +97,7 @@ export async function readArchiveRows(
          and t.id < uuid_at((:month::date + interval '1 month') at time zone 'UTC')
          and (:after::uuid is null or t.id > :after::uuid)
          and (:through::uuid is null or t.id <= :through::uuid)
+         and (:among::uuid[] is null or t.id = any(:among::uuid[]))
        order by t.id limit :limit
      ) as line`,
     {
@@ -96,6 +105,7 @@ export async function readArchiveRows(
       month: `${month}-01`,
       after,
       through,
+      among,
       // One more than a file has tells that rows have come between those of a file.
       limit: through === null ? fileRowsMax : 2 * fileRowsMax,
     },
@@ -112,7 +122,8 @@ export interface ArchivePart extends ArchiveFile {
   readonly lastId: string;
 }
 
-const partColumns = `kind, after_id as "after", first_id as "firstId", last_id as "lastId", rows,
+/** SQL for the columns of `ArchivePart`. */
+export const partColumns = `kind, after_id as "after", first_id as "firstId", last_id as "lastId", rows,
   bytes::float8 as bytes, file, file_sha256 as "fileSha256", rows_sha256 as "rowsSha256", columns`;
 
 /** The files of a month in the order of their rows. */
@@ -144,15 +155,29 @@ export async function findArchivePart(
   return part;
 }
 
+const droppedMessage = (month: string): string =>
+  `The usage of ${month} is in the archive alone: 'durabill archive restore' brings it back.`;
+
 const leastId = '00000000-0000-0000-0000-000000000000';
 
-/** Forgets files with rows behind a place up to another; null: to the end. */
+/**
+ * Forgets files with rows behind a place up to another; null: to the end. 409: the database has the month
+ * no more, so that it cannot say what is in them.
+ */
 export async function removeArchiveParts(
   trx: Knex,
   { tenantId, month }: UsageArchive,
   { kind, after }: ArchivePlace,
   through: string | null,
 ): Promise<void> {
+  // Locked until the commit: a drop at this moment waits, or is seen.
+  const [known] = await sqlRows<{ isDropped: boolean }>(
+    trx,
+    `select dropped_at is not null as "isDropped" from usage_archive_month
+     where tenant_id = ? and month = ?::date for update`,
+    [tenantId, `${month}-01`],
+  );
+  if (known?.isDropped === true) throw problem.conflict(droppedMessage(month));
   await trx.raw(
     `delete from usage_archive
      where tenant_id = ? and month = ?::date and kind = ? and last_id > ?::uuid
@@ -202,9 +227,33 @@ export async function markArchiveMonth(
      from usage_archive where tenant_id = :tenantId and month = :month::date
      on conflict (tenant_id, month) do update set state = excluded.state, events = excluded.events,
        charges = excluded.charges, bytes = excluded.bytes, difference = excluded.difference,
-       updated_at = excluded.updated_at`,
+       updated_at = excluded.updated_at
+     where excluded.state <> 'writing' or usage_archive_month.dropped_at is null`,
     { tenantId, month: `${month}-01`, state, difference, at } as Record<string, Knex.Value>,
   );
+}
+
+/** In how many rows the files of a month and the database differ; null: both have as many. */
+export async function findMonthDifference(
+  db: Knex,
+  { tenantId, month }: UsageArchive,
+): Promise<string | null> {
+  for (const kind of archivedKinds) {
+    const [row] = await sqlRows<{ archived: string; known: string }>(
+      db,
+      `select (select coalesce(sum(rows), 0) from usage_archive
+           where tenant_id = :tenantId and month = :month::date and kind = :kind) as archived,
+         (select count(*) from ${kind} as t
+           where t.tenant_id = :tenantId and ${archivedSql[kind]}
+             and t.id >= uuid_at((:month::date)::timestamp at time zone 'UTC')
+             and t.id < uuid_at((:month::date + interval '1 month') at time zone 'UTC')) as known`,
+      { tenantId, month: `${month}-01`, kind },
+    );
+    if (row && row.archived !== row.known) {
+      return `there are ${row.known} rows of ${kind}, and ${row.archived} in the archive`;
+    }
+  }
+  return null;
 }
 
 /** The months of a tenant that are archived, the oldest first. */
@@ -212,7 +261,8 @@ export function listArchiveMonths(db: Knex, tenantId: string): Promise<ArchivedM
   return sqlRows<ArchivedMonth>(
     db,
     `select to_char(month, 'YYYY-MM') as month, state, events::float8 as events,
-       charges::float8 as charges, bytes::float8 as bytes, difference
+       charges::float8 as charges, bytes::float8 as bytes, difference,
+       dropped_at is not null as "isDropped"
      from usage_archive_month where tenant_id = ? order by usage_archive_month.month`,
     [tenantId],
   );
@@ -233,9 +283,17 @@ export async function findArchiveObstacle(
   db: Knex,
   { tenantId, month }: UsageArchive,
 ): Promise<string | null> {
-  const [row] = await sqlRows<{ isOver: boolean; isMoving: boolean; waits: boolean }>(
+  const [row] = await sqlRows<{
+    isDropped: boolean;
+    isOver: boolean;
+    isMoving: boolean;
+    waits: boolean;
+  }>(
     db,
-    `select now() >= (:month::date + interval '1 month 1 day') at time zone 'UTC' as "isOver",
+    `select exists (
+         select from usage_archive_month where tenant_id = :tenantId and month = :month::date
+           and dropped_at is not null
+       ) as "isDropped", now() >= (:month::date + interval '1 month 1 day') at time zone 'UTC' as "isOver",
        exists (
          select from fact_move where tenant_id = :tenantId and done_at is null
            and kind in ('priced rows', 'messages')
@@ -249,6 +307,9 @@ export async function findArchiveObstacle(
        ) as waits`,
     { tenantId, month: `${month}-01` },
   );
+  if (row?.isDropped === true) {
+    return droppedMessage(month);
+  }
   if (row?.isOver !== true) return `The month ${month} is not over for a day yet.`;
   if (row.isMoving) {
     return "Facts of an earlier version are still being moved: 'durabill projections status' says how far that is.";

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
+import { listDroppedMonthsOf, refuseArchived } from '../usage/finding/dropped-month.js';
 import {
   billingSql,
   isDueSql,
@@ -107,7 +108,10 @@ export async function postponeUsage(
   );
 }
 
-/** Queues the transactions of a voided invoice; the invoice keeps its own list of them. */
+/**
+ * Queues the transactions of a voided invoice; the invoice keeps its own list of them. 409: some are in
+ * the archive alone, so that the next run could not bill them.
+ */
 export async function releaseUsage(
   trx: Knex.Transaction,
   tenantId: string,
@@ -122,4 +126,6 @@ export async function releaseUsage(
      where usage.tenant_id = ? and usage.invoice_id = ?`,
     [tenantId, invoiceId],
   );
+  // Behind the statement before, which has the lock that a drop of a month waits for.
+  refuseArchived(await listDroppedMonthsOf(trx, tenantId, invoiceId));
 }

@@ -3,6 +3,7 @@ import { raw } from 'objection';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel, type TenantQueryBuilder } from '../db/tenant-model.js';
 import { eventMessageSql, sentBeforeAmendingSql } from './event-message.js';
+import { readArchivedOriginals } from './finding/archived-original.js';
 import { findOriginalIds, originalIds } from './finding/usage-identity.js';
 import { eventIdsAt, type PlaceRange } from './finding/usage-place.js';
 
@@ -163,7 +164,10 @@ export class UsageEvent extends TenantModel {
       .whereRaw(`usage_event.id in (${sql})`, [...bindings]);
   }
 
-  /** The originals of these external ids with their messages, locked until the transaction ends. */
+  /**
+   * The originals of these external ids with their messages, locked until the transaction ends. Of one that
+   * is in the archive alone there is what a repeat is compared with.
+   */
   static async lockOriginals(
     trx: Knex.Transaction,
     tenantId: string,
@@ -171,11 +175,21 @@ export class UsageEvent extends TenantModel {
   ): Promise<UsageEvent[]> {
     const ids = await findOriginalIds(trx, tenantId, externalIds);
     if (ids.length === 0) return [];
-    return UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
+    const rows = await UsageEvent.withText(UsageEvent.query(trx).forTenant(tenantId))
       .whereRaw('usage_event.id = any(?::uuid[])', [ids])
       .select(raw(sentBeforeAmendingSql('usage_event')).as('sent'))
       .orderBy('id')
       .forUpdate();
+    if (rows.length === ids.length) return rows;
+    const stored = new Set(rows.map(({ id }) => id));
+    const archived = await readArchivedOriginals(trx, tenantId, {
+      externalIds,
+      ids: ids.filter((id) => !stored.has(id)),
+    });
+    return [
+      ...rows,
+      ...archived.map((original) => Object.assign(new UsageEvent(), original, { tenantId })),
+    ];
   }
 
   /** Counts messages by outcome in a range of the log. */

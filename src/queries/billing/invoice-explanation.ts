@@ -10,6 +10,8 @@ import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { prorationOf, type Explanation } from '../../rating/index.js';
+import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
+import { answerAboutInvoice } from '../usage/archive/answer-from-archive.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/billing/invoice-explanation.js';
 import { compareCredits, creditsType } from '../balances/charge-credits.js';
@@ -63,9 +65,18 @@ interface Detail extends PageRequest {
 
 /**
  * Explains an invoice: a summary, and unless `summaryOnly` is set, a page of the transactions of
- * each item. 404: there is none. 400: it has no such item.
+ * each item. 404: there is none. 400: it has no such item. 409: too much of its usage is in the archive.
  */
-export async function explainInvoice(
+export function explainInvoice(
+  scope: Scope,
+  archive: ArchiveFiles | undefined,
+  id: string,
+  detail: Detail,
+): Promise<InvoiceExplanationDto> {
+  return answerAboutInvoice(scope, archive, id, (inside) => explain(inside, id, detail));
+}
+
+async function explain(
   { tenantId, db }: Scope,
   id: string,
   { itemId, itemOffset, summaryOnly, ...page }: Detail,

@@ -14,6 +14,11 @@ import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { itemProration, missingInvoice } from './invoice.js';
 import { loadPdfFacts, type PdfFacts } from './pdf-facts.js';
+import {
+  listDroppedMonths,
+  listDroppedMonthsOf,
+  refuseArchived,
+} from '../../models/usage/finding/dropped-month.js';
 import { tenantNameSql } from '../../models/access/tenant.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
 
@@ -93,6 +98,11 @@ async function presentAll(
     .withGraphFetched('addresses');
   const buyers = new Map(accounts.map((account) => [account.id, buyerOf(account)]));
   const { seller, payment, hasUsage } = await sellerOf(db.read, tenantId);
+  if ((await listDroppedMonths(db.read, tenantId)).length > 0) {
+    for (const { id } of invoices) {
+      refuseArchived(await listDroppedMonthsOf(db.read, tenantId, id));
+    }
+  }
   const facts = await loadPdfFacts(db.read, tenantId, invoices, hasUsage);
   return invoices.map((invoice) => ({
     ...pdfInvoice(invoice, facts),

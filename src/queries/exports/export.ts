@@ -12,8 +12,20 @@ import { readHalfOpenRange } from '../lists/time-range.js';
 import { audit } from './audit-source.js';
 import { journal, walletEntries } from './balance-sources.js';
 import { invoiceItems, invoices, payments } from './billing-sources.js';
-import { exportLine } from './export-line.js';
-import { readExportPages, type ExportPage, type InTurn } from './export-pages.js';
+import {
+  listDroppedMonths,
+  refuseCorrected,
+  monthsOfDays,
+  monthsOfTimes,
+  refuseArchived,
+} from '../../models/usage/finding/dropped-month.js';
+import { cursorSeparator, exportLine } from './export-line.js';
+import {
+  readExportPages,
+  type ExportChoice,
+  type ExportPage,
+  type InTurn,
+} from './export-pages.js';
 import type { ExportSource } from './export-source.js';
 import { focus } from './focus-source.js';
 import { corrections, ratedTransactions, usageEvents } from './usage-sources.js';
@@ -98,6 +110,47 @@ const lastLines: Readonly<Record<'ndjson' | 'csv', LastLine>> = {
       : `# broke off, rows: ${rows}: ${fault.code}: ${fault.message.replaceAll(/\s+/g, ' ')}\r\n`,
 };
 
+/** Kinds that are read from rows which may leave the database for the archive. */
+const archivedKinds: readonly ExportKind[] = [
+  'usage-events',
+  'rated-transactions',
+  'focus',
+  'corrections',
+];
+
+/** 409: rows of the range are in the archive alone. */
+async function refuseArchivedRange(
+  { db, tenantId }: Scope,
+  kind: ExportKind,
+  { range: { from, to }, after }: ExportChoice,
+): Promise<void> {
+  const months = await listDroppedMonths(db.read, tenantId);
+  if (kind === 'corrections') return refuseCorrected(db.read, tenantId, months, { from, to });
+  const [reached] = (after ?? '').split(cursorSeparator);
+  const start = reached !== undefined && reached > (from ?? '') ? reached : from;
+  const times = { from: start ?? null, to: to ?? null };
+  const days = { from: start?.slice(0, 10), last: to?.slice(0, 10) };
+  refuseArchived(
+    kind === 'usage-events' ? monthsOfTimes(months, times) : monthsOfDays(months, days),
+  );
+}
+
+/** The pages; asked again at their end, so that none is missing of a month that was dropped meanwhile. */
+async function* whileInDatabase(
+  scope: Scope,
+  kind: ExportKind,
+  choice: ExportChoice,
+  open: () => AsyncGenerator<ExportPage, void>,
+): AsyncGenerator<ExportPage, void> {
+  const pages = open();
+  if (!archivedKinds.includes(kind)) return yield* pages;
+  // The first page says whether the cursor is one.
+  let next = await pages.next();
+  await refuseArchivedRange(scope, kind, choice);
+  for (; next.done !== true; next = await pages.next()) yield next.value;
+  await refuseArchivedRange(scope, kind, choice);
+}
+
 /**
  * The chunks of an export. Errors of the request are thrown with the first one: 400 if `from` is
  * after `to`, or `after` is no cursor of this kind.
@@ -111,7 +164,9 @@ export function openExport(
   const source = sources[kind];
   const choice = { range: readHalfOpenRange({ from, to }), accountId, after };
   const line = exportLine(format, columns, source);
-  const pages = readExportPages(scope, source, line, choice, inTurn);
+  const pages = whileInDatabase(scope, kind, choice, () =>
+    readExportPages(scope, source, line, choice, inTurn),
+  );
   const answer = { contentType: exportTypes[format], fileName: `${kind}.${format}` };
   if (format === 'parquet') {
     const file = parquet.open(

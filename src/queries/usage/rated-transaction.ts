@@ -11,6 +11,13 @@ import type {
   RatedDimension as ChargeDimension,
   RatedTransaction as Charge,
 } from '../../rating/index.js';
+import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
+import {
+  listDroppedMonths,
+  monthsOfDays,
+  refuseArchived,
+  type DroppedMonth,
+} from '../../models/usage/finding/dropped-month.js';
 import { searchCharges } from '../../models/usage/usage-search.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageDay } from '../../models/usage/usage-day.js';
@@ -18,6 +25,7 @@ import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/usage/rated-transaction.js';
 import { readPage, totalByPage } from '../lists/listing.js';
+import { answerFromArchive, eventOfCharge } from './archive/answer-from-archive.js';
 import { searchSql } from '../lists/search.js';
 
 type RatedTransactionDto = Static<typeof schema.RatedTransaction>;
@@ -202,7 +210,10 @@ export async function listRatedTransactions(
     { column: 'transactionDate', order: 'desc' },
     { column: 'id', order: 'desc' },
   ]);
+  const archived = await findArchived(scope, filter);
   const rows = await readPage(ordered, page);
+  const last = rows.length === page.limit ? rows.at(-1)?.transactionDate : undefined;
+  refuseArchived(monthsOfDays(archived, { from: last }));
   const isTallied = (q ?? '') === '' && accountId === undefined;
   const total =
     totalByPage(page, rows.length) ??
@@ -219,6 +230,20 @@ export async function listRatedTransactions(
   return { items: rows.map((row) => presentSummary(row, numbers)), total };
 }
 
+/**
+ * The dropped months that charges of a filter may be in. 409: their number would be counted from rows that
+ * are in the archive.
+ */
+async function findArchived(
+  { db, tenantId }: Scope,
+  { q, accountId, fromDate, toDate }: RatedTransactionFilter,
+): Promise<readonly DroppedMonth[]> {
+  const months = await listDroppedMonths(db.read, tenantId);
+  const touched = monthsOfDays(months, { from: fromDate, last: toDate });
+  if (accountId !== undefined || (q ?? '') !== '') refuseArchived(touched);
+  return touched;
+}
+
 /** Counts from the daily tallies: counting millions of rows for each page would be slow. */
 async function countTransactions(
   db: Knex,
@@ -233,8 +258,16 @@ async function countTransactions(
 }
 
 /** A transaction with its dimensions (spec/resources.md R86). 404 when there is none. */
-export async function getRatedTransaction(scope: Scope, id: string): Promise<RatedTransactionDto> {
-  const { tenantId, db } = scope;
+export async function getRatedTransaction(
+  scope: Scope,
+  archive: ArchiveFiles | undefined,
+  id: string,
+): Promise<RatedTransactionDto> {
+  const read = (inside: Scope) => readTransaction(inside, id);
+  return (await answerFromArchive(scope, archive, [eventOfCharge(id)], read)) ?? read(scope);
+}
+
+async function readTransaction({ tenantId, db }: Scope, id: string): Promise<RatedTransactionDto> {
   const found = await RatedTransaction.query(db.read).forTenant(tenantId).findById(id);
   if (!found) throw problem.notFound(`There is no rated transaction '${id}'.`);
   await RatedTransaction.readDimensions(db.read, tenantId, [found]);

@@ -2,7 +2,6 @@ import type { Static } from 'typebox';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { mapInPortions } from '../../kernel/portions.js';
 import {
   placeOfUsageEvent,
   usageEventId,
@@ -11,34 +10,23 @@ import {
   type UsageLogReader,
   type UsageRecord,
 } from '../../messages/usage-log.js';
+import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
+import { findOriginalIds } from '../../models/usage/finding/usage-identity.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
-import { UsageDay } from '../../models/usage/usage-day.js';
-import { eventMessageWeightSql } from '../../models/usage/event-message.js';
-import { findListedPage, listedIds, type ListKey } from '../../models/usage/finding/usage-list.js';
 import { UsageCorrection } from '../../models/usage/corrections/usage-correction.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
-import type { Listed } from '../../schemas/http/operation.js';
-import type { PageRequest } from '../../schemas/http/paging.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
-import { readHeavyPage, type RowWeight } from '../lists/listing.js';
 import { readInstantOf } from '../lists/time-range.js';
-import type { Filled } from '../lists/page-bytes.js';
-import {
-  daysOfTimes,
-  daysTouched,
-  filterUsageEvents,
-  type UsageEventFilter,
-} from './usage-event-filter.js';
 import { eventKnownOn } from './corrections/event-known-on.js';
 import { explainCharges } from './usage-explanation.js';
+import { answerFromArchive } from './archive/answer-from-archive.js';
 import { findGoneMessages, messageOf } from './gone-message.js';
 import { readMessage, type ReadMessage } from './usage-message.js';
 
 export type UsageEventDto = Static<typeof schema.UsageEvent>;
-type UsageEventSummaryDto = Static<typeof schema.UsageEventSummary>;
-type Status = UsageEventSummaryDto['status'];
+export type UsageEventSummaryDto = Static<typeof schema.UsageEventSummary>;
 
-type LoggedRecord = UsageRecord & { readonly partition: number };
+export type LoggedRecord = UsageRecord & { readonly partition: number };
 
 /** A stored event as the list shows it. */
 export function presentUsageSummary(
@@ -69,7 +57,7 @@ export function presentUsageSummary(
   };
 }
 
-function presentPending(tenantId: string, record: LoggedRecord): UsageEventSummaryDto {
+export function presentPending(tenantId: string, record: LoggedRecord): UsageEventSummaryDto {
   const { partition, offset, receivedAt } = record;
   const message = readMessage(record.message);
   return {
@@ -96,7 +84,7 @@ function presentPending(tenantId: string, record: LoggedRecord): UsageEventSumma
 }
 
 /** The consumer offsets of all partitions in the log. */
-async function findPendingFrom(
+export async function findPendingFrom(
   scope: Scope,
   log: UsageLogReader,
 ): Promise<{ from: PartitionOffset[]; count: number }> {
@@ -116,7 +104,7 @@ async function findPendingFrom(
  */
 const pendingMatchesMax = 1000;
 
-async function findPendingByExternalId(
+export async function findPendingByExternalId(
   scope: Scope,
   log: UsageLogReader,
   from: readonly PartitionOffset[],
@@ -128,170 +116,6 @@ async function findPendingByExternalId(
     containing: JSON.stringify(externalId),
   });
   return records.filter(({ message }) => readMessage(message).externalTransactionId === externalId);
-}
-
-async function listPending(
-  scope: Scope,
-  log: UsageLogReader,
-  filter: UsageEventFilter,
-  page: PageRequest,
-): Promise<Listed<UsageEventSummaryDto>> {
-  const { externalTransactionId, ...others } = filter;
-  // Account, service and validity of an event are determined by rating only.
-  if (Object.values(others).some((value) => value !== undefined)) return { items: [], total: 0 };
-  const { from, count } = await findPendingFrom(scope, log);
-  const present = (record: LoggedRecord) => presentPending(scope.tenantId, record);
-  if (externalTransactionId !== undefined) {
-    const found = await findPendingByExternalId(scope, log, from, externalTransactionId);
-    const items = found.slice(page.offset, page.offset + page.limit).map(present);
-    return { items, total: found.length };
-  }
-  if (page.offset >= count) return { items: [], total: count };
-  const { records, isCut } = await log.readNewest(scope.tenantId, from, page);
-  return { items: await mapInPortions(records, present), total: count, isCut };
-}
-
-type StoredStatus = Exclude<Status, 'pending'>;
-const storedStatuses: readonly StoredStatus[] = ['rated', 'rejected', 'duplicate', 'canceled'];
-
-/**
- * The list that has the events of a filter (docs/decisions/0343); events that are not rated have
- * indexes of their own.
- */
-function listKeyOf(
-  status: StoredStatus | undefined,
-  { accountId, serviceId, code }: UsageEventFilter,
-): ListKey | undefined {
-  const isAmongOpen = code !== undefined || (status !== undefined && status !== 'rated');
-  if (isAmongOpen) return undefined;
-  if (accountId !== undefined) return { kind: 'account', key: accountId };
-  return serviceId === undefined ? undefined : { kind: 'service', key: serviceId };
-}
-
-function chooseStored(
-  { tenantId, db }: Scope,
-  status: StoredStatus | undefined,
-  filter: UsageEventFilter,
-) {
-  const query = UsageEvent.query(db.read).forTenant(tenantId);
-  if (status !== undefined) void query.where({ status });
-  const key = listKeyOf(status, filter);
-  if (key) {
-    const listed = listedIds(tenantId, key);
-    void query.whereRaw(`usage_event.id in (${listed.sql})`, [...listed.bindings]);
-  }
-  return filterUsageEvents(query, tenantId, filter);
-}
-
-/**
- * Counts by time alone: whole days from their tallies, partial days at both ends by counting rows.
- */
-async function countTimes(
-  scope: Scope,
-  status: StoredStatus | undefined,
-  { days, rests }: NonNullable<ReturnType<typeof daysOfTimes>>,
-): Promise<number> {
-  const kinds = status === undefined ? storedStatuses : [status];
-  const [whole, ...parts] = await Promise.all([
-    UsageDay.total(scope.db.read, scope.tenantId, kinds, days),
-    ...rests.map((rest) => chooseStored(scope, status, rest).resultSize()),
-  ]);
-  return parts.reduce((sum, part) => sum + part, whole);
-}
-
-async function countStored(
-  scope: Scope,
-  status: StoredStatus | undefined,
-  filter: UsageEventFilter,
-): Promise<number> {
-  const { tenantId, db } = scope;
-  const given = Object.entries(filter).flatMap(([name, value]) =>
-    value === undefined ? [] : name,
-  );
-  const isByTimes = given.length > 0 && given.every((name) => name === 'from' || name === 'to');
-  const days = isByTimes ? daysOfTimes(filter) : undefined;
-  if (days) return countTimes(scope, status, days);
-  if (given.length > 0) return chooseStored(scope, status, filter).resultSize();
-  // Without a filter the count is taken from the tallies: a tenant may have millions of events.
-  const tallies = await UsageConsumer.query(db.read).forTenant(tenantId);
-  const countOf = (tally: UsageConsumer): number =>
-    status === undefined ? Number(tally.nextOffset) - Number(tally.skipped) : Number(tally[status]);
-  return tallies.reduce((total, tally) => total + countOf(tally), 0);
-}
-
-/** A row of the list shows data of the message, so messages are read whole. */
-const eventWeight: RowWeight<UsageEvent> = {
-  sql: eventMessageWeightSql('usage_event'),
-  bytesOf: ({ text }) => text?.length ?? 0,
-};
-
-/**
- * A page of stored events, newest first. A filter by time is narrowed to the id range of its days.
- */
-async function readStored(
-  scope: Scope,
-  status: StoredStatus | undefined,
-  filter: UsageEventFilter,
-  page: PageRequest,
-): Promise<Filled<UsageEvent>> {
-  const { from, to } = filter;
-  const query = UsageEvent.withText(chooseStored(scope, status, filter)).orderBy('id', 'desc');
-  if (from !== undefined || to !== undefined) {
-    const kinds = status === undefined ? storedStatuses : [status];
-    const days = daysTouched({ from, to });
-    const ids = await UsageDay.idRange(scope.db.read, scope.tenantId, kinds, days);
-    if (ids) void query.where('id', '>=', ids.first).where('id', '<=', ids.last);
-  }
-  return readHeavyPage(query, page, eventWeight);
-}
-
-/** The events of an account or of a service, where nothing else is asked for. */
-async function listOfKey(
-  { tenantId, db }: Scope,
-  status: StoredStatus | undefined,
-  filter: UsageEventFilter,
-  page: PageRequest,
-): Promise<Listed<UsageEventSummaryDto> | undefined> {
-  const key = listKeyOf(status, filter);
-  if (!key || Object.values(filter).filter((value) => value !== undefined).length > 1) {
-    return undefined;
-  }
-  const isRatedOnly = status === 'rated';
-  const found = await findListedPage(db.read, tenantId, { ...key, isRatedOnly }, page);
-  if (!found) return undefined;
-  const query = UsageEvent.withText(UsageEvent.query(db.read).forTenant(tenantId))
-    .whereRaw('usage_event.id = any(?::uuid[])', [[...found.ids]])
-    .orderBy('id', 'desc');
-  const { rows, isCut } = await readHeavyPage(query, { ...page, offset: 0 }, eventWeight);
-  const items = await mapInPortions(rows, (event) => presentUsageSummary(event));
-  return { items, total: found.total, isCut };
-}
-
-/** Lists events, newest first; pending ones come before stored ones. */
-export async function listUsageEvents(
-  scope: Scope,
-  log: UsageLogReader,
-  { status, ...filter }: UsageEventFilter & { readonly status?: Status },
-  { limit, offset }: PageRequest,
-): Promise<Listed<UsageEventSummaryDto>> {
-  const withPending = status === undefined || status === 'pending';
-  const pending = withPending
-    ? await listPending(scope, log, filter, { limit, offset })
-    : { items: [], total: 0 };
-  if (status === 'pending') return pending;
-  const listed = await listOfKey(scope, status, filter, { limit, offset });
-  if (listed) return listed;
-  const total = pending.total + (await countStored(scope, status, filter));
-  const missing = limit - pending.items.length;
-  const isWhole = missing === 0 || offset + pending.items.length >= total;
-  if (isWhole || pending.isCut === true) return { ...pending, total };
-  const { rows, isCut } = await readStored(scope, status, filter, {
-    limit: missing,
-    offset: Math.max(offset - pending.total, 0),
-  });
-  await findGoneMessages(scope.db.read, scope.tenantId, rows);
-  const stored = await mapInPortions(rows, (event) => presentUsageSummary(event));
-  return { items: [...pending.items, ...stored], total, isCut };
 }
 
 /** A stored event by our id, else the original of an external id. */
@@ -322,19 +146,45 @@ async function findPending(
   return newest;
 }
 
+/** The id that a key names, whether the database has the event or the archive. */
+async function idsNamed(
+  { db, tenantId }: Scope,
+  key: string,
+  stored: UsageEvent | undefined,
+): Promise<readonly string[]> {
+  if (stored) return [stored.id];
+  return isUuid(key) ? [key.toLowerCase()] : findOriginalIds(db.read, tenantId, [key]);
+}
+
+/** Where usage is read that the database has not: what waits in the log, what is in the archive. */
+export interface UsageSources {
+  readonly broker: UsageLogReader;
+  readonly archive?: ArchiveFiles | undefined;
+}
+
 /**
  * One event with its charges explained (spec/rating.md R64, R65), as it is or as it was known at an
  * instant. 404 when there is none, or was none then.
  */
 export async function getUsageEvent(
   scope: Scope,
-  log: UsageLogReader,
+  { broker: log, archive }: UsageSources,
   key: string,
   known?: string,
 ): Promise<UsageEventDto> {
   const knownOn = readInstantOf(known);
   if (knownOn) await UsageCorrection.awaitPublished(scope.db.read, scope.tenantId);
   const stored = await findUsageEvent(scope, key);
+  const archived = await answerFromArchive(
+    scope,
+    archive,
+    await idsNamed(scope, key, stored),
+    async (inside) => {
+      const event = await findUsageEvent(inside, key);
+      return event ? presentUsageEvent(inside, event, knownOn) : undefined;
+    },
+  );
+  if (archived) return archived;
   if (stored) return presentUsageEvent(scope, stored, knownOn);
   const pending = await findPending(scope, log, key);
   // The event may have been rated between the two reads.

@@ -7,6 +7,7 @@ import {
   type OutcomesBody,
   type UsageOutcomes,
 } from '../../schemas/usage/usage-event.js';
+import { requireRangesInDatabase } from '../../models/usage/finding/dropped-month.js';
 import { findGoneMessages } from './gone-message.js';
 import { presentUsageSummary } from './usage-event.js';
 
@@ -21,7 +22,10 @@ const shownMax = 100;
 const chooseAt = ({ tenantId, db }: Scope, ranges: Ranges) =>
   UsageEvent.at(db.read, tenantId, ranges);
 
-/** The outcomes of the events in these ranges of offsets. 400: a range is empty or too long. */
+/**
+ * The outcomes of the events in these ranges of offsets. 400: a range is empty or too long. 409: events
+ * of them are in the archive alone.
+ */
 export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<Outcomes> {
   const inverted = ranges.find(({ from, to }) => to <= from);
   if (inverted) {
@@ -43,6 +47,7 @@ export async function findUsageOutcomes(scope: Scope, ranges: Ranges): Promise<O
     code: Outcomes['reasons'][number]['code'] | null;
     count: string;
   }[];
+  await requireRangesInDatabase(scope.db.read, scope.tenantId, ranges);
   const tally = { rated: 0, duplicate: 0, rejected: 0, canceled: 0 };
   for (const { status, count } of rows) tally[status] += Number(count);
   const reasons = rows

@@ -200,6 +200,6 @@ export const invoiceOperations = {
       summaryOnly: Flag('Whether the detail of items is left out.'),
     }),
     success: reply.dto(InvoiceExplanation),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
 };

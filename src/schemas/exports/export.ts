@@ -147,6 +147,6 @@ export const exportOperations = {
       [exportTypes.csv]: null,
       [exportTypes.parquet]: null,
     }),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
 };

@@ -94,7 +94,7 @@ export const ratedTransactionOperations = {
     }),
     details: 'A page of rows; filter by billed account and by date.',
     success: reply.rowPage(summaryRow),
-    errors: [400],
+    errors: [400, 409],
   }),
   get: operation({
     id: 'getRatedTransaction',
@@ -106,6 +106,6 @@ export const ratedTransactionOperations = {
     query: Type.Object(viewQuery),
     details: 'What an event, or a period of a subscription, costs an account.',
     success: reply.dto(RatedTransaction, detailRow),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
 };

@@ -254,6 +254,6 @@ export const usageCorrectionOperations = {
       explain: Flag('Whether both explanations and the first difference are shown.'),
     }),
     success: reply.offsetPage(CorrectedCharge),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
 };

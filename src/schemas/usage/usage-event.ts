@@ -204,7 +204,7 @@ export const usageEventOperations = {
     details:
       'Filter by what became of them: with status=rejected and a code, those that one mending will help.',
     success: reply.offsetPage(UsageEventSummary),
-    errors: [400],
+    errors: [400, 409],
   }),
   summary: operation({
     id: 'getUsageSummary',
@@ -232,7 +232,7 @@ export const usageEventOperations = {
     example: { ranges: [{ partition: 3, from: 120, to: 134 }] },
     isReadOnly: true,
     success: reply.dto(UsageOutcomes),
-    errors: [400],
+    errors: [400, 409],
   }),
   get: operation({
     id: 'getUsageEvent',
@@ -246,7 +246,7 @@ export const usageEventOperations = {
       'The explanation goes from the contract line to each tier and formula step; matches says that computing it again gives the same.',
     query: Type.Object({ knownOn: Type.Optional(knownOnQuery) }),
     success: reply.dto(UsageEvent),
-    errors: [400, 404],
+    errors: [400, 404, 409],
   }),
   retry: operation({
     id: 'retryUsageEvent',

@@ -80,6 +80,6 @@ export const usageTotalOperations = {
       { patternProperties: { [`^${dimensionPrefix}.+$`]: Text('Value of the dimension.', 4000) } },
     ),
     success: reply.offsetPage(UsageTotal),
-    errors: [400],
+    errors: [400, 409],
   }),
 };

@@ -40,6 +40,10 @@ const contractions: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Tables in partitions, on which nothing is made concurrently; before this migration they were whole. */
+const dividedTables = ['usage_event', 'rated_transaction'];
+const dividedBy = '20261209090300';
+
 const index =
   /^create (?:unique )?index (concurrently )?(?:if not exists )?(\w+) on (?:only )?(\w+)/;
 
@@ -60,10 +64,26 @@ function upOf(text: string): string {
   return down < up ? text.slice(0, down) + text.slice(up) : text.slice(0, down);
 }
 
-function faultsOfIndexes(statements: readonly string[], made: readonly string[]): string[] {
+/** The whole gets its index when each partition has one, which was made concurrently. */
+function faultsOfDivided(name: string, table: string, isConcurrent: boolean, up: string): string[] {
+  const how = `on each of pg_partition_tree('${table}') concurrently, then on the whole`;
+  if (isConcurrent) return [`${name}: ${table} is in partitions, make it ${how}`];
+  const isOnEach =
+    up.includes(`pg_partition_tree('${table}')`) &&
+    /create (?:unique )?index concurrently \S*\$\{/.test(up);
+  return isOnEach ? [] : [`${name}: first make it ${how}`];
+}
+
+function faultsOfIndexes(
+  statements: readonly string[],
+  { made, up, isDivided }: { made: readonly string[]; up: string; isDivided: boolean },
+): string[] {
   return statements.flatMap((statement, position) => {
     const [, concurrently, name, table] = index.exec(statement) ?? [];
     if (name === undefined || table === undefined || made.includes(table)) return [];
+    if (isDivided && dividedTables.includes(table)) {
+      return faultsOfDivided(name, table, concurrently !== undefined, up);
+    }
     if (concurrently === undefined) {
       return smallTables.includes(table) ? [] : [`${name}: ${table} is large, use concurrently`];
     }
@@ -86,7 +106,8 @@ function faultsOfTransaction(text: string, statements: readonly string[]): strin
   const others = statements.filter(
     (statement) =>
       /^(?:create|alter|drop|insert|update|delete|do|grant|revoke|truncate)\b/.test(statement) &&
-      !concurrent.includes(statement),
+      !concurrent.includes(statement) &&
+      !dividedTables.includes(index.exec(statement)?.[3] ?? ''),
   );
   return others.map((statement) => `outside of a transaction: ${statement.slice(0, 60)}`);
 }
@@ -119,7 +140,7 @@ export function faultsOfMigration(name: string, text: string): string[] {
     ...(/^import\b|\bimport\(|\brequire\(/m.test(text)
       ? ['it imports: what it needs stands in it']
       : []),
-    ...faultsOfIndexes(statements, made),
+    ...faultsOfIndexes(statements, { made, up, isDivided: name > dividedBy }),
     ...faultsOfTransaction(text, statementsOf(text)),
     ...(mayContract ? [] : removed),
   ];

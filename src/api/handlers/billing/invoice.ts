@@ -14,5 +14,6 @@ export const invoiceHandlers: Handlers<Operations['invoice']> = {
   credit: ({ params, body, idempotencyKey }, scope, platform) =>
     createCreditNote(scope, platform, { ...params, ...body }, idempotencyKey),
   void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
-  explain: ({ params, query }, scope) => explainInvoice(scope, params.invoiceId, query),
+  explain: ({ params, query }, scope, { archive }) =>
+    explainInvoice(scope, archive, params.invoiceId, query),
 };

@@ -8,5 +8,6 @@ import type { Handlers } from '../../mount.js';
 
 export const ratedTransactionHandlers: Handlers<Operations['ratedTransaction']> = {
   list: ({ query }, scope) => listRatedTransactions(scope, pageRequest(query), query),
-  get: ({ params }, scope) => getRatedTransaction(scope, params.transactionId),
+  get: ({ params }, scope, { archive }) =>
+    getRatedTransaction(scope, archive, params.transactionId),
 };

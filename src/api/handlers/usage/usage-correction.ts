@@ -12,6 +12,11 @@ export const usageCorrectionHandlers: Handlers<Operations['usageCorrection']> = 
   list: ({ query: { limit, offset, ...filter } }, scope) =>
     listCorrections(scope, filter, { limit, offset }),
   get: ({ params }, scope) => getCorrection(scope, params.correctionId),
-  charges: ({ params, query }, scope) =>
-    listCorrectedCharges(scope, params.correctionId, query.explain, query),
+  charges: ({ params, query }, scope, { archive }) =>
+    listCorrectedCharges(
+      scope,
+      archive,
+      { correctionId: params.correctionId, isExplained: query.explain },
+      query,
+    ),
 };

@@ -1,7 +1,8 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/broker.js';
-import { getUsageEvent, listUsageEvents } from '../../../queries/usage/usage-event.js';
+import { listUsageEvents } from '../../../queries/usage/usage-event-list.js';
+import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
 import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
 import { readUsageEventFilter } from '../../../queries/usage/usage-event-filter.js';
@@ -10,17 +11,17 @@ import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount.js';
 
 export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
-  list: ({ query: { limit, offset, status, ...filter } }, scope, { broker }) =>
+  list: ({ query: { limit, offset, status, ...filter } }, scope, platform) =>
     listUsageEvents(
       scope,
-      broker,
+      platform,
       { ...readUsageEventFilter(filter), ...defined({ status }) },
       { limit, offset },
     ),
   summary: (_input, scope, { broker }) => summarizeUsage(scope, broker),
   outcomes: ({ body }, scope) => findUsageOutcomes(scope, body.ranges),
-  get: ({ params, query }, scope, { broker }) =>
-    getUsageEvent(scope, broker, params.id, query.knownOn),
+  get: ({ params, query }, scope, platform) =>
+    getUsageEvent(scope, platform, params.id, query.knownOn),
   retry: ({ params, idempotencyKey }, scope, platform) =>
     retryUsageEvent(scope, platform, params.id, idempotencyKey),
   retryAll: ({ body, idempotencyKey }, scope, platform) =>

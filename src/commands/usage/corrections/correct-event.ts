@@ -5,6 +5,7 @@ import type { Scope } from '../../../kernel/scope.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
 import { UsageEventChange } from '../../../models/usage/corrections/usage-event-change.js';
 import { changeList, holdLists } from '../../../models/usage/finding/usage-list-change.js';
+import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { noChange, UsageConsumer } from '../../../models/usage/usage-consumer.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { insertSearchedIds } from '../../../models/usage/usage-search.js';
@@ -87,6 +88,7 @@ export async function correctEvent(
       ownEventId: eventId,
       storePlans,
     });
+    await requireInDatabase(trx, tenantId, [eventId]);
     let known = await readOne(trx, tenantId, eventId);
     const locked = await lockCorrection(trx, tenantId, {
       requests: async function* () {
@@ -136,6 +138,8 @@ async function lockEvent(
   await holdLists(trx, tenantId);
   await UsageConsumer.lockAll(trx, tenantId, [partition]);
   await UsageEvent.query(trx).forTenant(tenantId).findById(id).forUpdate();
+  // Asked under the lock, which a drop of the month waits for.
+  await requireInDatabase(trx, tenantId, [id]);
   const event = await readOne(trx, tenantId, id);
   requireCorrectable(event);
   return event;

@@ -3,6 +3,11 @@ import { Decimal } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
 import type { RerateInput } from '../../../messages/usage-workflow.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
+import {
+  listDroppedMonths,
+  monthsOfTimes,
+  refuseArchived,
+} from '../../../models/usage/finding/dropped-month.js';
 import { CorrectedSums } from '../../../queries/usage/corrections/corrected-sums.js';
 import { presentSums } from '../../../queries/usage/corrections/correction.js';
 import { findOwners, requestOfRange } from '../../../queries/usage/corrections/rerate-range.js';
@@ -25,6 +30,7 @@ async function* requestsOf(
   { db, tenantId }: Scope,
   input: RerateInput,
 ): AsyncGenerator<RerateRequest> {
+  refuseArchived(monthsOfTimes(await listDroppedMonths(db.read, tenantId), input));
   for (const owner of await findOwners(db.read, tenantId, input)) {
     const request = await requestOfRange(db.read, tenantId, owner, input);
     if (request) yield request;

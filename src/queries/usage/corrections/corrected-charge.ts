@@ -5,6 +5,8 @@ import { sqlRows } from '../../../models/db/sql-rows.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import type * as schema from '../../../schemas/usage/usage-correction.js';
+import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
+import { answerFromArchive } from '../archive/answer-from-archive.js';
 import { findCorrection } from './correction.js';
 import { explainPairs } from './explained-pairs.js';
 
@@ -47,15 +49,38 @@ const pairsSql = `
 
 const explainedMax = 100;
 
-/** The charges of a correction in the order of the log (spec/beyond.md R206). 404: there is none. */
+/**
+ * The charges of a correction in the order of the log (spec/beyond.md R206). 404: there is none. 409: they
+ * are in too many files of the archive.
+ */
 export async function listCorrectedCharges(
   scope: Scope,
-  correctionId: string,
-  isExplained: boolean,
+  archive: ArchiveFiles | undefined,
+  asked: { readonly correctionId: string; readonly isExplained: boolean },
+  page: PageRequest,
+): Promise<Listed<CorrectedChargeDto>> {
+  const { tenantId, db } = scope;
+  const { correctionId } = asked;
+  await findCorrection(scope, correctionId);
+  const events = await sqlRows<{ id: string }>(
+    db.read,
+    `select distinct event_id as id from (
+       select event_id from usage_correction_charge
+       where tenant_id = ? and correction_id = ? order by position limit ? offset ?
+     ) as page`,
+    [tenantId, correctionId, page.limit, page.offset],
+  );
+  const ids = events.map(({ id }) => id);
+  const read = (inside: Scope) => readCharges(inside, asked, page);
+  return (await answerFromArchive(scope, archive, ids, read)) ?? read(scope);
+}
+
+async function readCharges(
+  scope: Scope,
+  { correctionId, isExplained }: { readonly correctionId: string; readonly isExplained: boolean },
   { limit, offset }: PageRequest,
 ): Promise<Listed<CorrectedChargeDto>> {
   const { tenantId, db } = scope;
-  await findCorrection(scope, correctionId);
   const most = isExplained ? Math.min(limit, explainedMax) : limit;
   const bindings = { tenantId, correctionId, limit: most, offset };
   const pairs = await sqlRows<ChargePair>(db.read, pairsSql, bindings);

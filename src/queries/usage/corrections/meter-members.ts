@@ -4,6 +4,7 @@ import { dayBefore } from '../../../kernel/time/date.js';
 import { foreverPeriod } from '../../../kernel/time/period.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { listRatedIds } from '../../../models/usage/finding/usage-list.js';
+import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import type { MeteredCounter } from '../../../models/usage/corrections/metered-counter.js';
 
@@ -41,7 +42,9 @@ export async function findMembers(
       `The account has ${listed.length} events in the periods of these counters; at most ${membersMax} can be rated again at once.`,
     );
   }
-  return inOrder(db, tenantId, owner.serviceId, [...new Set([...listed, ...targets])], targets);
+  const ids = [...new Set([...listed, ...targets])];
+  await requireInDatabase(db, tenantId, ids);
+  return inOrder(db, tenantId, owner.serviceId, ids, targets);
 }
 
 /** An event with its place in the log, where it is known. */

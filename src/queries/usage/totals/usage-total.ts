@@ -4,6 +4,11 @@ import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
 import { sqlRows, type SqlValue } from '../../../models/db/sql-rows.js';
+import {
+  listDroppedMonths,
+  monthsOfTimes,
+  refuseArchived,
+} from '../../../models/usage/finding/dropped-month.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import {
   dimensionPrefix,
@@ -52,7 +57,7 @@ interface TotalRow {
  * Sums of rated usage (spec/beyond.md R22), exact at the snapshot of the statement: stored totals,
  * pending deltas, and for partial hours and dimensions the rated transactions. 400: an unknown or
  * repeated name in groupBy, more than three, from after to, dimensions of messages that retention has
- * removed.
+ * removed. 409: rated transactions that are in the archive alone would have to be read.
  */
 export async function listUsageTotals(
   scope: Scope,
@@ -109,6 +114,11 @@ async function read(
   asked: AskedTotals,
   ranges: readonly SourceRange[],
 ): Promise<TotalRow[]> {
+  const facts = ranges.filter(({ source }) => source === 'facts');
+  if (facts.length > 0) {
+    const months = await listDroppedMonths(db.read, tenantId);
+    for (const range of facts) refuseArchived(monthsOfTimes(months, range));
+  }
   const { sql, bindings } = usageTotalsSql(asked, ranges);
   const all: Record<string, SqlValue> = { ...bindings, tenantId };
   return sqlRows<TotalRow>(db.read, sql, all);
