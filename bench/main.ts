@@ -22,6 +22,7 @@ import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
+import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureAgainst } from './against.js';
 
@@ -109,6 +110,7 @@ const measures = {
   flat: measureFlat,
   bill: measureBill,
   totals: measureTotals,
+  correct: measureCorrect,
   export: measureExports,
   pdf: measurePdf,
 };
