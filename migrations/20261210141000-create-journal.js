@@ -52,8 +52,6 @@ export async function up(knex) {
       constraint journal_state_pkey primary key (tenant_id)
     ) with (fillfactor = 50);
     select protect_platform_rows('journal_state');
-    insert into journal_state (tenant_id, recognized_until)
-    select id, (now() at time zone 'UTC')::date from tenant;
 
     create function journal_now(tenant text) returns timestamptz language sql stable as $$
       select coalesce((select stands_at from tenant_clock where tenant_id = tenant), now())

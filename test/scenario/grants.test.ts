@@ -4,6 +4,12 @@ import { external } from '../support/servers/instance.js';
 import { every, flatPrice, priceOfEach, subscriptionOf, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
 
+interface Row {
+  readonly explanation: {
+    readonly credits: readonly Record<'externalId' | 'amount', string>[];
+  };
+}
+
 /** Charges that grants pay, from the event to the invoice, and back. */
 describe('grants that pay charges', () => {
   const story = useStory({ startsOn: '2026-04-02', forEachTest: true });
@@ -84,6 +90,22 @@ describe('grants that pay charges', () => {
     const four = calls('acme', 300, storageId);
     await story.send(four);
     expect(await creditsOf(four.externalTransactionId)).to.deep.equal(['storage 3']);
+  });
+
+  // spec/beyond.md R306
+  it('are in a simulation as they would pay, one charge after the other, and nothing is drawn', async () => {
+    const accountId = await story.account('acme');
+    const walletId = await addWallet(accountId, { balance: 4 });
+    await grant(walletId, 'first', 1, { priority: -1 });
+    const bodies = [{ message: calls('acme', 300) }, { message: calls('acme', 300) }];
+    const { body } = await tenant.post('/v1/usage-events/simulate', bodies).expect(200);
+    // Of 5 the first charge takes 1 and 2, the second what is left: 2 of its 3.
+    const credits = body.map(
+      ({ ratedTransactions: [charge] }: Record<'ratedTransactions', Row[]>) =>
+        charge?.explanation.credits.map(({ externalId, amount }) => `${externalId} ${amount}`),
+    );
+    expect(credits).to.deep.equal([['first 1', 'opening 2'], ['opening 2']]);
+    expect(await ledger(walletId)).to.have.length(2);
   });
 
   it('are those of active wallets of the billed account in the currency of the charge', async () => {

@@ -1,8 +1,10 @@
 import type { Knex } from 'knex';
+import { newId } from '../../kernel/id.js';
 import { Decimal, decimalText, sum, ZERO } from '../../kernel/numbers/money.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { foreverPeriod, isFrequency, periodOf, type Period } from '../../kernel/time/period.js';
+import { insertAlertTriggers } from '../../models/balances/alert-trigger.js';
 import { Alert, AlertFigure, noAccount, type Figure } from '../../models/balances/alert.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { listUsageTotals } from '../../queries/usage/totals/usage-total.js';
@@ -122,6 +124,8 @@ function deltaOf({ measure, attribute }: Alert, { amount, volumes }: CountedChar
 interface Triggered {
   readonly alert: Alert;
   readonly accountId: string | null;
+  /** Of amounts. */
+  readonly currency: string | null;
   readonly threshold: Decimal;
   readonly value: Decimal;
 }
@@ -158,7 +162,8 @@ async function countFigure(
     });
   }
   const account = alert.accountId ?? (accountId === noAccount ? null : accountId);
-  return passed.map((threshold) => ({ alert, accountId: account, threshold, value }));
+  const currency = figure.currency === '' ? null : figure.currency;
+  return passed.map((threshold) => ({ alert, accountId: account, currency, threshold, value }));
 }
 
 const thresholdsOf = ({ thresholds }: Alert): Decimal[] =>
@@ -201,6 +206,7 @@ async function sumSoFar(
 export interface MovedWallet {
   readonly walletId: string;
   readonly accountId: string;
+  readonly currency: string | null;
   readonly before: Decimal;
   readonly after: Decimal;
 }
@@ -250,18 +256,33 @@ export async function countBalances(
     const passed = below.filter((threshold) => !fired.some((one) => one.eq(threshold)));
     await AlertFigure.keep(trx, tenantId, { ...figure, fired: below.map(decimalText) });
     for (const threshold of passed) {
-      triggered.push({ alert, accountId: wallet.accountId, threshold, value: after });
+      const { accountId, currency } = wallet;
+      triggered.push({ alert, accountId, currency, threshold, value: after });
     }
   }
   await recordTriggered(trx, scope, triggered);
 }
 
-function recordTriggered(
+async function recordTriggered(
   trx: Knex.Transaction,
   scope: Pick<Scope, 'tenantId' | 'now'>,
   triggered: readonly Triggered[],
 ): Promise<void> {
-  return recordWebhookEvents(trx, scope, ['alert.triggered'], () =>
+  if (triggered.length === 0) return;
+  const rows = triggered.map(({ alert, accountId, currency, threshold, value }) => ({
+    id: newId(),
+    alertId: alert.id,
+    name: alert.name,
+    accountId,
+    walletId: alert.walletId,
+    measure: alert.measure,
+    threshold: decimalText(threshold),
+    value: decimalText(value),
+    currency,
+    at: scope.now(),
+  }));
+  await insertAlertTriggers(trx, scope.tenantId, rows);
+  await recordWebhookEvents(trx, scope, ['alert.triggered'], () =>
     triggered.map(({ alert, accountId, threshold, value }) => ({
       event: 'alert.triggered' as const,
       recordId: alert.id,

@@ -24,14 +24,17 @@ export async function grantTopUp(
     .existing()
     .findById(topUpWalletId)
     .forNoKeyUpdate();
-  const externalId = paymentReference;
   const known = await WalletGrant.query(trx)
     .forTenant(tenantId)
     .findOne({ walletId: topUpWalletId, paymentId: payment.id });
   if (known) return true;
   if (!isPaid || !wallet) return false;
+  // The reference of a payment can be changed to that of a grant that there is already.
+  const taken = await WalletGrant.query(trx)
+    .forTenant(tenantId)
+    .findOne({ walletId: topUpWalletId, externalId: paymentReference });
   await enterGrant(trx, scope, wallet, {
-    externalId,
+    externalId: taken ? `top-up-${payment.id}` : paymentReference,
     amount: new Decimal(payment.amount),
     kind: 'purchased',
     paymentId: payment.id,

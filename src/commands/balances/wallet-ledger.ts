@@ -246,9 +246,10 @@ export class WalletLedger {
     await WalletEntry.insertMany(trx, tenantId, this.#entries);
     const wallets = [...this.#moved]
       .filter(({ before, balance }) => !before.eq(balance))
-      .map(({ id, accountId, before, balance }) => ({
+      .map(({ id, accountId, currency, before, balance }) => ({
         walletId: id,
         accountId,
+        currency,
         before,
         after: balance,
       }));

@@ -27,6 +27,7 @@ const entitiesOf: Readonly<Record<schema.TimelineKind, readonly string[]>> = {
   payment: ['payment'],
   correction: [],
   grant: [],
+  alert: [],
   change: ['account', 'address', 'contract', 'wallet'],
 };
 const kindOf = new Map(
@@ -58,6 +59,10 @@ const correctionsSql = `from usage_correction as correction
     and correction.accounts @> jsonb_build_array(jsonb_build_object('accountId', :accountId::text))
     and ${within('correction.created_at')}`;
 
+const alertsSql = `from alert_trigger as triggered
+  where triggered.tenant_id = :tenantId and triggered.account_id = :accountId::uuid
+    and :hasAlerts::boolean and ${within('triggered.at')}`;
+
 /** What a page has, of each source by its index and no further than the page. */
 const placesSql = `
   select at, source, id from (
@@ -72,19 +77,22 @@ const placesSql = `
     union all
     (select correction.created_at, 'correction', correction.id::text ${correctionsSql}
      order by correction.created_at desc, correction.id desc limit :end)
+    union all
+    (select triggered.at, 'alert', triggered.id::text ${alertsSql}
+     order by triggered.at desc, triggered.id desc limit :end)
   ) as happened
   order by at desc, source, id desc limit :limit offset :offset`;
 
 /** Entries behind a page that are counted: of a long history, no more is read. */
 const countedMax = 10_000;
 
-const countSql = `select ${[changesSql, executionsSql, grantsSql, correctionsSql]
+const countSql = `select ${[changesSql, executionsSql, grantsSql, correctionsSql, alertsSql]
   .map((sql) => `(select count(*) from (select ${sql} limit :most) as counted)`)
   .join(' + ')} as count`;
 
 interface Place {
   readonly at: Date;
-  readonly source: 'audit' | 'execution' | 'grant' | 'correction';
+  readonly source: 'audit' | 'execution' | 'grant' | 'correction' | 'alert';
   /** Of the audit its number, filled with zeros. */
   readonly id: string;
 }
@@ -229,6 +237,29 @@ const presentCorrection = ({ id, at, kind, reason, actor }: CorrectionRow): Entr
   requestId: null,
 });
 
+interface AlertRow {
+  readonly alertId: string;
+  readonly id: string;
+  readonly at: Date;
+  readonly name: string;
+  readonly value: string;
+  readonly currency: string | null;
+}
+
+const presentAlert = ({ alertId, at, name, value, currency }: AlertRow): Entry => ({
+  at: at.toISOString(),
+  kind: 'alert',
+  event: 'alert.triggered',
+  recordType: 'alert',
+  recordId: alertId,
+  name,
+  amount: new Decimal(value),
+  currency,
+  changed: [],
+  actor: null,
+  requestId: null,
+});
+
 /** The entries of a page, in its order; what was removed meanwhile is left out. */
 async function readEntries(db: Knex, tenantId: string, places: readonly Place[]): Promise<Entry[]> {
   const idsOf = (source: Place['source']): string[] =>
@@ -253,11 +284,17 @@ async function readEntries(db: Knex, tenantId: string, places: readonly Place[])
      where tenant_id = :tenantId and id = any(:ids::uuid[])`,
     'correction',
   );
+  const alerts = await read<AlertRow>(
+    `select id, alert_id as "alertId", at, name, value, currency from alert_trigger
+     where tenant_id = :tenantId and id = any(:ids::uuid[])`,
+    'alert',
+  );
   const entries = new Map([
     ...changes.map((row) => [row.id, presentChange(row)] as const),
     ...executions.map((row) => [row.id, presentExecution(row)] as const),
     ...grants.map((row) => [row.id, presentGrant(row)] as const),
     ...corrections.map((row) => [row.id, presentCorrection(row)] as const),
+    ...alerts.map((row) => [row.id, presentAlert(row)] as const),
   ]);
   return places.flatMap(({ id }) => entries.get(id) ?? []);
 }
@@ -288,6 +325,7 @@ export async function listAccountTimeline(
     hasFlows: kind === undefined || kind === 'flow',
     hasGrants: kind === undefined || kind === 'grant',
     hasCorrections: kind === undefined || kind === 'correction',
+    hasAlerts: kind === undefined || kind === 'alert',
   };
   const { limit, offset } = page;
   const places = await sqlRows<Place>(db.read, placesSql, {

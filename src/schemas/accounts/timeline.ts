@@ -11,6 +11,7 @@ export const timelineKinds = [
   'payment',
   'correction',
   'grant',
+  'alert',
   'change',
 ] as const;
 export type TimelineKind = (typeof timelineKinds)[number];
@@ -19,7 +20,7 @@ const Kind = Type.Unsafe<TimelineKind>({
   type: 'string',
   enum: [...timelineKinds],
   description:
-    'flow: a workflow about the account; invoice, payment, correction of usage, grant to a wallet; change: of the account, an address, a contract or a wallet.',
+    'flow: a workflow about the account; invoice, payment, correction of usage, grant to a wallet, alert that was triggered; change: of the account, an address, a contract or a wallet.',
 });
 
 export const TimelineEntry = Type.Object(
@@ -28,11 +29,11 @@ export const TimelineEntry = Type.Object(
     kind: Kind,
     event: Type.String({
       description:
-        'E.g. invoice.posted, invoice.paid, payment.created, account.updated, flow.failed.',
+        'E.g. invoice.posted, invoice.paid, payment.created, account.updated, flow.failed, alert.triggered.',
     }),
     recordType: Type.String({
       description:
-        'account, address, contract, invoice, payment, wallet, correction, grant or execution.',
+        'account, address, contract, invoice, payment, wallet, correction, grant, alert or execution.',
     }),
     recordId: nullable(Uuid('Id of the record or the execution.')),
     name: nullable(
@@ -42,7 +43,10 @@ export const TimelineEntry = Type.Object(
       }),
     ),
     amount: nullable(
-      DecimalValue({ description: 'Of an invoice its total, of a payment or grant its amount.' }),
+      DecimalValue({
+        description:
+          'Of an invoice its total, of a payment or grant its amount, of an alert the figure that passed its threshold.',
+      }),
     ),
     currency: nullable(Type.String({ description: 'ISO code of the amount.' })),
     changed: Type.Array(Type.String(), {
@@ -67,7 +71,7 @@ export const timelineOperations = {
     family: 'records',
     summary: 'List what happened to an account, newest first',
     description:
-      'Flows about it, invoices, payments, corrections of its usage, grants, and changes of the account, its ' +
+      'Flows about it, invoices, payments, corrections of its usage, grants, alerts, and changes of the account, its ' +
       'addresses, contracts and wallets.',
     details:
       'Changes and flows are read from the audit and the executions: what retention has removed there is not in it. ' +

@@ -196,6 +196,21 @@ describe('alerts', () => {
     await use(100);
     const data = await waitFor(2);
     expect(data[1]).to.include({ threshold: 5, value: 4.98 });
+    // spec/beyond.md R247
+    const { body } = await tenant.get(`/v1/accounts/${accountId}/timeline?kind=alert`).expect(200);
+    expect(
+      body.data.map(({ event, name, amount, currency }: Record<string, unknown>) => [
+        event,
+        name,
+        amount,
+        currency,
+      ]),
+    ).to.deep.equal([
+      ['alert.triggered', 'Low', 4.98, 'USD'],
+      ['alert.triggered', 'Low', 4.99, 'USD'],
+    ]);
+    const all = (await tenant.get(`/v1/accounts/${accountId}/timeline`).expect(200)).body;
+    expect(all.data.map(({ kind }: { kind: string }) => kind)).to.include('alert');
   });
 
   // spec/beyond.md R279
@@ -234,6 +249,18 @@ describe('alerts', () => {
     await tenant.put(path, { comments: 'Again' }).expect(200);
     // 3 + 20 - 19 = 4: below again.
     await use(1_900);
-    expect(await payments()).to.have.length(2);
+    const again = await payments();
+    expect(again).to.have.length(2);
+    // A reference that a grant of the wallet has already does not keep the money out of it.
+    const second = again.find(({ Id }: { Id: string }) => Id !== row.Id).Id as string;
+    await tenant
+      .put(`${external}/payments/${second}`, {
+        paymentReference: 'opening',
+        paymentStatus: 'Completed',
+      })
+      .expect(200);
+    const grants = (await tenant.get(`/v1/wallets/${walletId as string}/grants`)).body.data;
+    expect(grants).to.have.length(3);
+    expect(grants[2]).to.include({ amount: 20, externalId: `top-up-${second}` });
   });
 });

@@ -6,6 +6,7 @@ import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
 import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
 import { readUsageEventFilter } from '../../../queries/usage/usage-event-filter.js';
+import { previewCredits } from '../../../commands/balances/preview-credits.js';
 import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
 import type { Operations } from '../../../schemas/index.js';
 import type { Handlers } from '../../mount.js';
@@ -27,10 +28,11 @@ export const usageEventHandlers: Handlers<Operations['usageEvent']> = {
   retryAll: ({ body, idempotencyKey }, scope, platform) =>
     retryUsageEvents(scope, platform, body, idempotencyKey),
   simulate: async ({ body }, scope, { log }) => {
-    const results = await simulateUsage(scope, Array.isArray(body) ? body : [body], {
+    const simulated = await simulateUsage(scope, Array.isArray(body) ? body : [body], {
       partitionOf,
       onFault: (error) => log.error({ err: error }, 'simulation met an error of ours'),
     });
+    const results = await previewCredits(scope, simulated);
     const [only] = results;
     return Array.isArray(body) || only === undefined ? results : only;
   },
