@@ -54,6 +54,12 @@ export function requireCorrectable({ id, status }: Pick<UsageEvent, 'id' | 'stat
   }
 }
 
+/** 409: the event is in the archive alone, or some of its charges are; a rejected one never is. */
+export async function requireEventHere(db: Knex, tenantId: string, id: string): Promise<void> {
+  const event = await UsageEvent.query(db).forTenant(tenantId).findById(id).select('status');
+  if (event?.status !== 'rejected') await requireInDatabase(db, tenantId, [id]);
+}
+
 async function readOne(db: Knex, tenantId: string, id: string): Promise<RecordedEvent> {
   const [event] = await readRecordedEvents(db, tenantId, [id]);
   if (!event) throw problem.notFound(`There is no usage event '${id}'.`);
@@ -88,7 +94,7 @@ export async function correctEvent(
       ownEventId: eventId,
       storePlans,
     });
-    await requireInDatabase(trx, tenantId, [eventId]);
+    await requireEventHere(trx, tenantId, eventId);
     let known = await readOne(trx, tenantId, eventId);
     const locked = await lockCorrection(trx, tenantId, {
       requests: async function* () {
@@ -139,7 +145,7 @@ async function lockEvent(
   await UsageConsumer.lockAll(trx, tenantId, [partition]);
   await UsageEvent.query(trx).forTenant(tenantId).findById(id).forUpdate();
   // Asked under the lock, which a drop of the month waits for.
-  await requireInDatabase(trx, tenantId, [id]);
+  await requireEventHere(trx, tenantId, id);
   const event = await readOne(trx, tenantId, id);
   requireCorrectable(event);
   return event;

@@ -5,7 +5,7 @@ import type { AmendEventInput } from '../../../messages/usage-workflow.js';
 import { UsageEvent } from '../../../models/usage/usage-event.js';
 import { readContent } from '../../../queries/usage/usage-message.js';
 import { prepareAnew, unrateable } from './compute-correction.js';
-import { requireCorrectable, type EventCorrection } from './correct-event.js';
+import { requireCorrectable, requireEventHere, type EventCorrection } from './correct-event.js';
 
 /**
  * The content that an event gets, ready to be rated. 400: it has another external id, or cannot be
@@ -16,6 +16,7 @@ export async function readAmendment(
   { db, tenantId }: Scope,
   { eventId, message }: AmendEventInput,
 ): Promise<NonNullable<EventCorrection['amended']>> {
+  await requireEventHere(db.read, tenantId, eventId);
   const event = await UsageEvent.query(db.read).forTenant(tenantId).findById(eventId);
   if (!event) throw problem.notFound(`There is no usage event '${eventId}'.`);
   requireCorrectable(event);

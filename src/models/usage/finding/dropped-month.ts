@@ -153,7 +153,7 @@ export async function requireRangesInDatabase(
   if (months.length === 0) return;
   const rows = await sqlRows<{ firstId: string; lastId: string }>(
     db,
-    `select min(first_id)::text as "firstId", max(last_id)::text as "lastId"
+    `select min(first_id::text) as "firstId", max(last_id::text) as "lastId"
      from unnest(?::integer[], ?::bigint[], ?::bigint[]) as sent (at_partition, at_from, at_to)
      join usage_range as known on known.tenant_id = ? and known.partition = sent.at_partition
        and known.first_offset < sent.at_to and known.end_offset > sent.at_from
