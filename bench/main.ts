@@ -24,6 +24,7 @@ import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
+import { measureWhatIf } from './what-if.js';
 import { measureAgainst } from './against.js';
 
 const tenantId = 'bench';
@@ -113,6 +114,7 @@ const measures = {
   correct: measureCorrect,
   export: measureExports,
   pdf: measurePdf,
+  'what-if': measureWhatIf,
 };
 
 async function run(asked: readonly string[], transactions: number): Promise<void> {

@@ -16,7 +16,8 @@ const messageBytes = 230;
 
 const tables = ['usage_event', 'rated_transaction'] as const;
 
-async function fillLog(bench: Bench, run: string, count: number): Promise<void> {
+/** Sends so many events, in batches. */
+export async function fillLog(bench: Bench, run: string, count: number): Promise<void> {
   const maker = new UsageMaker(run, bench.services, bench.accounts.length);
   for (let sent = 0; sent < count; sent += eventsPerBatch) {
     const body = Array.from({ length: eventsPerBatch }, () => maker.next());
@@ -33,7 +34,7 @@ async function countPending(db: pg.Client): Promise<number> {
 }
 
 /** Seconds until the log is empty. */
-async function drain(db: pg.Client): Promise<number> {
+export async function drain(db: pg.Client): Promise<number> {
   const since = performance.now();
   while ((await countPending(db)) > 0) await wait(10);
   return (performance.now() - since) / 1000;

@@ -9,6 +9,7 @@ import { erasureActivities } from './ageing/erasure.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
 import { paymentActivities } from './payments/payment.js';
+import { repricingActivities } from './usage/repricing.js';
 import { serviceActivities } from './catalog/service.js';
 import { signingActivities } from './flows/sign-child.js';
 import { tenantMoveActivities } from './access/tenant-move.js';
@@ -41,6 +42,7 @@ export function createActivities(
     ...creditNoteActivities(platform),
     ...usageAuditActivities(platform),
     ...usageCorrectionActivities(platform),
+    ...repricingActivities(platform),
     ...erasureActivities(platform),
     ...clockActivities(platform),
     ...usageArchiveActivities(platform),

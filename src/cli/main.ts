@@ -10,6 +10,7 @@ import {
   registerBillingSchedule,
 } from './billing/billing.js';
 import { registerCorrect } from './usage/correct.js';
+import { registerWhatIf } from './usage/what-if.js';
 import { registerDemo } from './demo/demo.js';
 import { registerExport } from './exports/export.js';
 import { registerGrant } from './access/grant.js';
@@ -51,6 +52,7 @@ const commands = [
   registerImport,
   registerParity,
   registerCorrect,
+  registerWhatIf,
   registerExport,
   registerArchive,
   registerUsageRange,

@@ -19,6 +19,7 @@ import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
 import { slugFlow } from './slug-flow.js';
 import { usageAudit } from './usage/usage-audit.js';
 import { rerating } from './usage/usage-rerating.js';
+import { repricing } from './usage/usage-repricing.js';
 
 type ExecutionDto = Static<typeof Execution>;
 
@@ -73,6 +74,8 @@ async function startOf(
       await resolveNaturalKeys(scope, known.data, asked);
       return rerating(scope, asked, idempotencyKey);
     }
+    if (known.workflow === 'repriceUsage')
+      return repricing(scope, known.data, data, idempotencyKey);
     if (known.workflow === 'erasePerson') {
       const asked = validate(known.data, data);
       await resolveNaturalKeys(scope, known.data, asked);

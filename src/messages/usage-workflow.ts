@@ -76,3 +76,29 @@ export interface RerateInput {
   readonly reason: string;
   readonly dryRun: boolean;
 }
+
+/** What is rated again, and with what; times are instants. */
+export interface RepriceInput {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  /** Null: all. */
+  readonly accountIds: readonly string[] | null;
+  readonly serviceIds: readonly string[] | null;
+  /** As JSON, whose decimals may be texts: see `reviveInput`. */
+  readonly changes: unknown;
+  readonly guard: RepricingLimits;
+}
+
+/** Limits in percent, as decimal text; null: none. */
+export interface RepricingLimits {
+  readonly accountChangeMax: string | null;
+  readonly totalDecreaseMax: string | null;
+}
+
+/** How far a what-if is. */
+export interface RepricingProgress {
+  readonly events: number;
+  readonly total: number;
+  readonly isDone: boolean;
+}

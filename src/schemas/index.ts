@@ -43,6 +43,8 @@ import * as service from './catalog/service.js';
 import * as serviceLayout from './catalog/service-layout.js';
 import * as taxRate from './billing/tax-rate.js';
 import * as timeline from './accounts/timeline.js';
+import * as repricing from './usage/repricing.js';
+import * as repricingChange from './usage/repricing-change.js';
 import * as usageCorrection from './usage/usage-correction.js';
 import * as usageEvent from './usage/usage-event.js';
 import * as usageTotal from './usage/usage-total.js';
@@ -96,6 +98,7 @@ export const operations = {
   ingestion: ingestion.ingestionOperations,
   usageEvent: usageEvent.usageEventOperations,
   usageCorrection: usageCorrection.usageCorrectionOperations,
+  repricing: repricing.repricingOperations,
   usageTotal: usageTotal.usageTotalOperations,
   ratedTransaction: ratedTransaction.ratedTransactionOperations,
   recordType: recordType.recordTypeOperations,
@@ -146,6 +149,8 @@ export const modules: readonly object[] = [
   ingestion,
   usageEvent,
   usageCorrection,
+  repricing,
+  repricingChange,
   usageMessage,
   timeline,
   usageTotal,

@@ -9,7 +9,14 @@ export * from './payment.js';
 export * from './service.js';
 export { moveClock } from './tenants/clock.js';
 export { moveTenant } from './tenants/tenant-move.js';
-export { amendUsageEvent, cancelUsageEvent, rateUsage, rerateUsage, retryUsage } from './usage.js';
+export {
+  amendUsageEvent,
+  cancelUsageEvent,
+  rateUsage,
+  repriceUsage,
+  rerateUsage,
+  retryUsage,
+} from './usage.js';
 export { erasePerson } from './erasure.js';
 export { archiveUsage, dropUsage, restoreUsage } from './ageing/usage-archive.js';
 export { auditUsage, scheduleUsageAudit } from './usage-audit.js';

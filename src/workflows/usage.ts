@@ -1,17 +1,18 @@
-import { patched } from '@temporalio/workflow';
+import { continueAsNew, patched, workflowInfo } from '@temporalio/workflow';
 import type { FlowRun } from '../messages/flow-run.js';
 import type {
   AmendEventInput,
   CancelEventInput,
+  RepriceInput,
   RerateInput,
   UsageRange,
   UsageRangeResult,
   UsageRetry,
   UsageRetryResult,
 } from '../messages/usage-workflow.js';
-import { mayPass, persist } from './runtime/persistence.js';
+import { isAway, mayPass, persist } from './runtime/persistence.js';
 import { lastStep, step } from './runtime/flow.js';
-import { longCorrections, shortSteps } from './runtime/proxies.js';
+import { longCorrections, longSteps, shortSteps } from './runtime/proxies.js';
 
 /** Failures of a range after which it ends: each is of three attempts. */
 const failuresMax = 2;
@@ -71,4 +72,23 @@ export async function rerateUsage(run: FlowRun<RerateInput>) {
   const { input } = run;
   await step(shortSteps.beginRerating, run, input);
   return lastStep(longCorrections.rerateUsage, run, input);
+}
+
+/**
+ * Says what usage would cost with other prices (docs/decisions/0376). How far it is stands in the
+ * database: a step that is repeated goes on from there.
+ */
+export async function repriceUsage(run: FlowRun<RepriceInput>, isResumed = false) {
+  if (!isResumed) await step(shortSteps.beginRepricing, run, run.input);
+  const call = { run, input: null };
+  const patiently = <T>(work: () => Promise<T>): Promise<T> => persist(work, { isWorthIt: isAway });
+  while (!isResumed && (await patiently(() => longSteps.removeOldRepricings(call))));
+  for (;;) {
+    const { isDone } = await patiently(() => longSteps.repriceUsage(call));
+    if (isDone) break;
+    if (workflowInfo().continueAsNewSuggested) {
+      await continueAsNew<typeof repriceUsage>(run, true);
+    }
+  }
+  return lastStep(longSteps.endRepricing, run, null);
 }

@@ -145,6 +145,15 @@ export async function collectLoot(
   const amended = await must(product, token, '/v1/usage-events/txn-7/cancel', {
     reason: 'For its correction.',
   });
+  const repriced = await must(product, token, '/v1/workflows/reprice/execute', {
+    data: {
+      name: 'All of it twice',
+      from: '1900-01-01',
+      to: '9998-12-31',
+      changes: [{ kind: 'usage', factor: 2 }],
+    },
+    async: true,
+  });
   const page = (transactions['data'] as { content: { Id: string }[] }).content;
   return {
     tenant: { id: tenantId },
@@ -184,6 +193,7 @@ export async function collectLoot(
       deliveryId: idOf(webhook),
       id: 'txn-8',
       correctionId: String(amended['correctionId']),
+      repricingId: String(repriced['executionId']),
       transactionId: page[0]?.Id ?? '',
     },
     references: {

@@ -183,9 +183,10 @@ describe('the MCP server', () => {
         'createAlert',
         'cancelUsageEvent',
         'amendUsageEvent',
+        'promoteRepricing',
       ]);
-      const more = await list('?tools=balances,corrections');
-      expect(more).to.include.members(['listWalletGrants', 'listAlerts', 'listCorrections']);
+      const more = await list('?tools=balances,corrections,whatif');
+      expect(more).to.include.members(['listAlerts', 'listCorrections', 'listRepricings']);
       expect(await list('?tools=all')).to.deep.equal([...read, ...more, ...run, ...change]);
       const query = '?tools=read';
       const answer = await send(tenant.token, calling('runDeleteAccount', start), { query });

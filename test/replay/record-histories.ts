@@ -132,6 +132,18 @@ const { body: rerated } = await tenant
   })
   .expect(200);
 await record('rerate-usage', await workflowIdOf(tenant, rerated.executionId));
+failuresLeft = 4;
+const { body: repriced } = await tenant
+  .post('/v1/workflows/reprice/execute', {
+    data: {
+      name: 'More usage',
+      from: '2026-03-01',
+      to: '2026-04-01',
+      changes: [{ kind: 'usage', factor: 2 }],
+    },
+  })
+  .expect(200);
+await record('reprice', await workflowIdOf(tenant, repriced.executionId));
 
 /** One of each flow, on records of its own, and one that waited for its database. */
 const flow = async (name: string, slug: string, start: object): Promise<void> => {

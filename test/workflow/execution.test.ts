@@ -74,10 +74,11 @@ describe('workflows and their executions', () => {
       'credit-invoice',
       'audit-usage',
       'rerate-usage',
+      'reprice',
       'erase-person',
     ]);
-    // All flows, billing-run, credit-invoice, audit-usage, rerate-usage and erase-person.
-    expect(body.pagination.total).to.equal(flowList.length + 5);
+    // All flows, billing-run, credit-invoice, audit-usage, rerate-usage, reprice and erase-person.
+    expect(body.pagination.total).to.equal(flowList.length + 6);
     const byName = await tenant.get(`${workflows}/payment-save`).expect(200);
     expect(byName.body.dataSchema.required).to.include('payment_reference');
     const byId = await tenant.get(`${workflows}/${byName.body.id as string}`).expect(200);

@@ -20,6 +20,7 @@ export const chapters: readonly Chapter[] = [
   chapter('invoice', 'From event to invoice'),
   chapter('rejected', 'Mending what was rejected'),
   chapter('corrections', 'Correcting usage that was rated'),
+  chapter('what-if', 'Trying prices before they hold'),
   chapter('balances', 'Prepaid money, holds and alerts'),
   chapter('adjustments', 'Discounts, minimums and commitments'),
   chapter('exports', 'Exports'),

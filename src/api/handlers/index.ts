@@ -36,6 +36,7 @@ import { serviceHandlers } from './catalog/service.js';
 import { serviceLayoutHandlers } from './catalog/service-layout.js';
 import { taxRateHandlers } from './billing/tax-rate.js';
 import { timelineHandlers } from './accounts/timeline.js';
+import { repricingHandlers } from './usage/repricing.js';
 import { usageCorrectionHandlers } from './usage/usage-correction.js';
 import { usageEventHandlers } from './usage/usage-event.js';
 import { usageTotalHandlers } from './usage/usage-total.js';
@@ -87,6 +88,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   ingestion: ingestionHandlers,
   usageEvent: usageEventHandlers,
   usageCorrection: usageCorrectionHandlers,
+  repricing: repricingHandlers,
   usageTotal: usageTotalHandlers,
   ratedTransaction: ratedTransactionHandlers,
   recordType: recordTypeHandlers,

@@ -64,6 +64,15 @@ async function requireValid(
   });
 }
 
+/** 400: see `requireValid`; `at` is where the logic is in the request. */
+export const checkPricingLogic = async (
+  trx: Knex.Transaction,
+  scope: Scope,
+  serviceId: string,
+  logic: Pick<LogicInput, 'priceOutput' | 'steps'>,
+  at: string,
+): Promise<void> => requireValid(await loadNames(trx, scope, serviceId), logic, fieldsAt(`${at}.`));
+
 /** Makes the TRANSACTION attributes that pricing logic names and the service does not have. */
 async function ensureTransactionDimensions(
   trx: Knex.Transaction,

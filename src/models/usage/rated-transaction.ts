@@ -72,7 +72,8 @@ export function standing(charges: readonly RatedTransaction[]): RatedTransaction
   return charges.filter(({ id, reverses }) => reverses === null && !reversed.has(id));
 }
 
-/** Most events have one charge; the ids of so many are asked for at once. */
+/** Most events have one charge: the ids of so many are asked for first, then of so many more at once. */
+const chargesFirst = 2;
 const chargesAtOnce = 8;
 
 /** What a usage event costs, or pays, an account. */
@@ -148,10 +149,13 @@ export class RatedTransaction extends TenantModel {
   ): Promise<Map<string, RatedTransaction[]>> {
     const found = new Map<string, RatedTransaction[]>();
     let asked = eventIds;
-    for (let first = 1; asked.length > 0; first += chargesAtOnce) {
+    let known = 0;
+    for (let count = chargesFirst; asked.length > 0; count = chargesAtOnce) {
+      const first = known + 1;
       const ids = asked.flatMap((eventId) =>
-        Array.from({ length: chargesAtOnce }, (_each, index) => chargeId(eventId, first + index)),
+        Array.from({ length: count }, (_each, index) => chargeId(eventId, first + index)),
       );
+      known += count;
       const charges = await RatedTransaction.query(db)
         .forTenant(tenantId)
         // One binding: there may be more ids than a statement has room for.
@@ -160,11 +164,11 @@ export class RatedTransaction extends TenantModel {
       await RatedTransaction.readDimensions(db, tenantId, charges);
       await RatedTransaction.readKnown(db, tenantId, charges);
       for (const charge of charges) {
-        const known = found.get(charge.usageEventId);
-        if (known) known.push(charge);
+        const ofEvent = found.get(charge.usageEventId);
+        if (ofEvent) ofEvent.push(charge);
         else found.set(charge.usageEventId, [charge]);
       }
-      const all = first + chargesAtOnce - 1;
+      const all = known;
       asked = asked.filter((eventId) => found.get(eventId)?.length === all);
     }
     return found;

@@ -56,7 +56,9 @@ function findNamed(value: unknown, { path, record }: Place, field: string): Name
   if (name === '*') {
     if (!Array.isArray(value)) return [];
     return value.flatMap((one, index) =>
-      findNamed(one, { path: rest, record }, `${field}[${index}]`),
+      rest.length === 0
+        ? findNamed(value, { path: [String(index)], record }, field)
+        : findNamed(one, { path: rest, record }, `${field}[${index}]`),
     );
   }
   const owner = value as Record<string, unknown>;

@@ -176,7 +176,7 @@ interface StoredLine {
 export async function findLines(
   db: Knex,
   tenantId: string,
-  charges: readonly RatedTransaction[],
+  charges: readonly Pick<RatedTransaction, 'contractId' | 'contractServiceId'>[],
 ): Promise<Map<string, PlanLine>> {
   const contracts = new Map<string, string>();
   for (const { contractId, contractServiceId } of charges) {

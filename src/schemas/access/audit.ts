@@ -36,6 +36,7 @@ export const auditedEntities = [
   'toolCall',
   'usageCorrection',
   'usageEventChange',
+  'repricing',
 ] as const;
 
 const Entity = Type.Unsafe<string>({

@@ -2,6 +2,7 @@ import { v5 as uuidV5 } from 'uuid';
 import { erasureWorkflow } from '../ageing/erasure.js';
 import { billingRunWorkflow } from '../billing/billing-run.js';
 import { creditInvoiceWorkflow } from '../billing/credit-note.js';
+import { repriceWorkflow } from '../usage/repricing.js';
 import { rerateUsageWorkflow } from '../usage/usage-rerating.js';
 import { usageAuditWorkflow } from '../usage/usage-audit.js';
 import { flowList, flows, publicNameOf } from './index.js';
@@ -17,6 +18,7 @@ export const jobs = [
   creditInvoiceWorkflow,
   usageAuditWorkflow,
   rerateUsageWorkflow,
+  repriceWorkflow,
   erasureWorkflow,
 ] as const;
 

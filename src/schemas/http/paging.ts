@@ -19,8 +19,8 @@ export const WholeNumber = (
 };
 
 /** `true` or `false` in a query string. */
-export const Flag = (description: string): TUnsafe<boolean> =>
-  Type.Unsafe<boolean>({ description, flag: true, default: false });
+export const Flag = (description: string, byDefault = false): TUnsafe<boolean> =>
+  Type.Unsafe<boolean>({ description, flag: true, default: byDefault });
 
 const pageProperties = (sizeDefault: number) => ({
   page: WholeNumber({ description: 'Page, counted from 0.', minimum: 0, default: 0 }),

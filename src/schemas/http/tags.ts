@@ -22,6 +22,9 @@ const introductions: Readonly<Record<string, string>> = {
   Corrections:
     'Usage that was wrong: canceled, given other content, or rated again. Nothing that was rated is ' +
     'changed; reversals and new charges are added.',
+  'What if':
+    'What usage would cost with other prices, logic or volumes, beside the books. The workflow `reprice` ' +
+    'finds it out; prices that were tried are promoted.',
   'Rated transactions': 'Charges: what an event, or a period of a subscription, costs an account.',
   Invoices:
     'What billing runs have posted. An invoice never changes: it is voided, and its charges are billed ' +

@@ -42,7 +42,13 @@ const balanceResources = [
   'adjustment',
 ] as const;
 const correctionResources = ['usageCorrection'] as const;
-const allResources = [...readResources, ...balanceResources, ...correctionResources];
+const repricingResources = ['repricing'] as const;
+const allResources = [
+  ...readResources,
+  ...balanceResources,
+  ...correctionResources,
+  ...repricingResources,
+];
 
 const toolsOf = (resource: keyof Operations): Tool[] =>
   Object.entries<Operation>(operations[resource]).map(([key, operation]) => ({
@@ -64,6 +70,7 @@ const readingTools = (resources: readonly (keyof Operations)[]): Tool[] =>
 const readTools = readingTools(readResources);
 const balanceTools = readingTools(balanceResources);
 const correctionTools = readingTools(correctionResources);
+const repricingTools = readingTools(repricingResources);
 const runTools = toolsOf('flow');
 
 /** What mends prices and invoices beside the flows. */
@@ -79,6 +86,7 @@ const changes: readonly string[] = [
   'createAlert',
   'cancelUsageEvent',
   'amendUsageEvent',
+  'promoteRepricing',
 ];
 const changeTools = allResources
   .flatMap((resource) => toolsOf(resource))
@@ -92,6 +100,7 @@ export const tools: readonly Tool[] = [
   ...readTools,
   ...balanceTools,
   ...correctionTools,
+  ...repricingTools,
   ...runTools,
   ...changeTools,
 ];
@@ -103,6 +112,7 @@ const toolSets = {
   change: changeTools,
   balances: balanceTools,
   corrections: correctionTools,
+  whatif: repricingTools,
   all: tools,
 } as const;
 

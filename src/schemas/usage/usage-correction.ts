@@ -52,7 +52,7 @@ const CurrencySum = Type.Object(
   },
   { description: 'What charges come to in a currency.' },
 );
-const sums = (description: string) => Type.Array(CurrencySum, { description });
+export const sums = (description: string) => Type.Array(CurrencySum, { description });
 
 const AccountSum = Type.Object(
   {
@@ -64,21 +64,23 @@ const AccountSum = Type.Object(
   { description: 'What the charges of an account came to.' },
 );
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
+export const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const Kept = Type.Array(
+  Type.Object(
+    {
+      code: Type.String({ description: 'Why.' }),
+      events: count('Events that keep their charges for that reason.'),
+    },
+    { description: 'A reason.' },
+  ),
+  { description: 'Events that could no longer be rated: they keep their charges.' },
+);
 
 const Figures = {
   events: count('Events that were considered.'),
   changed: count('Events whose charges came out different, with those whose counters moved.'),
-  rejected: Type.Array(
-    Type.Object(
-      {
-        code: Type.String({ description: 'Why.' }),
-        events: count('Events that keep their charges for that reason.'),
-      },
-      { description: 'A reason.' },
-    ),
-    { description: 'Events that could no longer be rated: they keep their charges.' },
-  ),
+  rejected: Kept,
   before: sums('What the events cost before, by currency.'),
   after: sums('What they cost now.'),
 };
@@ -123,6 +125,29 @@ export const UsageCorrection = Type.Object(
 const ExplanationOf = (description: string) =>
   nullable(Type.Unsafe<Explanation>({ type: 'object', description }));
 
+/** How two charges of an event came about, and where they part. */
+export const ChargeExplanations = {
+  beforeExplanation: Type.Optional(
+    ExplanationOf('How the charge before came about; null: there was none, or it cannot be told.'),
+  ),
+  afterExplanation: Type.Optional(ExplanationOf('How the charge now comes about.')),
+  firstDifference: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          step: Type.String({
+            description:
+              'Where they part: contract line, card, row, counter, tier, a formula step.',
+          }),
+          before: Type.Unknown({ description: 'What it was; null: nothing.' }),
+          after: Type.Unknown({ description: 'What it is; null: nothing.' }),
+        },
+        { description: 'The first step in which the two explanations part; null: in none.' },
+      ),
+    ),
+  ),
+};
+
 export const CorrectedCharge = Type.Object(
   {
     eventId: Uuid('The event.'),
@@ -137,27 +162,7 @@ export const CorrectedCharge = Type.Object(
     difference: DecimalValue({ description: 'after - before.' }),
     beforeId: nullable(Uuid('The rated transaction that was reversed.')),
     afterId: nullable(Uuid('The rated transaction in its place.')),
-    beforeExplanation: Type.Optional(
-      ExplanationOf(
-        'How the charge before came about; null: there was none, or it cannot be told.',
-      ),
-    ),
-    afterExplanation: Type.Optional(ExplanationOf('How the charge now comes about.')),
-    firstDifference: Type.Optional(
-      nullable(
-        Type.Object(
-          {
-            step: Type.String({
-              description:
-                'Where they part: contract line, card, row, counter, tier, a formula step.',
-            }),
-            before: Type.Unknown({ description: 'What it was; null: nothing.' }),
-            after: Type.Unknown({ description: 'What it is; null: nothing.' }),
-          },
-          { description: 'The first step in which the two explanations part; null: in none.' },
-        ),
-      ),
-    ),
+    ...ChargeExplanations,
   },
   { description: 'A charge before and after a correction.' },
 );

@@ -199,6 +199,29 @@ async function use(story: Story, tenant: TestTenant): Promise<void> {
   await story.call('cancelUsageEvent', { params: { id: 'evt-0002' } });
   story.params['correctionId'] = corrected.correctionId;
   await story.call('listCorrectedCharges', { query: 'explain=true' });
+  const repriced = await story.call('executeWorkflow', {
+    params: { workflowId: 'reprice' },
+    body: {
+      data: {
+        name: 'Calls at two cents',
+        from: '2026-03-01',
+        to: '2026-04-01',
+        changes: [
+          {
+            kind: 'rateCard',
+            serviceId: story.params['serviceId'],
+            currency: 'USD',
+            rows: examples.rateCard.rows,
+          },
+        ],
+        guard: { accountChangeMax: 25 },
+      },
+    },
+    isAside: true,
+  });
+  story.params['repricingId'] = repriced.output.repricingId;
+  await story.call('listRepricedCharges');
+  await story.call('promoteRepricing');
   const rows = await story.call('listRatedTransactions', { query: 'q=evt-0001' });
   story.params['transactionId'] = rows.data.content[0].Id;
 }

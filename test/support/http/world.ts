@@ -275,6 +275,11 @@ async function addUsage(
     .post(`/v1/usage-events/${params['id']}/amend`, amended)
     .expect(200);
   params['correctionId'] = done.correctionId;
+  const data = { name: 'Nothing', from: '2026-03-01', to: '2026-04-01', changes: [] };
+  const { body: repriced } = await tenant
+    .post('/v1/workflows/reprice/execute', { data })
+    .expect(200);
+  params['repricingId'] = repriced.output.repricingId;
   references['eventId'] = params['id'] ?? '';
   const { body } = await tenant.get(`${external}/rated-transactions`).expect(200);
   params['transactionId'] = body.data.content[0].Id;

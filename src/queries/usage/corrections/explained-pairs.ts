@@ -10,14 +10,14 @@ import { contentAt, madeTogether, readContents } from './content-at.js';
 import type { ChargePair } from './corrected-charge.js';
 import { firstDifference, type FirstDifference } from './first-difference.js';
 
-interface ExplainedPair {
+export interface ExplainedPair {
   readonly beforeExplanation: Explanation | null;
   readonly afterExplanation: Explanation | null;
   readonly firstDifference: FirstDifference | null;
 }
 
 /** What explains charges of any time: the plans, lines and contents that they were made with. */
-interface Facts {
+export interface ExplainingFacts {
   readonly charges: ReadonlyMap<string, readonly RatedTransaction[]>;
   readonly plans: ReadonlyMap<string, RatingPlan>;
   readonly lines: ReadonlyMap<string, PlanLine>;
@@ -29,7 +29,7 @@ export async function explainPairs(
   scope: Scope,
   pairs: readonly ChargePair[],
 ): Promise<ExplainedPair[]> {
-  const facts = await readFacts(scope, [...new Set(pairs.map(({ eventId }) => eventId))]);
+  const facts = await readExplainingFacts(scope, [...new Set(pairs.map(({ eventId }) => eventId))]);
   const explained: ExplainedPair[] = [];
   const portions = new Portions();
   for (const { eventId, beforeId, afterId } of pairs) {
@@ -45,7 +45,10 @@ export async function explainPairs(
   return explained;
 }
 
-async function readFacts({ db, tenantId }: Scope, eventIds: readonly string[]): Promise<Facts> {
+export async function readExplainingFacts(
+  { db, tenantId }: Scope,
+  eventIds: readonly string[],
+): Promise<ExplainingFacts> {
   const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds);
   const all = [...charges.values()].flat();
   const planIds = [...new Set(all.map(({ planId }) => planId))];
@@ -58,8 +61,9 @@ async function readFacts({ db, tenantId }: Scope, eventIds: readonly string[]): 
   };
 }
 
-function explainCharge(
-  { charges, plans, lines, contents }: Facts,
+/** How a charge of the books came about; null: there is none, or it cannot be told. */
+export function explainCharge(
+  { charges, plans, lines, contents }: ExplainingFacts,
   eventId: string,
   id: string | null,
 ): Explanation | null {

@@ -14,7 +14,7 @@ import { loadRatingContexts } from '../rating-context.js';
 import { daysTouched } from '../usage-event-filter.js';
 import { inOrder, type MeterOwner } from './meter-members.js';
 import { RecordedReader, type RecordedEvent, type RecordedFacts } from './recorded-event.js';
-import type { Fate, RerateRequest } from './rerate.js';
+import { elsewhere, type Fate, type RerateRequest } from './rerate.js';
 
 /** What happened in a range of time, `[from, to)`, of the given account, contract and service. */
 export interface RerateRange {
@@ -69,11 +69,6 @@ const gone: Fate = {
   kind: 'kept',
   code: 'MESSAGE_GONE',
   message: 'The message of the event was removed.',
-};
-const elsewhere: Fate = {
-  kind: 'kept',
-  code: 'ACCOUNT_NOT_FOUND',
-  message: 'Another account has the external id that the event names.',
 };
 
 /** What becomes of recorded events with what is in force now. */

@@ -90,10 +90,16 @@ export type MovedCounters = ReadonlyMap<
 >;
 
 /** Formulas may have used more of the event than its charges keep. */
-const messageGone = {
+export const messageGone = {
   code: 'MESSAGE_GONE',
   message: 'The message of the event was removed, and its pricing logic needs it.',
 };
+/** An event is rated again for the account that it has. */
+export const elsewhere = {
+  kind: 'kept',
+  code: 'ACCOUNT_NOT_FOUND',
+  message: 'Another account has the external id that the event names.',
+} as const;
 
 /** One pass over events in their order, with the counters that are known to move. */
 export class Pass {

@@ -1,0 +1,18 @@
+import { promoteRepricing } from '../../../commands/usage/repricing/promote-repricing.js';
+import { listRepricedCharges } from '../../../queries/usage/repricing/repriced-charge.js';
+import {
+  getRepricing,
+  listRepricedAccounts,
+  listRepricings,
+} from '../../../queries/usage/repricing/repricing.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const repricingHandlers: Handlers<Operations['repricing']> = {
+  list: ({ query }, scope) => listRepricings(scope, query),
+  get: ({ params }, scope) => getRepricing(scope, params.repricingId),
+  accounts: ({ params, query }, scope) =>
+    listRepricedAccounts(scope, params.repricingId, query.sort, query),
+  charges: ({ params, query }, scope) => listRepricedCharges(scope, params, query.explain, query),
+  promote: ({ params, body }, scope) => promoteRepricing(scope, params.repricingId, body),
+};

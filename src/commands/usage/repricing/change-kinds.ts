@@ -1,0 +1,276 @@
+import type { Knex } from 'knex';
+import { newId } from '../../../kernel/id.js';
+import { decimalText } from '../../../kernel/numbers/money.js';
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { utcDate } from '../../../kernel/time/date.js';
+import type { CatalogOwner } from '../../../models/catalog/attribute.js';
+import { RateCard } from '../../../models/catalog/rate-card.js';
+import { Service } from '../../../models/catalog/service.js';
+import { ContractService } from '../../../models/contracts/contract-service.js';
+import { pricingLogicOf } from '../../../queries/catalog/pricing-logic.js';
+import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
+import type { CardFacts } from '../../../rating/index.js';
+import type {
+  ExceptionCardChange,
+  PricingLogicChange,
+  RateCardChange,
+  RepricingChange,
+  UsageChange,
+} from '../../../schemas/usage/repricing-change.js';
+import { createExceptionCardVersion } from '../../catalog/exception-card.js';
+import {
+  checkPricingLogic,
+  createPricingLogic,
+  updatePricingLogic,
+} from '../../catalog/pricing-logic.js';
+import { resolveRateCards } from '../../catalog/rate-card-rows.js';
+import { createServiceCardVersion } from '../../catalog/rate-card-version.js';
+
+/** What promoting a change has made. */
+export interface PromotedVersion {
+  readonly kind: string;
+  readonly serviceId: string | null;
+  readonly contractServiceId: string | null;
+  readonly currency: string | null;
+  readonly versionNo: number | null;
+  readonly pricingLogicId: string | null;
+  readonly affectedEvents: number | null;
+}
+
+/** Where a change is in the request, and the first day of the usage that is rated with it. */
+interface Place {
+  readonly at: string;
+  readonly fromDate: string;
+}
+
+/** What can be done with changes of a kind. */
+interface ChangeKind<C> {
+  /** The change as rating knows it. 400: a reference or a value does not fit. */
+  readonly resolve: (
+    trx: Knex.Transaction,
+    scope: Scope,
+    change: C,
+    place: Place,
+  ) => Promise<ChangedFact>;
+  /** Puts it in force from a day on, in the transaction of the scope. */
+  readonly promote: (
+    trx: Knex.Transaction,
+    scope: Scope,
+    change: C,
+    fromDate: string,
+  ) => Promise<PromotedVersion>;
+}
+
+const none = {
+  serviceId: null,
+  contractServiceId: null,
+  currency: null,
+  versionNo: null,
+  pricingLogicId: null,
+  affectedEvents: null,
+};
+
+async function requireService(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  serviceId: string,
+  field: string,
+): Promise<void> {
+  const found = await Service.query(trx).forTenant(tenantId).existing().findById(serviceId);
+  if (found) return;
+  throw problem.validation(`'${field}' names no service: '${serviceId}'`, {
+    field,
+    value: serviceId,
+  });
+}
+
+const hasCard = async (
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  owner: CatalogOwner,
+  currency: string,
+): Promise<boolean> =>
+  (await RateCard.query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .where({ ...owner, currency })
+    .resultSize()) > 0;
+
+/** A card that is tried, as rating knows it: its number is 0. */
+async function cardOf(
+  trx: Knex.Transaction,
+  scope: Scope,
+  owner: CatalogOwner,
+  { currency, rows }: Pick<RateCardChange, 'currency' | 'rows'>,
+  { at, fromDate }: Place,
+): Promise<CardFacts> {
+  const rowsField = `${at}.rows`;
+  const [card] = await resolveRateCards(trx, scope, owner, [{ currency, rows }], { rowsField });
+  // As JSON, in which decimals are text: the form in which rating gets the rows of stored cards.
+  const plain = JSON.parse(JSON.stringify(card?.rows ?? [])) as CardRow[];
+  return {
+    id: newId(),
+    currency,
+    versionNo: 0,
+    fromDate,
+    toDate: null,
+    rows: plain.map(({ attributeValues, ...row }) => ({
+      id: newId(),
+      attributeId: row.attributeId,
+      attributeName: row.attributeName,
+      label: row.label,
+      usageType: row.usageType,
+      billingAccountId: row.billingAccountId,
+      priceMethod: row.priceMethod,
+      rates: row.rates,
+      attributeValues: attributeValues.map(({ attributeName: name, attributeValue: value }) => ({
+        name,
+        value,
+      })),
+    })),
+  };
+}
+type CardRow = Awaited<ReturnType<typeof resolveRateCards>>[number]['rows'][number];
+
+const rateCard: ChangeKind<RateCardChange> = {
+  resolve: async (trx, scope, change, place) => {
+    const { serviceId, currency } = change;
+    await requireService(trx, scope, serviceId, `${place.at}.serviceId`);
+    if (!(await hasCard(trx, scope, { serviceId }, currency))) {
+      const field = `${place.at}.currency`;
+      throw problem.validation(`'${field}': the service has no rate card in ${currency}.`, {
+        field,
+        value: currency,
+      });
+    }
+    const card = await cardOf(trx, scope, { serviceId }, change, place);
+    return { kind: 'rateCard', serviceId, card };
+  },
+  promote: async (_trx, scope, { kind, serviceId, currency, rows }, fromDate) => {
+    const body = { currency, rows, fromDate };
+    const version = await createServiceCardVersion(scope, serviceId, currency, body);
+    const { versionNo, affectedEvents } = version;
+    return { ...none, kind, serviceId, currency, versionNo, affectedEvents };
+  },
+};
+
+const exceptionCard: ChangeKind<ExceptionCardChange> = {
+  resolve: async (trx, scope, change, place) => {
+    const { contractServiceId } = change;
+    const line = await ContractService.query(trx)
+      .forTenant(scope.tenantId)
+      .existing()
+      .findById(contractServiceId);
+    if (!line) {
+      const field = `${place.at}.contractServiceId`;
+      throw problem.validation(`'${field}' names no contract line: '${contractServiceId}'`, {
+        field,
+        value: contractServiceId,
+      });
+    }
+    const card = await cardOf(trx, scope, { contractServiceId }, change, place);
+    return { kind: 'exceptionCard', serviceId: line.serviceId, contractServiceId, card };
+  },
+  promote: async (trx, scope, { kind, contractServiceId, currency, rows }, fromDate) => {
+    if (!(await hasCard(trx, scope, { contractServiceId }, currency))) {
+      throw problem.conflict(
+        `The line has no card in ${currency}, and a first version would hold for all days before ` +
+          `${fromDate}, too: give it the list price first, then promote.`,
+        { contractServiceId },
+      );
+    }
+    const body = { currency, rows, fromDate };
+    const version = await createExceptionCardVersion(scope, { contractServiceId }, currency, body);
+    const { versionNo, affectedEvents } = version;
+    return { ...none, kind, contractServiceId, currency, versionNo, affectedEvents };
+  },
+};
+
+const pricingLogic: ChangeKind<PricingLogicChange> = {
+  resolve: async (trx, scope, change, { at }) => {
+    const { serviceId, name, priceOutput, steps } = change;
+    await requireService(trx, scope, serviceId, `${at}.serviceId`);
+    await checkPricingLogic(trx, scope, serviceId, change, at);
+    return {
+      kind: 'pricingLogic',
+      serviceId,
+      logic: {
+        id: newId(),
+        seqNo: 1,
+        name,
+        chargeType: change.chargeType ?? null,
+        usageType: change.usageType ?? 'Charge',
+        priceOutput,
+        steps: steps.map((step) => ({
+          name: step.name,
+          label: step.label ?? null,
+          formula: step.formula,
+        })),
+      },
+    };
+  },
+  promote: async (trx, scope, { kind, serviceId, ...logic }, fromDate) => {
+    if (fromDate > utcDate(scope.now())) {
+      throw problem.conflict(
+        `Pricing logic has no versions: it would price all usage from now on, not from ${fromDate}.`,
+        { field: 'fromDate', value: fromDate },
+      );
+    }
+    const known = await pricingLogicOf(trx, scope.tenantId, serviceId);
+    const id = known.find(({ name }) => name === logic.name)?.id;
+    const written =
+      id === undefined
+        ? await createPricingLogic(scope, serviceId, logic)
+        : await updatePricingLogic(scope, serviceId, id, {
+            ...logic,
+            usageType: logic.usageType ?? 'Charge',
+            chargeType: logic.chargeType ?? null,
+          });
+    return { ...none, kind, serviceId, pricingLogicId: written.id };
+  },
+};
+
+const usage: ChangeKind<UsageChange> = {
+  resolve: async (trx, scope, { factor, serviceId = null, attribute = null }, { at }) => {
+    if (serviceId !== null) await requireService(trx, scope, serviceId, `${at}.serviceId`);
+    return { kind: 'usage', factor: decimalText(factor), serviceId, attribute };
+  },
+  promote: () =>
+    Promise.reject(
+      problem.validation('A change of usage is no price: there is nothing to put in force.', {
+        field: 'changes',
+      }),
+    ),
+};
+
+/** Every kind of change. */
+const kinds: {
+  readonly [K in RepricingChange['kind']]: ChangeKind<Extract<RepricingChange, { kind: K }>>;
+} = { rateCard, exceptionCard, pricingLogic, usage };
+
+const kindOf = ({ kind }: RepricingChange): ChangeKind<RepricingChange> =>
+  kinds[kind] as ChangeKind<RepricingChange>;
+
+/** The changes as rating knows them. 400: a reference or a value does not fit. */
+export async function resolveChanges(
+  trx: Knex.Transaction,
+  scope: Scope,
+  changes: readonly RepricingChange[],
+  fromDate: string,
+): Promise<ChangedFact[]> {
+  const facts: ChangedFact[] = [];
+  for (const [index, change] of changes.entries()) {
+    const place = { at: `changes[${index}]`, fromDate };
+    facts.push(await kindOf(change).resolve(trx, scope, change, place));
+  }
+  return facts;
+}
+
+/** Puts a change in force from a day on, in the transaction of the scope. */
+export const promoteChange = (
+  trx: Knex.Transaction,
+  scope: Scope,
+  change: RepricingChange,
+  fromDate: string,
+): Promise<PromotedVersion> => kindOf(change).promote(trx, scope, change, fromDate);

@@ -1,0 +1,38 @@
+import { problem } from '../../../kernel/problem.js';
+import type { Scope } from '../../../kernel/scope.js';
+import type { RepricingProgress } from '../../../messages/usage-workflow.js';
+import { readRun, writePortion } from '../../../models/usage/repricing/repricing.js';
+import { UsageDay } from '../../../models/usage/usage-day.js';
+import { daysTouched } from '../../../queries/usage/usage-event-filter.js';
+import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
+import { Repricer } from '../../../queries/usage/repricing/repricer.js';
+import { repricePortion } from '../../../queries/usage/repricing/reprice-portion.js';
+import { findKept } from '../../../queries/usage/repricing/repricing.js';
+
+/** A step ends with the portion that it is in after this time. */
+const stepMs = 5_000;
+
+/**
+ * Rates portion after portion of a repricing for some seconds, each written once, whoever else works on
+ * the same; says how far it is. 404, 409: it was removed meanwhile.
+ */
+export async function repriceForAWhile(scope: Scope, id: string): Promise<RepricingProgress> {
+  const { db, tenantId } = scope;
+  const { fromAt, toAt, serviceIds, accountIds } = await findKept(scope, id);
+  const times = { from: fromAt.toISOString(), to: toAt.toISOString() };
+  const ids = await UsageDay.idRange(db.read, tenantId, ['rated'], daysTouched(times));
+  const nobody = '00000000-0000-0000-0000-000000000001';
+  const range = { ...times, serviceIds, ...(ids ?? { first: nobody, last: nobody }) };
+  const until = performance.now() + stepMs;
+  let repricer: Repricer | undefined;
+  for (;;) {
+    const run = await readRun(db.read, tenantId, id);
+    if (!run) throw problem.notFound(`There is no repricing '${id}'.`);
+    const { events, total, isDone } = run;
+    if (isDone || performance.now() > until) return { events, total, isDone };
+    repricer ??= new Repricer(db.read, tenantId, run.facts as readonly ChangedFact[]);
+    const usage = { repricingId: id, range, accountIds };
+    const portion = await repricePortion(db.read, tenantId, usage, run, repricer);
+    await db.transaction((trx) => writePortion(trx, tenantId, portion));
+  }
+}

@@ -1,0 +1,55 @@
+import { checkRepricing } from '../../commands/usage/repricing/begin-repricing.js';
+import { decimalText, type Decimal } from '../../kernel/numbers/money.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { jsonSafe } from '../../kernel/text/json.js';
+import { resolveNaturalKeys } from '../../queries/keys/natural-keys.js';
+import { readHalfOpenRange } from '../../queries/lists/time-range.js';
+import { validate } from '../../schemas/fields/validator.js';
+import type { repriceWorkflow } from '../../schemas/usage/repricing.js';
+import type { FlowStart } from '../run-flow.js';
+
+const limit = (percent: Decimal | null | undefined): string | null =>
+  percent === undefined || percent === null ? null : decimalText(percent);
+
+const unique = (ids: readonly string[] | null | undefined): readonly string[] | null =>
+  ids === undefined || ids === null ? null : [...new Set(ids)];
+
+/** A what-if to start. 400: the data are not valid, or name what there is not. */
+export async function repricing(
+  scope: Scope,
+  schema: (typeof repriceWorkflow)['data'],
+  given: Record<string, unknown>,
+  idempotencyKey: string | null,
+): Promise<FlowStart<'repriceUsage'>> {
+  const data = validate(schema, given);
+  await resolveNaturalKeys(scope, schema, data);
+  const { from, to } = readHalfOpenRange(data);
+  if (from === undefined || to === undefined) {
+    throw problem.validation("'from' and 'to' are required", { field: 'from' });
+  }
+  const { name, changes, guard } = data;
+  const [accountIds, serviceIds] = [unique(data.accountIds), unique(data.serviceIds)];
+  await checkRepricing(scope, { from, accountIds, serviceIds }, changes);
+  return {
+    workflow: 'repriceUsage',
+    input: {
+      name,
+      from,
+      to,
+      accountIds,
+      serviceIds,
+      changes: jsonSafe(changes),
+      guard: {
+        accountChangeMax: limit(guard?.accountChangeMax),
+        totalDecreaseMax: limit(guard?.totalDecreaseMax),
+      },
+    },
+    businessKey: (executionId) => `reprice/${executionId}`,
+    entityType: 'usage',
+    entityId: 'all',
+    idempotencyKey,
+    isLong: true,
+    summary: `what if: ${name}`,
+  };
+}

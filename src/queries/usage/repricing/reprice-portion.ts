@@ -1,0 +1,206 @@
+import type { Knex } from 'knex';
+import { Decimal, decimalText } from '../../../kernel/numbers/money.js';
+import { Portions } from '../../../kernel/portions.js';
+import type {
+  PackedCharges,
+  RepricedPortion,
+  RepricedSum,
+  RepricingRun,
+} from '../../../models/usage/repricing/repricing.js';
+import {
+  nextAccounts,
+  ratedAfter,
+  ratedOfAccounts,
+  type RatedRange,
+} from '../../../models/usage/repricing/rated-in-range.js';
+import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
+import { readRecordedEvents, type RecordedEvent } from '../corrections/recorded-event.js';
+import { CounterPlaces } from './counter-places.js';
+import { changedPairs, keptPairs, packCharges, type BilledPair } from './packed-charge.js';
+import type { Repricer } from './repricer.js';
+
+/** Events of a portion: some hundred milliseconds of work. */
+export const portionMax = 2_000;
+/** Accounts that are looked at for it: most of them may have no usage. */
+const accountsMax = 500;
+
+/** Which usage is rated again. */
+export interface RepricedUsage {
+  readonly repricingId: string;
+  readonly range: RatedRange;
+  readonly accountIds: readonly string[] | null;
+}
+
+/** The events of a portion, account by account, and where the next one begins. */
+interface Chosen {
+  readonly events: readonly { readonly id: string; readonly accountId: string }[];
+  readonly isDone: boolean;
+  readonly accountId: string | null;
+  readonly eventId: string | null;
+}
+
+/** The id before another one. */
+function idBefore(id: string): string {
+  const text = (BigInt(`0x${id.replaceAll('-', '')}`) - 1n).toString(16).padStart(32, '0');
+  return text.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+async function choose(
+  db: Knex,
+  tenantId: string,
+  { range, accountIds }: RepricedUsage,
+  run: RepricingRun,
+): Promise<Chosen> {
+  if (run.eventId !== null && run.accountId !== null) {
+    return chooseOf(db, tenantId, range, run.accountId, run.eventId);
+  }
+  const page = { afterId: run.accountId, accountIds, most: accountsMax };
+  const accounts = await nextAccounts(db, tenantId, range, page);
+  const [first] = accounts;
+  if (!first) return { events: [], isDone: true, accountId: run.accountId, eventId: null };
+  if (first.events > portionMax) {
+    return chooseOf(db, tenantId, range, first.accountId, idBefore(range.first));
+  }
+  let events = 0;
+  const some = accounts.filter((each) => (events += each.events) <= portionMax);
+  const used = some.filter((each) => each.events > 0).map(({ accountId }) => accountId);
+  return {
+    events: used.length === 0 ? [] : await ratedOfAccounts(db, tenantId, range, used),
+    isDone: false,
+    accountId: some.at(-1)?.accountId ?? null,
+    eventId: null,
+  };
+}
+
+/** The next events of an account that has more than a portion holds. */
+async function chooseOf(
+  db: Knex,
+  tenantId: string,
+  range: RatedRange,
+  accountId: string,
+  afterId: string,
+): Promise<Chosen> {
+  const page = { accountId, afterId, most: portionMax };
+  const { ids, bound } = await ratedAfter(db, tenantId, range, page);
+  return {
+    events: ids.map((id) => ({ id, accountId })),
+    isDone: false,
+    accountId,
+    eventId: bound >= range.last ? null : bound,
+  };
+}
+
+/** What a portion comes to, while it is rated. */
+class Collected {
+  readonly rejected = new Map<string, number>();
+  readonly plans = new Map<string, string>();
+  readonly #pairs = new Map<string, BilledPair[1][]>();
+
+  add(pairs: readonly BilledPair[]): void {
+    for (const [accountId, pair] of pairs) {
+      const known = this.#pairs.get(accountId);
+      if (known) known.push(pair);
+      else this.#pairs.set(accountId, [pair]);
+    }
+  }
+
+  reject(code: string): void {
+    this.rejected.set(code, (this.rejected.get(code) ?? 0) + 1);
+  }
+
+  charges(): PackedCharges[] {
+    const rows: PackedCharges[] = [];
+    for (const [accountId, pairs] of this.#pairs) {
+      // One row for each account of a portion, so that each finds those before it.
+      rows.push({ accountId, count: pairs.length, charges: packCharges(pairs) });
+    }
+    return rows;
+  }
+
+  sums(): RepricedSum[] {
+    const sums = new Map<string, { before: Decimal; after: Decimal; charges: number }>();
+    for (const [accountId, pairs] of this.#pairs) {
+      for (const { currency, before, after } of pairs) {
+        const key = `${accountId}/${currency}`;
+        let sum = sums.get(key);
+        if (sum === undefined) {
+          sum = { before: new Exact(0), after: new Exact(0), charges: 0 };
+          sums.set(key, sum);
+        }
+        if (before !== null) sum.before = sum.before.plus(before);
+        if (after !== null) sum.after = sum.after.plus(after);
+        sum.charges += 1;
+      }
+    }
+    return [...sums].map(([key, { before, after, charges }]) => ({
+      accountId: key.slice(0, key.indexOf('/')),
+      currency: key.slice(key.indexOf('/') + 1),
+      before: decimalText(before),
+      after: decimalText(after),
+      charges,
+    }));
+  }
+}
+
+/** Enough digits to add the largest and the smallest amounts without rounding. */
+const Exact = Decimal.clone({ precision: 400 });
+
+/**
+ * Rates the next events of a repricing with its changes, and says what is to be written; nothing is.
+ * Accounts come in the order of their ids, events of an account in the order of theirs: of the time of
+ * receipt, then partition and offset.
+ */
+export async function repricePortion(
+  db: Knex,
+  tenantId: string,
+  usage: RepricedUsage,
+  run: RepricingRun,
+  repricer: Repricer,
+): Promise<RepricedPortion> {
+  const chosen = await choose(db, tenantId, usage, run);
+  const accountOf = new Map(chosen.events.map(({ id, accountId }) => [id, accountId]));
+  const recorded = await readRecordedEvents(db, tenantId, [...accountOf.keys()]);
+  const rateEvent = await repricer.open(recorded);
+  const collected = new Collected();
+  const portions = new Portions();
+  let counters = new CounterPlaces(run.eventId === null ? {} : run.counters);
+  let current = recorded[0] && accountOf.get(recorded[0].id);
+  for (const event of recorded) {
+    const accountId = accountOf.get(event.id);
+    if (accountId !== current) counters = new CounterPlaces({});
+    current = accountId;
+    await rateInto(collected, event, counters, rateEvent);
+    if (portions.isOver) await portions.rest();
+  }
+  return {
+    repricingId: usage.repricingId,
+    step: run.step,
+    isDone: chosen.isDone,
+    accountId: chosen.accountId,
+    eventId: chosen.eventId,
+    counters: chosen.eventId === null ? {} : counters.state(),
+    events: recorded.length,
+    rejected: collected.rejected,
+    sums: collected.sums(),
+    charges: collected.charges(),
+    plans: [...collected.plans].map(([id, plan]) => ({ id, plan })),
+  };
+}
+
+async function rateInto(
+  collected: Collected,
+  event: RecordedEvent,
+  counters: CounterPlaces,
+  rateEvent: Awaited<ReturnType<Repricer['open']>>,
+): Promise<void> {
+  const outcome = await rateEvent(event, counters);
+  if (outcome.kind === 'rated') {
+    const { prepared, rated } = outcome;
+    collected.add(changedPairs(event, prepared, rated));
+    const id = StoredRatingPlan.idOf(prepared.plan);
+    if (!collected.plans.has(id)) collected.plans.set(id, JSON.stringify(prepared.plan));
+    return;
+  }
+  if (outcome.kind === 'kept') collected.reject(outcome.code);
+  collected.add(keptPairs(event));
+}

@@ -1,0 +1,125 @@
+import type { Knex } from 'knex';
+import { inPortions } from '../../../kernel/portions.js';
+import {
+  choosePlan,
+  compileInPieces,
+  eventOperationsMax,
+  prepareFromPlan,
+  ratePrepared,
+  Spending,
+  type Prepared,
+  type Rated,
+  type RatingContext,
+  type RatingPlan,
+  type UsageEvent,
+  type UsageOwner,
+} from '../../../rating/index.js';
+import {
+  RecordedReader,
+  recordedMoves,
+  type RecordedEvent,
+  type RecordedFacts,
+} from '../corrections/recorded-event.js';
+import { elsewhere, messageGone } from '../corrections/rerate.js';
+import { loadRatingContexts } from '../rating-context.js';
+import { ChangedFacts, type ChangedFact } from './changed-facts.js';
+import type { CounterPlaces } from './counter-places.js';
+
+/** What an event would come to; it stays as it is where no change is of it, or it cannot be rated. */
+export type Repriced =
+  | { readonly kind: 'same' }
+  | { readonly kind: 'kept'; readonly code: string }
+  | { readonly kind: 'rated'; readonly prepared: Prepared; readonly rated: Rated };
+
+type ContextOf = (event: UsageEvent) => RatingContext | undefined;
+
+/** What prices an event, and who used it. */
+interface Priced {
+  readonly plan: RatingPlan;
+  readonly owner: UsageOwner;
+}
+
+const same: Repriced = { kind: 'same' };
+
+/**
+ * Rates recorded events with changes laid over what is in force. What no change is of keeps the plan
+ * that it was rated with, so that the outcome differs from the books by the changes and by nothing
+ * else (docs/decisions/0376).
+ */
+export class Repricer {
+  readonly #db: Knex;
+  readonly #tenantId: string;
+  readonly #changes: readonly ChangedFact[];
+  readonly #facts: ChangedFacts;
+  readonly #reader: RecordedReader;
+
+  constructor(db: Knex, tenantId: string, changes: readonly ChangedFact[]) {
+    this.#db = db;
+    this.#tenantId = tenantId;
+    this.#changes = changes;
+    this.#facts = new ChangedFacts(changes);
+    this.#reader = new RecordedReader(db, tenantId);
+  }
+
+  /** Reads what rating these events needs; the function rates one of them after the other. */
+  async open(
+    events: readonly RecordedEvent[],
+  ): Promise<(event: RecordedEvent, counters: CounterPlaces) => Promise<Repriced>> {
+    const concerned = events.filter((event) => this.#concerns(event));
+    const facts = await this.#reader.read(concerned);
+    const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
+    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, read);
+    return async (event, counters) => {
+      const found = facts.get(event.id);
+      return found ? this.#rate(event, found, contextOf, counters) : same;
+    };
+  }
+
+  #concerns({ serviceId }: RecordedEvent): boolean {
+    return this.#changes.some(
+      (change) => change.serviceId === null || change.serviceId === serviceId,
+    );
+  }
+
+  async #rate(
+    recorded: RecordedEvent,
+    facts: RecordedFacts,
+    contextOf: ContextOf,
+    counters: CounterPlaces,
+  ): Promise<Repriced> {
+    if (!facts.event || !facts.isFromMessage) return { kind: 'kept', code: messageGone.code };
+    const accountId = recorded.charges[0]?.masterAccountId ?? '';
+    const asRecorded: Priced = { plan: facts.plan, owner: { accountId, line: facts.line } };
+    const changed = await this.#changedPlan(facts.event, contextOf);
+    if (changed && changed.owner.accountId !== accountId) return elsewhere;
+    const { plan, owner } = changed ?? asRecorded;
+    const event = this.#facts.eventOf(facts.event, plan);
+    const moves = recordedMoves(recorded);
+    if (!changed && event === facts.event && counters.areKept(moves)) return same;
+    await inPortions(compileInPieces(plan));
+    const prepared = prepareFromPlan(plan, event, owner, new Spending(eventOperationsMax));
+    if (!prepared.ok) return { kind: 'kept', code: prepared.code };
+    const rated = ratePrepared(prepared, counters.before(moves));
+    if (!rated.ok) return { kind: 'kept', code: rated.code };
+    counters.move(moves, rated);
+    return { kind: 'rated', prepared, rated };
+  }
+
+  /** What prices an event where a change is of its card or logic; null: none is. */
+  async #changedPlan(event: UsageEvent, contextOf: ContextOf): Promise<Priced | null> {
+    const context =
+      contextOf(event) ?? (await loadRatingContexts(this.#db, this.#tenantId, [event]))(event);
+    if (!context) throw new Error('The facts of one event are always loaded.');
+    const changed = this.#facts.contextOf(context);
+    if (changed === context) return null;
+    const planned = choosePlan(event, changed);
+    if (!planned.ok) return null;
+    const { plan, owner } = planned;
+    const present = choosePlan(event, context);
+    const isSame =
+      present.ok &&
+      present.plan.card.rows === plan.card.rows &&
+      present.plan.logics === plan.logics;
+    return isSame ? null : { plan, owner };
+  }
+}
