@@ -10,7 +10,14 @@ import { findPriceMethod } from './price-methods/index.js';
 import type { PriceAnswer, PricedUsage } from './price-methods/price-method.js';
 import { Rejection } from './rejection.js';
 import { tierCost } from './operation-budget.js';
-import type { LogicFacts, PlanAttribute, RatingPlan, RowFacts, UsageType } from './types.js';
+import type {
+  Aggregation,
+  LogicFacts,
+  PlanAttribute,
+  RatingPlan,
+  RowFacts,
+  UsageType,
+} from './types.js';
 
 /** A plan with its formulas parsed and its decimals read: made once, used by every event. */
 export interface CompiledPlan {
@@ -36,7 +43,10 @@ export interface CompiledRow {
   /** Operations that a price takes. */
   readonly cost: number;
   /** `null` when not metered. */
-  readonly meter: { readonly frequency: Frequency | 'none' } | { readonly fault: string } | null;
+  readonly meter:
+    | { readonly frequency: Frequency | 'none'; readonly aggregation: Aggregation }
+    | { readonly fault: string }
+    | null;
 }
 
 type PriceRow = (usage: PricedUsage) => PriceAnswer;
@@ -154,7 +164,9 @@ function countTiers(rates: unknown): number {
 function compileMeter(row: RowFacts, attribute: PlanAttribute | undefined): CompiledRow['meter'] {
   if (!attribute?.isMeter) return null;
   const frequency = resetFrequencyOf(row.rates) ?? attribute.resetFrequency ?? 'none';
-  if (frequency === 'none' || isFrequency(frequency)) return { frequency };
+  if (frequency === 'none' || isFrequency(frequency)) {
+    return { frequency, aggregation: attribute.aggregation ?? 'SUM' };
+  }
   return { fault: `'${frequency}' is not a reset frequency that rating knows` };
 }
 

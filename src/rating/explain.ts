@@ -1,13 +1,14 @@
 import { Decimal, decimalText } from '../kernel/numbers/money.js';
 import { shareText, type Share } from '../kernel/numbers/share.js';
 import type { DiscountStep } from './stages/adjust.js';
-import type { LogicRun, Pricing } from './stages/price.js';
+import { aggregationOf, type LogicRun, type Pricing } from './stages/price.js';
 import type { PackageCount } from './price-methods/price-method.js';
 import type { Prepared, QuantitySource } from './prepare.js';
 import { rateWithOrigin } from './pipeline.js';
 import type { TransactionWithOrigin } from './stages/total.js';
 import { orRejected } from './rejection.js';
 import type {
+  Aggregation,
   AttributeValue,
   CounterKey,
   CounterReader,
@@ -96,6 +97,8 @@ export interface ExplainedRow {
   /** The formula step that asked for this price. */
   readonly step: string | null;
   readonly counter: ExplainedCounter | null;
+  /** Where the counter is no sum: the price is that of it after, less that of it before. */
+  readonly aggregation?: Aggregation;
   /**
    * The stretches (from, to] of the volume that each tier priced; of VOLUME the whole of it, and, with
    * the opposite sign, what was charged for it before. Empty for other methods.
@@ -263,6 +266,7 @@ function explainLine(line: PlanLine | null): ExplainedLine | null {
 
 function explainRow({ row, quantity, counter, price, step }: Pricing): ExplainedRow {
   const { id, label, attributeName, priceMethod, rates, attributeValues } = row.facts;
+  const aggregation = aggregationOf(row);
   return {
     row: { id, label, attributeName, priceMethod, rates },
     matched: attributeValues,
@@ -284,6 +288,7 @@ function explainRow({ row, quantity, counter, price, step }: Pricing): Explained
       amount: decimalText(amount),
     })),
     ...(price.packages ? { packages: explainPackages(price.packages) } : {}),
+    ...(aggregation === 'SUM' ? {} : { aggregation }),
     rate: decimalText(price.rate),
     amount: decimalText(price.amount),
   };

@@ -50,5 +50,5 @@ export {
 } from './operation-budget.js';
 export { readInstant } from './timestamp.js';
 export { readUsageEvent } from './usage-event.js';
-export { rejectionCodes } from './types.js';
+export { aggregations, rejectionCodes } from './types.js';
 export type * from './types.js';

@@ -101,6 +101,10 @@ export interface ServiceFacts {
 
 export type AttributeKind = 'PRICEABLE' | 'INPUT' | 'TRANSACTION';
 
+/** How a counter takes up usage: their sum, the greatest, or the last in the order of the log. */
+export const aggregations = ['SUM', 'MAX', 'LAST'] as const;
+export type Aggregation = (typeof aggregations)[number];
+
 export interface AttributeFacts {
   readonly id: string;
   readonly name: string;
@@ -109,6 +113,8 @@ export interface AttributeFacts {
   readonly dataType: string;
   readonly isMeter: boolean;
   readonly resetFrequency: string | null;
+  /** Left out: SUM. */
+  readonly aggregation?: Aggregation;
 }
 
 /** A contract service. */
@@ -209,6 +215,8 @@ export interface PlanAttribute {
   readonly dataType: string;
   readonly isMeter: boolean;
   readonly resetFrequency: string | null;
+  /** Left out: SUM. */
+  readonly aggregation?: Aggregation;
   /** Whether the service has an attribute of this name, or the line alone. */
   readonly isOfService: boolean;
 }

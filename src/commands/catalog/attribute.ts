@@ -27,6 +27,7 @@ const attributeColumns = (input: AttributeChange) =>
   columnsOf(schema.LineAttribute, input, {
     isContractInput: false,
     isMeterDimension: false,
+    aggregation: 'SUM',
     dimValues: [],
   });
 
@@ -39,6 +40,7 @@ function newColumns(input: AttributeInput) {
     dimensionValText: null,
     isContractInput: false,
     isMeterDimension: false,
+    aggregation: 'SUM' as const,
     dimValues: [],
     ...attributeColumns(input),
   };

@@ -131,7 +131,7 @@ export function formerColumns(former: ContractService) {
 /** An attribute as a request would give it. */
 function inputOf(attribute: Attribute): AttributeInput {
   const { name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
-  const { isProration, meterResetFrequency, dimValues, dimensionValText } = attribute;
+  const { isProration, meterResetFrequency, aggregation, dimValues, dimensionValText } = attribute;
   return {
     name,
     label,
@@ -140,6 +140,7 @@ function inputOf(attribute: Attribute): AttributeInput {
     isMeterDimension,
     isProration,
     meterResetFrequency,
+    aggregation,
     dimValues,
     dimensionValText,
   };

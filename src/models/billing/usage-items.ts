@@ -208,7 +208,8 @@ const itemsSql = ({ hasDiscounts }: UsageShape): string => `
       case when plan.has_rows then part.amount else part.whole_amount end as amount,
       case when plan.has_rows then part.discounted else part.whole_discounted end as discounted,
       case when plan.has_rows then part.credited else part.whole_credited end as credited,
-      case when plan.has_rows then part.befores end as befores, part.volumes,
+      case when plan.has_rows and not plan.plan @> '{"attributes": [{"aggregation": "LAST"}]}'
+        then part.befores end as befores, part.volumes,
       case when part.is_first then cardinality(part.ids) else 0 end as transactions,
       part.share_from, part.share_to, part.share_of, part.corrected_invoice_id,
       case when plan.has_rows then part.shared_amount else part.shared_whole end as shared_amount,

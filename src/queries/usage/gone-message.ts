@@ -75,13 +75,24 @@ export function eventOfCharges(
   if (!first) return null;
   const rows = new Map(plan.card.rows.map((row) => [row.id, row]));
   const dimensions = new Map<string, string>();
-  for (const { dimensionName, volume, sharedVolume, rateCardRowId } of charges.flatMap(
-    (charge) => charge.dimensions,
-  )) {
+  const aggregated = new Set(
+    plan.attributes.flatMap(({ name, aggregation = 'SUM' }) =>
+      aggregation === 'SUM' ? [] : [name],
+    ),
+  );
+  for (const {
+    dimensionName,
+    volume,
+    sharedVolume,
+    rateCardRowId,
+    counterBefore,
+  } of charges.flatMap((charge) => charge.dimensions)) {
     for (const { name, value } of rows.get(rateCardRowId)?.attributeValues ?? []) {
       if (!dimensions.has(name)) dimensions.set(name, value);
     }
-    dimensions.set(dimensionName, new Decimal(sharedVolume ?? volume).toFixed());
+    // Of a greatest or a last one, where the counter stood then.
+    const before = aggregated.has(dimensionName) ? (counterBefore ?? 0) : 0;
+    dimensions.set(dimensionName, new Decimal(sharedVolume ?? volume).plus(before).toFixed());
   }
   return {
     externalTransactionId: first.externalTranId,

@@ -42,7 +42,7 @@ export const attributesOf = (owner: string, column: string): string => `
     select json_agg(json_build_object(
       'id', attribute.id, 'name', attribute.name, 'kind', attribute.kind,
       'dataType', attribute.dimension_data_type, 'isMeter', attribute.is_meter_dimension,
-      'resetFrequency', attribute.meter_reset_frequency,
+      'resetFrequency', attribute.meter_reset_frequency, 'aggregation', attribute.aggregation,
       'isProration', attribute.is_proration, 'value', attribute.dimension_val_text
     ) order by attribute.position, attribute.id)
     from attribute

@@ -1,7 +1,8 @@
 import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
+import { aggregate } from './aggregate.js';
 import type { SelectedRow } from '../prepare.js';
 import type { Spending } from '../operation-budget.js';
-import type { CounterChange, CounterReader } from '../types.js';
+import type { Aggregation, CounterChange, CounterReader } from '../types.js';
 
 /**
  * The stage `meter`: the counters as one price sees them. Each priced quantity moves them for the next.
@@ -16,12 +17,16 @@ export class Meter {
     this.#start = start;
   }
 
-  /** Adds a quantity, and returns the counter's values before and after. */
-  move(counter: NonNullable<SelectedRow['counter']>, quantity: Decimal): CounterChange {
+  /** Takes up a quantity, and returns the counter's values before and after. */
+  move(
+    counter: NonNullable<SelectedRow['counter']>,
+    quantity: Decimal,
+    aggregation: Aggregation,
+  ): CounterChange {
     const { key, text: keyText } = counter;
     const moved = this.#moved.get(keyText);
     const before = moved?.after ?? this.#start.get(keyText) ?? ZERO;
-    const after = before.plus(quantity);
+    const after = aggregate(aggregation, before, quantity);
     this.#moved.set(keyText, { key, keyText, before: moved?.before ?? before, after });
     return { key, keyText, before, after };
   }

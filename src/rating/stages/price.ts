@@ -5,14 +5,17 @@ import { EventScope } from '../event-scope.js';
 import type { Prepared, Quantity, SelectedRow } from '../prepare.js';
 import type { PriceResult } from '../price-methods/price-method.js';
 import { Rejection } from '../rejection.js';
+import { priceDifference } from './aggregate.js';
 import { furthest, Meter } from './meter.js';
 import { Spending, stepCost } from '../operation-budget.js';
-import type { CounterChange, CounterReader } from '../types.js';
+import type { Aggregation, CounterChange, CounterReader } from '../types.js';
 
 /** One row priced once: what a rated dimension and its explanation are made of. */
 export interface Pricing {
   readonly row: CompiledRow;
   readonly quantity: Quantity;
+  /** What of it is priced: how far the counter has moved, where that is no sum. */
+  readonly volume: Decimal;
   readonly counter: CounterChange | null;
   readonly price: PriceResult;
   /** The step of pricing logic that asked for it. */
@@ -69,8 +72,12 @@ function priceRow(
   step: string | null,
 ): Pricing {
   meter.spending.spend(row.cost);
-  const counter = selectedCounter && meter.move(selectedCounter, quantity.value);
-  const answer = row.price?.({ quantity: quantity.value, counterBefore: counter?.before ?? ZERO });
+  const aggregation = aggregationOf(row);
+  const counter = selectedCounter && meter.move(selectedCounter, quantity.value, aggregation);
+  const isSum = counter === null || aggregation === 'SUM';
+  const answer = isSum
+    ? row.price?.({ quantity: quantity.value, counterBefore: counter?.before ?? ZERO })
+    : row.price && priceDifference(row.price, counter.before, counter.after);
   if (!answer) throw new Error(`Row ${row.facts.id} was selected although it cannot price`);
   if (!answer.ok) {
     throw new Rejection(
@@ -79,8 +86,13 @@ function priceRow(
         `'${row.facts.label}', which ends at ${decimalText(answer.volumeMax)}`,
     );
   }
-  return { row, quantity, counter, price: answer, step };
+  const volume = isSum ? quantity.value : counter.after.minus(counter.before);
+  return { row, quantity, volume, counter, price: answer, step };
 }
+
+/** How the counter of a row takes up usage. */
+export const aggregationOf = ({ meter }: CompiledRow): Aggregation =>
+  meter !== null && 'aggregation' in meter ? meter.aggregation : 'SUM';
 
 function runLogic(logic: CompiledLogic, prepared: Prepared, meter: Meter): LogicRun {
   const pricings: Pricing[] = [];

@@ -137,7 +137,7 @@ function toDimension(pricings: readonly Pricing[], calcAmount: Decimal): RatedDi
   const [first] = pricings;
   if (!first) throw new Error('A dimension is made of at least one pricing');
   const { facts, usageType } = first.row;
-  const volume = sum(pricings.map(({ quantity }) => quantity.value));
+  const volume = sum(pricings.map((pricing) => pricing.volume));
   return {
     rowId: facts.id,
     rowLabel: facts.label,

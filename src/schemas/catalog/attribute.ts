@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { aggregations, type Aggregation } from '../../rating/index.js';
 import { Picklist } from '../../kernel/picklist-field.js';
 import { examples } from '../http/examples.js';
 import {
@@ -27,6 +28,9 @@ const DimensionValue = Type.Object(
   { additionalProperties: false, description: 'A value that the attribute offers.' },
 );
 
+const aggregationOf = (description: string) =>
+  Type.Unsafe<Aggregation>({ type: 'string', enum: [...aggregations], description });
+
 const AttributeFields = {
   name: Text('Name of the attribute; formulas and events use it.'),
   label: optional(Text('What people read.')),
@@ -42,6 +46,12 @@ const AttributeFields = {
   ),
   meterResetFrequency: optional(
     Picklist('meterResetFrequency', { description: 'How often the counter starts again.' }),
+  ),
+  aggregation: optional(
+    aggregationOf(
+      'How the counter of a metered attribute takes up usage: SUM (as without it), MAX or LAST, in the ' +
+        'order of the log. Of MAX and LAST, usage costs the price of the counter after it, less that before.',
+    ),
   ),
   dimValues: optional(
     Type.Array(DimensionValue, { maxItems: 1000, description: 'The values it offers.' }),
@@ -78,6 +88,7 @@ const AttributeResponse = {
   meterResetFrequency: nullable(
     Type.String({ description: 'How often the counter starts again.' }),
   ),
+  aggregation: aggregationOf('How its counter takes up usage.'),
   dimValues: Type.Array(DimensionValue, { description: 'The values it offers.' }),
 };
 

@@ -31,6 +31,13 @@ describe('priceable attributes', () => {
       .expect(201);
     expect(body).to.include({ name: 'Storage', meterResetFrequency: 'Daily', label: null });
     expect((await tenant.get(`${address}/${body.id}`).expect(200)).body).to.deep.equal(body);
+    expect(body.aggregation).to.equal('SUM');
+    const greatest = { ...storage, name: 'Peak', isMeterDimension: true, aggregation: 'MAX' };
+    const { body: peak } = await tenant.post(address, greatest).expect(201);
+    expect(peak.aggregation).to.equal('MAX');
+    const distinct = { ...greatest, name: 'Users', aggregation: 'UNIQUE' };
+    await tenant.post(address, distinct).expect(400);
+    await tenant.delete(`${address}/${peak.id}`).expect(204);
     const { body: page } = await tenant.get(address).expect(200);
     expect(page.content.map(({ name }: { name: string }) => name)).to.deep.equal([
       'API Calls',

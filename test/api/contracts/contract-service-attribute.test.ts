@@ -35,6 +35,7 @@ describe('attributes of contract services', () => {
       isMeterDimension: true,
       meterResetFrequency: 'Half Yearly',
       isProration: false,
+      aggregation: 'SUM',
       dimValues: [{ label: 'Gold', value: 'gold' }],
       dimensionValText: 'gold',
     });
