@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
 import { accountRef, createAccounts, createServices, benchClient } from './fixture.js';
 import type { BenchClient } from './fixture.js';
 import type { BenchRow } from './result.js';
@@ -67,6 +68,12 @@ async function rerate(client: BenchClient, data: object): Promise<number> {
 /** Re-rating without differences against live rating, a cancel with its ripples, the next invoice. */
 export async function measureCorrect(bench: Bench): Promise<BenchRow[]> {
   const { product, tell } = bench;
+  const db = new pg.Client({ connectionString: bench.databaseUrl });
+  await db.connect();
+  await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
+    tenantId,
+  ]);
+  await db.end();
   const token = await product.ask<string>({ do: 'token', tenantId });
   const client = benchClient(bench.client.url, token);
   const accounts = await createAccounts(client, accountCount);
