@@ -13,7 +13,7 @@ import {
 } from '../support/billing/usage.js';
 import { external, type TestTenant } from '../support/servers/instance.js';
 
-/** spec/beyond.md R115 to R118. */
+/** spec/beyond.md R115 to R119. */
 describe('dropping archived usage', function () {
   this.timeout(120_000);
   let world: ArchiveWorld;

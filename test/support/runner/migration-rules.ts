@@ -107,7 +107,8 @@ function faultsOfTransaction(text: string, statements: readonly string[]): strin
     (statement) =>
       /^(?:create|alter|drop|insert|update|delete|do|grant|revoke|truncate)\b/.test(statement) &&
       !concurrent.includes(statement) &&
-      !dividedTables.includes(index.exec(statement)?.[3] ?? ''),
+      !dividedTables.includes(index.exec(statement)?.[3] ?? '') &&
+      !dividedTables.some((table) => statement.startsWith(`drop index ${table}_`)),
   );
   return others.map((statement) => `outside of a transaction: ${statement.slice(0, 60)}`);
 }
