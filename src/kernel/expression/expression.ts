@@ -85,9 +85,7 @@ export function weightOf(value: unknown, max: number): number {
 
 /** Called for each list before it is visited: what it will cost is known by its length. */
 function chargeList(list: unknown, perElement: bigint, growingParts: bigint): unknown {
-  const size = Array.isArray(list)
-    ? list.length
-    : Object.keys((list ?? {})).length;
+  const size = Array.isArray(list) ? list.length : Object.keys(list ?? {}).length;
   charge(size * (Number(perElement) + Number(growingParts) * budget.kibibytes));
   return list;
 }
