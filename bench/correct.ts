@@ -42,19 +42,26 @@ async function untilRated(client: BenchClient): Promise<void> {
   }
 }
 
+interface Ended {
+  readonly status: string;
+  readonly output: { readonly events: number; readonly changed: number };
+}
+
 /** Rates a range again and waits for the end; the events that were considered. */
-async function rerate(client: BenchClient, data: object): Promise<number> {
+async function rerate(client: BenchClient, db: pg.Client, data: object): Promise<number> {
   const answer: unknown = await client.send('POST', '/v1/workflows/rerate-usage/execute', {
     data: { ...data, reason: 'A measurement.', dryRun: true },
     async: true,
   });
   const { executionId } = answer as { executionId: string };
   for (;;) {
-    const now = (await client.send(
-      'GET',
-      `/v1/workflows/rerate-usage/executions/${executionId}`,
-    )) as unknown as { status: string; output: { events: number; changed: number } };
-    if (now.status === 'running') {
+    // The API would count so many questions.
+    const { rows } = await db.query<Ended>(
+      'select status, output from execution where tenant_id = $1 and id = $2',
+      [tenantId, executionId],
+    );
+    const [now] = rows;
+    if (now === undefined || now.status === 'running') {
       await wait(50);
       continue;
     }
@@ -96,7 +103,7 @@ export async function measureCorrect(bench: Bench): Promise<BenchRow[]> {
   const range = { from: `${month}-01`, to: next };
   let again = 0;
   const againMs = await timed(async () => {
-    again = await rerate(client, range);
+    again = await rerate(client, db, range);
   });
   if (again !== events) throw new Error(`${again} of ${events} events were rated again.`);
   const [value, floorValue] = [(again / againMs) * 1000, (events / liveMs) * 1000];
@@ -111,6 +118,7 @@ export async function measureCorrect(bench: Bench): Promise<BenchRow[]> {
       await timed(() => client.send('GET', `/v1/accounts/${accounts[0]}/next-invoice`)),
     );
   }
+  await db.end();
   const invoiceMs = middle(invoices);
   return [
     {
