@@ -80,7 +80,6 @@ export async function measureCorrect(bench: Bench): Promise<BenchRow[]> {
   await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
     tenantId,
   ]);
-  await db.end();
   const token = await product.ask<string>({ do: 'token', tenantId });
   const client = benchClient(bench.client.url, token);
   const accounts = await createAccounts(client, accountCount);
