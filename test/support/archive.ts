@@ -47,7 +47,7 @@ export class ArchiveWorld {
 
   static async open(): Promise<ArchiveWorld> {
     const folder = await mkdtemp(join(tmpdir(), 'durabill-archive-'));
-    let world: ArchiveWorld | undefined;
+    const opened: { world?: ArchiveWorld } = {};
     const instance = await openTestInstance({
       withWorkers: true,
       archive: {
@@ -59,19 +59,19 @@ export class ArchiveWorld {
           inbound: {
             async execute(input, next): Promise<unknown> {
               const { activityType } = Context.current().info;
-              const before = world?.before.get(activityType);
-              world?.before.delete(activityType);
+              const before = opened.world?.before.get(activityType);
+              opened.world?.before.delete(activityType);
               await before?.();
               const result: unknown = await next(input);
-              if (world?.killed.delete(activityType) !== true) return result;
+              if (opened.world?.killed.delete(activityType) !== true) return result;
               throw ApplicationFailure.retryable('Its worker was killed.');
             },
           },
         }),
       ],
     });
-    world = new ArchiveWorld(instance, folder);
-    return world;
+    opened.world = new ArchiveWorld(instance, folder);
+    return opened.world;
   }
 
   async close(): Promise<void> {

@@ -35,8 +35,13 @@ const refusal = (message: string): ApplicationFailure =>
 const archivesOf = ({ tenants, month }: UsageDrop): UsageArchive[] =>
   tenants.map((tenantId) => ({ tenantId, month }));
 
-export function usageDropActivities(platform: Platform) {
-  const { database, metrics, log, now, archive: files } = platform;
+export const usageDropActivities = (platform: Platform) => ({
+  ...dropActivities(platform),
+  ...restoreActivities(platform),
+});
+
+/** What both need. */
+function meansOf({ database, now, archive: files }: Platform) {
   const scopeOf = ({ tenantId }: UsageArchive) => ({
     tenantId,
     db: database.forTenant(tenantId, trail, 'batch'),
@@ -46,6 +51,12 @@ export function usageDropActivities(platform: Platform) {
     if (files !== undefined) return files;
     throw refusal('There is no place for archives: set ARCHIVE_URL for the workers.');
   };
+  return { scopeOf, requireFiles };
+}
+
+function dropActivities(platform: Platform) {
+  const { database, metrics, log, now } = platform;
+  const { scopeOf, requireFiles } = meansOf(platform);
   /** The platform's handle in the cell of the tenants, which is that of the first one. */
   const platformOf = async ({ tenantId }: UsageDrop) =>
     (await database.cellOf(tenantId)).forTenant(everyTenant, trail, 'batch').read;
@@ -126,7 +137,13 @@ export function usageDropActivities(platform: Platform) {
         }
         return { ...end, kept };
       }),
+  };
+}
 
+function restoreActivities(platform: Platform) {
+  const { log } = platform;
+  const { scopeOf, requireFiles } = meansOf(platform);
+  return {
     /** Puts rows back from a place on, for some seconds. */
     restoreUsageRows: ({
       place,

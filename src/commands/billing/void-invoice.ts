@@ -2,7 +2,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { Account } from '../../models/accounts/account.js';
-import { AdjustmentCharge } from '../../models/billing/adjustment-charge.js';
+import { AdjustmentCharge } from '../../models/billing/adjustments/adjustment-charge.js';
 import { CreditNote } from '../../models/billing/credit-note.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';

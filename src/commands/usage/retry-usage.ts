@@ -7,7 +7,7 @@ import { Execution } from '../../models/flows/execution.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
-import { filterUsageEvents } from '../../queries/usage/usage-event-filter.js';
+import { filterUsageEvents } from '../../queries/usage/finding/usage-event-filter.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
 import { UsageRater } from '../../queries/usage/usage-rater.js';
 import { ratePrepared } from '../../rating/index.js';

@@ -13,7 +13,7 @@ import {
   getUsageEvent,
   type UsageEventDto,
 } from '../../queries/usage/usage-event.js';
-import { readUsageEventFilter } from '../../queries/usage/usage-event-filter.js';
+import { readUsageEventFilter } from '../../queries/usage/finding/usage-event-filter.js';
 import type { RetryBody } from '../../schemas/usage/usage-event.js';
 
 /** A retry of rejected events. */

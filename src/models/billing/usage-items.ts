@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { ChargedTier } from '../../kernel/numbers/charged-tier.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { pricedRowsSql } from '../usage/priced-row.js';
-import { discountedSql, netOfRow } from './discounted-usage.js';
+import { discountedSql, netOfRow } from './adjustments/discounted-usage.js';
 import { correctedColumns, correctedSql, uncorrectedColumns } from './corrected-usage.js';
 
 /** Rated usage of one invoice that becomes one item; sums are exact decimal text. */

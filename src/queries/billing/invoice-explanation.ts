@@ -5,7 +5,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { AdjustmentCharge } from '../../models/billing/adjustment-charge.js';
+import { AdjustmentCharge } from '../../models/billing/adjustments/adjustment-charge.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';

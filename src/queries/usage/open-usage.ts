@@ -4,7 +4,7 @@ import { dayAfter } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { UsageLogReader } from '../../messages/usage-log.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
-import { filterUsageEvents } from './usage-event-filter.js';
+import { filterUsageEvents } from './finding/usage-event-filter.js';
 import { summarizeUsage } from './usage-summary.js';
 
 interface RejectedRow {

@@ -279,11 +279,7 @@ describe('exports', () => {
   });
 
   const refusals: [what: string, address: string, message: RegExp][] = [
-    [
-      'a kind that comes later',
-      'holds',
-      /'kind' 'holds' must be one of: usage-events, .*focus/,
-    ],
+    ['a kind that comes later', 'holds', /'kind' 'holds' must be one of: usage-events, .*focus/],
     [
       'a cursor of another kind',
       'invoices?after=2026-03-01T00:00:00.000000Z~1',

@@ -1,11 +1,11 @@
 import { retryUsageEvent, retryUsageEvents } from '../../../flows/usage/usage-retry.js';
 import { defined } from '../../../kernel/defined.js';
 import { partitionOf } from '../../../messages/broker.js';
-import { listUsageEvents } from '../../../queries/usage/usage-event-list.js';
+import { listUsageEvents } from '../../../queries/usage/finding/usage-event-list.js';
 import { getUsageEvent } from '../../../queries/usage/usage-event.js';
 import { summarizeUsage } from '../../../queries/usage/usage-summary.js';
 import { findUsageOutcomes } from '../../../queries/usage/usage-outcomes.js';
-import { readUsageEventFilter } from '../../../queries/usage/usage-event-filter.js';
+import { readUsageEventFilter } from '../../../queries/usage/finding/usage-event-filter.js';
 import { previewCredits } from '../../../commands/balances/preview-credits.js';
 import { simulateUsage } from '../../../queries/usage/usage-simulation.js';
 import type { Operations } from '../../../schemas/index.js';

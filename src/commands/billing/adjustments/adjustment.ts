@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { decimalText, type Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { Adjustment, adjustmentsMax } from '../../../models/billing/adjustment.js';
+import { Adjustment, adjustmentsMax } from '../../../models/billing/adjustments/adjustment.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import {
   missingAdjustment,

@@ -14,7 +14,7 @@ import { dayBefore } from '../../../kernel/time/date.js';
 import {
   AdjustmentCharge,
   type AdjustmentChargeRow,
-} from '../../../models/billing/adjustment-charge.js';
+} from '../../../models/billing/adjustments/adjustment-charge.js';
 import type { UnpaidCharge } from '../../balances/pay-charges.js';
 import type { DraftCharge } from '../invoice-draft.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
-import { Adjustment } from '../../../models/billing/adjustment.js';
+import { Adjustment } from '../../../models/billing/adjustments/adjustment.js';
 import { scopeOf, type AdjustmentColumns } from './adjustment.js';
 
 /**

@@ -6,7 +6,7 @@ import {
   AdjustmentCharge,
   readSpent,
   type ChargeScope,
-} from '../../../models/billing/adjustment-charge.js';
+} from '../../../models/billing/adjustments/adjustment-charge.js';
 import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import type { ChargeNames } from '../../../queries/billing/charge-names.js';
 import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { readSpentCredits } from '../../../models/billing/adjustment-charge.js';
+import { readSpentCredits } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { WalletLedger, type GrantPart } from '../../balances/wallet-ledger.js';
 import type { PeriodItem, Uncredited } from './bill-periods.js';
 

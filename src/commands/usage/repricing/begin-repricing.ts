@@ -5,7 +5,7 @@ import type { RepriceInput } from '../../../messages/usage-workflow.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import { insertRun } from '../../../models/usage/repricing/repricing.js';
-import { daysTouched } from '../../../queries/usage/usage-event-filter.js';
+import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.js';
 import { reviveInput } from '../../../schemas/fields/validator.js';
 import { RepricingChanges } from '../../../schemas/usage/repricing.js';
 import type { RepricingChange } from '../../../schemas/usage/repricing-change.js';

@@ -3,7 +3,7 @@ import type { Scope } from '../../../kernel/scope.js';
 import type { RepricingProgress } from '../../../messages/usage-workflow.js';
 import { readRun, writePortion } from '../../../models/usage/repricing/repricing.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
-import { daysTouched } from '../../../queries/usage/usage-event-filter.js';
+import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.js';
 import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
 import { Repricer } from '../../../queries/usage/repricing/repricer.js';
 import { repricePortion } from '../../../queries/usage/repricing/reprice-portion.js';

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { Adjustment } from '../../../models/billing/adjustment.js';
+import { Adjustment } from '../../../models/billing/adjustments/adjustment.js';
 import type * as schema from '../../../schemas/billing/adjustment.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';

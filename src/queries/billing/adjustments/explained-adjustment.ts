@@ -1,6 +1,6 @@
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { dayBefore } from '../../../kernel/time/date.js';
-import type { AdjustmentCharge } from '../../../models/billing/adjustment-charge.js';
+import type { AdjustmentCharge } from '../../../models/billing/adjustments/adjustment-charge.js';
 
 /** What a maximum, minimum or commitment made of a period, as an invoice explains it. */
 export const explainAdjustment = (charge: AdjustmentCharge) => ({

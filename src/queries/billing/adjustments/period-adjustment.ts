@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Frequency } from '../../../kernel/time/period.js';
-import type { ChargeScope } from '../../../models/billing/adjustment-charge.js';
+import type { ChargeScope } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import type { PeriodKind } from '../../../rating/index.js';
 

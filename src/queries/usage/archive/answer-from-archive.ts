@@ -6,7 +6,7 @@ import type {
   HavingValues,
 } from '../../../messages/ageing/usage-archive.js';
 import { listPartsWith, type MonthPart } from '../../../models/ageing/archive-part.js';
-import { insertArchivedRows, type ArchivedRows } from '../../../models/ageing/usage-drop.js';
+import { withArchivedRows, type RowsOfMonth } from '../../../models/ageing/archived-rows.js';
 import {
   inArchive,
   listDroppedMonths,
@@ -27,16 +27,6 @@ const lastChargeOf = (eventId: string): string => `${eventId.slice(0, 19)}bfff${
 /** The event of a charge; what is no id of a charge names no event. */
 export const eventOfCharge = (chargeId: string): string =>
   `${chargeId.slice(0, 19)}8000${chargeId.slice(23)}`.toLowerCase();
-
-/** Undoes what an answer has put into the database for itself. */
-class Answered<T> extends Error {
-  readonly answer: T;
-
-  constructor(answer: T) {
-    super('This transaction was for one answer.');
-    this.answer = answer;
-  }
-}
 
 interface NeededRows {
   readonly kind: ArchivedKind;
@@ -108,23 +98,12 @@ async function answerWith<T>(
   const needed = await findNeeded(db.read, tenantId, archived);
   const count = needed.reduce((sum, { parts }) => sum + parts.length, 0);
   if (files === undefined || count > filesMax) throw inArchive(months);
-  const rows: (ArchivedRows & { readonly month: string })[] = [];
+  const rows: RowsOfMonth[] = [];
   for (const { kind, parts, having } of needed) {
     for (const part of parts) {
       const lines = await files.readRows(part, having);
       rows.push({ month: part.month, kind, columns: part.columns, lines });
     }
   }
-  try {
-    await db.transaction(async (trx) => {
-      for (const { month, ...some } of rows) {
-        await insertArchivedRows(trx, { tenantId, month }, some);
-      }
-      throw new Answered(await answer(within(scope, trx)));
-    });
-  } catch (error) {
-    if (error instanceof Answered) return error.answer as T;
-    throw error;
-  }
-  throw new Error('A transaction that always throws has ended.');
+  return withArchivedRows(db, tenantId, rows, (trx) => answer(within(scope, trx)));
 }

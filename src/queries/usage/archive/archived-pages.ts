@@ -6,7 +6,7 @@ import {
   type DroppedMonth,
 } from '../../../models/usage/finding/dropped-month.js';
 import type { UsageStatus } from '../../../models/usage/usage-event.js';
-import { daysOfTimes, type UsageEventFilter } from '../usage-event-filter.js';
+import { daysOfTimes, type UsageEventFilter } from '../finding/usage-event-filter.js';
 
 /**
  * The dropped months that events of a filter may be in; those of an external id are found without them,

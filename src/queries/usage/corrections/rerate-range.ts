@@ -11,7 +11,7 @@ import {
   type UsageEvent,
 } from '../../../rating/index.js';
 import { loadRatingContexts } from '../rating-context.js';
-import { daysTouched } from '../usage-event-filter.js';
+import { daysTouched } from '../finding/usage-event-filter.js';
 import { inOrder, type MeterOwner } from './meter-members.js';
 import { RecordedReader, type RecordedEvent, type RecordedFacts } from './recorded-event.js';
 import { elsewhere, type Fate, type RerateRequest } from './rerate.js';

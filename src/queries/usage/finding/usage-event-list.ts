@@ -1,26 +1,30 @@
-import type { Scope } from '../../kernel/scope.js';
-import { mapInPortions } from '../../kernel/portions.js';
-import type { UsageLogReader } from '../../messages/usage-log.js';
-import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
-import { findOriginalIds } from '../../models/usage/finding/usage-identity.js';
-import { UsageConsumer } from '../../models/usage/usage-consumer.js';
-import { UsageDay } from '../../models/usage/usage-day.js';
-import { eventMessageWeightSql } from '../../models/usage/event-message.js';
-import { findListedPage, listedIds, type ListKey } from '../../models/usage/finding/usage-list.js';
-import { UsageEvent } from '../../models/usage/usage-event.js';
-import type { Listed } from '../../schemas/http/operation.js';
-import type { PageRequest } from '../../schemas/http/paging.js';
-import { readHeavyPage, type RowWeight } from '../lists/listing.js';
-import type { Filled } from '../lists/page-bytes.js';
+import type { Scope } from '../../../kernel/scope.js';
+import { mapInPortions } from '../../../kernel/portions.js';
+import type { UsageLogReader } from '../../../messages/usage-log.js';
+import type { ArchiveFiles } from '../../../messages/ageing/usage-archive.js';
+import { findOriginalIds } from '../../../models/usage/finding/usage-identity.js';
+import { UsageConsumer } from '../../../models/usage/usage-consumer.js';
+import { UsageDay } from '../../../models/usage/usage-day.js';
+import { eventMessageWeightSql } from '../../../models/usage/event-message.js';
+import {
+  findListedPage,
+  listedIds,
+  type ListKey,
+} from '../../../models/usage/finding/usage-list.js';
+import { UsageEvent } from '../../../models/usage/usage-event.js';
+import type { Listed } from '../../../schemas/http/operation.js';
+import type { PageRequest } from '../../../schemas/http/paging.js';
+import { readHeavyPage, type RowWeight } from '../../lists/listing.js';
+import type { Filled } from '../../lists/page-bytes.js';
 import {
   daysOfTimes,
   daysTouched,
   filterUsageEvents,
   type UsageEventFilter,
 } from './usage-event-filter.js';
-import { answerFromArchive } from './archive/answer-from-archive.js';
-import { findArchivedOf, refuseArchivedPage } from './archive/archived-pages.js';
-import { findGoneMessages } from './gone-message.js';
+import { answerFromArchive } from '../archive/answer-from-archive.js';
+import { findArchivedOf, refuseArchivedPage } from '../archive/archived-pages.js';
+import { findGoneMessages } from '../gone-message.js';
 import {
   findPendingByExternalId,
   findPendingFrom,
@@ -29,7 +33,7 @@ import {
   type LoggedRecord,
   type UsageEventSummaryDto,
   type UsageSources,
-} from './usage-event.js';
+} from '../usage-event.js';
 
 type Status = UsageEventSummaryDto['status'];
 

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import { sqlRows } from '../db/sql-rows.js';
-import { BillingRecord } from '../db/tenant-model.js';
+import { sqlRows } from '../../db/sql-rows.js';
+import { BillingRecord } from '../../db/tenant-model.js';
 
 /** Adjustments of one account, contract or line: rating and billing look at all of them. */
 export const adjustmentsMax = 50;

@@ -1,8 +1,8 @@
-import type { RetryFilter } from '../../messages/usage-workflow.js';
-import type { TenantQueryBuilder } from '../../models/db/tenant-model.js';
-import { originalIds } from '../../models/usage/finding/usage-identity.js';
-import type { UsageEvent } from '../../models/usage/usage-event.js';
-import { readTimeRange } from '../lists/time-range.js';
+import type { RetryFilter } from '../../../messages/usage-workflow.js';
+import type { TenantQueryBuilder } from '../../../models/db/tenant-model.js';
+import { originalIds } from '../../../models/usage/finding/usage-identity.js';
+import type { UsageEvent } from '../../../models/usage/usage-event.js';
+import { readTimeRange } from '../../lists/time-range.js';
 
 /** What usage events can be chosen by, in the list and in a retry; times are instants. */
 export type UsageEventFilter = RetryFilter;

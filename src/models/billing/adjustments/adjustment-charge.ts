@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
-import type { Decimal } from '../../kernel/numbers/money.js';
-import { BulkTable } from '../db/bulk-table.js';
-import { sqlRows } from '../db/sql-rows.js';
-import { TenantModel } from '../db/tenant-model.js';
+import type { Decimal } from '../../../kernel/numbers/money.js';
+import { BulkTable } from '../../db/bulk-table.js';
+import { sqlRows } from '../../db/sql-rows.js';
+import { TenantModel } from '../../db/tenant-model.js';
 
 /** Whose charges an adjustment counts: all that are billed to the account, or fewer. */
 export interface ChargeScope {
