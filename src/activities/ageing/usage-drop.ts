@@ -37,6 +37,7 @@ const archivesOf = ({ tenants, month }: UsageDrop): UsageArchive[] =>
 
 export const usageDropActivities = (platform: Platform) => ({
   ...dropActivities(platform),
+  ...compareActivities(platform),
   ...restoreActivities(platform),
 });
 
@@ -88,6 +89,32 @@ function dropActivities(platform: Platform) {
         }
       }),
 
+    /** Copies what stays, and puts it in the place of the partitions. */
+    finishUsageDrop: (drop: UsageDrop): Promise<DropEnd & { readonly kept: number }> =>
+      alive(drop.tenantId, async () => {
+        // Whoever was killed after the commit finds all of them dropped: it is one transaction.
+        if (await areDropped(drop)) return { kind: 'dropped', freedBytes: 0, kept: 0 };
+        const db = await platformOf(drop);
+        const kept = await prepareUsageDrop(db, drop);
+        const end = await finishUsageDrop(db, drop, now());
+        if (end.kind === 'busy') throw new Error(`The tables are in use: ${end.message}`);
+        if (end.kind === 'refused') {
+          await abandonUsageDrop(db, drop.month);
+          throw refusal(end.message);
+        }
+        if (end.kind === 'dropped') {
+          metrics.archiveDroppedBytes.inc(Math.max(0, end.freedBytes));
+          const { tenants, month } = drop;
+          log.info({ tenants, month, kept, freedBytes: end.freedBytes }, 'dropped archived usage');
+        }
+        return { ...end, kept };
+      }),
+  };
+}
+
+function compareActivities(platform: Platform) {
+  const { scopeOf, requireFiles } = meansOf(platform);
+  return {
     /** Compares the archive with the database from a place on, for some seconds. */
     compareArchivedUsage: ({
       tenantId,
@@ -115,27 +142,6 @@ function dropActivities(platform: Platform) {
           }
           return compared;
         });
-      }),
-
-    /** Copies what stays, and puts it in the place of the partitions. */
-    finishUsageDrop: (drop: UsageDrop): Promise<DropEnd & { readonly kept: number }> =>
-      alive(drop.tenantId, async () => {
-        // Whoever was killed after the commit finds all of them dropped: it is one transaction.
-        if (await areDropped(drop)) return { kind: 'dropped', freedBytes: 0, kept: 0 };
-        const db = await platformOf(drop);
-        const kept = await prepareUsageDrop(db, drop);
-        const end = await finishUsageDrop(db, drop, now());
-        if (end.kind === 'busy') throw new Error(`The tables are in use: ${end.message}`);
-        if (end.kind === 'refused') {
-          await abandonUsageDrop(db, drop.month);
-          throw refusal(end.message);
-        }
-        if (end.kind === 'dropped') {
-          metrics.archiveDroppedBytes.inc(Math.max(0, end.freedBytes));
-          const { tenants, month } = drop;
-          log.info({ tenants, month, kept, freedBytes: end.freedBytes }, 'dropped archived usage');
-        }
-        return { ...end, kept };
       }),
   };
 }

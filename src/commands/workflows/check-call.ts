@@ -22,7 +22,7 @@ const callable = new Map(
 );
 
 /** The operation that a definition calls. */
-export const findCallable = (id: string): Operation | undefined => callable.get(id);
+const findCallable = (id: string): Operation | undefined => callable.get(id);
 
 /** What a call is given must be of these names. */
 function checkNames(

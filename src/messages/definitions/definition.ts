@@ -49,7 +49,7 @@ export interface TaskCommon {
   readonly 'durabill.undo'?: CallSpec;
 }
 
-export interface DefinitionError {
+interface DefinitionError {
   readonly type: string;
   readonly status: number;
   readonly title?: string;

@@ -10,6 +10,7 @@ import {
   type AdjustmentDto,
 } from '../../../queries/billing/adjustments/adjustment.js';
 import type { AdjustmentCreate, AdjustmentUpdate } from '../../../schemas/billing/adjustment.js';
+import { scopeOf, type AdjustmentColumns } from './adjustment-scope.js';
 import { requireNoContradiction } from './contradictions.js';
 
 const scopes = ['accountId', 'contractId', 'contractServiceId'] as const;
@@ -103,27 +104,6 @@ function requireOneScope(given: Pick<AdjustmentCreate, (typeof scopes)[number]>)
     { field: named[1] ?? 'accountId' },
   );
 }
-
-/** An adjustment as its columns. */
-export type AdjustmentColumns = Pick<
-  Adjustment,
-  | 'accountId'
-  | 'contractId'
-  | 'contractServiceId'
-  | 'kind'
-  | 'value'
-  | 'currency'
-  | 'serviceId'
-  | 'period'
-  | 'fromDate'
-  | 'toDate'
->;
-
-export const scopeOf = ({ accountId, contractId, contractServiceId }: AdjustmentColumns) => ({
-  accountId,
-  contractId,
-  contractServiceId,
-});
 
 async function columnsOf(
   trx: Knex.Transaction,

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import { Adjustment } from '../../../models/billing/adjustments/adjustment.js';
-import { scopeOf, type AdjustmentColumns } from './adjustment.js';
+import { scopeOf, type AdjustmentColumns } from './adjustment-scope.js';
 
 /**
  * 409: another adjustment of the same charges and period contradicts it on some day: a maximum below a
