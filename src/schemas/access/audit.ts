@@ -23,6 +23,7 @@ export const auditedEntities = [
   'walletGrant',
   'walletHold',
   'alert',
+  'adjustment',
   'workflowDefinition',
   'workflowVersion',
   'invoice',

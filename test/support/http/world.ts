@@ -150,6 +150,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   params['taxRateId'] = (
     await tenant.post('/v1/tax-rates', { code, rate: 19 }).expect(201)
   ).body.id;
+  await tenant.post('/v1/workflows', examples.workflow).expect(201);
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
   params['grantId'] = await addGrant(tenant, references);

@@ -41,6 +41,7 @@ const besides = new Set([
   'audit_seal',
   'audit_sealing',
   'execution_watch',
+  'journal_entry',
   'usage_change',
   'usage_delta',
   'usage_list',
