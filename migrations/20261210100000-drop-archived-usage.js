@@ -37,11 +37,12 @@ export async function up(knex) {
 
     -- The partition of a table that has what was received at an instant.
     create function usage_partition_at(whole text, at timestamptz) returns text
-    language sql stable set search_path = pg_catalog, public as $$
-      select known.name from usage_partitions() as known
-      where known.parent = whole and known.end_id > uuid_at(at)
-        and (known.first_id is null or known.first_id <= uuid_at(at))
-    $$;
+    language plpgsql stable set search_path = pg_catalog, public as $$
+    begin
+      return (select known.name from usage_partitions() as known
+        where known.parent = whole and known.end_id > uuid_at(at)
+          and (known.first_id is null or known.first_id <= uuid_at(at)));
+    end $$;
 
     -- Notes from now on what is written to the partitions of a month; waits for writers of theirs.
     create function watch_usage_partitions(month date) returns void

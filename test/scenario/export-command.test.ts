@@ -97,9 +97,9 @@ describe('durabill export', function () {
   });
 
   it('says what the API refuses', async () => {
-    const ended = await run(instance.url, 'corrections');
+    const ended = await run(instance.url, 'revisions');
     expect(ended.errors).to.match(
-      /^durabill: 400: 'kind' 'corrections' must be one of: usage-events/,
+      /^durabill: 400: 'kind' 'revisions' must be one of: usage-events/,
     );
     expect(ended.code).to.equal(1);
   });

@@ -148,7 +148,7 @@ export const secretOperations = {
     details:
       'Workflows of your own send it with `http`, as `secrets.NAME`. It is sealed, and appears in no answer, history or log.',
     success: reply.dto(WorkflowSecretName),
-    errors: [400, 409],
+    errors: [400, 404, 409],
   }),
   delete: operation({
     id: 'deleteSecret',
