@@ -21,9 +21,6 @@ const callable = new Map(
     .map((operation) => [operation.id, operation]),
 );
 
-/** The operation that a definition calls. */
-const findCallable = (id: string): Operation | undefined => callable.get(id);
-
 /** What a call is given must be of these names. */
 function checkNames(
   check: DefinitionCheck,

@@ -49,13 +49,6 @@ export interface TaskCommon {
   readonly 'durabill.undo'?: CallSpec;
 }
 
-interface DefinitionError {
-  readonly type: string;
-  readonly status: number;
-  readonly title?: string;
-  readonly detail?: string;
-}
-
 export interface CatchSpec {
   readonly errors?: { readonly with?: Readonly<Record<string, unknown>> };
   readonly as?: string;
