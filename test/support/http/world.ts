@@ -150,9 +150,9 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   params['taxRateId'] = (
     await tenant.post('/v1/tax-rates', { code, rate: 19 }).expect(201)
   ).body.id;
-  // Its name is unique, and the story of the answers may be told in the same tenant.
+  // Its name is unique in a tenant, which may have two worlds.
   const { definition } = examples.workflow;
-  const document = { ...definition.document, name: 'large-payment-of-the-world' };
+  const document = { ...definition.document, name: `large-${tenant.id.replace(/\W/g, '-')}` };
   await tenant.post('/v1/workflows', { definition: { ...definition, document } }).expect(201);
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
