@@ -160,7 +160,7 @@ class UsageCopier {
   async copyPage(events: readonly UsageEvent[]): Promise<string | undefined> {
     const { to, run } = this.#copy;
     const recorded = await this.#readRecorded(events);
-    const batch = new UsageBatch({ ...run, at: to.realNow() });
+    const batch = new UsageBatch({ ...run, at: to.realNow() }, to.realNow());
     const gains = new Map<string, Gain>();
     const records: UsageRecord[] = [];
     let last: string | undefined;

@@ -12,11 +12,12 @@ interface ChargePlace {
   readonly number: number;
   /** The correction that makes the charge; null where usage is rated as it comes. */
   readonly correctionId: string | null;
+  readonly ratedAt: Date;
 }
 
 /** A charge as it is stored. */
 export function chargeRow(
-  { eventId, number, correctionId }: ChargePlace,
+  { eventId, number, correctionId, ratedAt }: ChargePlace,
   prepared: Prepared,
   charge: Charge,
 ): RatedTransactionRow {
@@ -55,6 +56,7 @@ export function chargeRow(
     counterBefore: rows.counterBefore,
     pricedRows: rows.pricedRows,
     correctionId,
+    ratedAt,
   };
 }
 

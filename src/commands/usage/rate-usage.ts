@@ -4,6 +4,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { usageEventId, type UsageRecord } from '../../messages/usage-log.js';
 import { insertMessages } from '../../models/usage/event-message.js';
 import { Execution } from '../../models/flows/execution.js';
+import { beginRating } from '../../models/usage/corrections/known-instant.js';
 import { noChange, UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent, type UsageCounts } from '../../models/usage/usage-event.js';
@@ -140,8 +141,9 @@ async function rateInTransaction(
 ): Promise<Done & { readonly ends?: UsageEnds }> {
   const { tenantId } = scope;
   const { partition, from, records, workflowId, runId } = input;
-  const startedAt = scope.now();
   const begunAt = scope.realNow();
+  const knownAt = await beginRating(trx, tenantId);
+  const at = scope.now();
   const next = await UsageConsumer.lock(trx, tenantId, partition);
   if (next < from)
     throw new UsageGapError(`Partition ${partition} goes on at ${next}, not ${from}.`);
@@ -153,7 +155,7 @@ async function rateInTransaction(
     records.filter(({ offset }) => offset >= next),
     (record): Candidate => ({ record, message: readMessage(record.message) }),
   );
-  const batch = new UsageBatch({ workflowId, runId, at: startedAt });
+  const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
   const rater = await openRater(trx, tenantId, candidates, input.onFault);
   const takes = ({ message }: Candidate): boolean => !batch.isFull && rater.takes(message.read);

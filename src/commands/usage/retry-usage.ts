@@ -4,6 +4,7 @@ import type { Scope } from '../../kernel/scope.js';
 import { usageEventIdAt } from '../../messages/usage-log.js';
 import type { RetryPage, RetryPageResult } from '../../messages/usage-workflow.js';
 import { Execution } from '../../models/flows/execution.js';
+import { beginRating } from '../../models/usage/corrections/known-instant.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
 import { UsageCounter } from '../../models/usage/usage-counter.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
@@ -48,8 +49,9 @@ async function retryInTransaction(
   { page, workflowId, runId, onFault }: RetryUsageInput,
 ): Promise<RetryPageResult> {
   const { tenantId } = scope;
-  const startedAt = scope.now();
   const begunAt = scope.realNow();
+  const knownAt = await beginRating(trx, tenantId);
+  const at = scope.now();
   const chosen = await choose(trx, tenantId, page, runId);
   // Locks partitions before events, the order of the consumer, to avoid deadlocks.
   const partitions = [...new Set(chosen.map(({ partition }) => partition))];
@@ -68,7 +70,7 @@ async function retryInTransaction(
     readCounters: (keys) => UsageCounter.lock(trx, tenantId, keys),
     onFault,
   });
-  const batch = new UsageBatch({ workflowId, runId, at: startedAt });
+  const batch = new UsageBatch({ workflowId, runId, at }, knownAt);
   const portions = new Portions();
   let last = chosen.length < pageSize ? undefined : chosen.at(-1)?.id;
   for (const [index, { event, message }] of candidates.entries()) {

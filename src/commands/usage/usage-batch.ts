@@ -25,7 +25,7 @@ import { recordUsageOutcomes } from './usage-webhook-event.js';
 import { countCharges, countedCharge, type CountedCharge } from '../balances/figures.js';
 import { payCharges } from '../balances/pay-charges.js';
 
-/** Which workflow run writes, and when. */
+/** Which workflow run writes, and when by the tenant's clock. */
 export interface RatingRun {
   readonly workflowId: string;
   readonly runId: string;
@@ -64,6 +64,7 @@ const storable = (text: string): string => text.replaceAll('\0', '\uFFFD').toWel
 /** Collects the outcomes of a batch of messages, and writes them with one statement per table. */
 export class UsageBatch {
   readonly #run: RatingRun;
+  readonly #knownAt: Date;
   readonly #originals = new Map<string, Original>();
   /** The originals as they were stored, to be subtracted from their partition's tally. */
   readonly #before = new Map<string, UsageEventRow>();
@@ -77,8 +78,10 @@ export class UsageBatch {
   readonly #totals = new UsageTotals();
   readonly #counted: CountedCharge[] = [];
 
-  constructor(run: RatingRun) {
+  /** `knownAt` is when the charges become known. */
+  constructor(run: RatingRun, knownAt: Date) {
     this.#run = run;
+    this.#knownAt = knownAt;
   }
 
   /** Whether the charges have reached the maximum of one transaction. */
@@ -209,8 +212,9 @@ export class UsageBatch {
   #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
     this.#plans.add(prepared.plan);
     this.#totals.add({ prepared, rated });
+    const ratedAt = this.#knownAt;
     rated.transactions.forEach((charge, index) => {
-      const place = { eventId: row.id, number: index + 1, correctionId: null };
+      const place = { eventId: row.id, number: index + 1, correctionId: null, ratedAt };
       const stored = chargeRow(place, prepared, charge);
       this.#transactions.push(stored);
       this.#counted.push(countedCharge(stored, charge.dimensions));

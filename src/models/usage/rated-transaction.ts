@@ -32,6 +32,8 @@ export interface RatedTransactionRow extends PricedRowColumns {
   readonly sharedAmount: Decimal | null;
   /** The correction that made it; null of what was rated as usage came. */
   readonly correctionId: string | null;
+  /** When it became known; of what a correction has made, that counts instead. */
+  readonly ratedAt: Date;
 }
 
 const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
@@ -64,6 +66,7 @@ const table = new BulkTable<RatedTransactionRow>('rated_transaction', {
   counterBefore: 'numeric',
   pricedRows: 'jsonb',
   correctionId: 'uuid',
+  ratedAt: 'timestamptz',
 });
 
 /** Charges without those that were taken back, and what took them back. */

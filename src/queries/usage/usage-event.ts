@@ -13,7 +13,7 @@ import {
 import type { ArchiveFiles } from '../../messages/ageing/usage-archive.js';
 import { findOriginalIds } from '../../models/usage/finding/usage-identity.js';
 import { UsageConsumer } from '../../models/usage/usage-consumer.js';
-import { UsageCorrection } from '../../models/usage/corrections/usage-correction.js';
+import { awaitKnown } from '../../models/usage/corrections/known-instant.js';
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import type * as schema from '../../schemas/usage/usage-event.js';
 import { readInstantOf } from '../lists/time-range.js';
@@ -173,7 +173,7 @@ export async function getUsageEvent(
   known?: string,
 ): Promise<UsageEventDto> {
   const knownOn = readInstantOf(known);
-  if (knownOn) await UsageCorrection.awaitPublished(scope.db.read, scope.tenantId);
+  if (knownOn) await awaitKnown(scope.db.read, scope.tenantId);
   const stored = await findUsageEvent(scope, key);
   const archived = await answerFromArchive(
     scope,

@@ -317,6 +317,7 @@ async function addContract(
   Object.assign(references, {
     contractId: contract.id,
     parentId: contract.id,
+    contractServiceId,
     contractSvcId: contractServiceId,
     q2cEntityServiceId: contractServiceId,
   });

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { newId } from '../../../kernel/id.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
+import { publishCorrection } from '../../../models/usage/corrections/known-instant.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
 import { UsageEventChange } from '../../../models/usage/corrections/usage-event-change.js';
 import { changeList, holdLists } from '../../../models/usage/finding/usage-list-change.js';
@@ -116,7 +117,7 @@ export async function correctEvent(
       [known.partition, { ...noChange(), [known.status]: -1, ...moved(known.status, status) }],
     ]);
     await writer.finish(locked.counters, locked.stored, statuses);
-    const changedAt = await UsageCorrection.publish(trx, tenantId);
+    const changedAt = await publishCorrection(trx, tenantId);
     await keepAndChange(trx, scope, correction, run, { event: known, correctionId, changedAt });
     await recordCorrectedEvents(trx, scope, {
       correctionId,

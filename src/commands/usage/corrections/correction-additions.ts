@@ -103,11 +103,13 @@ export class Additions {
   readonly pairs: CorrectedPair[] = [];
   readonly figures = new CorrectionFigures();
   readonly #correctionId: string;
+  readonly #ratedAt: Date;
   #position: number;
 
   /** `position` is that of the first pair. */
-  constructor(correctionId: string, position: number) {
+  constructor(correctionId: string, ratedAt: Date, position: number) {
     this.#correctionId = correctionId;
+    this.#ratedAt = ratedAt;
     this.#position = position;
   }
 
@@ -136,7 +138,7 @@ export class Additions {
       for (const charge of rated.transactions) {
         number += 1;
         const row = chargeRow(
-          { eventId, number, correctionId: this.#correctionId },
+          { eventId, number, correctionId: this.#correctionId, ratedAt: this.#ratedAt },
           prepared,
           charge,
         );

@@ -2,6 +2,7 @@ import { newId } from '../../../kernel/id.js';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import type { Scope } from '../../../kernel/scope.js';
 import type { RerateInput } from '../../../messages/usage-workflow.js';
+import { publishCorrection } from '../../../models/usage/corrections/known-instant.js';
 import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
 import {
   listDroppedMonths,
@@ -82,7 +83,7 @@ export async function rerateUsage(
       before: sums.totals('before'),
       after: sums.totals('after'),
       accounts: sums.accounts(accountsMax),
-      createdAt: await UsageCorrection.publish(trx, tenantId),
+      createdAt: await publishCorrection(trx, tenantId),
     });
     return outputOf(input, id, reratings);
   });

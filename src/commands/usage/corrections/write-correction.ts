@@ -163,7 +163,7 @@ export class CorrectionWriter implements ChangeSink {
     const { id, reason, ownEventId, storePlans } = this.#correction;
     const { tenantId } = this.#scope;
     const trx = this.#trx;
-    const added = new Additions(id, position);
+    const added = new Additions(id, this.#scope.realNow(), position);
     for (const change of changes) added.add(change);
     if (changes.length === 0) return added;
     if (position === this.#position) this.#position += added.pairs.length;

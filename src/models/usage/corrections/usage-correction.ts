@@ -88,29 +88,6 @@ export class UsageCorrection extends TenantModel {
     ]);
   }
 
-  /**
-   * The instant at which a correction becomes known, just before its commit. Whoever asks what was
-   * known at an instant waits for what was stamped before it (`awaitPublished`).
-   */
-  static async publish(trx: Knex.Transaction, tenantId: string): Promise<string> {
-    await trx.raw(`select pg_advisory_xact_lock(hashtextextended(?, 0))`, [`known/${tenantId}`]);
-    const [row] = await sqlRows<{ at: string }>(
-      trx,
-      `select to_char(
-         (date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond') at time zone 'UTC',
-         'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-       ) as at`,
-    );
-    return row?.at ?? '';
-  }
-
-  /** Waits for corrections that have their instant and are being committed: milliseconds. */
-  static async awaitPublished(db: Knex, tenantId: string): Promise<void> {
-    await db.raw(`select pg_advisory_xact_lock_shared(hashtextextended(?, 0))`, [
-      `known/${tenantId}`,
-    ]);
-  }
-
   static async write(
     trx: Knex.Transaction,
     tenantId: string,

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import { Decimal } from '../../../kernel/numbers/money.js';
 import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
-import { UsageCorrection } from '../../../models/usage/corrections/usage-correction.js';
+import { awaitKnown } from '../../../models/usage/corrections/known-instant.js';
 import { sqlRows, type SqlValue } from '../../../models/db/sql-rows.js';
 import {
   listDroppedMonths,
@@ -70,7 +70,7 @@ export async function listUsageTotals(
   const filters = readFilters(request);
   const used = [...groups, ...filters.map(([key]) => key)];
   const knownOn = readInstantOf(request.knownOn);
-  if (knownOn) await UsageCorrection.awaitPublished(scope.db.read, scope.tenantId);
+  if (knownOn) await awaitKnown(scope.db.read, scope.tenantId);
   const asked = { bucket, groups, filters, limit, offset, knownOn };
   const isOfDimension = used.some((key) => 'dimension' in key);
   const isFine = used.some((key) => 'name' in key && ['account', 'contract'].includes(key.name));
