@@ -178,7 +178,7 @@ describe('access', () => {
         .filter((one) => String(rolesOf(one)) === roles)
         .map(({ method, path }) => `${method} ${path.replace('/api/v1/external', '')}`);
     const readers = taken('READER,OPERATOR,ADMIN');
-    // Every GET, and the simulation.
+    // Every GET, and what is asked by a POST.
     const reads = declaredOperations.filter(
       (one) => one.method === 'GET' && accessOf(one) !== 'public',
     );
@@ -187,6 +187,7 @@ describe('access', () => {
     expect(readingPosts).to.have.members([
       'POST /v1/usage-events/simulate',
       'POST /v1/usage-events/outcomes',
+      'POST /v1/workflows/validate',
       'POST /v1/mobjects/{mobjectId}/mdata/search',
     ]);
     expect(taken('OPERATOR,ADMIN')).to.have.members(operators);

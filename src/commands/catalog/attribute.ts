@@ -23,7 +23,7 @@ export type AttributeInput = Static<typeof schema.LineAttributeWrite>;
 export type AttributeChange = Static<typeof schema.LineAttributeUpdate>;
 
 /** Columns that may not be null get their default when a caller sends null. */
-const attributeColumns = (input: AttributeChange) =>
+const attributeColumns = (input: AttributeInput | AttributeChange) =>
   columnsOf(schema.LineAttribute, input, {
     isContractInput: false,
     isMeterDimension: false,

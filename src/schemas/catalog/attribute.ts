@@ -62,14 +62,14 @@ const AttributeFields = {
 export const AttributeWrite = writeBody(AttributeFields, {
   description: 'A priceable or an input attribute.',
 });
-export const AttributeUpdate = updateBody(AttributeWrite);
+export const AttributeUpdate = updateBody(AttributeWrite, ['aggregation']);
 
 /** An attribute of a contract line in a request. */
 export const LineAttributeWrite = writeBody(
   { ...AttributeFields, dimensionValText: optional(FreeText('Its value on the contract.', 255)) },
   { description: 'An attribute of a contract service.' },
 );
-export const LineAttributeUpdate = updateBody(LineAttributeWrite);
+export const LineAttributeUpdate = updateBody(LineAttributeWrite, ['aggregation']);
 
 const AttributeResponse = {
   id: Uuid('Id of the attribute.'),
