@@ -1,13 +1,18 @@
+import type { Client } from '@temporalio/client';
 import { InvalidArgumentError, type Command } from 'commander';
-import type { ArchivedMonth } from '../../messages/ageing/usage-archive.js';
+import type { SchedulePlace } from '../../flows/billing-schedule.js';
+import type { ArchivedMonth, UsageArchive } from '../../messages/ageing/usage-archive.js';
 
 interface MonthOption {
   readonly month: string;
 }
 
-interface DropOptions {
-  readonly allArchived?: true;
+interface MonthOptions extends MonthOption {
   readonly background?: true;
+}
+
+interface DropOptions extends MonthOptions {
+  readonly allArchived?: true;
 }
 
 function parseMonth(text: string): string {
@@ -15,29 +20,55 @@ function parseMonth(text: string): string {
   throw new InvalidArgumentError('Use a month such as 2026-10.');
 }
 
-async function write(
+async function write(tenantId: string, options: MonthOptions): Promise<void> {
+  const { startUsageArchive, waitForUsageArchive } =
+    await import('../../flows/usage/usage-archive.js');
+  await runForTenant(tenantId, options, {
+    start: startUsageArchive,
+    end: waitForUsageArchive,
+    done: 'is archived',
+  });
+}
+
+async function restore(tenantId: string, options: MonthOptions): Promise<void> {
+  const { startUsageRestore, waitForUsageRestore } =
+    await import('../../flows/usage/usage-archive.js');
+  await runForTenant(tenantId, options, {
+    start: startUsageRestore,
+    end: waitForUsageRestore,
+    done: 'is in the database again',
+  });
+}
+
+interface MonthWork {
+  readonly start: (place: SchedulePlace, month: UsageArchive) => Promise<boolean>;
+  /** The number of rows. */
+  readonly end: (client: Client, month: UsageArchive) => Promise<number>;
+  readonly done: string;
+}
+
+async function runForTenant(
   tenantId: string,
-  { month, background }: MonthOption & { readonly background?: true },
+  { month, background }: MonthOptions,
+  { start, end, done }: MonthWork,
 ): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { withTemporal } = await import('../start/temporal-access.js');
   const { requireTenant } = await import('../../access/tenants.js');
-  const { startUsageArchive, waitForUsageArchive } =
-    await import('../../flows/usage/usage-archive.js');
   await withInstance(({ database }) => requireTenant(database.platform, tenantId));
   await withTemporal(async (place) => {
-    const isStarted = await startUsageArchive(place, { tenantId, month });
+    const isStarted = await start(place, { tenantId, month });
     if (!isStarted) process.stderr.write('it is under way\n');
     if (background === true) return;
-    const rows = await waitForUsageArchive(place.client, { tenantId, month });
-    process.stdout.write(`${month} is archived: ${rows} rows\n`);
+    const rows = await end(place.client, { tenantId, month });
+    process.stdout.write(`${month} ${done}: ${rows} rows\n`);
   });
 }
 
 /** Drops a month of the tenants, or of all whose month is archived. */
 async function drop(
   tenants: string[],
-  { month, allArchived, background }: MonthOption & DropOptions,
+  { month, allArchived, background }: DropOptions,
 ): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { withTemporal } = await import('../start/temporal-access.js');
@@ -64,26 +95,6 @@ async function drop(
     process.stdout.write(
       `${month} is dropped for ${named.join(', ')}: ${compared} rows are in the archive alone, ${kept} of others and rejected ones stay, ${freedBytes} bytes are free\n`,
     );
-  });
-}
-
-/** Brings a month back. */
-async function restore(
-  tenantId: string,
-  { month, background }: MonthOption & { readonly background?: true },
-): Promise<void> {
-  const { withInstance } = await import('../start/instance.js');
-  const { withTemporal } = await import('../start/temporal-access.js');
-  const { requireTenant } = await import('../../access/tenants.js');
-  const { startUsageRestore, waitForUsageRestore } =
-    await import('../../flows/usage/usage-archive.js');
-  await withInstance(({ database }) => requireTenant(database.platform, tenantId));
-  await withTemporal(async (place) => {
-    const isStarted = await startUsageRestore(place, { tenantId, month });
-    if (!isStarted) process.stderr.write('it is under way\n');
-    if (background === true) return;
-    const rows = await waitForUsageRestore(place.client, { tenantId, month });
-    process.stdout.write(`${month} is in the database again: ${rows} rows\n`);
   });
 }
 
