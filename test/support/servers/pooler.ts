@@ -13,7 +13,11 @@ interface PoolerOptions {
   readonly poolSize: number;
 }
 
-/** PgBouncer in transaction mode before a server; callers sign in with the server's own logins. */
+/**
+ * PgBouncer in transaction mode before a server; callers sign in with the server's own logins. Each test
+ * file has databases of its own: sessions of those that are over are closed soon, or the server has none
+ * left for the others.
+ */
 const settingsOf = (server: URL, port: number, folder: string, { poolSize }: PoolerOptions) => `
 [databases]
 * = host=${server.hostname} port=${server.port}
@@ -23,6 +27,7 @@ listen_port = ${port}
 unix_socket_dir =
 pool_mode = transaction
 default_pool_size = ${poolSize}
+server_idle_timeout = 10
 max_client_conn = 2000
 query_wait_timeout = 10
 auth_type = scram-sha-256
