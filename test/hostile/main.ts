@@ -2,7 +2,7 @@
  * `npm run test:hostile`: a neighbour sends simple requests while an attacker with a tenant of his own
  * sends the dearest that he may, one attack after another; nobody else may notice.
  */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
@@ -160,6 +160,20 @@ async function runAll(
   return outcomes;
 }
 
+/**
+ * Linux may divide the processors by session, where control groups do not: each connection of PostgreSQL,
+ * a session of its own, then has as much as the product, and nobody's priority counts (docs/decisions/0334).
+ */
+async function warnOfSessions(): Promise<void> {
+  const setting = '/proc/sys/kernel/sched_autogroup_enabled';
+  const isOn = (await readFile(setting, 'utf8').catch(() => '0')).trim() === '1';
+  if (!isOn) return;
+  tell(
+    'this kernel divides the processors by session; figures may be several times worse than where ' +
+      'control groups do it, as on servers. For a measurement, as root: sysctl -w kernel.sched_autogroup_enabled=0',
+  );
+}
+
 function choose({ only, short }: HostileOptions): Attack[] {
   const wanted = only.map((text) => text.toLowerCase());
   return attacks.filter(
@@ -177,6 +191,7 @@ async function main(options: HostileOptions): Promise<number> {
     return 0;
   }
   tell(`starting the product and filling it; ${chosen.length} attacks follow`);
+  await warnOfSessions();
   const stage = await Stage.open();
   const stop = (): void => {
     void stage.close().finally(() => process.exit(1));
