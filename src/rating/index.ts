@@ -25,6 +25,7 @@ export { findPriceMethod, priceMethods, type PriceMethodName } from './price-met
 export { readStoredRates } from './price-methods/stored-rates.js';
 export { ratePrepared } from './pipeline.js';
 export { adjustPeriod, periodKinds, type PeriodKind } from './stages/adjust-period.js';
+export { chooseDiscounts, withDiscounts } from './stages/choose-discounts.js';
 export { byUse, freeOf, payWith, type CreditPart } from './stages/credit.js';
 export {
   hasRecurring,

@@ -24,6 +24,7 @@ A change is one of
   {"kind": "exceptionCard", "contractServiceId": "...", "currency": "USD", "rows": [...]}
   {"kind": "pricingLogic", "serviceId": "Data API", "name": "...", "priceOutput": "...", ...}
   {"kind": "usage", "factor": 1.2, "attribute": "API calls"}
+  {"kind": "adjustment", "adjustment": {"accountId": "acme", "kind": "discountPercent", ...}}
 with rows and logic as the API takes them. It goes on when this command is stopped; the exit code is 2
 where a limit is not kept.`,
     )

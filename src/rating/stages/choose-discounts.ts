@@ -57,8 +57,14 @@ function isInForce(
   );
 }
 
+/** The discounts of a plan with more of them, in their order. */
+export const withDiscounts = (
+  discounts: readonly PlanDiscount[],
+  more: readonly PlanDiscount[],
+): readonly PlanDiscount[] => [...discounts, ...more].sort(byOrder);
+
 /** One order for all: the same discounts give the same plan. */
-function byOrder(a: DiscountFacts, b: DiscountFacts): number {
+function byOrder(a: PlanDiscount, b: PlanDiscount): number {
   if (a.kind !== b.kind) return a.kind === 'discountPercent' ? -1 : 1;
   if (a.id === b.id) return 0;
   return a.id < b.id ? -1 : 1;

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
+import { AdjustmentCreate } from '../billing/adjustment.js';
 import { PricingLogicWrite } from '../catalog/pricing-logic.js';
 import { RateCardWrite } from '../catalog/rate-card.js';
 import { CurrencyCode, oneOfBy, optional, Text, Uuid, writeBody } from '../fields/field.js';
@@ -52,6 +53,12 @@ const UsageChange = writeBody(
 );
 export type UsageChange = Static<typeof UsageChange>;
 
+const AdjustmentChange = writeBody(
+  { kind: kind('adjustment'), adjustment: AdjustmentCreate },
+  { description: 'One more discount, as POST /v1/adjustments takes it.' },
+);
+export type AdjustmentChange = Static<typeof AdjustmentChange>;
+
 /**
  * What may be changed. Another kind is one more form here, one more in
  * `commands/usage/repricing/change-kinds.ts`, and what it lays over in
@@ -59,7 +66,7 @@ export type UsageChange = Static<typeof UsageChange>;
  */
 export const RepricingChange = oneOfBy(
   'kind',
-  [RateCardChange, ExceptionCardChange, PricingLogicChange, UsageChange] as const,
+  [RateCardChange, ExceptionCardChange, PricingLogicChange, UsageChange, AdjustmentChange] as const,
   { description: 'A change; its fields depend on kind.' },
 );
 export type RepricingChange = Static<typeof RepricingChange>;

@@ -230,12 +230,19 @@ export const Promoted = Type.Object(
     versions: Type.Array(
       Type.Object(
         {
-          kind: Type.String({ description: 'rateCard, exceptionCard or pricingLogic.' }),
-          serviceId: nullable(Uuid('The service.')),
-          contractServiceId: nullable(Uuid('The contract line of an exception card.')),
-          currency: nullable(Type.String({ description: 'ISO code; null of a logic.' })),
-          versionNo: nullable(Type.Integer({ description: 'The version; null of a logic.' })),
+          kind: Type.String({
+            description: 'rateCard, exceptionCard, pricingLogic or adjustment.',
+          }),
+          serviceId: nullable(Uuid('The service; null of a discount of all of them.')),
+          contractServiceId: nullable(
+            Uuid('The contract line of an exception card or a discount.'),
+          ),
+          currency: nullable(
+            Type.String({ description: 'ISO code; null of a logic, and of a percentage of any.' }),
+          ),
+          versionNo: nullable(Type.Integer({ description: 'The version of a card.' })),
           pricingLogicId: nullable(Uuid('The pricing logic.')),
+          adjustmentId: nullable(Uuid('The adjustment.')),
           affectedEvents: nullable(
             Type.Integer({ description: 'Rated events that it touches; null: not counted.' }),
           ),
@@ -318,7 +325,8 @@ export const repricingOperations = {
     ...place,
     summary: 'Put the prices that were tried in force from a day on',
     details:
-      'Makes a version of each card that begins on that day, and changes pricing logic. 409 when the guard ' +
+      'Makes a version of each card that begins on that day, changes pricing logic, and makes discounts. ' +
+      '409 when the guard ' +
       'did not pass, unless force is true, which the audit keeps; 400 for changes of usage. Nothing is ' +
       'rated again by itself.',
     body: PromoteBody,

@@ -24,9 +24,8 @@ export async function createAdjustment(
   input: AdjustmentCreate,
 ): Promise<AdjustmentDto> {
   const { tenantId, now } = scope;
-  requireOneScope(input);
   return scope.db.transaction(async (trx) => {
-    const columns = await columnsOf(trx, tenantId, input);
+    const { columns } = await resolveAdjustment(trx, tenantId, input);
     await Adjustment.change(trx, tenantId);
     await requireNoContradiction(trx, tenantId, columns, null);
     const at = now();
@@ -43,6 +42,25 @@ export async function createAdjustment(
     }
     return presentAdjustment(adjustment);
   });
+}
+
+/** An adjustment with what it names. */
+export interface ResolvedAdjustment {
+  readonly columns: AdjustmentColumns;
+  /** The account of its contract or line, else its own. */
+  readonly accountId: string;
+  /** Of a line the first of those that replaced each other. */
+  readonly lineageId: string | null;
+}
+
+/** An adjustment as it would be made. 400: its parts do not fit together, or name nothing. */
+export async function resolveAdjustment(
+  trx: Knex.Transaction,
+  tenantId: string,
+  given: AdjustmentCreate,
+): Promise<ResolvedAdjustment> {
+  requireOneScope(given);
+  return resolveParts(trx, tenantId, given);
 }
 
 /** Changes what is given. 400 and 409: as of a new one. 404: there is none. */
@@ -64,7 +82,7 @@ export async function updateAdjustment(
         { field, value: given },
       );
     }
-    const columns = await columnsOf(trx, tenantId, { ...before, ...input });
+    const { columns } = await resolveParts(trx, tenantId, { ...before, ...input });
     await requireNoContradiction(trx, tenantId, columns, id);
     const changed = await known
       .$query(trx)
@@ -105,11 +123,11 @@ function requireOneScope(given: Pick<AdjustmentCreate, (typeof scopes)[number]>)
   );
 }
 
-async function columnsOf(
+async function resolveParts(
   trx: Knex.Transaction,
   tenantId: string,
   given: AdjustmentCreate,
-): Promise<AdjustmentColumns> {
+): Promise<ResolvedAdjustment> {
   const { kind, value, from, to = null } = given;
   requireRange(given);
   requireValue(kind, value);
@@ -127,7 +145,7 @@ async function columnsOf(
       { field: 'currency' },
     );
   }
-  return {
+  const columns = {
     accountId: given.accountId ?? null,
     contractId: given.contractId ?? null,
     contractServiceId: given.contractServiceId ?? null,
@@ -139,6 +157,7 @@ async function columnsOf(
     fromDate: from,
     toDate: to,
   };
+  return { columns, accountId: found.accountId, lineageId: found.lineageId };
 }
 
 function requireRange({ from, to }: Pick<AdjustmentCreate, 'from' | 'to'>): void {
@@ -163,12 +182,19 @@ function periodOf(period: string): string {
   });
 }
 
-/** 400: the scope or the service is none; else the currency of the contract or the account. */
+interface FoundScope {
+  readonly accountId: string;
+  readonly lineageId: string | null;
+  /** That of the contract, else of the account. */
+  readonly currency: string | null;
+}
+
+/** What an adjustment holds for. 400: the scope or the service is none. */
 async function findScope(
   trx: Knex.Transaction,
   tenantId: string,
   given: AdjustmentCreate,
-): Promise<{ readonly currency: string | null }> {
+): Promise<FoundScope> {
   const of = {
     tenantId,
     accountId: given.accountId ?? null,
@@ -176,10 +202,12 @@ async function findScope(
     lineId: given.contractServiceId ?? null,
     serviceId: given.serviceId ?? null,
   };
-  const [row] = await sqlRows<{ isThere: boolean; hasService: boolean; currency: string | null }>(
+  const [row] = await sqlRows<
+    Omit<FoundScope, 'accountId'> & { accountId: string | null; hasService: boolean }
+  >(
     trx,
     `select coalesce(contract.currency, account.default_currency) as "currency",
-       account.id is not null as "isThere",
+       account.id as "accountId", coalesce(line.lineage_id, line.id) as "lineageId",
        (:serviceId::uuid is null or exists (
          select from service where tenant_id = :tenantId and id = :serviceId::uuid and deleted_at is null
        )) as "hasService"
@@ -194,7 +222,7 @@ async function findScope(
     of,
   );
   const field = scopes.find((name) => (given[name] ?? null) !== null) ?? 'accountId';
-  if (row?.isThere !== true) {
+  if (!row || row.accountId === null) {
     throw problem.validation(`'${field}' names nothing: '${given[field] ?? ''}'`, {
       field,
       value: given[field],
@@ -206,5 +234,6 @@ async function findScope(
       value: given.serviceId,
     });
   }
-  return row;
+  const { accountId, lineageId, currency } = row;
+  return { accountId, lineageId, currency };
 }

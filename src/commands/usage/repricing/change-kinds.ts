@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../../../kernel/id.js';
 import { decimalText } from '../../../kernel/numbers/money.js';
-import { problem } from '../../../kernel/problem.js';
+import { Problem, problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { utcDate } from '../../../kernel/time/date.js';
 import type { CatalogOwner } from '../../../models/catalog/attribute.js';
@@ -12,12 +12,18 @@ import { pricingLogicOf } from '../../../queries/catalog/pricing-logic.js';
 import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
 import type { CardFacts } from '../../../rating/index.js';
 import type {
+  AdjustmentChange,
   ExceptionCardChange,
   PricingLogicChange,
   RateCardChange,
   RepricingChange,
   UsageChange,
 } from '../../../schemas/usage/repricing-change.js';
+import {
+  createAdjustment,
+  resolveAdjustment,
+  type ResolvedAdjustment,
+} from '../../billing/adjustments/adjustment.js';
 import { createExceptionCardVersion } from '../../catalog/exception-card.js';
 import {
   checkPricingLogic,
@@ -35,6 +41,7 @@ export interface PromotedVersion {
   readonly currency: string | null;
   readonly versionNo: number | null;
   readonly pricingLogicId: string | null;
+  readonly adjustmentId: string | null;
   readonly affectedEvents: number | null;
 }
 
@@ -68,6 +75,7 @@ const none = {
   currency: null,
   versionNo: null,
   pricingLogicId: null,
+  adjustmentId: null,
   affectedEvents: null,
 };
 
@@ -244,21 +252,95 @@ const usage: ChangeKind<UsageChange> = {
     ),
 };
 
+/** As `POST /v1/adjustments` would take it. 400: with the place of the field in the request. */
+async function resolveTried(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  { adjustment: given }: AdjustmentChange,
+  at: string,
+): Promise<ResolvedAdjustment> {
+  try {
+    return await resolveAdjustment(trx, tenantId, given);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    throw error.inNames((field) => `${at}.adjustment.${field}`);
+  }
+}
+
+const adjustment: ChangeKind<AdjustmentChange> = {
+  resolve: async (trx, scope, change, { at }) => {
+    const { columns, accountId, lineageId } = await resolveTried(trx, scope, change, at);
+    const { kind, value, currency, serviceId, contractId, fromDate: from, toDate: to } = columns;
+    if (kind !== 'discountPercent' && kind !== 'discountAmount') {
+      const field = `${at}.adjustment.kind`;
+      throw problem.validation(
+        `'${field}': a ${kind} holds for what a whole period comes to, with charges that are no usage; ` +
+          'a what-if rates usage, and knows discounts.',
+        { field, value: kind },
+      );
+    }
+    const [scopeName, scopeId] =
+      lineageId === null
+        ? contractId === null
+          ? (['account', accountId] as const)
+          : (['contract', contractId] as const)
+        : (['line', lineageId] as const);
+    const discount = { id: newId(), kind, value, currency, serviceId, from, to };
+    return {
+      kind: 'adjustment',
+      serviceId,
+      accountId,
+      discount: { ...discount, scope: scopeName, scopeId },
+    };
+  },
+  promote: async (_trx, scope, { kind, adjustment: given }, fromDate) => {
+    const made = await createAdjustment(scope, { ...given, from: fromDate });
+    const { id, serviceId, contractServiceId, currency } = made;
+    return { ...none, kind, serviceId, contractServiceId, currency, adjustmentId: id };
+  },
+};
+
 /** Every kind of change. */
 const kinds: {
   readonly [K in RepricingChange['kind']]: ChangeKind<Extract<RepricingChange, { kind: K }>>;
-} = { rateCard, exceptionCard, pricingLogic, usage };
+} = { rateCard, exceptionCard, pricingLogic, usage, adjustment };
 
 const kindOf = ({ kind }: RepricingChange): ChangeKind<RepricingChange> =>
   kinds[kind] as ChangeKind<RepricingChange>;
 
-/** The changes as rating knows them. 400: a reference or a value does not fit. */
+/** What a change stands in place of, so that two of it contradict each other; null: it adds up. */
+function placeTaken(change: RepricingChange): string | null {
+  if (change.kind === 'rateCard') return `card ${change.serviceId} ${change.currency}`;
+  if (change.kind === 'exceptionCard') return `card ${change.contractServiceId} ${change.currency}`;
+  if (change.kind === 'pricingLogic') return `logic ${change.serviceId} ${change.name}`;
+  return null;
+}
+
+/** 400: two changes are of the same card, or of the same logic. */
+function requireApart(changes: readonly RepricingChange[]): void {
+  const taken = new Map<string, number>();
+  for (const [index, change] of changes.entries()) {
+    const place = placeTaken(change);
+    if (place === null) continue;
+    const first = taken.get(place);
+    if (first !== undefined) {
+      throw problem.validation(
+        `'changes[${index}]' is of the same ${place.slice(0, place.indexOf(' '))} as 'changes[${first}]'`,
+        { field: `changes[${index}]` },
+      );
+    }
+    taken.set(place, index);
+  }
+}
+
+/** The changes as rating knows them. 400: a reference or a value does not fit, or two contradict. */
 export async function resolveChanges(
   trx: Knex.Transaction,
   scope: Scope,
   changes: readonly RepricingChange[],
   fromDate: string,
 ): Promise<ChangedFact[]> {
+  requireApart(changes);
   const facts: ChangedFact[] = [];
   for (const [index, change] of changes.entries()) {
     const place = { at: `changes[${index}]`, fromDate };

@@ -7,7 +7,8 @@ const listedMax = 1_000;
 /** Rows that one transaction removes. */
 const rowsMax = 5_000;
 
-const scratch = ['repricing_charge', 'repricing_account', 'repricing_plan', 'repricing_run'];
+/** The row that says how far it is goes first: without it nobody writes more of the others. */
+const scratch = ['repricing_run', 'repricing_charge', 'repricing_account', 'repricing_plan'];
 
 /** The oldest one whose rows are to go, if any is. */
 const oldSql = `

@@ -1,6 +1,8 @@
 import { Decimal, decimalText, ONE, parseDecimal } from '../../../kernel/numbers/money.js';
+import { chooseDiscounts, withDiscounts } from '../../../rating/index.js';
 import type {
   CardFacts,
+  DiscountFacts,
   LineFacts,
   LogicFacts,
   PlanAttribute,
@@ -8,6 +10,7 @@ import type {
   RatingPlan,
   ServiceFacts,
   UsageEvent,
+  UsageOwner,
 } from '../../../rating/index.js';
 
 /** A change as rating knows it: JSON-safe, references resolved, decimals as text. */
@@ -26,6 +29,13 @@ export type ChangedFact =
       readonly factor: string;
       readonly serviceId: string | null;
       readonly attribute: string | null;
+    }
+  | {
+      readonly kind: 'adjustment';
+      readonly serviceId: string | null;
+      /** The account whose charges it is of. */
+      readonly accountId: string;
+      readonly discount: DiscountFacts;
     };
 
 /** A card in place of all versions of its currency. */
@@ -51,11 +61,30 @@ function withLogic(logics: readonly LogicFacts[], logic: LogicFacts): readonly L
  */
 export class ChangedFacts {
   readonly #changes: readonly ChangedFact[];
+  readonly #discounts: readonly DiscountFacts[];
+  readonly #plans = new WeakMap<RatingPlan, Map<string, RatingPlan>>();
   readonly #services = new WeakMap<ServiceFacts, ServiceFacts>();
   readonly #lines = new WeakMap<readonly LineFacts[], readonly LineFacts[]>();
 
   constructor(changes: readonly ChangedFact[]) {
     this.#changes = changes;
+    this.#discounts = changes.flatMap((change) =>
+      change.kind === 'adjustment' ? [change.discount] : [],
+    );
+  }
+
+  /** Whether a change is of what an event of this account and service is rated with. */
+  concern(accountId: string, serviceId: string | null): boolean {
+    return this.#changes.some(
+      (change) =>
+        (change.serviceId === null || change.serviceId === serviceId) &&
+        (change.kind !== 'adjustment' || change.accountId === accountId),
+    );
+  }
+
+  /** Whether a card or a logic is changed, so that what is in force has to be read. */
+  get areOfPrices(): boolean {
+    return this.#changes.some(({ kind }) => kind !== 'usage' && kind !== 'adjustment');
   }
 
   /** The same context where no change is of it. */
@@ -65,6 +94,32 @@ export class ChangedFacts {
     const ofLines = this.#linesOf(lines);
     if (changed === service && ofLines === lines) return context;
     return { ...context, service: changed, lines: ofLines };
+  }
+
+  /**
+   * A plan with the discounts that are tried; the same one where none is of the charge. One object for
+   * the same plan and discounts, because rating remembers what it compiled by the identity of plans.
+   */
+  planOf(plan: RatingPlan, { accountId, line }: UsageOwner, { date }: UsageEvent): RatingPlan {
+    if (this.#discounts.length === 0) return plan;
+    const chosen = chooseDiscounts(this.#discounts, {
+      accountId,
+      contractId: line?.contractId ?? null,
+      lineageId: line?.lineageId ?? null,
+      serviceId: plan.service.id,
+      currency: plan.currency,
+      date,
+    });
+    if (chosen.length === 0) return plan;
+    const known = this.#plans.get(plan) ?? new Map<string, RatingPlan>();
+    this.#plans.set(plan, known);
+    const key = chosen.map(({ id }) => id).join();
+    const changed = known.get(key) ?? {
+      ...plan,
+      discounts: withDiscounts(plan.discounts ?? [], chosen),
+    };
+    known.set(key, changed);
+    return changed;
   }
 
   #serviceOf(service: ServiceFacts): ServiceFacts {

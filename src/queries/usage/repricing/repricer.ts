@@ -49,14 +49,12 @@ const same: Repriced = { kind: 'same' };
 export class Repricer {
   readonly #db: Knex;
   readonly #tenantId: string;
-  readonly #changes: readonly ChangedFact[];
   readonly #facts: ChangedFacts;
   readonly #reader: RecordedReader;
 
   constructor(db: Knex, tenantId: string, changes: readonly ChangedFact[]) {
     this.#db = db;
     this.#tenantId = tenantId;
-    this.#changes = changes;
     this.#facts = new ChangedFacts(changes);
     this.#reader = new RecordedReader(db, tenantId);
   }
@@ -68,34 +66,36 @@ export class Repricer {
     const concerned = events.filter((event) => this.#concerns(event));
     const facts = await this.#reader.read(concerned);
     const read = [...facts.values()].flatMap(({ event }) => (event ? [event] : []));
-    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, read);
+    const contextOf = this.#facts.areOfPrices
+      ? await loadRatingContexts(this.#db, this.#tenantId, read)
+      : null;
     return async (event, counters) => {
       const found = facts.get(event.id);
       return found ? this.#rate(event, found, contextOf, counters) : same;
     };
   }
 
-  #concerns({ serviceId }: RecordedEvent): boolean {
-    return this.#changes.some(
-      (change) => change.serviceId === null || change.serviceId === serviceId,
-    );
+  #concerns({ serviceId, charges }: RecordedEvent): boolean {
+    return this.#facts.concern(charges[0]?.masterAccountId ?? '', serviceId);
   }
 
   async #rate(
     recorded: RecordedEvent,
     facts: RecordedFacts,
-    contextOf: ContextOf,
+    contextOf: ContextOf | null,
     counters: CounterPlaces,
   ): Promise<Repriced> {
     if (!facts.event || !facts.isFromMessage) return { kind: 'kept', code: messageGone.code };
     const accountId = recorded.charges[0]?.masterAccountId ?? '';
     const asRecorded: Priced = { plan: facts.plan, owner: { accountId, line: facts.line } };
-    const changed = await this.#changedPlan(facts.event, contextOf);
+    const changed = contextOf && (await this.#changedPlan(facts.event, contextOf));
     if (changed && changed.owner.accountId !== accountId) return elsewhere;
-    const { plan, owner } = changed ?? asRecorded;
+    const { plan: priced, owner } = changed ?? asRecorded;
+    const plan = this.#facts.planOf(priced, owner, facts.event);
     const event = this.#facts.eventOf(facts.event, plan);
     const moves = recordedMoves(recorded);
-    if (!changed && event === facts.event && counters.areKept(moves)) return same;
+    const isSame = plan === facts.plan && event === facts.event && counters.areKept(moves);
+    if (isSame) return same;
     await inPortions(compileInPieces(plan));
     const prepared = prepareFromPlan(plan, event, owner, new Spending(eventOperationsMax));
     if (!prepared.ok) return { kind: 'kept', code: prepared.code };
