@@ -6,7 +6,12 @@ import { UsageDay } from '../../../models/usage/usage-day.js';
 import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.js';
 import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
 import { Repricer } from '../../../queries/usage/repricing/repricer.js';
-import { repricePortion } from '../../../queries/usage/repricing/reprice-portion.js';
+import {
+  ratePortion,
+  readPortion,
+  type PortionPlace,
+  type ReadPortion,
+} from '../../../queries/usage/repricing/reprice-portion.js';
 import { findKept } from '../../../queries/usage/repricing/repricing.js';
 
 /** A step ends with the portion that it is in after this time. */
@@ -24,15 +29,36 @@ export async function repriceForAWhile(scope: Scope, id: string): Promise<Repric
   const nobody = '00000000-0000-0000-0000-000000000001';
   const range = { ...times, serviceIds, ...(ids ?? { first: nobody, last: nobody }) };
   const until = performance.now() + stepMs;
+  let ahead: Ahead | undefined;
   let repricer: Repricer | undefined;
   for (;;) {
     const run = await readRun(db.read, tenantId, id);
     if (!run) throw problem.notFound(`There is no repricing '${id}'.`);
     const { events, total, isDone } = run;
     if (isDone || performance.now() > until) return { events, total, isDone };
-    repricer ??= new Repricer(db.read, tenantId, run.facts as readonly ChangedFact[]);
+    const own = (repricer ??= new Repricer(db.read, tenantId, run.facts as readonly ChangedFact[]));
     const usage = { repricingId: id, range, accountIds };
-    const portion = await repricePortion(db.read, tenantId, usage, run, repricer);
-    await db.transaction((trx) => writePortion(trx, tenantId, portion));
+    const read = (place: PortionPlace): Ahead => {
+      const portion = readPortion(db.read, tenantId, usage, place, own);
+      // The last one that is read ahead is not waited for.
+      portion.catch(() => undefined);
+      return { place, portion };
+    };
+    // Where somebody else has written meanwhile, what was read ahead is not what comes next.
+    if (!ahead || !isSamePlace(ahead.place, run)) ahead = read(run);
+    const portion = await ahead.portion;
+    const { chosen } = portion;
+    ahead = chosen.isDone ? undefined : read(chosen);
+    const rated = await ratePortion(portion, usage, run);
+    await db.transaction((trx) => writePortion(trx, tenantId, rated));
   }
 }
+
+/** A portion that is read while the one before it is rated. */
+interface Ahead {
+  readonly place: PortionPlace;
+  readonly portion: Promise<ReadPortion>;
+}
+
+const isSamePlace = (a: PortionPlace, b: PortionPlace): boolean =>
+  a.accountId === b.accountId && a.eventId === b.eventId;

@@ -36,14 +36,17 @@ export async function readRecordedEvents(
   ids: readonly string[],
 ): Promise<RecordedEvent[]> {
   if (ids.length === 0) return [];
-  const rows = await sqlRows<EventRow>(
+  const reading = sqlRows<EventRow>(
     db,
     `select id, partition, status, account_id as "accountId", service_id as "serviceId",
        to_char(coalesce(event_at, received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour"
      from usage_event where tenant_id = ? and id = any(?::uuid[])`,
     [tenantId, ids],
   );
-  const charges = await RatedTransaction.allOfEvents(db, tenantId, ids);
+  const [rows, charges] = await Promise.all([
+    reading,
+    RatedTransaction.allOfEvents(db, tenantId, ids),
+  ]);
   const found = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => {
     const row = found.get(id);

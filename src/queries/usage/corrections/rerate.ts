@@ -101,6 +101,14 @@ export const elsewhere = {
   message: 'Another account has the external id that the event names.',
 } as const;
 
+/** Events of a pass, and what becomes of those of them that are targets. */
+interface ReadPage {
+  readonly events: readonly RecordedEvent[];
+  readonly fates: ReadonlyMap<string, Fate>;
+}
+
+const noFates: ReadonlyMap<string, Fate> = new Map();
+
 /** One pass over events in their order, with the counters that are known to move. */
 export class Pass {
   /** Counters that move and are not followed in this pass. */
@@ -135,19 +143,24 @@ export class Pass {
     this.#reader = new RecordedReader(db, tenantId);
   }
 
-  /** Rates a page of events. */
-  async rate(ids: readonly string[]): Promise<void> {
+  /** Reads a page of events, which depends on nothing that was rated: it may be read ahead. */
+  async read(ids: readonly string[]): Promise<ReadPage> {
     const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
     const events =
       this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
     const targets = events.filter(({ id }) => this.#targets.has(id));
-    const fates = targets.length === 0 ? new Map() : await this.#request.fatesOf(targets);
+    const fates = targets.length === 0 ? noFates : await this.#request.fatesOf(targets);
+    return { events, fates };
+  }
+
+  /** Rates a page of events. */
+  async rate({ events, fates }: ReadPage): Promise<void> {
     const followed = events.filter((event) => !fates.has(event.id) && this.#isFollowed(event));
     // Whoever still begins where its counters are is not read again.
     let facts: ReadonlyMap<string, RecordedFacts> | undefined;
     const portions = new Portions();
     for (const event of events) {
-      const fate = fates.get(event.id) as Fate | undefined;
+      const fate = fates.get(event.id);
       if (fate) await this.#rateTarget(event, fate);
       else if (this.#isFollowed(event) && !this.#keepsPlace(event)) {
         facts ??= await this.#reader.read(followed);

@@ -54,9 +54,7 @@ export class Rerating {
       if (counters.size > 0) members = await this.#follow(counters, mark);
     }
     for (;;) {
-      for (let from = 0; from < members.length; from += pageSize) {
-        await this.#pass.rate(members.slice(from, from + pageSize).map(({ id }) => id));
-      }
+      await this.#rateAll(members);
       if (this.#pass.found.size === 0) break;
       await this.#sink.discard();
       const found = new Map([...this.#pass.counters, ...this.#pass.found]);
@@ -64,6 +62,24 @@ export class Rerating {
       members = await this.#follow(new Map([...found, ...stored]), mark);
     }
     await this.#sink.keep();
+  }
+
+  /** Rates events page by page; while one is rated, the database reads the next. */
+  async #rateAll(events: readonly PlacedEvent[]): Promise<void> {
+    const pass = this.#pass;
+    const read = (from: number): ReturnType<Pass['read']> | undefined => {
+      if (from >= events.length) return undefined;
+      const page = pass.read(events.slice(from, from + pageSize).map(({ id }) => id));
+      // Where rating fails nobody waits for it any more.
+      page.catch(() => undefined);
+      return page;
+    };
+    let next = read(0);
+    for (let from = 0; next; from += pageSize) {
+      const page = await next;
+      next = read(from + pageSize);
+      await pass.rate(page);
+    }
   }
 
   /** Begins a pass in which these counters are followed; its events. */
@@ -101,9 +117,7 @@ export class Rerating {
       this.#last = one;
       this.#recent.add(one.id);
     }
-    for (let from = 0; from < fresh.length; from += pageSize) {
-      await this.#pass.rate(fresh.slice(from, from + pageSize).map(({ id }) => id));
-    }
+    await this.#rateAll(fresh);
     return this.#pass.found.size === 0;
   }
 

@@ -31,12 +31,13 @@ export interface RepricedUsage {
   readonly accountIds: readonly string[] | null;
 }
 
+/** Where a portion begins: behind this account, or within it behind this event. */
+export type PortionPlace = Pick<RepricingRun, 'accountId' | 'eventId'>;
+
 /** The events of a portion, account by account, and where the next one begins. */
-interface Chosen {
+interface Chosen extends PortionPlace {
   readonly events: readonly { readonly id: string; readonly accountId: string }[];
   readonly isDone: boolean;
-  readonly accountId: string | null;
-  readonly eventId: string | null;
 }
 
 /** The id before another one. */
@@ -49,15 +50,15 @@ async function choose(
   db: Knex,
   tenantId: string,
   { range, accountIds }: RepricedUsage,
-  run: RepricingRun,
+  { accountId, eventId }: PortionPlace,
 ): Promise<Chosen> {
-  if (run.eventId !== null && run.accountId !== null) {
-    return chooseOf(db, tenantId, range, run.accountId, run.eventId);
+  if (eventId !== null && accountId !== null) {
+    return chooseOf(db, tenantId, range, accountId, eventId);
   }
-  const page = { afterId: run.accountId, accountIds, most: accountsMax };
+  const page = { afterId: accountId, accountIds, most: accountsMax };
   const accounts = await nextAccounts(db, tenantId, range, page);
   const [first] = accounts;
-  if (!first) return { events: [], isDone: true, accountId: run.accountId, eventId: null };
+  if (!first) return { events: [], isDone: true, accountId, eventId: null };
   if (first.events > portionMax) {
     return chooseOf(db, tenantId, range, first.accountId, idBefore(range.first));
   }
@@ -145,22 +146,38 @@ class Collected {
 /** Enough digits to add the largest and the smallest amounts without rounding. */
 const Exact = Decimal.clone({ precision: 400 });
 
+/** The events of a portion with all that rating them needs, and where the next one begins. */
+export interface ReadPortion {
+  readonly chosen: Chosen;
+  readonly recorded: readonly RecordedEvent[];
+  readonly rateEvent: Awaited<ReturnType<Repricer['open']>>;
+}
+
 /**
- * Rates the next events of a repricing with its changes, and says what is to be written; nothing is.
+ * Reads a portion, which depends on nothing that was rated: while one is rated the next may be read.
  * Accounts come in the order of their ids, events of an account in the order of theirs: of the time of
  * receipt, then partition and offset.
  */
-export async function repricePortion(
+export async function readPortion(
   db: Knex,
   tenantId: string,
   usage: RepricedUsage,
-  run: RepricingRun,
+  place: PortionPlace,
   repricer: Repricer,
+): Promise<ReadPortion> {
+  const chosen = await choose(db, tenantId, usage, place);
+  const ids = chosen.events.map(({ id }) => id);
+  const recorded = await readRecordedEvents(db, tenantId, ids);
+  return { chosen, recorded, rateEvent: await repricer.open(recorded) };
+}
+
+/** Rates a portion with the changes of a repricing, and says what is to be written; nothing is. */
+export async function ratePortion(
+  { chosen, recorded, rateEvent }: ReadPortion,
+  { repricingId }: RepricedUsage,
+  run: RepricingRun,
 ): Promise<RepricedPortion> {
-  const chosen = await choose(db, tenantId, usage, run);
   const accountOf = new Map(chosen.events.map(({ id, accountId }) => [id, accountId]));
-  const recorded = await readRecordedEvents(db, tenantId, [...accountOf.keys()]);
-  const rateEvent = await repricer.open(recorded);
   const collected = new Collected();
   const portions = new Portions();
   let counters = new CounterPlaces(run.eventId === null ? {} : run.counters);
@@ -173,7 +190,7 @@ export async function repricePortion(
     if (portions.isOver) await portions.rest();
   }
   return {
-    repricingId: usage.repricingId,
+    repricingId,
     step: run.step,
     isDone: chosen.isDone,
     accountId: chosen.accountId,
