@@ -211,6 +211,16 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'repricings',
+    sql: paged({
+      table: 'repricing',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.name', 't.changes', 't.account_ids'),
+      change: `update repricing as t set name = ${text('t.name')}, changes = ${document('t.changes')}`,
+    }),
+  },
+  {
     name: 'auditEntries',
     sql: `select last_id::text as "lastKey", erased as rows
       from erase_audit(:tenantId, :id, coalesce(:after::bigint, 0), :limit)`,

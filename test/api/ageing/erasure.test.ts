@@ -143,6 +143,9 @@ describe('the erasure of a person', function () {
         participantName: person.name,
       })
       .expect(201);
+    const [from, to] = ['2026-03-01', '2026-04-01'];
+    const data = { name: `Offer to ${person.name}`, from, to, accountIds: [accountId], changes: [] };
+    await tenant.post('/v1/workflows/reprice/execute', { data }).expect(200);
     await waitUntilDelivered(tenant, String(webhook.id));
     await receiver.close();
     return { accountId, event, early, invoiceId: run.invoiceIds[0] ?? '' };
@@ -161,6 +164,7 @@ describe('the erasure of a person', function () {
       'execution',
       'idempotency_key',
       'payment',
+      'repricing',
       'usage_event',
       'usage_message',
       'webhook_attempt',
