@@ -115,7 +115,7 @@ export async function correctFromTerminal(options: CorrectOptions): Promise<void
     console.log(`event ${done.eventId} is ${done.status}`);
     if (done.correctionId === null) return console.log('it was rejected: there is no correction');
     const found = await api.get<Figures>(`/v1/corrections/${done.correctionId}`);
-    return printFigures(done.correctionId, found);
+    return printFigures(api, done.correctionId, found);
   }
   const started = await api.post<Answer>(path, textOf(body));
   const ended = await waitForEnd(api, started);
@@ -123,7 +123,7 @@ export async function correctFromTerminal(options: CorrectOptions): Promise<void
     throw new Error(ended.error?.message ?? `The execution is ${ended.status}.`);
   }
   if (isJson) return console.log(stringifyJson(ended.output));
-  printFigures(ended.output.correctionId, ended.output);
+  await printFigures(api, ended.output.correctionId, ended.output);
 }
 
 async function waitForEnd(api: ApiClient, started: Answer): Promise<Answer> {
@@ -144,16 +144,33 @@ async function waitForEnd(api: ApiClient, started: Answer): Promise<Answer> {
 /** Accounts that are printed. */
 const accountsShownMax = 20;
 
+/** What people call these accounts, by their ids. */
+async function namesOf(api: ApiClient, ids: Iterable<string>): Promise<Map<string, string>> {
+  const names = await Promise.all(
+    [...new Set(ids)].map(async (id) => {
+      const found = await api.find<{ data: { Name: string | null } }>(
+        `/api/v1/external/accounts/${id}`,
+      );
+      return [id, found?.data.Name ?? id] as const;
+    }),
+  );
+  return new Map(names);
+}
+
+const counted = (count: number, word: string): string =>
+  `${count} ${count === 1 ? word : `${word}s`}`;
+
 /** What a correction came to, as a table. */
-function printFigures(
+async function printFigures(
+  api: ApiClient,
   correctionId: string | null,
   { events, changed, rejected, before, after, accounts }: Figures,
-): void {
+): Promise<void> {
   const id = correctionId ?? 'none: a dry run writes nothing';
   console.log(`correction ${id}`);
-  console.log(`${events} events considered, ${changed} with other charges`);
+  console.log(`${counted(events, 'event')} considered, ${changed} with other charges`);
   for (const { code, events: number } of rejected) {
-    console.log(`${number} keep their charges: ${code}`);
+    console.log(`${counted(number, 'event')} kept as charged: ${code}`);
   }
   const currencies = new Set([...before, ...after].map(({ currency }) => currency));
   const amountIn = (sums: Figures['before'], currency: string): Decimal =>
@@ -164,9 +181,14 @@ function printFigures(
   const changedAccounts = accounts.filter(
     (one) => !new Decimal(one.before).equals(new Decimal(one.after)),
   );
-  for (const one of changedAccounts.slice(0, accountsShownMax)) {
-    const { accountId, currency } = one;
-    rows.push(rowOf(accountId, currency, new Decimal(one.before), new Decimal(one.after)));
+  const shown = changedAccounts.slice(0, accountsShownMax);
+  const names = await namesOf(
+    api,
+    shown.map(({ accountId }) => accountId),
+  );
+  for (const { accountId, currency, before: was, after: is } of shown) {
+    const name = names.get(accountId) ?? accountId;
+    rows.push(rowOf(name, currency, new Decimal(was), new Decimal(is)));
   }
   const table = [['account', 'currency', 'before', 'after', 'difference'], ...rows];
   const widths = [0, 1, 2, 3, 4].map((at) =>
