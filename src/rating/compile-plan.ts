@@ -12,6 +12,7 @@ import { Rejection } from './rejection.js';
 import { tierCost } from './operation-budget.js';
 import type {
   Aggregation,
+  ChargeType,
   LogicFacts,
   PlanAttribute,
   RatingPlan,
@@ -26,7 +27,7 @@ export interface CompiledPlan {
   readonly priceables: readonly PlanAttribute[];
   /** The only priceable attribute, which is priced even when the event does not give it. */
   readonly onlyPriceable: PlanAttribute | null;
-  /** Names in the attribute values of any row: known dimensions, whether attributes or not. */
+  /** Names in the attribute values of any row, and whose values are counted: known dimensions, too. */
   readonly cardNames: ReadonlySet<string>;
   /** By attribute name, in the order of the card. */
   readonly rows: ReadonlyMap<string, readonly CompiledRow[]>;
@@ -44,7 +45,12 @@ export interface CompiledRow {
   readonly cost: number;
   /** `null` when not metered. */
   readonly meter:
-    | { readonly frequency: Frequency | 'none'; readonly aggregation: Aggregation }
+    | {
+        readonly frequency: Frequency | 'none';
+        readonly aggregation: Aggregation;
+        /** Of UNIQUE: the dimension whose values are counted. */
+        readonly uniqueDimension?: string;
+      }
     | { readonly fault: string }
     | null;
 }
@@ -110,7 +116,7 @@ function* compile(plan: RatingPlan): Generator<undefined, CompiledPlan, undefine
   const rows = new Map<string, CompiledRow[]>();
   for (const [index, row] of plan.card.rows.entries()) {
     const ofAttribute = rows.get(row.attributeName) ?? [];
-    ofAttribute.push(compileRow(row, attributes));
+    ofAttribute.push(compileRow(row, attributes, plan.charge));
     rows.set(row.attributeName, ofAttribute);
     if (index % rowsOfPiece === rowsOfPiece - 1) yield;
   }
@@ -124,15 +130,20 @@ function* compile(plan: RatingPlan): Generator<undefined, CompiledPlan, undefine
     attributes,
     priceables,
     onlyPriceable: candidates.length === 1 ? (candidates[0] ?? null) : null,
-    cardNames: new Set(
-      plan.card.rows.flatMap((row) => row.attributeValues.map(({ name }) => name)),
-    ),
+    cardNames: new Set([
+      ...plan.card.rows.flatMap((row) => row.attributeValues.map(({ name }) => name)),
+      ...plan.attributes.flatMap(({ uniqueDimension: name }) => (name === undefined ? [] : [name])),
+    ]),
     rows,
     logics,
   };
 }
 
-function compileRow(row: RowFacts, attributes: ReadonlyMap<string, PlanAttribute>): CompiledRow {
+function compileRow(
+  row: RowFacts,
+  attributes: ReadonlyMap<string, PlanAttribute>,
+  charge: ChargeType,
+): CompiledRow {
   let priced = compiledPrices.get(row);
   if (!priced) {
     priced = {
@@ -151,7 +162,7 @@ function compileRow(row: RowFacts, attributes: ReadonlyMap<string, PlanAttribute
     })),
     price: priced.price,
     cost: priced.cost,
-    meter: compileMeter(row, attributes.get(row.attributeName)),
+    meter: compileMeter(row, attributes.get(row.attributeName), charge),
   };
 }
 
@@ -161,11 +172,20 @@ function countTiers(rates: unknown): number {
 }
 
 /** The row's own reset frequency, else the attribute's, else one counter for ever. */
-function compileMeter(row: RowFacts, attribute: PlanAttribute | undefined): CompiledRow['meter'] {
+function compileMeter(
+  row: RowFacts,
+  attribute: PlanAttribute | undefined,
+  charge: ChargeType,
+): CompiledRow['meter'] {
   if (!attribute?.isMeter) return null;
+  const { aggregation = 'SUM', uniqueDimension } = attribute;
   const frequency = resetFrequencyOf(row.rates) ?? attribute.resetFrequency ?? 'none';
   if (frequency === 'none' || isFrequency(frequency)) {
-    return { frequency, aggregation: attribute.aggregation ?? 'SUM' };
+    if (aggregation !== 'UNIQUE') return { frequency, aggregation };
+    // What recurs has a quantity and no values: meters are of usage.
+    if (charge !== 'Usage') return { frequency, aggregation: 'SUM' };
+    if (uniqueDimension === undefined) return { fault: 'it counts the values of no dimension' };
+    return { frequency, aggregation, uniqueDimension };
   }
   return { fault: `'${frequency}' is not a reset frequency that rating knows` };
 }

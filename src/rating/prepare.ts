@@ -1,4 +1,5 @@
-import { ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
+import { contentId } from '../kernel/id.js';
+import { decimalText, ONE, parseDecimal, type Decimal } from '../kernel/numbers/money.js';
 import { chooseDiscounts } from './stages/choose-discounts.js';
 import { compilePlan, type CompiledPlan, type CompiledRow } from './compile-plan.js';
 import { counterKey, counterOf } from './counter-key.js';
@@ -30,7 +31,12 @@ export interface SelectedRow {
   readonly row: CompiledRow;
   readonly attributeName: string;
   readonly quantity: Quantity;
-  readonly counter: { readonly key: CounterKey; readonly text: string } | null;
+  readonly counter: {
+    readonly key: CounterKey;
+    readonly text: string;
+    /** Of a UNIQUE counter: what names the value that the event has for it. */
+    readonly valueId?: string;
+  } | null;
 }
 
 /** What an event costs to rate, in operations. */
@@ -193,10 +199,34 @@ function selectRows(
       row,
       attributeName,
       quantity: quantityOf(attributeName, event),
-      counter: key && { key, text: counterKey(key) },
+      counter: key && counterWithValue(row, key, compiled, event),
     });
   }
   return selected;
+}
+
+/** A counter, and of a UNIQUE one the value that the event has for it. */
+function counterWithValue(
+  { meter }: CompiledRow,
+  key: CounterKey,
+  { attributes }: CompiledPlan,
+  event: UsageEvent,
+): SelectedRow['counter'] {
+  const text = counterKey(key);
+  if (meter === null || !('uniqueDimension' in meter)) return { key, text };
+  const { uniqueDimension: name } = meter;
+  const kept = event.counted?.get(key.attributeName);
+  if (kept !== undefined) return { key, text, valueId: kept };
+  const given = event.dimensions.get(name);
+  if (given === undefined) {
+    throw new Rejection(
+      'INVALID_DIMENSION',
+      `Dimension '${name}' is missing: '${key.attributeName}' counts its different values`,
+    );
+  }
+  // 1.0 is 1, as in the conditions of rows.
+  const number = attributes.get(name)?.dataType === 'Number' ? parseDecimal(given) : null;
+  return { key, text, valueId: contentId(`${text}\n${number ? decimalText(number) : given}`) };
 }
 
 /** With pricing logic, what its formulas ask for; without, what the event gives (spec/rating.md R40, R41). */

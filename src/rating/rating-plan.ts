@@ -108,9 +108,11 @@ function mergeAttributes(
 /** Without the id, which differs between the copies of one attribute. */
 function facts(attribute: AttributeFacts, isOfService: boolean): PlanAttribute {
   const { name, kind, dataType, isMeter, resetFrequency, aggregation = 'SUM' } = attribute;
+  const { uniqueDimension } = attribute;
   const plain = { name, kind, dataType, isMeter, resetFrequency, isOfService };
   // Left out of sums, so that their plans are those that were stored before there were others.
-  return aggregation === 'SUM' ? plain : { ...plain, aggregation };
+  if (aggregation === 'SUM') return plain;
+  return uniqueDimension ? { ...plain, aggregation, uniqueDimension } : { ...plain, aggregation };
 }
 
 interface Cache<Key, Value> {

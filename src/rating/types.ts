@@ -46,6 +46,8 @@ export interface UsageEvent {
   readonly quantity: Decimal | null;
   readonly serviceInstanceId: string | null;
   readonly priceUnitLabel: string | null;
+  /** Of an event whose message is gone: the values that its charges say were counted, by attribute. */
+  readonly counted?: ReadonlyMap<string, string>;
 }
 
 export type UsageEventRead = { readonly ok: true; readonly event: UsageEvent } | Rejected;
@@ -101,8 +103,11 @@ export interface ServiceFacts {
 
 export type AttributeKind = 'PRICEABLE' | 'INPUT' | 'TRANSACTION';
 
-/** How a counter takes up usage: their sum, the greatest, or the last in the order of the log. */
-export const aggregations = ['SUM', 'MAX', 'LAST'] as const;
+/**
+ * How a counter takes up usage: their sum, the greatest, the last in the order of the log, or how many
+ * values of a dimension there were.
+ */
+export const aggregations = ['SUM', 'MAX', 'LAST', 'UNIQUE'] as const;
 export type Aggregation = (typeof aggregations)[number];
 
 export interface AttributeFacts {
@@ -115,6 +120,8 @@ export interface AttributeFacts {
   readonly resetFrequency: string | null;
   /** Left out: SUM. */
   readonly aggregation?: Aggregation;
+  /** Of UNIQUE: the dimension whose values are counted. */
+  readonly uniqueDimension?: string | null;
 }
 
 /** A contract service. */
@@ -217,6 +224,8 @@ export interface PlanAttribute {
   readonly resetFrequency: string | null;
   /** Left out: SUM. */
   readonly aggregation?: Aggregation;
+  /** Of UNIQUE: the dimension whose values are counted. */
+  readonly uniqueDimension?: string;
   /** Whether the service has an attribute of this name, or the line alone. */
   readonly isOfService: boolean;
 }
@@ -258,9 +267,11 @@ export interface CounterKey {
   readonly periodEnd: string;
 }
 
-/** Volumes so far by `counterKey()` text; a `Map` will do. No value means zero. */
+/** Volumes so far by `counterKey()` text; no value means zero. A `Map` will do where nothing is UNIQUE. */
 export interface CounterReader {
   get(key: string): Decimal | undefined;
+  /** Whether a UNIQUE counter has counted a value, which is named by its `contentId`. */
+  hasCounted?(key: string, value: string): boolean;
 }
 
 export interface CounterChange {
@@ -268,6 +279,14 @@ export interface CounterChange {
   readonly keyText: string;
   readonly before: Decimal;
   readonly after: Decimal;
+  /** The value that a UNIQUE counter was asked to count, and whether it was the first to bring it. */
+  readonly value?: CountedValue;
+}
+
+export interface CountedValue {
+  /** A `contentId` of the counter and the value: what people send is kept nowhere else. */
+  readonly id: string;
+  readonly isNew: boolean;
 }
 
 /** One priced row of a rated transaction. */

@@ -54,6 +54,17 @@ describe('durabill tenant copy', function () {
     const calls = await story.service('Calls', meteredService);
     const plain = await story.service('Plain');
     const listed = await story.service('Listed');
+    const users = await story.service('Users', {
+      ...meteredService,
+      priceableAttributes: [
+        {
+          ...meteredService.priceableAttributes[0],
+          aggregation: 'UNIQUE',
+          uniqueDimension: 'user',
+        },
+      ],
+      rateCards: [usdCard(priceOfEach('api_calls', 2))],
+    });
     const card = usdCard(priceOfEach('api_calls', 0.5, { label: 'Special' }));
     await story.subscribe('globex', [{ serviceId: plain, rateCards: [card] }], {
       name: 'C',
@@ -67,6 +78,7 @@ describe('durabill tenant copy', function () {
       usage('globex', plain, on('2026-03-04', '10')),
       usage('acme', listed, on('2026-03-04', '10')),
       usage('nobody', calls, on('2026-03-05', '1')),
+      ...['ana', 'ben', 'ana'].map((user) => usage('globex', users, { dimensions: { user } })),
     );
     // A price that holds since March changes no charge that was made.
     const dearer = { ...usdCard(priceOfEach('api_calls', 9)), fromDate: '2026-03-01' };
@@ -80,7 +92,7 @@ describe('durabill tenant copy', function () {
     );
     expect(code, errors).to.equal(0);
     expect(output).to.equal(
-      `copied ${tenant.id} to the sandbox ${target}: 6 usage events, 5 charges\n`,
+      `copied ${tenant.id} to the sandbox ${target}: 9 usage events, 8 charges\n`,
     );
     copy = await instance.tenant(['ADMIN'], target);
   });
@@ -105,7 +117,7 @@ describe('durabill tenant copy', function () {
     const third = await eventOf(copy, sent[2] ?? '');
     expect(third.ratedTransactions[0].amount).to.equal(2);
     const { body } = await copy.get('/v1/usage-events/summary').expect(200);
-    expect(body).to.include({ accepted: 6, rated: 5, rejected: 1, duplicate: 0, pending: 0 });
+    expect(body).to.include({ accepted: 9, rated: 8, rejected: 1, duplicate: 0, pending: 0 });
   });
 
   it('goes on where the counters stood, and the original knows nothing of it', async () => {
@@ -123,6 +135,14 @@ describe('durabill tenant copy', function () {
     );
     // February's card: from 3,000 to 13,000, 7,000 at 0.02 and 3,000 at 0.01.
     expect(short(await eventOf(copy, 'new'))).to.deep.equal(['rated', null, 170]);
+    const { body: portal } = await copy.get(`${external}/services?q=Users`).expect(200);
+    const users = portal.data.content[0].Id as string;
+    const by = (user: string) =>
+      usage('globex', users, { externalTransactionId: `new-${user}`, dimensions: { user } });
+    await new Story(instance, copy, { now: undefined }).send(by('ben'), by('cleo'));
+    // ben is counted already; cleo is the third, at 2.00.
+    expect(short(await eventOf(copy, 'new-ben'))).to.deep.equal(['rated', null, 0]);
+    expect(short(await eventOf(copy, 'new-cleo'))).to.deep.equal(['rated', null, 2]);
     expect(await totals(tenant)).to.deep.equal(before);
     await tenant.get('/v1/usage-events/new').expect(404);
   });
@@ -136,7 +156,7 @@ describe('durabill tenant copy', function () {
     expect(refused.errors).to.include("within the Monthly meter period of 'api_calls'");
     const { code, output, errors } = await from('2026-03-01');
     expect(code, errors).to.equal(0);
-    expect(output).to.include(': 5 usage events, 4 charges\n');
+    expect(output).to.include(': 8 usage events, 7 charges\n');
     const part = await instance.tenant(['ADMIN'], other);
     expect(short(await eventOf(part, sent[2] ?? ''))).to.deep.equal(['rated', null, 2]);
     await part.get(`/v1/usage-events/${sent[0]}`).expect(404);

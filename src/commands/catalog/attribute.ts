@@ -38,12 +38,37 @@ function newColumns(input: AttributeInput) {
     isProration: null,
     meterResetFrequency: null,
     dimensionValText: null,
+    uniqueDimension: null,
     isContractInput: false,
     isMeterDimension: false,
     aggregation: 'SUM' as const,
     dimValues: [],
     ...attributeColumns(input),
   };
+}
+
+/** 400: values are counted by a counter that knows of which dimension, and by no other. */
+function requireCountable(
+  attribute: Pick<Attribute, 'aggregation' | 'isMeterDimension' | 'uniqueDimension'> & {
+    readonly name?: string;
+  },
+): void {
+  const { name = '', aggregation, isMeterDimension, uniqueDimension } = attribute;
+  const refuse = (field: string, text: string) =>
+    problem.validation(`'${field}' of the attribute '${name}': ${text}`, { field });
+  if (aggregation !== 'UNIQUE') {
+    if (uniqueDimension === null) return;
+    throw refuse(
+      'uniqueDimension',
+      `it is of the aggregation UNIQUE, not of ${aggregation}; null clears it`,
+    );
+  }
+  if (uniqueDimension === null) {
+    throw refuse('uniqueDimension', 'UNIQUE needs the name of the dimension whose values count');
+  }
+  if (!isMeterDimension) {
+    throw refuse('aggregation', 'UNIQUE is of metered attributes: isMeterDimension must be true');
+  }
 }
 
 /** Attributes of a request under the name of the field that holds them. */
@@ -79,6 +104,7 @@ export async function insertAttributes(
   after = 0,
 ): Promise<Attribute[]> {
   if (attributes.length === 0) return [];
+  for (const attribute of attributes) requireCountable(newColumns(attribute));
   const inserted = await Attribute.insertAll(
     trx,
     scope.tenantId,
@@ -131,6 +157,7 @@ export async function updateAttribute(
     .$query(trx)
     .forTenant(scope.tenantId)
     .patch({ ...attributeColumns(input), updatedAt: scope.now() });
+  requireCountable(attribute);
   await requireServiceFits(trx, scope, owner);
   if (attribute.name !== oldName) {
     await RateCardRow.query(trx)

@@ -131,7 +131,8 @@ export function formerColumns(former: ContractService) {
 /** An attribute as a request would give it. */
 function inputOf(attribute: Attribute): AttributeInput {
   const { name, label, dimensionDataType, isContractInput, isMeterDimension } = attribute;
-  const { isProration, meterResetFrequency, aggregation, dimValues, dimensionValText } = attribute;
+  const { isProration, meterResetFrequency, aggregation, uniqueDimension } = attribute;
+  const { dimValues, dimensionValText } = attribute;
   return {
     name,
     label,
@@ -141,6 +142,7 @@ function inputOf(attribute: Attribute): AttributeInput {
     isProration,
     meterResetFrequency,
     aggregation,
+    uniqueDimension,
     dimValues,
     dimensionValText,
   };

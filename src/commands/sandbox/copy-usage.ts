@@ -18,6 +18,7 @@ import {
 import { UsageEvent } from '../../models/usage/usage-event.js';
 import { readHeavyPage } from '../../queries/lists/listing.js';
 import { messageOf } from '../../queries/usage/gone-message.js';
+import { recordedMoves, type RecordedMove } from '../../queries/usage/recorded-moves.js';
 import { findLines, isChargeOf } from '../../queries/usage/usage-explanation.js';
 import { readContent, type ReadMessage } from '../../queries/usage/usage-message.js';
 import type { Outcome, RatedOutcome, UsageRejectionCode } from '../../queries/usage/usage-rater.js';
@@ -97,6 +98,7 @@ interface Recorded {
 interface Gain {
   readonly key: CounterKey;
   value: Decimal;
+  readonly counted: string[];
 }
 
 /** Copies the usage of a tenant, event by event (docs/decisions/0383). */
@@ -199,9 +201,9 @@ class UsageCopier {
     const { tenantId } = to;
     await UsageConsumer.lock(trx, tenantId, copiedPartition);
     const known = await UsageCounter.lock(trx, tenantId, [...gains.keys()]);
-    const counters = [...gains].map(([text, { key, value }]) => {
+    const counters = [...gains].map(([text, { key, value, counted }]) => {
       const before = known.get(text);
-      return { key, value: before ? before.plus(value) : value, isNew: !before };
+      return { key, value: before ? before.plus(value) : value, isNew: !before, counted };
     });
     await insertMessages(trx, tenantId, copiedPartition, records);
     await batch.write(trx, to, counters);
@@ -266,15 +268,17 @@ class UsageCopier {
     const was = prepareFromPlan(plan, old.event, owner, spending());
     const prepared = prepareFromPlan(copiedPlan, read.event, copiedOwner, spending());
     if (!was.ok || !prepared.ok) return undefined;
-    const before = countersBefore(stored);
-    const counters = new Map<string, Decimal>();
+    const moves = recordedMoves({ charges: stored });
+    const found = new Map<string, RecordedMove | undefined>();
     for (const [name, { counter }] of prepared.selected) {
       const known = was.selected.get(name)?.counter;
-      if (counter && known) {
-        counters.set(counter.text, before.get(counterIdOf(known.text)) ?? new Decimal(0));
-      }
+      if (counter && known) found.set(counter.text, moves.get(counterIdOf(known.text)));
     }
-    const rated = ratePrepared(prepared, counters);
+    const rated = ratePrepared(prepared, {
+      get: (key) => found.get(key)?.before,
+      // Values have other names in the copy, since they are named with their counters.
+      hasCounted: (key) => found.get(key)?.volume.isZero() === true,
+    });
     if (!rated.ok || rated.transactions.length !== stored.length) return undefined;
     const isSame = stored.every((charge) => {
       const isOf = isChargeOf(ids.of(charge.accountId), charge.usageType, charge.shareOf !== null);
@@ -282,21 +286,18 @@ class UsageCopier {
     });
     if (!isSame) return undefined;
     for (const change of rated.counterChanges) {
-      const gain = gains.get(change.keyText) ?? { key: change.key, value: new Decimal(0) };
+      const gain = gains.get(change.keyText) ?? {
+        key: change.key,
+        value: new Decimal(0),
+        counted: [],
+      };
       gain.value = gain.value.plus(change.after).minus(change.before);
+      if (change.value?.isNew === true) gain.counted.push(change.value.id);
       gains.set(change.keyText, gain);
     }
     return { status: 'rated', accountId: copiedOwner.accountId, prepared, rated };
   }
 }
-
-/** The counters before an event, by their ids. */
-const countersBefore = (stored: readonly RatedTransaction[]): ReadonlyMap<string | null, Decimal> =>
-  new Map(
-    stored
-      .flatMap(({ dimensions }) => dimensions)
-      .map(({ counterId, counterBefore }) => [counterId, new Decimal(counterBefore ?? 0)]),
-  );
 
 /** Charges that are not taken back: neither reversed nor reversals. */
 function standing(charges: readonly RatedTransaction[]): readonly RatedTransaction[] {

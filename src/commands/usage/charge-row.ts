@@ -67,6 +67,7 @@ const pricedRowOf = (row: RatedDimension) => ({
   calcAmount: row.calcAmount,
   counterId: row.counter ? counterIdOf(row.counter.keyText) : null,
   counterBefore: row.counter?.before ?? null,
+  countedValue: row.counter?.value?.id ?? null,
   sharedVolume: row.whole?.volume ?? null,
   sharedAmount: row.whole?.calcAmount ?? null,
 });

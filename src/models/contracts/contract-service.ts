@@ -87,10 +87,10 @@ export class ContractService extends BillingRecord {
       `insert into attribute (
          tenant_id, id, contract_service_id, kind, position, name, label, dimension_data_type,
          is_contract_input, is_meter_dimension, is_proration, meter_reset_frequency, aggregation,
-         dim_values)
+         unique_dimension, dim_values)
        select line.tenant_id, gen_random_uuid(), line.id, kind, position, name, label,
          dimension_data_type, is_contract_input, is_meter_dimension, is_proration,
-         meter_reset_frequency, aggregation, dim_values
+         meter_reset_frequency, aggregation, unique_dimension, dim_values
        from contract_service line
        join attribute on attribute.tenant_id = line.tenant_id
          and attribute.service_id = line.service_id and attribute.deleted_at is null

@@ -11,6 +11,8 @@ export interface PricedRowValues {
   readonly calcAmount: Decimal;
   readonly counterId: string | null;
   readonly counterBefore: Decimal | null;
+  /** Of a UNIQUE counter: the value that it was asked to count. */
+  readonly countedValue: string | null;
   /** What several accounts share, where the row is the part of one of them. */
   readonly sharedVolume: Decimal | null;
   readonly sharedAmount: Decimal | null;
@@ -45,7 +47,8 @@ export function pricedRowColumns(
   rows: readonly PricedRowValues[],
 ): PricedRowColumns {
   const [row] = rows;
-  if (row === undefined || rows.length > 1 || row.sharedVolume !== null) {
+  const isPlain = row !== undefined && row.sharedVolume === null && row.countedValue === null;
+  if (!isPlain || rows.length > 1) {
     return { ...noRow, pricedRows: stringifyJson(rows.map(rowJson)) };
   }
   return {
@@ -70,6 +73,7 @@ const rowJson = (row: PricedRowValues) => ({
   before: row.counterBefore,
   sharedVolume: row.sharedVolume,
   sharedAmount: row.sharedAmount,
+  ...(row.countedValue === null ? {} : { value: row.countedValue }),
 });
 
 /**
@@ -77,12 +81,13 @@ const rowJson = (row: PricedRowValues) => ({
  * differs from its plan.
  */
 const jsonColumns = `(row uuid, volume numeric, rate numeric, amount numeric, counter uuid,
-  before numeric, "sharedVolume" numeric, "sharedAmount" numeric, dimension uuid, name text, method text)`;
+  before numeric, "sharedVolume" numeric, "sharedAmount" numeric, value uuid, dimension uuid, name text,
+  method text)`;
 
 /**
  * SQL for the priced rows of a charge `t`, as the alias `d`: position, rate_card_row_id, volume, rate,
- * calc_amount, counter_id, counter_before, shared_volume, shared_amount, dimension_id, dimension_name
- * and price_method_type. `join` says what becomes of a charge without rows, `on` which rows are meant.
+ * calc_amount, counter_id, counter_before, shared_volume, shared_amount, counted_value, dimension_id,
+ * dimension_name and price_method_type. `join` says what becomes of a charge without rows, `on` which rows are meant.
  *
  * A charge of 5 with one row has the columns rate_card_row_id, rate and counter_id: (0, row, 5, …).
  * One of two rows has them in priced_rows. Charges that were not moved yet have them in
@@ -97,17 +102,18 @@ export const pricedRowsSql = (join: 'join' | 'left join', on = 'true', t = 't'):
       select 0::bigint as position, ${t}.rate_card_row_id,
         coalesce(${t}.row_volume, ${t}.quantity) as volume, ${t}.rate,
         coalesce(${t}.row_amount, ${t}.amount) as calc_amount, ${t}.counter_id, ${t}.counter_before,
-        null::numeric as shared_volume, null::numeric as shared_amount, null::uuid as own_id,
+        null::numeric as shared_volume, null::numeric as shared_amount,
+        null::uuid as counted_value, null::uuid as own_id,
         null::text as own_name, null::text as own_method
       where ${t}.rate_card_row_id is not null
       union all
       select ordinality - 1, row, volume, rate, amount, counter, before, "sharedVolume",
-        "sharedAmount", dimension, name, method
+        "sharedAmount", value, dimension, name, method
       from rows from (jsonb_to_recordset(${t}.priced_rows) as ${jsonColumns}) with ordinality
       where ${t}.priced_rows is not null
       union all
       select position, rate_card_row_id, volume, rate, calc_amount, counter_id, counter_before,
-        shared_volume, shared_amount, dimension_id, dimension_name, price_method_type
+        shared_volume, shared_amount, null, dimension_id, dimension_name, price_method_type
       from rated_dimension
       where rated_dimension.tenant_id = ${t}.tenant_id and rated_dimension.transaction_id = ${t}.id
         and ${t}.rate_card_row_id is null and ${t}.priced_rows is null
@@ -133,6 +139,8 @@ export interface PricedRow {
   readonly counterBefore: string | null;
   /** What several accounts share, where the row is the part of one of them. */
   readonly sharedVolume: string | null;
+  /** Of a UNIQUE counter: the value that it was asked to count. */
+  readonly countedValue: string | null;
 }
 
 /** The priced rows of these charges, by charge, in their order. */
@@ -148,7 +156,7 @@ export async function readPricedRows(
        d.dimension_name as "dimensionName", d.rate_card_row_id as "rateCardRowId", d.volume, d.rate,
        d.calc_amount as "calcAmount", d.price_method_type as "priceMethodType",
        d.counter_id as "counterId", d.counter_before as "counterBefore",
-       d.shared_volume as "sharedVolume"
+       d.shared_volume as "sharedVolume", d.counted_value as "countedValue"
      from rated_transaction as t ${pricedRowsSql('join')}
      where t.tenant_id = ? and t.id = any(?::uuid[]) order by t.id, d.position`,
     [tenantId, transactionIds],

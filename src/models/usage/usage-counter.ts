@@ -36,6 +36,25 @@ const values = new BulkTable<{ id: string; value: Decimal }>('usage_counter', {
   value: 'numeric',
 });
 
+const counted = new BulkTable<CountedRow>('usage_counter_value', {
+  counterId: 'uuid',
+  valueId: 'uuid',
+});
+
+/** A value that a UNIQUE counter has counted. */
+export interface CountedRow {
+  readonly counterId: string;
+  readonly valueId: string;
+}
+
+/** The new value of a counter, and what a UNIQUE one has counted to come to it. */
+export interface CounterWrite {
+  readonly key: CounterKey;
+  readonly value: Decimal;
+  readonly isNew: boolean;
+  readonly counted?: readonly string[];
+}
+
 /** The volume of a metered attribute in one period, of a contract line or of an account. */
 export class UsageCounter extends TenantModel {
   static override tableName = 'usage_counter';
@@ -71,11 +90,7 @@ export class UsageCounter extends TenantModel {
   static async write(
     trx: Knex.Transaction,
     tenantId: string,
-    counters: readonly {
-      readonly key: CounterKey;
-      readonly value: Decimal;
-      readonly isNew: boolean;
-    }[],
+    counters: readonly CounterWrite[],
   ): Promise<void> {
     const rows = counters.map(({ key, value, isNew }) => ({
       isNew,
@@ -94,6 +109,52 @@ export class UsageCounter extends TenantModel {
       trx,
       tenantId,
       rows.filter(({ isNew }) => isNew),
+    );
+    const added = counters.flatMap(({ key, counted: ids = [] }) =>
+      ids.map((valueId) => ({ counterId: counterIdOf(counterKey(key)), valueId })),
+    );
+    await UsageCounter.addCounted(trx, tenantId, added);
+  }
+
+  /** Which of these values their counters have counted; the counters are locked by whoever writes. */
+  static async readCounted(
+    db: Knex,
+    tenantId: string,
+    asked: readonly CountedRow[],
+  ): Promise<Set<string>> {
+    if (asked.length === 0) return new Set();
+    const rows = await sqlRows<{ id: string }>(
+      db,
+      `select known.value_id as id
+       from unnest(?::uuid[], ?::uuid[]) as asked (counter_id, value_id)
+       join usage_counter_value as known on known.tenant_id = ?
+         and known.counter_id = asked.counter_id and known.value_id = asked.value_id`,
+      [asked.map(({ counterId }) => counterId), asked.map(({ valueId }) => valueId), tenantId],
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  static async addCounted(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly CountedRow[],
+  ): Promise<void> {
+    await counted.insert(trx, tenantId, rows);
+  }
+
+  /** Values that no usage has any more. */
+  static async removeCounted(
+    trx: Knex.Transaction,
+    tenantId: string,
+    rows: readonly CountedRow[],
+  ): Promise<void> {
+    if (rows.length === 0) return;
+    await trx.raw(
+      `delete from usage_counter_value as known
+       using unnest(?::uuid[], ?::uuid[]) as gone (counter_id, value_id)
+       where known.tenant_id = ? and known.counter_id = gone.counter_id
+         and known.value_id = gone.value_id`,
+      [rows.map(({ counterId }) => counterId), rows.map(({ valueId }) => valueId), tenantId],
     );
   }
 }

@@ -75,6 +75,7 @@ export function eventOfCharges(
   if (!first) return null;
   const rows = new Map(plan.card.rows.map((row) => [row.id, row]));
   const dimensions = new Map<string, string>();
+  const counted = new Map<string, string>();
   const aggregated = new Set(
     plan.attributes.flatMap(({ name, aggregation = 'SUM' }) =>
       aggregation === 'SUM' ? [] : [name],
@@ -86,10 +87,12 @@ export function eventOfCharges(
     sharedVolume,
     rateCardRowId,
     counterBefore,
+    countedValue,
   } of charges.flatMap((charge) => charge.dimensions)) {
     for (const { name, value } of rows.get(rateCardRowId)?.attributeValues ?? []) {
       if (!dimensions.has(name)) dimensions.set(name, value);
     }
+    if (countedValue !== null) counted.set(dimensionName, countedValue);
     // Of a greatest or a last one, where the counter stood then.
     const before = aggregated.has(dimensionName) ? (counterBefore ?? 0) : 0;
     dimensions.set(dimensionName, new Decimal(sharedVolume ?? volume).plus(before).toFixed());
@@ -104,5 +107,6 @@ export function eventOfCharges(
     quantity: null,
     serviceInstanceId: first.serviceInstanceId,
     priceUnitLabel: null,
+    counted,
   };
 }

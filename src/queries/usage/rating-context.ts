@@ -43,6 +43,7 @@ export const attributesOf = (owner: string, column: string): string => `
       'id', attribute.id, 'name', attribute.name, 'kind', attribute.kind,
       'dataType', attribute.dimension_data_type, 'isMeter', attribute.is_meter_dimension,
       'resetFrequency', attribute.meter_reset_frequency, 'aggregation', attribute.aggregation,
+      'uniqueDimension', attribute.unique_dimension,
       'isProration', attribute.is_proration, 'value', attribute.dimension_val_text
     ) order by attribute.position, attribute.id)
     from attribute

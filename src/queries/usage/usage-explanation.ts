@@ -4,7 +4,6 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
-import { counterIdOf } from '../../models/usage/usage-counter.js';
 import type { UsageEvent } from '../../models/usage/usage-event.js';
 import {
   explain,
@@ -21,6 +20,7 @@ import type * as schema from '../../schemas/usage/usage-event.js';
 import { findCredits, withCredits } from '../balances/charge-credits.js';
 import { findAccountNumbers, presentRatedTransaction } from './rated-transaction.js';
 import { eventOfCharges } from './gone-message.js';
+import { countersBefore, recordedMoves } from './recorded-moves.js';
 import type { ReadMessage } from './usage-message.js';
 
 type ExplainedTransactionDto = Static<typeof schema.UsageEvent>['ratedTransactions'][number];
@@ -150,13 +150,8 @@ export function recomputeWith(
   const prepared = prepareFromPlan(plan, event, owner, spending);
   if (!prepared.ok) return null;
   // Every price of an event begins at the counters before it (docs/decisions/0012).
-  const before = new Map(
-    transactions
-      .flatMap(({ dimensions }) => dimensions)
-      .map(({ counterId, counterBefore }) => [counterId, new Decimal(counterBefore ?? 0)]),
-  );
-  const counters = { get: (key: string) => before.get(counterIdOf(key)) };
-  const explained = explain(prepared, counters);
+  const moves = recordedMoves({ charges: transactions });
+  const explained = explain(prepared, countersBefore(moves));
   return explained.ok ? explained : null;
 }
 

@@ -20,6 +20,7 @@ import {
   type UsageEvent,
   type UsageEventRead,
 } from '../../rating/index.js';
+import { counterIdOf, UsageCounter, type CountedRow } from '../../models/usage/usage-counter.js';
 import { loadRatingContexts } from './rating-context.js';
 
 /**
@@ -50,13 +51,13 @@ export interface MovedCounter {
   readonly key: CounterKey;
   readonly value: Decimal;
   readonly isNew: boolean;
+  /** The values that a UNIQUE counter has counted. */
+  readonly counted: readonly string[];
 }
 
-/** Reads counters, or locks them where they are going to be written. */
-type ReadCounters = (keys: readonly string[]) => Promise<Map<string, Decimal>>;
-
 interface RaterOptions {
-  readonly readCounters: ReadCounters;
+  /** Reads counters, or locks them where they are going to be written. */
+  readonly readCounters: (keys: readonly string[]) => Promise<Map<string, Decimal>>;
   /** Called with errors that are faults of the product, not rejections. */
   readonly onFault: (error: unknown, event: UsageEvent) => void;
 }
@@ -74,6 +75,9 @@ export class UsageRater<R extends Rated = Rated> {
   #stored: ReadonlyMap<string, Decimal> = new Map();
   #operations = 0;
   readonly #moved = new Map<string, { key: CounterKey; value: Decimal }>();
+  /** Values that UNIQUE counters have counted: before, and by these events, those with their counters. */
+  #known: ReadonlySet<string> = new Set();
+  readonly #counted = new Map<string, string>();
 
   private constructor(
     engine: (prepared: Prepared, counters: CounterReader) => R | Rejected,
@@ -93,6 +97,7 @@ export class UsageRater<R extends Rated = Rated> {
     const rater = new UsageRater<R>(engine, onFault);
     const contextOf = await loadRatingContexts(db, tenantId, events);
     const keys = new Set<string>();
+    const values = new Map<string, CountedRow>();
     const portions = new Portions();
     for (const event of events) {
       if (portions.isOver) await portions.rest();
@@ -101,9 +106,16 @@ export class UsageRater<R extends Rated = Rated> {
       if (!context) break;
       const prepared = rater.#prepare(event, context) ?? (await rater.#compile(event, context));
       if (!('compiled' in prepared)) continue;
-      for (const { counter } of prepared.selected.values()) if (counter) keys.add(counter.text);
+      for (const { counter } of prepared.selected.values()) {
+        if (!counter) continue;
+        const { text, valueId } = counter;
+        keys.add(text);
+        if (valueId !== undefined) values.set(valueId, { counterId: counterIdOf(text), valueId });
+      }
     }
     rater.#stored = await readCounters([...keys]);
+    // After the counters: who holds them alone may change what they have counted.
+    rater.#known = await UsageCounter.readCounted(db, tenantId, [...values.values()]);
     return rater;
   }
 
@@ -155,8 +167,9 @@ export class UsageRater<R extends Rated = Rated> {
       this.#operations += prepared.cost.operations - prepared.cost.preparing;
       if (!rated.ok) return rejectedOutcome(rated, accountId);
       if (rated.transactions.length > chargesMax) throw new Error('An event has too many charges.');
-      for (const { key, keyText, after } of rated.counterChanges) {
+      for (const { key, keyText, after, value } of rated.counterChanges) {
         this.#moved.set(keyText, { key, value: after });
+        if (value?.isNew === true) this.#counted.set(value.id, keyText);
       }
       return { status: 'rated', accountId, prepared, rated };
     } catch (error) {
@@ -175,12 +188,23 @@ export class UsageRater<R extends Rated = Rated> {
     return this.#moved.get(key)?.value ?? this.#stored.get(key);
   }
 
+  hasCounted(_key: string, value: string): boolean {
+    return this.#counted.has(value) || this.#known.has(value);
+  }
+
   /** The changed counters. */
   movedCounters(): MovedCounter[] {
+    const counted = new Map<string, string[]>();
+    for (const [value, text] of this.#counted) {
+      const known = counted.get(text);
+      if (known) known.push(value);
+      else counted.set(text, [value]);
+    }
     return [...this.#moved].map(([text, { key, value }]) => ({
       key,
       value,
       isNew: !this.#stored.has(text),
+      counted: counted.get(text) ?? [],
     }));
   }
 

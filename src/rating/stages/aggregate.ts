@@ -2,7 +2,10 @@ import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import type { PriceAnswer, PricedUsage } from '../price-methods/price-method.js';
 import type { Aggregation } from '../types.js';
 
-/** Where a counter stands after a quantity: a sum, the greatest of its period, or the last in the log. */
+/**
+ * Where a counter stands after a quantity: a sum, the greatest of its period, or the last in the log. One
+ * of values goes up by those that it had not counted.
+ */
 export function aggregate(aggregation: Aggregation, before: Decimal, quantity: Decimal): Decimal {
   if (aggregation === 'MAX') return Decimal.max(before, quantity);
   return aggregation === 'LAST' ? quantity : before.plus(quantity);

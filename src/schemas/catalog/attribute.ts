@@ -50,8 +50,12 @@ const AttributeFields = {
   aggregation: optional(
     aggregationOf(
       'How the counter of a metered attribute takes up usage: SUM (as without it), MAX or LAST, in the ' +
-        'order of the log. Of MAX and LAST, usage costs the price of the counter after it, less that before.',
+        'order of the log, or UNIQUE, which counts the different values of a dimension. Of all but SUM, ' +
+        'usage costs the price of the counter after it, less that before.',
     ),
+  ),
+  uniqueDimension: optional(
+    Text('Of UNIQUE: the dimension of events whose different values are counted.'),
   ),
   dimValues: optional(
     Type.Array(DimensionValue, { maxItems: 1000, description: 'The values it offers.' }),
@@ -89,6 +93,9 @@ const AttributeResponse = {
     Type.String({ description: 'How often the counter starts again.' }),
   ),
   aggregation: aggregationOf('How its counter takes up usage.'),
+  uniqueDimension: nullable(
+    Type.String({ description: 'The dimension whose different values it counts.' }),
+  ),
   dimValues: Type.Array(DimensionValue, { description: 'The values it offers.' }),
 };
 

@@ -35,8 +35,6 @@ describe('priceable attributes', () => {
     const greatest = { ...storage, name: 'Peak', isMeterDimension: true, aggregation: 'MAX' };
     const { body: peak } = await tenant.post(address, greatest).expect(201);
     expect(peak.aggregation).to.equal('MAX');
-    const distinct = { ...greatest, name: 'Users', aggregation: 'UNIQUE' };
-    await tenant.post(address, distinct).expect(400);
     await tenant.delete(`${address}/${peak.id}`).expect(204);
     const { body: page } = await tenant.get(address).expect(200);
     expect(page.content.map(({ name }: { name: string }) => name)).to.deep.equal([
@@ -76,6 +74,39 @@ describe('priceable attributes', () => {
       expect((await tenant.get(address).expect(200)).body.totalElements).to.equal(1);
     });
   }
+
+  // spec/beyond.md R307
+  it('count the values of a dimension where they are metered and name it, and only there', async () => {
+    const { address } = await make();
+    const users = {
+      ...storage,
+      name: 'Users',
+      isMeterDimension: true,
+      aggregation: 'UNIQUE',
+      uniqueDimension: 'user',
+    };
+    const refused = async (body: object, text: string) => {
+      const { body: answer } = await tenant.post(address, body).expect(400);
+      expect(answer.message).to.include(text);
+    };
+    await refused({ ...users, uniqueDimension: null }, 'needs the name of the dimension');
+    await refused({ ...users, isMeterDimension: false }, 'isMeterDimension must be true');
+    await refused({ ...users, aggregation: 'MAX' }, 'not of MAX; null clears it');
+    const { aggregation: _left, ...plain } = users;
+    await refused(plain, 'not of SUM; null clears it');
+    const { body: made } = await tenant.post(address, users).expect(201);
+    expect(made).to.include({ aggregation: 'UNIQUE', uniqueDimension: 'user' });
+    const path = `${address}/${made.id}`;
+    await tenant.put(path, { uniqueDimension: null }).expect(400);
+    await tenant.put(path, { isMeterDimension: false }).expect(400);
+    await tenant.put(path, { aggregation: 'SUM' }).expect(400);
+    const { body: kept } = await tenant.get(path).expect(200);
+    expect(kept).to.deep.equal(made);
+    const { body: sum } = await tenant
+      .put(path, { aggregation: 'SUM', uniqueDimension: null })
+      .expect(200);
+    expect(sum).to.include({ aggregation: 'SUM', uniqueDimension: null });
+  });
 
   it('keep their values of any type', async () => {
     const dimValues = [{ label: null, value: 1.5 }, { value: true }, { label: 'B', value: 'b' }];

@@ -36,6 +36,7 @@ describe('attributes of contract services', () => {
       meterResetFrequency: 'Half Yearly',
       isProration: false,
       aggregation: 'SUM',
+      uniqueDimension: null,
       dimValues: [{ label: 'Gold', value: 'gold' }],
       dimensionValText: 'gold',
     });

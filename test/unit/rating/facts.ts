@@ -14,6 +14,7 @@ import type {
   AttributeFacts,
   AttributeKind,
   CardFacts,
+  CounterReader,
   LineFacts,
   LogicFacts,
   Rated,
@@ -170,23 +171,29 @@ export function rate(
   event: UsageEvent,
   context: RatingContext,
   counters: Counters = new Map<string, Decimal>(),
+  counted = new Set<string>(),
 ): Rated | Rejected {
   const prepared = prepare(event, context);
   if (!prepared.ok) return prepared;
-  const rated = ratePrepared(prepared, counters);
-  const explained = explain(prepared, counters);
+  const reader: CounterReader = {
+    get: (key) => counters.get(key),
+    hasCounted: (_key, value) => counted.has(value),
+  };
+  const rated = ratePrepared(prepared, reader);
+  const explained = explain(prepared, reader);
   assert.equal(
     JSON.stringify({ ...explained, explanations: 0 }),
     JSON.stringify({ ...rated, explanations: 0 }),
   );
   const plan = JSON.parse(JSON.stringify(prepared.plan)) as typeof prepared.plan;
   const again = prepareFromPlan(plan, event, structuredClone(prepared.owner));
-  assert.equal(JSON.stringify(again.ok && ratePrepared(again, counters)), JSON.stringify(rated));
+  assert.equal(JSON.stringify(again.ok && ratePrepared(again, reader)), JSON.stringify(rated));
   if (rated.ok) {
     const known = prepared.counterKeys.map(counterKey);
-    for (const { keyText, after } of rated.counterChanges) {
+    for (const { keyText, after, value } of rated.counterChanges) {
       assert.include(known, keyText, 'a counter moved that prepare did not name');
       counters.set(keyText, after);
+      if (value) counted.add(value.id);
     }
   }
   return rated;

@@ -11,6 +11,7 @@ import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage
 import { UsageCounter } from '../../../models/usage/usage-counter.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import type { MeteredCounter } from '../../../models/usage/corrections/metered-counter.js';
+import type { CountedChange } from '../../../queries/usage/recorded-moves.js';
 import type {
   ChangeSink,
   MovedCounters,
@@ -195,6 +196,17 @@ export class CorrectionWriter implements ChangeSink {
     for (const id of unknown) this.#closed.set(id, found.get(id) ?? null);
   }
 
+  /** What UNIQUE counters have counted follows them, whether or not there are more values than before. */
+  async #writeCounted(counters: MovedCounters): Promise<void> {
+    const changes = [...counters].map(([counterId, { counted }]) => ({ counterId, counted }));
+    const rowsOf = (kind: keyof CountedChange) =>
+      changes.flatMap(({ counterId, counted }) =>
+        counted[kind].map((valueId) => ({ counterId, valueId })),
+      );
+    await UsageCounter.removeCounted(this.#trx, this.#scope.tenantId, rowsOf('removed'));
+    await UsageCounter.addCounted(this.#trx, this.#scope.tenantId, rowsOf('added'));
+  }
+
   /**
    * Writes what is left, with the counters and totals that follow. The counters, as they are `stored`,
    * and the partitions of the events are locked.
@@ -216,6 +228,7 @@ export class CorrectionWriter implements ChangeSink {
       return now?.equals(value) === true ? [] : [{ key: counter.key, value, isNew: now === null }];
     });
     await UsageCounter.write(trx, tenantId, moved);
+    await this.#writeCounted(counters);
     await figures.totals.write(trx, tenantId);
     const partitions = new Set([...figures.charges.keys(), ...statuses.keys()]);
     for (const partition of [...partitions].sort((a, b) => a - b)) {

@@ -73,6 +73,8 @@ export interface CounterState {
   readonly moved: Readonly<Record<string, string>>;
   /** Where they stand. */
   readonly values: Readonly<Record<string, string>>;
+  /** What UNIQUE ones that the books do not have would have counted; left out where there are none. */
+  readonly counted?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** How far a repricing is. */

@@ -225,8 +225,8 @@ function compareCharge(
 
 /**
  * Counters that a period touches, against the sum of the rated usage. An event moves a counter
- * once, up to the end of its last price (docs/decisions/0012). One statement, so that both sums are
- * of the same snapshot.
+ * once, up to the end of its last price (docs/decisions/0012). What UNIQUE counters have counted must be
+ * the values of the usage that moved them. One statement, so that all is of the same snapshot.
  */
 const countersSql = `
   with checked as (
@@ -238,7 +238,8 @@ const countersSql = `
     select before_id as id from usage_correction_charge
     where tenant_id = :tenantId and before_id is not null
   ), moved as (
-    select d.counter_id, max(coalesce(d.shared_volume, d.volume)) as volume
+    select d.counter_id, max(coalesce(d.shared_volume, d.volume)) as volume,
+      max(d.counted_value::text)::uuid as value_id
     from rated_transaction as t ${pricedRowsSql('join')}
     where t.tenant_id = :tenantId and d.counter_id is not null and t.reverses is null
       and not exists (select from reversed where reversed.id = t.id)
@@ -250,9 +251,26 @@ const countersSql = `
     group by d.counter_id, t.usage_event_id
   ), rated as (
     select counter_id, sum(volume) as volume from moved group by counter_id
+  ), valued as (
+    select distinct moved.counter_id, moved.value_id from moved join checked
+      on checked.id = moved.counter_id
+    where moved.value_id is not null and moved.volume <> 0
+  ), known as (
+    select known.counter_id, known.value_id from usage_counter_value as known join checked
+      on checked.id = known.counter_id where known.tenant_id = :tenantId
+  ), odd as (
+    select coalesce(valued.counter_id, known.counter_id) as id, count(known.value_id) as recorded,
+      count(valued.value_id) as computed
+    from valued full join known
+      on known.counter_id = valued.counter_id and known.value_id = valued.value_id
+    group by 1 having count(known.value_id) < count(*) or count(valued.value_id) < count(*)
   ), compared as (
+    select odd.id, checked.owner_id, checked.attribute_name, 'values' as field,
+      odd.recorded::numeric, odd.computed::numeric
+    from odd join checked on checked.id = odd.id
+    union all
     select coalesce(checked.id, rated.counter_id) as id, checked.owner_id, checked.attribute_name,
-      checked.value as recorded, rated.volume as computed
+      'value', checked.value as recorded, rated.volume as computed
     from checked full join rated on rated.counter_id = checked.id
     where checked.id is not null or not exists (
       select from usage_counter as known
@@ -260,10 +278,10 @@ const countersSql = `
     )
   )
   select (select count(*) from checked)::integer as "counters", count(*) over ()::integer as "count",
-    id as "counterId", owner_id as "ownerId", attribute_name as "attributeName",
+    id as "counterId", owner_id as "ownerId", attribute_name as "attributeName", field,
     recorded::text, computed::text
   from (select null) as always left join compared
-    on coalesce(recorded, 0) <> coalesce(computed, 0) or recorded is null
+    on coalesce(recorded, 0) <> coalesce(computed, 0) or recorded is null or field = 'values'
   order by id limit ${differencesMax}`;
 
 interface CounterRow {
@@ -272,6 +290,7 @@ interface CounterRow {
   readonly counterId: string | null;
   readonly ownerId: string | null;
   readonly attributeName: string | null;
+  readonly field: 'value' | 'values' | null;
   readonly recorded: string | null;
   readonly computed: string | null;
 }
@@ -312,7 +331,7 @@ async function auditCounters(
       : [
           {
             kind: 'counter',
-            field: `value of ${row.attributeName ?? 'no counter'}`,
+            field: `${row.field ?? 'value'} of ${row.attributeName ?? 'no counter'}`,
             recorded: exact(row.recorded),
             computed: exact(row.computed),
             ratedTransactionId: null,

@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import { compareDecimals, Decimal } from '../../../kernel/numbers/money.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { readEventMessages } from '../../../models/usage/event-message.js';
 import { RatedTransaction, standing } from '../../../models/usage/rated-transaction.js';
@@ -53,29 +52,6 @@ export async function readRecordedEvents(
     const all = charges.get(id) ?? [];
     return row ? [{ ...row, charges: standing(all), chargeCount: all.length }] : [];
   });
-}
-
-/** How far an event has moved a counter: once, up to the end of its last price (docs/decisions/0012). */
-export interface RecordedMove {
-  readonly before: Decimal;
-  readonly volume: Decimal;
-}
-
-/** The counters that the charges of an event have moved, by their ids. */
-export function recordedMoves({ charges }: RecordedEvent): Map<string, RecordedMove> {
-  const moves = new Map<string, RecordedMove>();
-  for (const { dimensions } of charges) {
-    for (const { counterId, counterBefore, volume, sharedVolume } of dimensions) {
-      if (counterId === null) continue;
-      const moved = new Decimal(sharedVolume ?? volume);
-      const known = moves.get(counterId);
-      moves.set(counterId, {
-        before: new Decimal(counterBefore ?? 0),
-        volume: known && compareDecimals(known.volume, moved) > 0 ? known.volume : moved,
-      });
-    }
-  }
-  return moves;
 }
 
 /** What an event was rated with, as it was recorded. */

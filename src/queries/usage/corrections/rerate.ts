@@ -20,12 +20,17 @@ import {
   type MeteredCounter,
 } from '../../../models/usage/corrections/metered-counter.js';
 import {
-  readRecordedEvents,
+  CountedValues,
   recordedMoves,
+  wasCounted,
+  type CountedChange,
+  type RecordedMove,
+} from '../recorded-moves.js';
+import {
+  readRecordedEvents,
   RecordedReader,
   type RecordedEvent,
   type RecordedFacts,
-  type RecordedMove,
 } from './recorded-event.js';
 import { isSameCharge } from './same-charges.js';
 
@@ -86,7 +91,12 @@ export interface Rerated {
 /** Counters as they are afterwards, by their ids. */
 export type MovedCounters = ReadonlyMap<
   string,
-  { readonly counter: MeteredCounter; readonly value: Decimal }
+  {
+    readonly counter: MeteredCounter;
+    readonly value: Decimal;
+    /** What a UNIQUE one has counted that it had not, and the other way round. */
+    readonly counted: CountedChange;
+  }
 >;
 
 /** Formulas may have used more of the event than its charges keep. */
@@ -119,6 +129,7 @@ export class Pass {
   readonly #targets: ReadonlySet<string>;
   readonly counters: ReadonlyMap<string, MeteredCounter>;
   readonly #values = new Map<string, Decimal>();
+  readonly #counted = new CountedValues();
   readonly #reader: RecordedReader;
   readonly #sink: ChangeSink;
   readonly #kept = new Map<string, number>();
@@ -148,6 +159,7 @@ export class Pass {
     const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
     const events =
       this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
+    for (const event of events) this.#counted.record(recordedMoves(event));
     const targets = events.filter(({ id }) => this.#targets.has(id));
     const fates = targets.length === 0 ? noFates : await this.#request.fatesOf(targets);
     return { events, fates };
@@ -181,15 +193,19 @@ export class Pass {
   /** Whether an event begins where its counters are now; they move as they did. */
   #keepsPlace(event: RecordedEvent): boolean {
     const moves = [...recordedMoves(event)].filter(([id]) => this.counters.has(id));
-    const isSame = moves.every(([id, { before }]) => before.equals(this.#values.get(id) ?? ZERO));
+    const isSame = moves.every(
+      ([id, move]) =>
+        move.before.equals(this.#values.get(id) ?? ZERO) && this.#counted.isAsRecorded(id, move),
+    );
     if (isSame) this.#moveAsRecorded(recordedMoves(event));
     return isSame;
   }
 
   #moveAsRecorded(moves: ReadonlyMap<string, RecordedMove>): void {
-    for (const [id, { volume }] of moves) {
+    for (const [id, move] of moves) {
       if (!this.counters.has(id)) continue;
-      this.#values.set(id, (this.#values.get(id) ?? ZERO).plus(volume));
+      this.#values.set(id, (this.#values.get(id) ?? ZERO).plus(move.volume));
+      this.#counted.moveAsRecorded(id, move);
     }
   }
 
@@ -262,6 +278,12 @@ export class Pass {
   /** Counters that are followed stand where the events so far have moved them. */
   #countersOf(moves: ReadonlyMap<string, RecordedMove>): CounterReader {
     return {
+      hasCounted: (text, value) => {
+        const id = counterIdOf(text);
+        return this.counters.has(id)
+          ? this.#counted.has(id, value)
+          : wasCounted(moves.get(id), value);
+      },
       get: (text) => {
         const id = counterIdOf(text);
         return this.counters.has(id) ? this.#values.get(id) : moves.get(id)?.before;
@@ -271,10 +293,12 @@ export class Pass {
 
   /** A counter that moves otherwise than it did has to be followed. */
   #move({ counterChanges }: Rated, moves: ReadonlyMap<string, RecordedMove>): void {
-    for (const { key, keyText, before, after } of counterChanges) {
+    for (const { key, keyText, before, after, value } of counterChanges) {
       const id = counterIdOf(keyText);
-      if (this.counters.has(id)) this.#values.set(id, after);
-      else if (compareDecimals(moves.get(id)?.volume ?? ZERO, after.minus(before)) !== 0) {
+      if (this.counters.has(id)) {
+        this.#values.set(id, after);
+        if (value) this.#counted.count(id, value.id);
+      } else if (compareDecimals(moves.get(id)?.volume ?? ZERO, after.minus(before)) !== 0) {
         this.found.set(id, counterOfKey(key)[1]);
       }
     }
@@ -300,7 +324,7 @@ export class Pass {
     return new Map(
       [...this.counters].map(([id, counter]) => [
         id,
-        { counter, value: this.#values.get(id) ?? ZERO },
+        { counter, value: this.#values.get(id) ?? ZERO, counted: this.#counted.changeOf(id) },
       ]),
     );
   }

@@ -1,8 +1,11 @@
 import { Decimal, decimalText, ZERO } from '../../../kernel/numbers/money.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import type { CounterState } from '../../../models/usage/repricing/repricing.js';
-import type { CounterReader, Rated } from '../../../rating/index.js';
-import type { RecordedMove } from '../corrections/recorded-event.js';
+import type { CounterReader, Prepared, Rated } from '../../../rating/index.js';
+import { wasCounted, type RecordedMove } from '../recorded-moves.js';
+
+/** Values that are held of counters that the books do not have. */
+const countedMax = 100_000;
 
 /**
  * Where the counters of an account would stand. An event finds each of them where the books had it,
@@ -12,12 +15,26 @@ import type { RecordedMove } from '../corrections/recorded-event.js';
 export class CounterPlaces {
   readonly #moved: Map<string, Decimal>;
   readonly #values: Map<string, Decimal>;
+  readonly #counted: Map<string, Set<string>>;
+  #countedOfAll = 0;
 
-  constructor({ moved = {}, values = {} }: Partial<CounterState>) {
+  constructor({ moved = {}, values = {}, counted = {} }: Partial<CounterState>) {
     const read = (of: Readonly<Record<string, string>>) =>
       new Map(Object.entries(of).map(([id, text]) => [id, new Decimal(text)]));
     this.#moved = read(moved);
     this.#values = read(values);
+    this.#counted = new Map(Object.entries(counted).map(([id, of]) => [id, new Set(of)]));
+    for (const of of this.#counted.values()) this.#countedOfAll += of.size;
+  }
+
+  /** Whether an event has a value for a counter that the books do not have, and too many are held. */
+  isFullFor({ selected }: Prepared, moves: ReadonlyMap<string, RecordedMove>): boolean {
+    return (
+      this.#countedOfAll >= countedMax &&
+      [...selected.values()].some(
+        ({ counter }) => counter?.valueId !== undefined && !moves.has(counterIdOf(counter.text)),
+      )
+    );
   }
 
   /** Whether all counters of an event stand where the books had them. */
@@ -35,14 +52,19 @@ export class CounterPlaces {
         if (!recorded) return this.#values.get(id);
         return recorded.before.plus(this.#moved.get(id) ?? ZERO);
       },
+      hasCounted: (text, value) => {
+        const id = counterIdOf(text);
+        return wasCounted(moves.get(id), value) || this.#counted.get(id)?.has(value) === true;
+      },
     };
   }
 
   /** Moves them by an event. */
   move(moves: ReadonlyMap<string, RecordedMove>, rated: Rated): void {
     const left = new Map(moves);
-    for (const { keyText, before, after } of rated.counterChanges) {
+    for (const { keyText, before, after, value } of rated.counterChanges) {
       const id = counterIdOf(keyText);
+      if (value?.isNew === true && !moves.has(id)) this.#count(id, value.id);
       left.delete(id);
       this.#moveBy(id, after.minus(before).minus(moves.get(id)?.volume ?? ZERO));
       this.#values.set(id, after);
@@ -59,10 +81,19 @@ export class CounterPlaces {
     else this.#moved.set(id, moved);
   }
 
+  #count(id: string, value: string): void {
+    const known = this.#counted.get(id) ?? new Set();
+    this.#counted.set(id, known.add(value));
+    this.#countedOfAll += 1;
+  }
+
   /** To go on from later. */
   state(): CounterState {
     const texts = (of: ReadonlyMap<string, Decimal>) =>
       Object.fromEntries([...of].map(([id, value]) => [id, decimalText(value)]));
-    return { moved: texts(this.#moved), values: texts(this.#values) };
+    const state = { moved: texts(this.#moved), values: texts(this.#values) };
+    if (this.#counted.size === 0) return state;
+    const counted = Object.fromEntries([...this.#counted].map(([id, of]) => [id, [...of]]));
+    return { ...state, counted };
   }
 }

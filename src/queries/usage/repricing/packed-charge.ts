@@ -15,6 +15,8 @@ export interface Origin {
   readonly contractId: string | null;
   /** Where the counters stand before it, as decimal text by their ids. */
   readonly counters: Readonly<Record<string, string>>;
+  /** The UNIQUE counters that had counted its value already; left out where there are none. */
+  readonly counted?: readonly string[];
 }
 
 /** A charge in the books, and as it would be; amounts are decimal text, null: there is none. */
@@ -96,7 +98,11 @@ export function changedPairs(
   prepared: Prepared,
   { transactions, counterChanges }: Rated,
 ): BilledPair[] {
+  const counted = counterChanges.flatMap(({ keyText, value }) =>
+    value?.isNew === false ? [counterIdOf(keyText)] : [],
+  );
   const origin: Origin = {
+    ...(counted.length === 0 ? {} : { counted }),
     planId: StoredRatingPlan.idOf(prepared.plan),
     accountId: prepared.owner.accountId,
     lineId: prepared.owner.line?.id ?? null,

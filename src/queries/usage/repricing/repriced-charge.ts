@@ -187,7 +187,10 @@ function explainTried(
   const before = new Map(
     Object.entries(origin.counters).map(([id, value]) => [id, new Decimal(value)]),
   );
-  const again = explain(prepared, { get: (key) => before.get(counterIdOf(key)) });
+  const again = explain(prepared, {
+    get: (key) => before.get(counterIdOf(key)),
+    hasCounted: (key) => origin.counted?.includes(counterIdOf(key)) === true,
+  });
   if (!again.ok) return null;
   const isIt = isChargeOf(accountId, usageType, isShared);
   const index = again.transactions.findIndex((one) => one.currency === currency && isIt(one));

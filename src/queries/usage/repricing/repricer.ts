@@ -14,9 +14,9 @@ import {
   type UsageEvent,
   type UsageOwner,
 } from '../../../rating/index.js';
+import { recordedMoves } from '../recorded-moves.js';
 import {
   RecordedReader,
-  recordedMoves,
   type RecordedEvent,
   type RecordedFacts,
 } from '../corrections/recorded-event.js';
@@ -99,6 +99,7 @@ export class Repricer {
     await inPortions(compileInPieces(plan));
     const prepared = prepareFromPlan(plan, event, owner, new Spending(eventOperationsMax));
     if (!prepared.ok) return { kind: 'kept', code: prepared.code };
+    if (counters.isFullFor(prepared, moves)) return { kind: 'kept', code: 'INVALID_DIMENSION' };
     const rated = ratePrepared(prepared, counters.before(moves));
     if (!rated.ok) return { kind: 'kept', code: rated.code };
     counters.move(moves, rated);
