@@ -134,6 +134,7 @@ function chargeWithRow(found: Partial<RatedTransaction> & OwnRow): RatedTransact
     counterId: rowCounterId,
     counterBefore: rowCounterBefore,
     sharedVolume: null,
+    countedValue: null,
   };
   charge.dimensions = [row];
   return charge;
