@@ -5,6 +5,8 @@ import { clockActivities } from './access/clock.js';
 import { contractActivities } from './contracts/contract.js';
 import { creditNoteActivities } from './billing/credit-note.js';
 import { flowBatchActivities } from './flows/flow-batch.js';
+import type { CallOperation } from '../messages/definitions/task.js';
+import { definitionActivities } from './workflows/definition.js';
 import { erasureActivities } from './ageing/erasure.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
@@ -23,7 +25,15 @@ import { webhookActivities, type OnDelivered } from './webhooks/webhook.js';
 /** Every activity, on the connections of this process. */
 export function createActivities(
   platform: Platform,
-  { onRated, onDelivered }: { onRated: OnRated; onDelivered: OnDelivered },
+  {
+    onRated,
+    onDelivered,
+    callOperation,
+  }: {
+    onRated: OnRated;
+    onDelivered: OnDelivered;
+    callOperation?: CallOperation | undefined;
+  },
 ) {
   const steps = {
     ...accountActivities(platform),
@@ -48,6 +58,7 @@ export function createActivities(
     ...usageArchiveActivities(platform),
     ...usageDropActivities(platform),
     ...signingActivities(platform),
+    ...definitionActivities(platform, callOperation),
     ...tenantMoveActivities(platform),
   };
 }

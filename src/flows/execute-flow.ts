@@ -12,10 +12,11 @@ import { billingRun } from './billing-run.js';
 import { creditNote } from './credit-note.js';
 import { erasure } from './erasure.js';
 import { checkRoles } from '../schemas/http/operation.js';
-import type { KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
+import type { DefinedFlow, KnownWorkflow, RecordedWorkflow } from './known-workflows.js';
 import { problemCode } from '../schemas/http/problem.js';
 import { resolveNaturalKeys } from '../queries/keys/natural-keys.js';
 import { runFlow, startInBackground, type FlowStart } from './run-flow.js';
+import { definedFlow } from './workflows/run-definition.js';
 import { slugFlow } from './slug-flow.js';
 import { usageAudit } from './usage/usage-audit.js';
 import { rerating } from './usage/usage-rerating.js';
@@ -56,10 +57,11 @@ export function executionView(
 /** The flow to start for an execution. 400: the data are not valid. */
 async function startOf(
   scope: Scope,
-  known: KnownWorkflow,
+  known: KnownWorkflow | DefinedFlow,
   data: Record<string, unknown>,
   idempotencyKey: string | null,
 ): Promise<FlowStart> {
+  if ('defined' in known) return definedFlow(scope, known.defined, data, idempotencyKey);
   if (!('flow' in known)) {
     if (known.workflow === 'auditUsage') {
       return usageAudit(validate(known.data, data), scope.now(), idempotencyKey);
@@ -109,7 +111,7 @@ function checkWorkflow({ roles }: Scope, known: RecordedWorkflow): void {
 export async function executeFlow(
   scope: Scope,
   platform: Platform,
-  known: KnownWorkflow,
+  known: KnownWorkflow | DefinedFlow,
   { data, async: isAsync = false }: Static<typeof ExecuteBody>,
   idempotencyKey: string | null,
 ): Promise<ExecutionDto> {

@@ -1,3 +1,6 @@
+import { definitionWorkflow } from '../messages/definitions/definition-run.js';
+import type { Scope } from '../kernel/scope.js';
+import { findDefinition, type DefinedWorkflow } from '../queries/workflows/definition.js';
 import { problem } from '../kernel/problem.js';
 import type { Flow } from '../schemas/flows/flow.js';
 import { flowIdOf, jobs } from '../schemas/flows/flow-id.js';
@@ -52,29 +55,59 @@ const corrections = [
   { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
 ] as const;
 
+/** A workflow that a tenant has defined. */
+export interface DefinedFlow {
+  /** As executions are kept. */
+  readonly workflow: string;
+  readonly name: string;
+  readonly flowId: string;
+  readonly defined: DefinedWorkflow;
+}
+
+/** The workflow of a tenant with this id or name; undefined: it has none. */
+async function findDefined(scope: Scope, key: string): Promise<DefinedFlow | undefined> {
+  const defined = await findDefinition(scope, key);
+  if (!defined) return undefined;
+  const { id, name } = defined;
+  return { workflow: definitionWorkflow(id), name, flowId: id, defined };
+}
+
 /** Whatever has executions that callers read. */
 export type RecordedWorkflow =
   | KnownWorkflow
   | typeof flowBatch
   | typeof clockMove
+  | DefinedFlow
   | ((typeof corrections)[number] & { readonly flowId: string });
 
-/** Of these, the one of an id or name. 404: there is none. */
+/** Of these, the one of an id or name; undefined: there is none. */
+const lookUp = <T extends RecordedWorkflow>(known: readonly T[], key: string): T | undefined =>
+  known.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
+
+/** The same. 404: there is none. */
 function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
-  const found = known.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
+  const found = lookUp(known, key);
   if (found) return found;
-  throw problem.notFound(`There is no workflow '${key}'.`);
+  throw problem.notFound(`There is no workflow '${key.slice(0, 200)}'.`);
 }
+
+const recorded: readonly RecordedWorkflow[] = [
+  ...knownWorkflows,
+  flowBatch,
+  clockMove,
+  ...corrections.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
+];
 
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
 export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
-export const findRecorded = (key: string): RecordedWorkflow =>
-  find<RecordedWorkflow>(
-    [
-      ...knownWorkflows,
-      flowBatch,
-      clockMove,
-      ...corrections.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
-    ],
-    key,
-  );
+
+/** What is built in, or else of the tenant. 404: there is neither. */
+export const findExecutable = async (
+  scope: Scope,
+  key: string,
+): Promise<KnownWorkflow | DefinedFlow> =>
+  lookUp(knownWorkflows, key) ?? (await findDefined(scope, key)) ?? findWorkflow(key);
+
+/** The same with what has executions and is started by operations of its own. */
+export const findExecuted = async (scope: Scope, key: string): Promise<RecordedWorkflow> =>
+  lookUp(recorded, key) ?? (await findDefined(scope, key)) ?? find(recorded, key);

@@ -4,6 +4,7 @@ import { isGrpcDeadlineError, WorkflowFailedError } from '@temporalio/client';
 import { recordStart } from '../commands/flows/record-start.js';
 import { claimIdempotencyKey } from '../commands/flows/idempotent-start.js';
 import type { FlowFailure, FlowOutcome, FlowRun } from '../messages/flow-run.js';
+import { definitionQueue } from '../messages/definitions/definition-run.js';
 import { newId } from '../kernel/id.js';
 import { canonicalJson, jsonSafe } from '../kernel/text/json.js';
 import { Problem, problem } from '../kernel/problem.js';
@@ -46,6 +47,8 @@ export interface FlowStart<K extends FlowName = FlowName> {
   readonly idempotencyKey: string | null;
   /** Whether it has no time limit. */
   readonly isLong?: boolean;
+  /** Whether it is a tenant's own, which run on a task queue apart. */
+  readonly isDefined?: boolean;
 }
 
 /**
@@ -123,7 +126,7 @@ async function startFlow<K extends FlowName>(
   { executionId, workflowId }: Execution,
 ): Promise<RunningFlow> {
   const { tenantId, actor } = scope;
-  const { workflow, entityType, entityId, summary, isLong = false } = flow;
+  const { workflow, entityType, entityId, summary, isLong = false, isDefined = false } = flow;
   const run = runOf(scope, flow, executionId);
   const deadline = Date.now() + config.flowTimeoutMs;
   for (;;) {
@@ -133,6 +136,7 @@ async function startFlow<K extends FlowName>(
         workflowId,
         summary,
         isExclusive: true,
+        ...(isDefined ? { taskQueue: definitionQueue(temporal.taskQueue) } : {}),
         ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
         input: jsonSafe(run) as object,
         executionId,

@@ -14,6 +14,17 @@ export interface TenantDatabase {
   abandon?(): void;
 }
 
+/** By which it is found later whether somebody still may do what they did: no secret. */
+export interface CredentialRef {
+  readonly kind: 'accessKey' | 'token';
+  /** Id of the access key, or `jti` of the token. */
+  readonly id: string;
+  /** The id of the key that signed a token. */
+  readonly kid: string | null;
+  /** What a user allowed an OAuth client; null: it is the user's own credential. */
+  readonly grantId: string | null;
+}
+
 /** The tenant, actor and request that a command or query works for. */
 export interface Scope {
   readonly tenantId: string;
@@ -37,6 +48,10 @@ export interface Scope {
    * sandbox that at which its time stands (docs/decisions/0381).
    */
   readonly now: () => Date;
+  /** What the caller of a request signed in with. */
+  readonly credential?: CredentialRef | undefined;
+  /** How deep executions of tenants' workflows call each other to come here; undefined: not at all. */
+  readonly depth?: number;
   /** The real present instant, for what ends in real time: credentials, secrets, attempts. */
   readonly realNow: () => Date;
 }

@@ -1,11 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
-import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { ActivityInterceptorsFactory, Worker } from '@temporalio/worker';
 import { createActivities } from '../activities/index.js';
+import type { CallOperation } from '../messages/definitions/task.js';
 import type { UsageRange } from '../messages/usage-workflow.js';
-import { webhookQueue } from '../messages/webhook.js';
 import type { Platform } from '../process/platform.js';
-import { authenticateActivities } from '../platform/temporal/workflow-signature.js';
-import { traceActivities, traceSinks } from '../platform/temporal/workflow-tracing.js';
 import { startCellCourier } from './cell-courier.js';
 import { startAuditSealer } from './audit-sealer.js';
 import { ExecutionWatch, type ExecutionWatchLimits } from './execution-watch.js';
@@ -13,10 +11,10 @@ import { startPartitionWatch } from './partition-watch.js';
 import { startBalanceWatch } from './balance-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
+import { createWorkers } from './temporal/create-workers.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { startUsageProjector } from './usage-projector.js';
 import { WebhookDispatcher } from './webhook-dispatcher.js';
-import { loadWorkflowBundle } from './workflow-bundle.js';
 
 export interface RunningWorkers {
   /** Finishes what is under way and stops. */
@@ -35,65 +33,26 @@ export interface WorkerOptions {
   readonly watch?: Partial<ExecutionWatchLimits>;
   /** How often it looks for invoices that have become overdue. */
   readonly overdueMs?: number;
+  /** Carries out the operations that definitions of tenants call; without it their calls wait. */
+  readonly callOperation?: CallOperation;
 }
-
-/**
- * Maximum concurrent workflow tasks of this process. A flow occupies a slot until its step is done,
- * and an eager start needs a free one (docs/decisions/0161); polls occupy some.
- */
-const workflowTasksMax = 200;
-
-/** Maximum concurrent attempts of this process to deliver webhooks. */
-const webhookAttemptsMax = 400;
-/** Maximum concurrent workflow tasks of deliveries; they are short. */
-const webhookTasksMax = 10;
-/** Delivery workflows cached between their attempts; others are replayed from their history. */
-const webhooksCachedMax = 200;
 
 /** Runs the workflows and activities of this process, and rates the usage that arrives. */
 export async function startWorkers(
   platform: Platform,
-  { activityInterceptors = [], watch: watchLimits = {}, overdueMs }: WorkerOptions = {},
+  options: WorkerOptions = {},
 ): Promise<RunningWorkers> {
-  const { temporal, log, tracing } = platform;
+  const { activityInterceptors = [], watch: watchLimits = {}, overdueMs, callOperation } = options;
   const rated = { notify: (_range: UsageRange): void => undefined };
   const delivered = { notify: (): void => undefined };
-  const common = {
-    connection: temporal.native,
-    namespace: temporal.namespace,
-    dataConverter: temporal.dataConverter,
+  const workers = await createWorkers(platform, {
+    activityInterceptors,
     activities: createActivities(platform, {
       onRated: (range) => rated.notify(range),
       onDelivered: () => delivered.notify(),
+      callOperation,
     }),
-    interceptors: {
-      activity: [
-        ...(tracing ? [traceActivities(tracing)] : []),
-        authenticateActivities(temporal.signer, log),
-        ...activityInterceptors,
-      ],
-    },
-    sinks: traceSinks(tracing),
-    shutdownGraceTime: 10_000,
-  };
-  const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
-  const workers = await Promise.all([
-    Worker.create({
-      ...common,
-      taskQueue: temporal.taskQueue,
-      workflowBundle,
-      maxConcurrentWorkflowTaskExecutions: workflowTasksMax,
-      maxConcurrentLocalActivityExecutions: workflowTasksMax,
-    }),
-    Worker.create({
-      ...common,
-      taskQueue: webhookQueue(temporal.taskQueue),
-      workflowBundle,
-      maxConcurrentActivityTaskExecutions: webhookAttemptsMax,
-      maxConcurrentWorkflowTaskExecutions: webhookTasksMax,
-      maxCachedWorkflows: webhooksCachedMax,
-    }),
-  ]);
+  });
   const { running, failed, stop } = runWorkers(workers, platform);
   const watches = [
     new ExecutionWatch(platform, watchLimits),

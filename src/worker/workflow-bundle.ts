@@ -21,8 +21,10 @@ const bundled = ['workflows', 'messages', 'kernel'];
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
-  const sdk = createRequire(import.meta.url).resolve('@temporalio/worker/package.json');
-  hash.update(await readFile(sdk));
+  const { resolve } = createRequire(import.meta.url);
+  hash.update(await readFile(resolve('@temporalio/worker/package.json')));
+  // Its package.json, which is not among its exports, has its version.
+  hash.update(await readFile(join(dirname(resolve('@marcbachmann/cel-js')), '..', 'package.json')));
   for (const folder of bundled) {
     const names = await readdir(join(source, folder), { recursive: true });
     for (const name of names.filter((each) => /\.[jt]s$/.test(each)).sort()) {

@@ -31,6 +31,7 @@ import { external, openTestInstance } from '../support/servers/instance.js';
 import { ok, openReceiver, waitUntilDelivered } from '../support/servers/receiver.js';
 import { stopTestServers } from '../support/servers/servers.js';
 import { writeHistory } from './history-file.js';
+import { recordDefinitions } from './record-definitions.js';
 import {
   createAccount,
   createService,
@@ -282,6 +283,7 @@ for (const history of await historiesOf(server.waiter, tenantMoveId(moved.id))) 
   await keep('move-tenant', history);
 }
 await celled.close();
+await recordDefinitions(keep);
 await stopTestServers();
 await rm(folder, { recursive: true });
 process.exit(0);

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
+import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
@@ -28,7 +29,7 @@ async function recordEnd(
   if (!(await Execution.end(trx, run, place, ended))) return;
   const { tenantId, executionId } = run;
   const { status, output } = ended;
-  const { workflow } = place;
+  const workflow = recordedAs(place.workflow, run.input);
   await recordWorkflowEnd(trx, { tenantId, now }, { executionId, workflow, status, output });
 }
 

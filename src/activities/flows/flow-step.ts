@@ -3,6 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { FlowRun } from '../../messages/flow-run.js';
+import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
@@ -49,7 +50,8 @@ async function once<T>(
   const result = await work();
   await Execution.endStep(trx, run, step, result, isLast);
   if (isLast) {
-    const end = { executionId: run.executionId, workflow: place.workflow, output: result };
+    const workflow = recordedAs(place.workflow, run.input);
+    const end = { executionId: run.executionId, workflow, output: result };
     await recordWorkflowEnd(trx, scope, { ...end, status: 'completed' });
   }
   return result;

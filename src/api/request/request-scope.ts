@@ -1,4 +1,4 @@
-import type { Scope } from '../../kernel/scope.js';
+import type { CredentialRef, Scope } from '../../kernel/scope.js';
 import type { Identity } from '../../access/identity.js';
 import type { Platform } from '../../process/platform.js';
 
@@ -29,5 +29,13 @@ function scopeAt(now: () => Date, identity: Identity, ids: RequestIds, platform:
   const db = database.forTenant(tenantId, trail, 'request');
   const home =
     database.cells.length === 1 ? undefined : database.home.forTenant(tenantId, trail, 'request');
-  return { tenantId, orgId, roles, requestId, callerRequestId, actor, db, home, now, realNow };
+  const credential = credentialOf(identity);
+  const of = { tenantId, orgId, roles, requestId, callerRequestId, actor, credential };
+  return { ...of, db, home, now, realNow };
+}
+
+function credentialOf({ credential, grant }: Identity): CredentialRef | undefined {
+  if (!credential) return undefined;
+  const { kind, id, kid } = credential;
+  return { kind, id, kid, grantId: grant?.id ?? null };
 }

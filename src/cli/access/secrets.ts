@@ -6,21 +6,27 @@ async function sealAgain(): Promise<void> {
   const { listTenants } = await import('../../access/tenants.js');
   const { sealWebhookSecretsAgain } =
     await import('../../commands/webhooks/seal-webhook-secrets.js');
+  const { sealWorkflowSecretsAgain } =
+    await import('../../commands/workflows/seal-workflow-secrets.js');
   const lost = await withInstance(async ({ database, secrets }) => {
     const keys = await sealSigningKeysAgain(database.platform, secrets);
     const unreadable = [...keys.lost];
     let webhooks = 0;
+    let workflows = 0;
+    const again = (sealed: string): string | undefined => secrets.sealAgain(sealed);
     // One tenant after the other, since row-level security shows one at a time.
     for (const { id } of await listTenants(database.platform)) {
       const trail = { actor: 'secrets-seal', requestId: 'secrets-seal' };
-      const of = await sealWebhookSecretsAgain(database.forTenant(id, trail, 'batch'), (sealed) =>
-        secrets.sealAgain(sealed),
-      );
-      webhooks += of.sealed;
-      unreadable.push(...of.lost);
+      const db = database.forTenant(id, trail, 'batch');
+      const ofWebhooks = await sealWebhookSecretsAgain(db, again);
+      const ofWorkflows = await sealWorkflowSecretsAgain(db, again);
+      webhooks += ofWebhooks.sealed;
+      workflows += ofWorkflows.sealed;
+      unreadable.push(...ofWebhooks.lost, ...ofWorkflows.lost);
     }
     process.stdout.write(`signing keys sealed anew\t${keys.sealed}\n`);
     process.stdout.write(`secrets of webhooks sealed anew\t${webhooks}\n`);
+    process.stdout.write(`secrets of workflows sealed anew\t${workflows}\n`);
     return unreadable;
   });
   lost.push(...(await signAgain()));

@@ -1,7 +1,6 @@
-import { createServer } from 'node:net';
 import closeWithGrace from 'close-with-grace';
 import type { Config } from '../../platform/config/config.js';
-import { StartupError, errorCode, firstLine } from '../../platform/startup-error.js';
+import { StartupError, firstLine } from '../../platform/startup-error.js';
 import type { Platform } from '../../process/platform.js';
 import { readSecretKeys, secretBox } from '../../platform/secret-box.js';
 import {
@@ -12,6 +11,7 @@ import {
   type Tenure,
 } from '../../platform/servers.js';
 import { loadEmbedded } from './embedded-parts.js';
+import { cannotListen, refuseOccupiedPort } from './listen-port.js';
 import { banner } from './start-banner.js';
 import { runSteps, type Step, type Tell } from './start-steps.js';
 
@@ -25,18 +25,29 @@ const TOKEN_SECONDS = 60 * 60;
  * of our own processor time, which passes while the servers start.
  */
 async function loadParts() {
-  const [preparation, cellPreparation, platform, tenants, worker, api, operator, events, jose] =
-    await Promise.all([
-      import('../../process/prepare-database.js'),
-      import('../../process/prepare-cells.js'),
-      import('../../process/platform.js'),
-      import('../../access/tenants.js'),
-      import('../../worker/main.js'),
-      import('../../api/main.js'),
-      import('../../api/server/operator.js'),
-      import('../access/security-event.js'),
-      import('jose'),
-    ]);
+  const [
+    preparation,
+    cellPreparation,
+    platform,
+    tenants,
+    worker,
+    api,
+    calls,
+    operator,
+    events,
+    jose,
+  ] = await Promise.all([
+    import('../../process/prepare-database.js'),
+    import('../../process/prepare-cells.js'),
+    import('../../process/platform.js'),
+    import('../../access/tenants.js'),
+    import('../../worker/main.js'),
+    import('../../api/main.js'),
+    import('../../api/operation-caller.js'),
+    import('../../api/server/operator.js'),
+    import('../access/security-event.js'),
+    import('jose'),
+  ]);
   return {
     recordCommand: events.recordCommand,
     decodeJwt: jose.decodeJwt,
@@ -47,6 +58,7 @@ async function loadParts() {
     ...tenants,
     ...worker,
     ...api,
+    ...calls,
     ...operator,
   };
 }
@@ -234,12 +246,18 @@ function temporalStep(run: Run, tenure: Tenure, opened: Opened): Step {
   };
 }
 
-function workerStep(run: Run, { startWorkers }: Parts, platform: Platform): Step {
+function workerStep(
+  run: Run,
+  { startWorkers, openOperationCaller }: Parts,
+  platform: Platform,
+): Step {
   return {
     title: 'Worker',
     work: async (tell) => {
       tell('bundling the workflows');
-      const workers = await startWorkers(platform);
+      const workers = await startWorkers(platform, {
+        callOperation: openOperationCaller(platform),
+      });
       run.closers.push(() => workers.drain());
       void workers.failed.then(({ message }) => run.fail(`a worker has failed: ${message}`));
       return 'polls';
@@ -293,34 +311,6 @@ async function makeToken(
     details: { ...who, expiresInSeconds: TOKEN_SECONDS },
   });
   return token;
-}
-
-/** Checked before the servers are started, to report this common mistake at once. */
-async function refuseOccupiedPort(
-  { host, port }: Pick<Config, 'host' | 'port'>,
-  prefix = '',
-): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', (error) => reject(cannotListen({ host, port }, error, prefix)));
-    probe.listen({ port, host }, () => probe.close(() => resolve()));
-  });
-}
-
-function cannotListen(
-  { host, port }: Pick<Config, 'host' | 'port'>,
-  error: unknown,
-  prefix = '',
-): Error {
-  const way: Record<string, string> = {
-    EADDRINUSE: `Port ${port} on ${host} is in use: stop the program that uses it, or set ${prefix}PORT.`,
-    EACCES: `Port ${port} on ${host} is not allowed for this user: set ${prefix}PORT to one above 1023.`,
-    EADDRNOTAVAIL: `${prefix}HOST is "${host}": this machine has no such address.`,
-    ENOTFOUND: `${prefix}HOST is "${host}": this machine has no such address.`,
-  };
-  const text = way[errorCode(error)];
-  if (text !== undefined) return new StartupError(text);
-  return error instanceof Error ? error : new Error(firstLine(error));
 }
 
 /**

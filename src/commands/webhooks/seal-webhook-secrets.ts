@@ -1,11 +1,6 @@
 import type { TenantDatabase } from '../../kernel/scope.js';
 import { WebhookSecret } from '../../models/webhooks/webhook.js';
-
-/**
- * Returns the secret sealed with the current key; undefined if it is already. Throws if no key
- * fits.
- */
-type SealAgain = (sealed: string) => string | undefined;
+import { sealedAnew, type SealAgain } from '../rules/seal-again.js';
 
 /**
  * Seals the secrets of a tenant's webhooks with the current key. Returns how many were sealed, and
@@ -16,16 +11,12 @@ export function sealWebhookSecretsAgain(
   sealAgain: SealAgain,
 ): Promise<{ sealed: number; lost: string[] }> {
   return db.transaction(async (trx) => {
-    const fresh: { id: string; sealed: string }[] = [];
-    const lost: string[] = [];
-    for (const { id, webhookId, sealed: old } of await WebhookSecret.held(trx, db.tenantId)) {
-      try {
-        const sealed = sealAgain(old);
-        if (sealed !== undefined) fresh.push({ id, sealed });
-      } catch {
-        lost.push(`the webhook ${webhookId} of ${db.tenantId}`);
-      }
-    }
+    const rows = await WebhookSecret.held(trx, db.tenantId);
+    const { fresh, lost } = sealedAnew(
+      rows,
+      sealAgain,
+      ({ webhookId }) => `the webhook ${webhookId} of ${db.tenantId}`,
+    );
     await WebhookSecret.putSealed(trx, db.tenantId, fresh);
     return { sealed: fresh.length, lost };
   });

@@ -52,7 +52,7 @@ type Stored = Awaited<ReturnType<typeof readDefinition>>;
 
 const insertVersion = async (
   trx: Knex.Transaction,
-  { tenantId, actor, roles, realNow }: Scope,
+  { tenantId, actor, roles, credential, realNow }: Scope,
   definitionId: string,
   version: number,
   { text, hash }: Stored,
@@ -66,6 +66,10 @@ const insertVersion = async (
       hash,
       publishedBy: actor,
       roles: [...roles],
+      credentialKind: credential?.kind ?? null,
+      credentialId: credential?.id ?? null,
+      credentialKid: credential?.kid ?? null,
+      grantId: credential?.grantId ?? null,
       createdAt: realNow(),
     });
 };
@@ -128,7 +132,9 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
     const { name, hash } = stored;
     const roles = [...scope.roles].sort().join();
     const isSame = current.hash === hash && [...current.roles].sort().join() === roles;
-    if (isSame && current.publishedBy === scope.actor) return { id, name, version: last, hash };
+    const isSamePublisher =
+      current.publishedBy === scope.actor && current.credentialId === scope.credential?.id;
+    if (isSame && isSamePublisher) return { id, name, version: last, hash };
     if (last >= versionsMax) {
       throw problem.conflict(`There are ${versionsMax} versions, the most that there may be.`);
     }

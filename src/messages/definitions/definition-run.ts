@@ -1,2 +1,30 @@
+/** What an execution of a tenant's workflow is given. */
+export interface DefinitionInput {
+  readonly definitionId: string;
+  readonly version: number;
+  /** The input of the definition. */
+  readonly start: Readonly<Record<string, unknown>>;
+  /** How many executions of definitions called each other to come here. */
+  readonly depth: number;
+}
+
+/** Executions of definitions that may call each other. */
+export const depthMax = 5;
+
+const prefix = 'runDefinition';
+
 /** The workflow of an execution as the database has it: each definition is one of its own. */
-export const definitionWorkflow = (definitionId: string): string => `runDefinition/${definitionId}`;
+export const definitionWorkflow = (definitionId: string): string => `${prefix}/${definitionId}`;
+
+/** The definition whose execution it is; undefined: it is built in. */
+export const definitionOf = (workflow: string): string | undefined =>
+  workflow.startsWith(`${prefix}/`) ? workflow.slice(prefix.length + 1) : undefined;
+
+/** The task queue of definitions: what tenants define never delays what the product does. */
+export const definitionQueue = (taskQueue: string): string => `${taskQueue}-definitions`;
+
+/** The workflow of an execution as the database has it, by its type in Temporal and its input. */
+export function recordedAs(type: string, input: unknown): string {
+  const { definitionId } = (input ?? {}) as Partial<DefinitionInput>;
+  return type === prefix && definitionId !== undefined ? definitionWorkflow(definitionId) : type;
+}

@@ -134,6 +134,17 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'workflowTasks',
+    sql: paged({
+      table: 'workflow_task',
+      key: 'execution_id',
+      type: 'uuid',
+      content: joined('t.input', 't.output', 't.error'),
+      change: `update workflow_task as t set input = ${document('t.input')},
+        output = ${document('t.output')}, error = ${document('t.error')}`,
+    }),
+  },
+  {
     name: 'idempotencyKeys',
     sql: paged({
       table: 'idempotency_key',

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
+import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
@@ -86,6 +87,7 @@ const unended = { output: null, error: null, answer: null, startedAt: null, comp
 
 const runningRow = (run: FlowRun, place: TemporalRun) => ({
   ...place,
+  workflow: recordedAs(place.workflow, run.input),
   ...unended,
   tenantId: run.tenantId,
   id: run.executionId,

@@ -1,4 +1,6 @@
 import type { Knex } from 'knex';
+import type { CredentialRef } from '../../kernel/scope.js';
+import { sqlRows } from '../db/sql-rows.js';
 import { BillingRecord, TenantModel } from '../db/tenant-model.js';
 
 /** Definitions that a tenant may have, and versions of one. */
@@ -34,7 +36,18 @@ export class WorkflowVersion extends TenantModel {
   declare hash: string;
   declare publishedBy: string;
   declare roles: string[];
+  /** What it was published with; null: before that was kept. */
+  declare credentialKind: CredentialRef['kind'] | null;
+  declare credentialId: string | null;
+  declare credentialKid: string | null;
+  declare grantId: string | null;
   declare createdAt: Date;
+
+  /** What its publisher signed in with; undefined: that is not known. */
+  get credential(): CredentialRef | undefined {
+    const { credentialKind: kind, credentialId: id, credentialKid: kid, grantId } = this;
+    return kind === null || id === null ? undefined : { kind, id, kid, grantId };
+  }
 }
 
 /** A secret by its name, sealed. */
@@ -45,6 +58,27 @@ export class WorkflowSecret extends TenantModel {
   declare sealed: string;
   declare createdAt: Date;
   declare updatedAt: Date;
+
+  /** All of a tenant's, held until the transaction ends. */
+  static async held(trx: Knex, tenantId: string): Promise<WorkflowSecret[]> {
+    return await WorkflowSecret.query(trx).forTenant(tenantId).orderBy('id').forUpdate();
+  }
+
+  /** Puts what is sealed anew in the place of what was. */
+  static async putSealed(
+    trx: Knex,
+    tenantId: string,
+    sealed: readonly { readonly id: string; readonly sealed: string }[],
+  ): Promise<void> {
+    if (sealed.length === 0) return;
+    await sqlRows(
+      trx,
+      `update workflow_secret set sealed = input.sealed
+       from unnest(?::uuid[], ?::text[]) as input (id, sealed)
+       where workflow_secret.tenant_id = ? and workflow_secret.id = input.id`,
+      [sealed.map(({ id }) => id), sealed.map((each) => each.sealed), tenantId],
+    );
+  }
 
   /** The names that there are. */
   static async names(db: Knex, tenantId: string): Promise<ReadonlySet<string>> {

@@ -53,6 +53,15 @@ export async function findDefinition(
   return definedOf(row, version);
 }
 
+/** A version of it, as executions keep to it. */
+export async function readVersion(
+  { db, tenantId }: Scope,
+  definitionId: string,
+  version: number,
+): Promise<WorkflowVersion | undefined> {
+  return WorkflowVersion.query(db.read).forTenant(tenantId).findOne({ definitionId, version });
+}
+
 /** All versions of a workflow, the newest first. */
 export const listVersions = (
   { db, tenantId }: Scope,

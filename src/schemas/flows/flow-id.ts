@@ -1,4 +1,5 @@
 import { v5 as uuidV5 } from 'uuid';
+import { definitionOf } from '../../messages/definitions/definition-run.js';
 import { erasureWorkflow } from '../ageing/erasure.js';
 import { billingRunWorkflow } from '../billing/billing-run.js';
 import { creditInvoiceWorkflow } from '../billing/credit-note.js';
@@ -34,6 +35,8 @@ const kebabCase = (name: string): string =>
 
 /** The id under which callers know a workflow; one without a slug has it by its name. */
 export function workflowIdOf(workflow: string): string {
+  const definitionId = definitionOf(workflow);
+  if (definitionId !== undefined) return definitionId;
   const slug = Object.hasOwn(flows, workflow) ? flows[workflow as keyof typeof flows].slug : null;
   const job = jobs.find((each) => each.workflow === workflow);
   return flowIdOf(slug ?? job?.name ?? kebabCase(workflow));

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox';
-import { FreeObject, Instant, Text, Uuid } from '../fields/field.js';
+import { FreeObject, Instant, nullable, Text, Uuid } from '../fields/field.js';
 import { examples } from '../http/examples.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
@@ -47,6 +47,24 @@ export const WorkflowSecretName = Type.Object(
 export const SecretBody = Type.Object(
   { value: Text('The secret; it is never shown again.', 4_000) },
   { additionalProperties: false, description: 'The value of a secret.' },
+);
+
+export const WorkflowTaskRow = Type.Object(
+  {
+    seq: Type.Integer({ description: 'Which run of a task of the execution it is, from 1.' }),
+    path: Type.String({ description: 'JSON pointer to the task in its definition.' }),
+    name: Type.String({ description: 'Name of the task.' }),
+    kind: Type.String({ description: 'What it is: call, set, for, ...' }),
+    status: Type.String({ description: 'running, completed, failed, skipped or canceled.' }),
+    attempts: Type.Integer({ description: 'How often it was tried.' }),
+    input: Type.Unknown({ description: 'What it was given; cut where it is long.' }),
+    output: Type.Unknown({ description: 'What it gave; cut where it is long.' }),
+    error: Type.Unknown({ description: 'Why it failed: type, status, title, detail, instance.' }),
+    startedAt: Instant('When it began.'),
+    endedAt: nullable(Instant('When it ended.')),
+    undoneAt: nullable(Instant('When it was taken back.')),
+  },
+  { description: 'A run of a task.' },
 );
 
 const place = { tag: 'Workflows', family: 'records', isAddition: true } as const;
@@ -109,6 +127,18 @@ export const definitionOperations = {
       'Executions that run keep to the version that they began with. The same definition again changes nothing.',
     success: reply.dto(PublishedVersion),
     errors: [400, 404, 409],
+  }),
+  timeline: operation({
+    id: 'getExecutionTimeline',
+    method: 'GET',
+    path: '/v1/workflows/{workflowId}/executions/{executionId}/timeline',
+    ...ofOne,
+    query: Type.Object(offsetQuery),
+    summary: 'List the tasks of an execution of a workflow of your own',
+    details:
+      'In the order in which they began, each with what it was given and gave, and why it failed.',
+    success: reply.offsetPage(WorkflowTaskRow),
+    errors: [400, 404],
   }),
   delete: operation({
     id: 'deleteWorkflow',

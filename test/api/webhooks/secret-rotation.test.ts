@@ -34,6 +34,7 @@ describe('rotation of SECRET_KEY', function () {
           secret: secretText,
         })
         .expect(201);
+      await tenant.put('/v1/secrets/CRM', { value: secretText }).expect(200);
     }
   });
   after(async () => {
@@ -61,10 +62,14 @@ describe('rotation of SECRET_KEY', function () {
     return signer.isSigned({ type, workflowId, input }, memo?.[signatureMemo]);
   };
 
-  const sealedOf = async (tenant: TestTenant): Promise<string[]> =>
-    (await tenant.scope.db.read('webhookSecret').select<{ sealed: string }[]>('sealed')).map(
-      ({ sealed }) => sealed,
+  const sealedOf = async (tenant: TestTenant): Promise<string[]> => {
+    const { read } = tenant.scope.db;
+    const tables = ['webhookSecret', 'workflowSecret'];
+    const rows = await Promise.all(
+      tables.map((table) => read(table).select<{ sealed: string }[]>('sealed')),
     );
+    return rows.flat().map(({ sealed }) => sealed);
+  };
 
   it('opens with every key, seals with the first', () => {
     const [first, second] = [randomBytes(32), randomBytes(32)];
@@ -91,12 +96,14 @@ describe('rotation of SECRET_KEY', function () {
       code: 0,
       text:
         'signing keys sealed anew\t1\nsecrets of webhooks sealed anew\t2\n' +
+        'secrets of workflows sealed anew\t2\n' +
         'schedules signed anew\t1\n',
     });
     expect(await signedBy(fresh)).to.equal(true);
     const box = secretBox(fresh);
     for (const tenant of tenants) {
       expect((await sealedOf(tenant)).map((sealed) => box.open(sealed))).to.deep.equal([
+        secretText,
         secretText,
       ]);
     }
@@ -109,6 +116,7 @@ describe('rotation of SECRET_KEY', function () {
       code: 0,
       text:
         'signing keys sealed anew\t0\nsecrets of webhooks sealed anew\t0\n' +
+        'secrets of workflows sealed anew\t0\n' +
         'schedules signed anew\t1\n',
     });
   });

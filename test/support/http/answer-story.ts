@@ -345,7 +345,14 @@ export async function tellStory(
       'moveClock',
     ];
     await story.call('createWorkflow');
-    await story.call('updateWorkflow', { params: { workflowId: 'large-payment' } });
+    const own = { workflowId: 'large-payment' };
+    await story.call('updateWorkflow', { params: own });
+    const run = { params: own, body: { data: { amount: 25_000 } }, isAside: true };
+    const { executionId } = await story.call('executeWorkflow', run);
+    Object.assign(story.params, {
+      'own.workflowId': own.workflowId,
+      'own.executionId': executionId,
+    });
     const left = declaredOperations.filter(
       (one) => answersJson(one) && !/delete|void/i.test(one.id) && !idsApart.includes(one.id),
     );

@@ -154,6 +154,13 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const { definition } = examples.workflow;
   const document = { ...definition.document, name: `large-${tenant.id.replace(/\W/g, '-')}` };
   await tenant.post('/v1/workflows', { definition: { ...definition, document } }).expect(201);
+  const run = await tenant
+    .post(`/v1/workflows/${document.name}/execute`, { data: { amount: 20_000 } })
+    .expect(200);
+  Object.assign(params, {
+    'own.workflowId': document.name,
+    'own.executionId': run.body.executionId,
+  });
   await addRecord(tenant, params);
   await addOauthClient(tenant, references);
   params['grantId'] = await addGrant(tenant, references);
@@ -326,9 +333,15 @@ async function addContract(
 /** The path of an operation with this world's ids; throws when one has no id in the map. */
 export function pathIn(world: Places, path: string): string {
   return path.replace(/\{(\w+)\}/g, (_all, name: string) => {
-    // What is called alike and is another record: the attribute of a line, the grant of a wallet.
-    const owners = { line: '{contractServiceId}', wallet: '{walletId}' };
-    const owner = Object.entries(owners).find(([, param]) => path.includes(param))?.[0] ?? '';
+    // What is called alike and is another record: the attribute of a line, the grant of a wallet, a
+    // workflow that the tenant has defined.
+    const owners: readonly (readonly [string, string])[] = [
+      ['line', '{contractServiceId}'],
+      ['wallet', '{walletId}'],
+      ['own', '{executionId}/timeline'],
+      ['own', '{workflowId}/simulate'],
+    ];
+    const owner = owners.find(([, part]) => path.includes(part))?.[0] ?? '';
     const value = world.params[`${owner}.${name}`] ?? world.params[name];
     if (value === undefined) throw new Error(`test/support/http/world.ts has no id for {${name}}.`);
     return encodeURIComponent(value);

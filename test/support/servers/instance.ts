@@ -19,6 +19,7 @@ import {
   tenantCellFinder,
 } from '../../../src/access/cells/tenant-cells.js';
 import { setTenantPlan } from '../../../src/access/tenants.js';
+import { openOperationCaller } from '../../../src/api/operation-caller.js';
 import { startWorkers, type WorkerOptions } from '../../../src/worker/main.js';
 import { nameDatabase } from './cells.js';
 import { checked } from '../http/answers.js';
@@ -189,7 +190,12 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
   const { activityInterceptors = [], watch = {}, overdueMs = 600_000 } = options;
   const workers =
     options.withWorkers === true
-      ? await startWorkers(platform, { activityInterceptors, watch, overdueMs })
+      ? await startWorkers(platform, {
+          activityInterceptors,
+          watch,
+          overdueMs,
+          callOperation: openOperationCaller(platform),
+        })
       : undefined;
   const api = await startApi(platform);
   // Tenants are made by the owner's side, as by the command line.

@@ -1,7 +1,12 @@
 import { getExecution, listExecutions } from '../../../queries/flows/execution.js';
 import type { Operations } from '../../../schemas/index.js';
 import { cancelExecution, executeFlow, executionView } from '../../../flows/execute-flow.js';
-import { findRecorded, findWorkflow, knownWorkflows } from '../../../flows/known-workflows.js';
+import {
+  findExecutable,
+  findExecuted,
+  findWorkflow,
+  knownWorkflows,
+} from '../../../flows/known-workflows.js';
 import {
   findDefinition,
   listDefinitions,
@@ -32,19 +37,23 @@ export const executionHandlers: Handlers<Operations['execution']> = {
       ? presentDefinitionWhole(own, await listVersions(scope, own.id))
       : presentWorkflow(findWorkflow(params.workflowId));
   },
-  execute: ({ params, body, idempotencyKey }, scope, platform) =>
-    executeFlow(scope, platform, findWorkflow(params.workflowId), body, idempotencyKey),
+  execute: async ({ params, body, idempotencyKey }, scope, platform) => {
+    const known = await findExecutable(scope, params.workflowId);
+    return executeFlow(scope, platform, known, body, idempotencyKey);
+  },
   list: async ({ params, query: { limit, offset, status } }, scope, platform) => {
-    const known = findRecorded(params.workflowId);
+    const known = await findExecuted(scope, params.workflowId);
     const view = executionView(known, platform);
     const listed = await listExecutions(scope, known.workflow, status, { limit, offset });
     return { ...listed, items: listed.items.map(view) };
   },
   get: async ({ params }, scope, platform) => {
-    const known = findRecorded(params.workflowId);
+    const known = await findExecuted(scope, params.workflowId);
     const record = await getExecution(scope, known.workflow, params.executionId);
     return executionView(known, platform)(record);
   },
-  cancel: ({ params }, scope, platform) =>
-    cancelExecution(scope, platform, findRecorded(params.workflowId), params.executionId),
+  cancel: async ({ params }, scope, platform) => {
+    const known = await findExecuted(scope, params.workflowId);
+    return cancelExecution(scope, platform, known, params.executionId);
+  },
 };

@@ -6,6 +6,7 @@ import {
   updateDefinition,
 } from '../../../commands/workflows/definition.js';
 import { deleteDefinition } from '../../../flows/workflows/delete-definition.js';
+import { listTasks } from '../../../queries/workflows/timeline.js';
 import { listSecrets } from '../../../queries/workflows/definition.js';
 import { definitionSchema } from '../../../schemas/workflows/definition.js';
 import type { Operations } from '../../../schemas/index.js';
@@ -16,6 +17,8 @@ export const definitionHandlers: Handlers<Operations['definition']> = {
   validate: ({ body }, scope) => checkDefinition(scope, body.definition),
   create: ({ body }, scope) => createDefinition(scope, body.definition),
   update: ({ params, body }, scope) => updateDefinition(scope, params.workflowId, body.definition),
+  timeline: ({ params, query }, scope) =>
+    listTasks(scope, params.workflowId, params.executionId, query),
   delete: ({ params, query }, scope, platform) =>
     deleteDefinition(scope, platform, params.workflowId, query.force),
 };

@@ -1,0 +1,102 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { Problem, problem } from '../../kernel/problem.js';
+import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
+import type { Definition } from '../../messages/definitions/definition.js';
+import type { CallOperation, TaskCall, TaskRow } from '../../messages/definitions/task.js';
+import { awayFailureType } from '../../messages/flow-run.js';
+import { WorkflowTask } from '../../models/workflows/task.js';
+import type { Platform } from '../../process/platform.js';
+import { readVersion } from '../../queries/workflows/definition.js';
+import { activityFailure } from '../failure.js';
+import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
+import { operationOf } from './operation-of.js';
+import { findPublisher } from './publisher.js';
+
+/** What an execution needs of its definition; it is read once, and stands in its history. */
+export interface BegunDefinition {
+  readonly definition: Definition;
+  readonly name: string;
+  readonly version: number;
+}
+
+/** Calls of one tenant that this process makes side by side. */
+const callsPerTenant = 8;
+
+/** Problems that pass: the call is made again under its key. */
+const passing = new Set(['timeout', 'unavailable', 'overloaded', 'rateLimited', 'badGateway']);
+
+function failureOfCall(error: unknown): unknown {
+  if (error instanceof Problem && passing.has(error.kind)) {
+    return ApplicationFailure.retryable(error.message, awayFailureType);
+  }
+  return activityFailure(error);
+}
+
+export function definitionActivities(platform: Platform, callOperation?: CallOperation) {
+  const running = new Map<string, number>();
+  const callOnce = async (call: StepCall<TaskCall>): Promise<unknown> => {
+    const { run, input: task } = call;
+    if (!callOperation) throw problem.unavailable('This worker carries out no operations.');
+    const { roles, subject, credential } = await findPublisher(platform, run);
+    const { operationId, parameters, body, read } = operationOf(task);
+    const { depth } = run.input as DefinitionInput;
+    const answer = await callOperation({
+      identity: { tenantId: run.tenantId, orgId: run.orgId, roles, subject },
+      credential,
+      requestId: run.executionId,
+      operationId,
+      parameters,
+      body,
+      key: `workflow/${run.executionId}/${task.seq}${task.isUndo ? '/undo' : ''}`,
+      depth,
+    });
+    return read(answer);
+  };
+  return {
+    /** Reads the version of a definition, once: from now on the execution can be read. */
+    beginDefinition: flowStep(
+      platform,
+      async (scope, input: DefinitionInput): Promise<BegunDefinition> => {
+        const { definitionId, version } = input;
+        const found = await readVersion(scope, definitionId, version);
+        if (!found) throw problem.notFound('The version of the workflow is gone.');
+        const definition = JSON.parse(found.definition) as Definition;
+        return { definition, name: definition.document.name, version };
+      },
+    ),
+
+    /** Keeps what tasks did that need no step of their own. */
+    async keepTasks({ run, input }: StepCall<readonly TaskRow[]>): Promise<void> {
+      try {
+        const { db, tenantId } = await outerScope(platform, run);
+        await db.transaction((trx) => WorkflowTask.keep(trx, tenantId, run.executionId, input));
+      } catch (error) {
+        throw activityFailure(error);
+      }
+    },
+
+    /** Makes a call of a definition, under a key of its own: a repetition does nothing again. */
+    async callTask(call: StepCall<TaskCall>): Promise<unknown> {
+      const { tenantId } = call.run;
+      const count = running.get(tenantId) ?? 0;
+      if (count >= callsPerTenant) {
+        throw ApplicationFailure.retryable('The tenant has many calls under way.', awayFailureType);
+      }
+      running.set(tenantId, count + 1);
+      try {
+        return await callOnce(call);
+      } catch (error) {
+        throw failureOfCall(error);
+      } finally {
+        const left = (running.get(tenantId) ?? 1) - 1;
+        if (left === 0) running.delete(tenantId);
+        else running.set(tenantId, left);
+      }
+    },
+
+    /** Ends an execution of a definition with what it puts out. */
+    endDefinition: flowStep(platform, (_scope, output: unknown) =>
+      Promise.resolve(output as Record<string, unknown>),
+    ),
+  };
+}

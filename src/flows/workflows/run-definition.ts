@@ -1,0 +1,42 @@
+import { valueFaults } from '../../kernel/expression/shape.js';
+import { problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
+import { jsonSafe } from '../../kernel/text/json.js';
+import { depthMax, type DefinitionInput } from '../../messages/definitions/definition-run.js';
+import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
+import type { FlowStart } from '../run-flow.js';
+
+/**
+ * An execution of a tenant's workflow to start. 400: the input is not as its schema says. 409: workflows
+ * call each other too deep.
+ */
+export function definedFlow(
+  scope: Scope,
+  { id, name, version, definition }: DefinedWorkflow,
+  data: Record<string, unknown>,
+  idempotencyKey: string | null,
+): FlowStart<'runDefinition'> {
+  const start = jsonSafe(data) as Record<string, unknown>;
+  const faults = valueFaults(start, definition.input?.schema?.document);
+  const [first] = faults;
+  if (first) {
+    const message = `'data${first.pointer}' ${first.message}`;
+    throw problem.validation(message, { field: `data${first.pointer}`, faults });
+  }
+  const depth = (scope.depth ?? 0) + 1;
+  if (depth > depthMax) {
+    throw problem.conflict(`Workflows call each other at most ${depthMax} deep.`);
+  }
+  const input: DefinitionInput = { definitionId: id, version, start, depth };
+  return {
+    workflow: 'runDefinition',
+    businessKey: (executionId) => `workflow/${id}/${executionId}`,
+    input,
+    entityType: 'workflow',
+    entityId: id,
+    summary: `${name}, version ${version}`,
+    idempotencyKey,
+    isLong: true,
+    isDefined: true,
+  };
+}

@@ -1,0 +1,77 @@
+import type { CredentialRef } from '../../kernel/scope.js';
+
+/** How a run of a task stands. */
+export type TaskStatus = 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+
+/** An error of a task, as the specification has it. */
+export interface TaskFault {
+  readonly type: string;
+  readonly status: number;
+  readonly title: string;
+  readonly detail: string;
+  /** The path of the task. */
+  readonly instance: string;
+}
+
+/** A run of a task, as the timeline shows it. */
+export interface TaskRow {
+  /** Which run of a task of the execution it is, from 1. */
+  readonly seq: number;
+  readonly path: string;
+  readonly name: string;
+  readonly kind: string;
+  readonly status: TaskStatus;
+  readonly startedAt: string;
+  readonly endedAt?: string | undefined;
+  readonly attempts: number;
+  readonly input?: unknown;
+  readonly output?: unknown;
+  readonly error?: TaskFault | undefined;
+  readonly undoneAt?: string | undefined;
+}
+
+/** What a call asks for, its expressions evaluated. */
+export interface TaskCall {
+  readonly seq: number;
+  readonly call: string;
+  readonly with: unknown;
+  /** Whether it takes back what another did. */
+  readonly isUndo: boolean;
+  /** What stands for secrets in `with`; undefined: none is used. */
+  readonly secretMark?: string | undefined;
+}
+
+/** An operation that a definition calls in the process that has its handlers. */
+export interface OperationCall {
+  readonly identity: {
+    readonly tenantId: string;
+    readonly orgId: string | null;
+    readonly roles: readonly string[];
+    readonly subject: string;
+  };
+  /** That of whoever published the version. */
+  readonly credential: CredentialRef;
+  readonly requestId: string;
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  /** The same call again has the same key. */
+  readonly key: string;
+  /** How deep executions of definitions call each other. */
+  readonly depth: number;
+}
+
+/** Calls an operation with all checks that HTTP has; the answer is JSON. Throws its problem. */
+export type CallOperation = (call: OperationCall) => Promise<unknown>;
+
+const types = 'https://serverlessworkflow.io/spec/1.0.0/errors';
+
+/** The errors of the specification by their status; others are of communication. */
+export function faultType(status: number): string {
+  if (status === 400) return `${types}/validation`;
+  if (status === 401 || status === 403) return `${types}/authorization`;
+  if (status === 408 || status === 504) return `${types}/timeout`;
+  return status === 500 ? `${types}/runtime` : `${types}/communication`;
+}
+
+export const expressionFaultType = `${types}/expression`;

@@ -1,0 +1,37 @@
+import type { Scope } from '../../kernel/scope.js';
+import { definitionWorkflow } from '../../messages/definitions/definition-run.js';
+import { WorkflowTask } from '../../models/workflows/task.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { getExecution } from '../flows/execution.js';
+import { listPage } from '../lists/listing.js';
+import { findDefinition, missingWorkflow } from './definition.js';
+
+const jsonOf = (text: string | null): unknown =>
+  text === null ? null : (JSON.parse(text) as unknown);
+
+const presentTask = (task: WorkflowTask) => ({
+  seq: task.seq,
+  path: task.path,
+  name: task.name,
+  kind: task.kind,
+  status: task.status,
+  attempts: task.attempts,
+  input: jsonOf(task.input),
+  output: jsonOf(task.output),
+  error: jsonOf(task.error),
+  startedAt: task.startedAt.toISOString(),
+  endedAt: task.endedAt?.toISOString() ?? null,
+  undoneAt: task.undoneAt?.toISOString() ?? null,
+});
+
+/** The tasks of an execution. 404: there is no such workflow or execution. */
+export async function listTasks(scope: Scope, key: string, executionId: string, page: PageRequest) {
+  const found = await findDefinition(scope, key);
+  if (!found) throw missingWorkflow(key);
+  await getExecution(scope, definitionWorkflow(found.id), executionId);
+  const query = WorkflowTask.query(scope.db.read)
+    .forTenant(scope.tenantId)
+    .where({ executionId })
+    .orderBy('seq');
+  return listPage(query, page, presentTask);
+}

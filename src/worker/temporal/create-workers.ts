@@ -1,0 +1,80 @@
+import { Worker, type ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { Activities } from '../../activities/index.js';
+import { definitionQueue } from '../../messages/definitions/definition-run.js';
+import { webhookQueue } from '../../messages/webhook.js';
+import { authenticateActivities } from '../../platform/temporal/workflow-signature.js';
+import { traceActivities, traceSinks } from '../../platform/temporal/workflow-tracing.js';
+import type { Platform } from '../../process/platform.js';
+import { loadWorkflowBundle } from '../workflow-bundle.js';
+
+/**
+ * Maximum concurrent workflow tasks of this process. A flow occupies a slot until its step is done,
+ * and an eager start needs a free one (docs/decisions/0161); polls occupy some.
+ */
+const workflowTasksMax = 200;
+
+/** Maximum concurrent attempts of this process to deliver webhooks. */
+const webhookAttemptsMax = 400;
+/** Maximum concurrent workflow tasks of deliveries; they are short. */
+const webhookTasksMax = 10;
+/** Delivery workflows cached between their attempts; others are replayed from their history. */
+const webhooksCachedMax = 200;
+
+/** Maximum concurrent calls of tenants' definitions in this process, and their workflow tasks. */
+const definitionCallsMax = 40;
+const definitionTasksMax = 20;
+/** Definitions cached between their tasks: one that waits costs Temporal's memory, not ours. */
+const definitionsCachedMax = 100;
+
+interface WorkerParts {
+  readonly activities: Activities;
+  readonly activityInterceptors: readonly ActivityInterceptorsFactory[];
+}
+
+/** The workers of this process: of the product, of deliveries to webhooks, and of tenants' definitions. */
+export async function createWorkers(
+  { temporal, log, tracing }: Platform,
+  { activities, activityInterceptors }: WorkerParts,
+): Promise<Worker[]> {
+  const common = {
+    connection: temporal.native,
+    namespace: temporal.namespace,
+    dataConverter: temporal.dataConverter,
+    activities,
+    interceptors: {
+      activity: [
+        ...(tracing ? [traceActivities(tracing)] : []),
+        authenticateActivities(temporal.signer, log),
+        ...activityInterceptors,
+      ],
+    },
+    sinks: traceSinks(tracing),
+    shutdownGraceTime: 10_000,
+  };
+  const workflowBundle = await loadWorkflowBundle(log, temporal.dataConverter.failureConverterPath);
+  return Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: temporal.taskQueue,
+      workflowBundle,
+      maxConcurrentWorkflowTaskExecutions: workflowTasksMax,
+      maxConcurrentLocalActivityExecutions: workflowTasksMax,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: webhookQueue(temporal.taskQueue),
+      workflowBundle,
+      maxConcurrentActivityTaskExecutions: webhookAttemptsMax,
+      maxConcurrentWorkflowTaskExecutions: webhookTasksMax,
+      maxCachedWorkflows: webhooksCachedMax,
+    }),
+    Worker.create({
+      ...common,
+      taskQueue: definitionQueue(temporal.taskQueue),
+      workflowBundle,
+      maxConcurrentActivityTaskExecutions: definitionCallsMax,
+      maxConcurrentWorkflowTaskExecutions: definitionTasksMax,
+      maxCachedWorkflows: definitionsCachedMax,
+    }),
+  ]);
+}

@@ -1,0 +1,118 @@
+import {
+  CancellationScope,
+  continueAsNew,
+  isCancellation,
+  proxyActivities,
+  setCurrentDetails,
+  uuid4,
+} from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
+import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
+import type { FlowRun } from '../../messages/flow-run.js';
+import { lastStep, step } from '../runtime/flow.js';
+import { isAway, persist } from '../runtime/persistence.js';
+import { shortSteps } from '../runtime/proxies.js';
+import { Interpreter } from './interpreter.js';
+import type { DefinitionState } from './state.js';
+import { endOfFault, Suspended, TaskError } from './task-error.js';
+
+/**
+ * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
+ * may take that it has started.
+ */
+const { callTask } = proxyActivities<Activities>({
+  startToCloseTimeout: '2 minutes',
+  scheduleToCloseTimeout: '24 hours',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
+});
+
+/** An execution of a definition, whose version is read once and stands in the history. */
+interface Resumed {
+  readonly state: DefinitionState;
+  readonly begun: Awaited<ReturnType<Activities['beginDefinition']>>;
+}
+
+const newState = (): DefinitionState => ({
+  seq: 0,
+  context: {},
+  cost: 0,
+  startedMs: Date.now(),
+  secretMark: uuid4(),
+  undo: [],
+  root: {},
+});
+
+/** Carries out a workflow that a tenant has defined (docs/decisions/0413). */
+export async function runDefinition(
+  run: FlowRun<DefinitionInput>,
+  resumed?: Resumed,
+): Promise<unknown> {
+  const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
+  const state = resumed?.state ?? newState();
+  const { definition, name, version } = begun;
+  const call = (task: TaskCall): Promise<unknown> => callTask({ run, input: task });
+  const interpreter = new Interpreter(state, {
+    keep: (rows: readonly TaskRow[]) =>
+      CancellationScope.nonCancellable(() =>
+        persist(() => shortSteps.keepTasks({ run, input: rows }), { isWorthIt: isAway }),
+      ),
+    call: (called, given, seq) =>
+      call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
+  });
+  const workflow = {
+    id: run.executionId,
+    definition: { id: run.input.definitionId, name, version },
+    startedAt: new Date(state.startedMs).toISOString(),
+    tenant: run.tenantId,
+    startedBy: run.actor,
+    input: run.input.start,
+  };
+  try {
+    const done = await interpreter.list(
+      definition.do,
+      '/do',
+      run.input.start,
+      { workflow },
+      state.root,
+    );
+    const output = definition.output
+      ? interpreter.values.of(
+          definition.output.as,
+          { workflow, input: run.input.start, output: done.output },
+          '',
+        )
+      : done.output;
+    await interpreter.flush();
+    setCurrentDetails('');
+    return await lastStep(shortSteps.endDefinition, run, output ?? null);
+  } catch (error) {
+    if (error instanceof Suspended) {
+      await interpreter.flush();
+      return continueAsNew<typeof runDefinition>(run, { state, begun });
+    }
+    if (!(error instanceof TaskError) && !isCancellation(error)) throw error;
+    const undone = await CancellationScope.nonCancellable(async () => {
+      await interpreter.flush();
+      return undoAll(state, call);
+    });
+    throw error instanceof TaskError ? endOfFault(error.fault, undone) : error;
+  }
+}
+
+/** Takes back what was done, the newest first; what cannot be taken back does not keep the rest. */
+async function undoAll(
+  state: DefinitionState,
+  call: (task: TaskCall) => Promise<unknown>,
+): Promise<string[]> {
+  const undone: string[] = [];
+  for (const { seq, path, call: called, with: given } of [...state.undo].reverse()) {
+    try {
+      await call({ seq, call: called, with: given, isUndo: true, secretMark: state.secretMark });
+      undone.push(path);
+    } catch {
+      undone.push(`${path} (failed)`);
+    }
+  }
+  return undone;
+}

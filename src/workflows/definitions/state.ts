@@ -1,0 +1,41 @@
+/** Where a task, or a list of tasks, stands. A run that takes over from another is given it. */
+export interface Frame {
+  /** The number of the run of the task, once it has begun. */
+  seq?: number;
+  startedAt?: string;
+  /** Of a list: which task comes next; of a loop: which element; of `try`: which attempt. */
+  at?: number;
+  /** What the next task is given, wrapped: null is a value. */
+  value?: { readonly of: unknown };
+  /** The elements of a loop. */
+  items?: readonly unknown[];
+  /** Until when is waited, in milliseconds. */
+  until?: number | undefined;
+  /** The frame of what runs inside. */
+  child?: Frame | undefined;
+  /** Of a fork: that of each branch. */
+  branches?: Frame[];
+  /** Of a branch: what it gave. */
+  done?: { readonly of: unknown };
+  /** Of `try`: what was caught, while it is handled. */
+  caught?: unknown;
+}
+
+/** What takes back a task that was done. */
+export interface Undo {
+  readonly seq: number;
+  readonly path: string;
+  readonly call: string;
+  readonly with: unknown;
+}
+
+/** The state of an execution, carried from history to history. */
+export interface DefinitionState {
+  seq: number;
+  context: unknown;
+  cost: number;
+  readonly startedMs: number;
+  readonly secretMark: string;
+  readonly undo: Undo[];
+  readonly root: Frame;
+}
