@@ -1,5 +1,6 @@
 import type { Platform } from '../process/platform.js';
 import { accountActivities } from './accounts/account.js';
+import { approvalActivities } from './workflows/approval.js';
 import { billingRunActivities } from './billing/billing-run.js';
 import { clockActivities } from './access/clock.js';
 import { contractActivities } from './contracts/contract.js';
@@ -50,6 +51,7 @@ export function createActivities(
     ...billingRunActivities(platform),
     ...invoicePdfActivities(platform),
     ...creditNoteActivities(platform),
+    ...approvalActivities(platform),
     ...usageAuditActivities(platform),
     ...usageCorrectionActivities(platform),
     ...repricingActivities(platform),

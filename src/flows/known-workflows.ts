@@ -50,7 +50,8 @@ const clockMove = {
 } as const;
 
 /** What is started by an operation of its own. */
-const corrections = [
+const ofOperations = [
+  { workflow: 'decideApproval', name: 'decide-approval' },
   { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
   { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
 ] as const;
@@ -78,7 +79,7 @@ export type RecordedWorkflow =
   | typeof flowBatch
   | typeof clockMove
   | DefinedFlow
-  | ((typeof corrections)[number] & { readonly flowId: string });
+  | ((typeof ofOperations)[number] & { readonly flowId: string });
 
 /** Of these, the one of an id or name; undefined: there is none. */
 const lookUp = <T extends RecordedWorkflow>(known: readonly T[], key: string): T | undefined =>
@@ -95,7 +96,7 @@ const recorded: readonly RecordedWorkflow[] = [
   ...knownWorkflows,
   flowBatch,
   clockMove,
-  ...corrections.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
+  ...ofOperations.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
 ];
 
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);

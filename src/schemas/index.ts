@@ -55,6 +55,7 @@ import * as hold from './balances/hold.js';
 import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
+import * as approval from './workflows/approval.js';
 import * as workflow from './workflows/workflow.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
@@ -91,6 +92,7 @@ export const operations = {
   execution: execution.executionOperations,
   definition: workflow.definitionOperations,
   secret: workflow.secretOperations,
+  approval: approval.approvalOperations,
   oauth: oauth.oauthOperations,
   oauthGrant: credential.grantOperations,
   tokenRevocation: credential.tokenRevocationOperations,
@@ -132,6 +134,7 @@ export const modules: readonly object[] = [
   envelope,
   execution,
   workflow,
+  approval,
   wallet,
   walletGrant,
   hold,

@@ -1,6 +1,7 @@
 /** Every workflow; the name of an export is its type in Temporal. Files of flows export nothing else. */
 export * from './account.js';
 export { runDefinition } from './definitions/run-definition.js';
+export { decideApproval } from './approval.js';
 export { runBilling } from './billing-run.js';
 export { scheduleBilling } from './billing-schedule.js';
 export * from './contract.js';

@@ -165,6 +165,7 @@ export async function collectLoot(
       accountId: idOf(account),
       addressId: firstId(account, 'addresses'),
       externalId: String(account['externalId']),
+      approvalId: idOf(account),
       currency: 'USD',
       kind: 'usage-events',
       name: 'netTerm',

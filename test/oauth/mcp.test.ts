@@ -184,9 +184,10 @@ describe('the MCP server', () => {
         'cancelUsageEvent',
         'amendUsageEvent',
         'promoteRepricing',
+        'decideApproval',
       ]);
-      const more = await list('?tools=balances,corrections,whatif');
-      expect(more).to.include.members(['listAlerts', 'listCorrections', 'listRepricings']);
+      const more = await list('?tools=balances,corrections,whatif,approvals');
+      expect(more).to.include.members(['listAlerts', 'listRepricings', 'listApprovals']);
       expect(await list('?tools=all')).to.deep.equal([...read, ...more, ...run, ...change]);
       const query = '?tools=read';
       const answer = await send(tenant.token, calling('runDeleteAccount', start), { query });

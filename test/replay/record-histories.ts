@@ -205,6 +205,13 @@ const credited = await tenant
   .expect(200);
 await record('credit-invoice', await workflowIdOf(tenant, credited.body.executionId));
 
+/** An approval that waited for its database. */
+const waitingId = await createAccount(tenant, 'waiting');
+failuresLeft = 4;
+await tenant.post(`/v1/approvals/${waitingId}`, { decision: 'approve', reason }).expect(200);
+const { body: decided } = await tenant.get('/v1/workflows/decide-approval/executions').expect(200);
+await record('decide-approval', await workflowIdOf(tenant, decided.data[0].executionId));
+
 /** An audit that waited for its database, and one by its schedule. */
 failuresLeft = 5;
 const audited = await tenant

@@ -45,6 +45,7 @@ import { adjustmentHandlers } from './billing/adjustment.js';
 import { alertHandlers } from './balances/alert.js';
 import { holdHandlers } from './balances/hold.js';
 import { walletHandlers } from './payments/wallet.js';
+import { approvalHandlers } from './workflows/approval.js';
 import { definitionHandlers, secretHandlers } from './workflows/workflow.js';
 import { webhookHandlers } from './webhooks/webhook.js';
 
@@ -81,6 +82,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   execution: executionHandlers,
   definition: definitionHandlers,
   secret: secretHandlers,
+  approval: approvalHandlers,
   oauth: oauthHandlers,
   oauthGrant: grantHandlers,
   tokenRevocation: tokenRevocationHandlers,

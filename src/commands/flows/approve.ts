@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { problem, type Problem } from '../../kernel/problem.js';
-import type { Scope } from '../../kernel/scope.js';
+import { within, type Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
 import { Account } from '../../models/accounts/account.js';
 import { Contract } from '../../models/contracts/contract.js';
@@ -95,5 +95,55 @@ export async function approveService(scope: Scope, id: string) {
     if (service.serviceStatus !== 'Active') throw inactive('service');
     await service.$query(trx).forTenant(tenantId).patch(approval(scope));
     return getService(trx, tenantId, id, utcDate(scope.now()));
+  });
+}
+
+/** A record whose approval is decided. */
+interface ApprovedKey {
+  readonly entity: 'account' | 'contract' | 'service';
+  readonly id: string;
+}
+
+/** Holds a record until the transaction ends. 409: its approval is decided. */
+async function holdUndecided(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  { entity, id }: ApprovedKey,
+): Promise<ApprovableRecord> {
+  const record = await approvable[entity]
+    .query(trx)
+    .forTenant(tenantId)
+    .existing()
+    .findById(id)
+    .forUpdate();
+  if (!record) throw problem.notFound(`There is no ${entity} '${id}'.`);
+  const { approvalStatus } = record;
+  if (approvalStatus === 'Approved' || approvalStatus === 'Rejected') {
+    throw problem.conflict(`The ${entity} is ${approvalStatus} already.`, {
+      field: 'approvalStatus',
+    });
+  }
+  return record;
+}
+
+const approvals = { account: approveAccount, contract: approveContract, service: approveService };
+
+/** Approves a record that is not decided. 404: there is none. 409: it is decided, or is Inactive. */
+export async function approveRecord(scope: Scope, key: ApprovedKey): Promise<void> {
+  await scope.db.transaction(async (trx) => {
+    await holdUndecided(trx, scope, key);
+    await approvals[key.entity](within(scope, trx), key.id);
+  });
+}
+
+/** Rejects a record that is not decided. 404: there is none. 409: it is decided, or a draft. */
+export async function rejectRecord(scope: Scope, key: ApprovedKey): Promise<void> {
+  await scope.db.transaction(async (trx) => {
+    const record = await holdUndecided(trx, scope, key);
+    await requireApprovable(trx, scope, key.entity, record);
+    await record
+      .$query(trx)
+      .forTenant(scope.tenantId)
+      .patch({ approvalStatus: 'Rejected', updatedAt: scope.now() });
   });
 }

@@ -232,6 +232,28 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'approvals',
+    sql: paged({
+      table: 'approval',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.title', 't.details'),
+      // One that waits is decided by what it shows.
+      where: `t.status <> 'pending'`,
+      change: `update approval as t set title = ${text('t.title')}, details = ${json('t.details')}`,
+    }),
+  },
+  {
+    name: 'approvalDecisions',
+    sql: paged({
+      table: 'approval_decision',
+      key: 'id',
+      type: 'uuid',
+      content: joined('t.reason'),
+      change: `update approval_decision as t set reason = ${text('t.reason')}`,
+    }),
+  },
+  {
     name: 'auditEntries',
     sql: `select last_id::text as "lastKey", erased as rows
       from erase_audit(:tenantId, :id, coalesce(:after::bigint, 0), :limit)`,

@@ -26,6 +26,8 @@ export const auditedEntities = [
   'adjustment',
   'workflowDefinition',
   'workflowVersion',
+  'approval',
+  'approvalDecision',
   'invoice',
   'invoiceItem',
   'serviceLayout',

@@ -45,6 +45,8 @@ const introductions: Readonly<Record<string, string>> = {
   Workflows:
     'The same processes by name, and those without slug, such as `billing-run`; their executions with ' +
     'who asked and what came of it.',
+  Approvals:
+    'What waits for a yes or a no: records that are not approved, and steps of workflows of your own.',
   'Price matrices':
     'Rate cards in the form that screens of prices use: the same cards, the same rules.',
   'Rate computations':

@@ -43,11 +43,13 @@ const balanceResources = [
 ] as const;
 const correctionResources = ['usageCorrection'] as const;
 const repricingResources = ['repricing'] as const;
+const approvalResources = ['approval'] as const;
 const allResources = [
   ...readResources,
   ...balanceResources,
   ...correctionResources,
   ...repricingResources,
+  ...approvalResources,
 ];
 
 const toolsOf = (resource: keyof Operations): Tool[] =>
@@ -71,6 +73,7 @@ const readTools = readingTools(readResources);
 const balanceTools = readingTools(balanceResources);
 const correctionTools = readingTools(correctionResources);
 const repricingTools = readingTools(repricingResources);
+const approvalTools = readingTools(approvalResources);
 const runTools = toolsOf('flow');
 
 /** What mends prices and invoices beside the flows. */
@@ -87,6 +90,7 @@ const changes: readonly string[] = [
   'cancelUsageEvent',
   'amendUsageEvent',
   'promoteRepricing',
+  'decideApproval',
 ];
 const changeTools = allResources
   .flatMap((resource) => toolsOf(resource))
@@ -101,6 +105,7 @@ export const tools: readonly Tool[] = [
   ...balanceTools,
   ...correctionTools,
   ...repricingTools,
+  ...approvalTools,
   ...runTools,
   ...changeTools,
 ];
@@ -113,6 +118,7 @@ const toolSets = {
   balances: balanceTools,
   corrections: correctionTools,
   whatif: repricingTools,
+  approvals: approvalTools,
   all: tools,
 } as const;
 

@@ -344,6 +344,9 @@ export async function tellStory(
       ...Object.values(flowBatchOperations).map<string>(({ id }) => id),
       'moveClock',
     ];
+    const waiting = { name: 'Hooli', externalId: 'hooli' };
+    const { id: approvalId } = await story.call('createAccount', { body: waiting, isAside: true });
+    Object.assign(story.params, { approvalId });
     await story.call('createWorkflow');
     const own = { workflowId: 'large-payment' };
     await story.call('updateWorkflow', { params: own });

@@ -83,6 +83,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const params: Record<string, string> = {
     accountId: account.id,
     addressId: account.addresses[0].id,
+    approvalId: account.id,
     externalId: account.externalId,
     currency: 'USD',
     kind: 'rated-transactions',
