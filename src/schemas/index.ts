@@ -56,6 +56,7 @@ import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
 import * as approval from './workflows/approval.js';
+import { workflowDiagramOperations } from './workflows/diagram.js';
 import * as workflow from './workflows/workflow.js';
 
 /** Every HTTP operation, by resource. A new resource is one line here and one in `modules`. */
@@ -93,6 +94,7 @@ export const operations = {
   definition: workflow.definitionOperations,
   secret: workflow.secretOperations,
   approval: approval.approvalOperations,
+  workflowDiagram: workflowDiagramOperations,
   oauth: oauth.oauthOperations,
   oauthGrant: credential.grantOperations,
   tokenRevocation: credential.tokenRevocationOperations,

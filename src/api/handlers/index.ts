@@ -46,6 +46,7 @@ import { alertHandlers } from './balances/alert.js';
 import { holdHandlers } from './balances/hold.js';
 import { walletHandlers } from './payments/wallet.js';
 import { approvalHandlers } from './workflows/approval.js';
+import { workflowDiagramHandlers } from './workflows/diagram.js';
 import { definitionHandlers, secretHandlers } from './workflows/workflow.js';
 import { webhookHandlers } from './webhooks/webhook.js';
 
@@ -83,6 +84,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   definition: definitionHandlers,
   secret: secretHandlers,
   approval: approvalHandlers,
+  workflowDiagram: workflowDiagramHandlers,
   oauth: oauthHandlers,
   oauthGrant: grantHandlers,
   tokenRevocation: tokenRevocationHandlers,
