@@ -31,6 +31,7 @@ import { registerToken } from './access/token.js';
 import { registerUsageRange } from './usage/usage-range.js';
 import { variablesHelp } from './variables.js';
 import { registerWebhook } from './webhooks/webhook.js';
+import { registerWorkflow } from './workflows/workflow.js';
 
 // Each register function only describes its command; what the command needs is imported when it
 // runs, so that --help is quick.
@@ -60,6 +61,7 @@ const commands = [
   registerBillingRun,
   registerBillingSchedule,
   registerAuditSchedule,
+  registerWorkflow,
   registerWebhook,
   registerDemo,
   registerOpenApi,

@@ -37,8 +37,12 @@ export class ApiClient {
     return this.#call<T>('GET', path);
   }
 
-  post<T>(path: string, body: string): Promise<T> {
-    return this.#call<T>('POST', path, body);
+  post<T>(path: string, body: string, idempotencyKey?: string): Promise<T> {
+    return this.#call<T>('POST', path, body, idempotencyKey);
+  }
+
+  put<T>(path: string, body: string): Promise<T> {
+    return this.#call<T>('PUT', path, body);
   }
 
   /** Makes a record unless there is one of its name. */
@@ -60,11 +64,15 @@ export class ApiClient {
     }
   }
 
-  async #call<T>(method: string, path: string, body?: string): Promise<T> {
+  async #call<T>(method: string, path: string, body?: string, key?: string): Promise<T> {
     const answer = await fetch(`${this.#url}${path}`, {
       method,
       ...(body === undefined ? {} : { body }),
-      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        'content-type': 'application/json',
+        ...(key === undefined ? {} : { 'idempotency-key': key }),
+      },
     });
     const text = await answer.text();
     const content = text === '' ? null : parseJson(text);

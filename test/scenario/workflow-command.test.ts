@@ -1,0 +1,63 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createAccount } from '../support/billing/usage.js';
+import { runDurabill, settingsOf } from '../support/servers/command-line.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+
+const definition = `document: { dsl: 1.0.0, namespace: test, name: sizes, version: 1.0.0 }
+do:
+  - size:
+      set: { size: large }
+`;
+
+describe('durabill workflow', function () {
+  // Each command is a process of its own.
+  this.timeout(300_000);
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'durabill-workflow-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const workflow = (...words: string[]) =>
+    runDurabill({ ...settingsOf(instance), PUBLIC_URL: instance.url }, 'workflow', ...words);
+
+  // spec/beyond.md R356
+  it('checks files, publishes them, and publishes nothing that is wrong', async () => {
+    const file = join(folder, 'sizes.yaml');
+    await writeFile(file, definition);
+    const ofTenant = ['--tenant', tenant.id];
+    expect(await workflow('validate', file)).to.include({ code: 0, output: `${file}: valid\n` });
+    const made = await workflow('create', file, ...ofTenant);
+    expect(made.errors).to.equal('');
+    expect(made.output).to.match(/^sizes, version 1 published \([0-9a-f]{12}\)\n$/);
+    expect((await workflow('create', file, ...ofTenant)).output).to.include('version 1 unchanged');
+    await writeFile(file, definition.replace('{ size: large }', '${ inptu }'));
+    const wrong = await workflow('validate', file, ...ofTenant);
+    expect(wrong.code).to.equal(1);
+    expect(wrong.output).to.include(`${file}:4:7: /do/0/size/set: `);
+    expect((await workflow('create', file, ...ofTenant)).code).to.equal(1);
+    const shown = (await tenant.get('/v1/workflows/sizes').expect(200)).body;
+    expect(shown.version).to.equal(1);
+  });
+
+  // spec/beyond.md R356
+  it('executes a workflow, and shows its executions', async () => {
+    const id = await createAccount(tenant, 'acme');
+    const data = JSON.stringify({ id, net_term: 'Net 45' });
+    const ofTenant = ['--tenant', tenant.id];
+    const done = await workflow('run', 'account-edit', '--data', data, ...ofTenant);
+    expect(done, done.errors).to.include({ code: 0 });
+    expect(done.output).to.match(/^execution [0-9a-f-]{36}\ncompleted\n\{/);
+    const logs = await workflow('logs', 'account-edit', ...ofTenant);
+    expect(logs.output).to.equal(done.output);
+    const bad = JSON.stringify({ id: '01939c6e-7a00-7000-8000-00000000dead' });
+    const failed = await workflow('run', 'account-edit', '--data', bad, ...ofTenant);
+    expect(failed.code).to.equal(1);
+    expect(failed.output + failed.errors).to.include('There is no account');
+  });
+});

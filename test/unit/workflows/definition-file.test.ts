@@ -1,0 +1,65 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { checkFile } from '../../../src/cli/workflows/check-file.js';
+import { faultLines, readText } from '../../../src/cli/workflows/definition-file.js';
+
+const head = `document:
+  dsl: 1.0.0
+  namespace: acme
+  name: large
+  version: 1.0.0
+`;
+
+async function faultsOf(text: string, name = 'large.yaml'): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'durabill-workflow-'));
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return faultLines(name, (await checkFile(file, undefined)).faults);
+}
+
+describe('files of workflows', () => {
+  // spec/beyond.md R356
+  it('are checked with line and column of each fault', async () => {
+    expect(await faultsOf(`${head}do:\n  - keep:\n      set: {size: 1}\n`)).to.deep.equal([]);
+    const faults = await faultsOf(`${head}do:
+  - look:
+      call: durabill.operation
+      with: {operationId: getAcount}
+  - judge:
+      set:
+        # A comment moves nothing.
+        large: \${ inptu.amount > 1 }
+`);
+    expect(faults).to.have.length(2);
+    expect(faults[0]).to.match(/^large\.yaml:9:14: \/do\/0\/look\/with\/operationId: There is no/);
+    expect(faults[1]).to.match(/^large\.yaml:13:9: \/do\/1\/judge\/set\/large: /);
+  });
+
+  it('may be JSON, and name what is missing where it is missing', async () => {
+    const json = `{\n  "document": {"dsl": "1.0.0", "namespace": "a", "version": "1.0.0"},\n  "do": [{"a": {"set": {}}}]\n}`;
+    const [fault] = await faultsOf(json, 'large.json');
+    expect(fault).to.match(/^large\.json:2:3: \/document\/name: 'name' is required/);
+  });
+
+  it('say where they are no YAML, and refuse numbers that would become others', () => {
+    const [broken] = readText('do:\n  - a: [1\n').faults;
+    expect(broken).to.include({ line: 3 });
+    const [long] = readText('a: 1\nb: 0.12345678901234567\n').faults;
+    expect(long).to.include({ line: 2, column: 4 });
+    expect(long?.message).to.include('write it as text');
+    expect(readText('a: 0.1234\nb: 1000000\nc: "0.12345678901234567"').faults).to.deep.equal([]);
+  });
+
+  it('do not fill the memory with aliases', () => {
+    const lines = ['a: &a [1,1,1,1,1,1,1,1,1,1]'];
+    for (const [of, name] of ['ab', 'bc', 'cd', 'de', 'ef', 'fg'].map((two) => [...two])) {
+      lines.push(
+        `${name ?? ''}: &${name ?? ''} [${Array.from({ length: 10 }, () => `*${of ?? ''}`).join()}]`,
+      );
+    }
+    const [fault] = readText(lines.join('\n')).faults;
+    expect(fault?.message).to.include('alias');
+  });
+});
