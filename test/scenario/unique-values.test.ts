@@ -111,7 +111,7 @@ describe('counters of values', () => {
     const bodies = ['1.0', '2', '02.00', '3'].map((user, index) => ({
       message: by(serviceId, `s${index}`, user),
     }));
-    for (const _time of [1, 2]) {
+    for (let time = 1; time <= 2; time += 1) {
       const { body } = await tenant.post('/v1/usage-events/simulate', bodies).expect(200);
       const shown = (body as Shown[]).map(
         ({ ratedTransactions: [charge] }) => charge?.amount ?? null,
@@ -172,9 +172,7 @@ describe('counters of values', () => {
       Array.from({ length: 60 }, (_, index) => by(serviceId, `${kind}${index}`, user(index)));
     await story.send(...of('late'));
     expect(await amounts('late0')).to.deep.equal(['NO_RATE_CARD']);
-    await tenant
-      .post(`${external}/services/${serviceId}/rate-cards`, usdCard(...rows))
-      .expect(201);
+    await tenant.post(`${external}/services/${serviceId}/rate-cards`, usdCard(...rows)).expect(201);
     const retries = Array.from({ length: 4 }, (_, index) =>
       tenant.post('/v1/usage-events/retry', index === 0 ? {} : { code: 'NO_RATE_CARD' }),
     );

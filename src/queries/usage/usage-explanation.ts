@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { Decimal } from '../../kernel/numbers/money.js';
+import type { Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';

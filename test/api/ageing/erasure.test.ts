@@ -144,7 +144,13 @@ describe('the erasure of a person', function () {
       })
       .expect(201);
     const [from, to] = ['2026-03-01', '2026-04-01'];
-    const data = { name: `Offer to ${person.name}`, from, to, accountIds: [accountId], changes: [] };
+    const data = {
+      name: `Offer to ${person.name}`,
+      from,
+      to,
+      accountIds: [accountId],
+      changes: [],
+    };
     await tenant.post('/v1/workflows/reprice/execute', { data }).expect(200);
     await waitUntilDelivered(tenant, String(webhook.id));
     await receiver.close();
