@@ -52,9 +52,10 @@ describe('a Python client that openapi-python-client generates', function () {
       'durabill_client',
     ]);
     expect(generated.code, generated.output).to.equal(0);
-    // Of all it cannot read alone the PDF, which is no JSON.
+    // What it cannot read alone is no JSON: a paper and a picture.
     expect(generated.output.match(/^(?:WARNING|ERROR|Unable).*$/gm)).to.deep.equal([
       'WARNING parsing GET /api/v1/external/invoices/{invoiceId}/pdf within invoices.',
+      'WARNING parsing GET /v1/workflows/{workflowId}/diagram within workflows.',
     ]);
     // The generated code itself is not ours to judge.
     await writeFile(join(folder, 'mypy.ini'), '[mypy-durabill_client.*]\nignore_errors = True\n');
