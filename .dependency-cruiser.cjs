@@ -6,6 +6,7 @@ const layers = {
   kernel: { may: [] },
   messages: { may: ['kernel'] },
   rating: { may: ['kernel'] },
+  interpreter: { may: ['kernel', 'messages'] },
   schemas: { may: ['kernel', 'messages', 'rating'] },
   models: { may: ['kernel', 'messages', 'rating'], types: ['schemas'] },
   queries: { may: ['kernel', 'messages', 'rating', 'schemas', 'models'] },
@@ -29,7 +30,7 @@ const layers = {
       'process',
     ],
   },
-  workflows: { may: ['kernel', 'messages'], types: ['schemas', 'activities'] },
+  workflows: { may: ['kernel', 'messages', 'interpreter'], types: ['schemas', 'activities'] },
   flows: {
     may: ['kernel', 'messages', 'schemas', 'queries', 'commands', 'platform', 'access'],
     types: ['workflows', 'process', 'models'],

@@ -17,7 +17,7 @@ const interceptorPaths = ['tracing', 'signature', 'interceptors'].map((name) =>
 );
 
 /** The source folders of workflow code; it may import no other. */
-const bundled = ['workflows', 'messages', 'kernel'];
+const bundled = ['workflows', 'interpreter', 'messages', 'kernel'];
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');

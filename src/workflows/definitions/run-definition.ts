@@ -7,15 +7,16 @@ import {
   uuid4,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { Interpreter } from '../../interpreter/interpreter.js';
+import type { DefinitionState } from '../../interpreter/state.js';
+import { Suspended, TaskError } from '../../interpreter/task-error.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';
 import { shortSteps } from '../runtime/proxies.js';
-import { Interpreter } from './interpreter.js';
-import type { DefinitionState } from './state.js';
-import { endOfFault, Suspended, TaskError } from './task-error.js';
+import { endOfFault, temporalHost } from './temporal-host.js';
 
 /**
  * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
@@ -52,14 +53,17 @@ export async function runDefinition(
   const state = resumed?.state ?? newState();
   const { definition, name, version } = begun;
   const call = (task: TaskCall): Promise<unknown> => callTask({ run, input: task });
-  const interpreter = new Interpreter(state, {
-    keep: (rows: readonly TaskRow[]) =>
-      CancellationScope.nonCancellable(() =>
-        persist(() => shortSteps.keepTasks({ run, input: rows }), { isWorthIt: isAway }),
-      ),
-    call: (called, given, seq) =>
-      call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
-  });
+  const interpreter = new Interpreter(
+    state,
+    temporalHost({
+      keep: (rows: readonly TaskRow[]) =>
+        CancellationScope.nonCancellable(() =>
+          persist(() => shortSteps.keepTasks({ run, input: rows }), { isWorthIt: isAway }),
+        ),
+      call: (called, given, seq) =>
+        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
+    }),
+  );
   const workflow = {
     id: run.executionId,
     definition: { id: run.input.definitionId, name, version },
@@ -69,21 +73,7 @@ export async function runDefinition(
     input: run.input.start,
   };
   try {
-    const done = await interpreter.list(
-      definition.do,
-      '/do',
-      run.input.start,
-      { workflow },
-      state.root,
-    );
-    const output = definition.output
-      ? interpreter.values.of(
-          definition.output.as,
-          { workflow, input: run.input.start, output: done.output },
-          '',
-        )
-      : done.output;
-    await interpreter.flush();
+    const output = await interpreter.run(definition, run.input.start, { workflow });
     setCurrentDetails('');
     return await lastStep(shortSteps.endDefinition, run, output ?? null);
   } catch (error) {

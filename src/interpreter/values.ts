@@ -1,7 +1,7 @@
-import { compileExpression, ExpressionFault } from '../../kernel/expression/expression.js';
-import { isObject } from '../../kernel/expression/shape.js';
-import { definitionLimits, expressionIn } from '../../messages/definitions/definition.js';
-import { expressionFaultType } from '../../messages/definitions/task.js';
+import { compileExpression, ExpressionFault } from '../kernel/expression/expression.js';
+import { isObject } from '../kernel/expression/shape.js';
+import { definitionLimits, expressionIn } from '../messages/definitions/definition.js';
+import { expressionFaultType } from '../messages/definitions/task.js';
 import { taskError } from './task-error.js';
 import type { DefinitionState } from './state.js';
 

@@ -1,0 +1,30 @@
+import type { TaskRow } from '../messages/definitions/task.js';
+import type { TaskError } from './task-error.js';
+
+/** What runs in a scope is canceled with it. */
+export interface HostScope {
+  run<Output>(work: () => Promise<Output>): Promise<Output>;
+  cancel(): void;
+}
+
+/**
+ * What the interpreter needs of where it runs: of a workflow of Temporal, or of a dry run. It has no
+ * clock and no input or output of its own.
+ */
+export interface Host {
+  /** Keeps how runs of tasks stand. */
+  keep(rows: readonly TaskRow[]): Promise<void>;
+  call(call: string, given: unknown, seq: number): Promise<unknown>;
+  /** Milliseconds. */
+  now(): number;
+  /** Whether the execution has to go on in another history. */
+  isHistoryLong(): boolean;
+  /** Waits so long, or until it is over before; whether it was. */
+  wait(isOver: () => boolean, ms: number): Promise<boolean>;
+  openScope(): HostScope;
+  /** Shows people what is done at this moment. */
+  show(text: string): void;
+  isCancellation(error: unknown): boolean;
+  /** What a call that has failed means to the definition. */
+  faultOf(error: unknown, path: string): TaskError;
+}

@@ -1,0 +1,257 @@
+import { valueFaults } from '../kernel/expression/shape.js';
+import {
+  definitionLimits,
+  durationMs,
+  kindOf,
+  type Definition,
+  type DurationSpec,
+  type Task,
+  type TaskList,
+} from '../messages/definitions/definition.js';
+import type { TaskFault, TaskRow } from '../messages/definitions/task.js';
+import { runFor, runFork, runTry } from './blocks.js';
+import type { Host } from './host.js';
+import type { DefinitionState, Frame } from './state.js';
+import { Suspended, taskError, TaskError } from './task-error.js';
+import { Values, type Variables } from './values.js';
+
+/** Where it goes on after a task: `end` ends the execution, `exit` the list. */
+export interface Outcome {
+  readonly output: unknown;
+  readonly then: string;
+}
+
+/** Runs of tasks that are kept at once; and how much may be computed before Temporal gets a word. */
+const rowsMax = 50;
+const costMax = 500_000;
+
+/**
+ * Carries out a definition task by task. All it decides follows from the definition, its state and what
+ * steps have given, so that a replay decides the same (docs/decisions/0413).
+ */
+export class Interpreter {
+  readonly host: Host;
+  readonly values: Values;
+  readonly #state: DefinitionState;
+  #rows: TaskRow[] = [];
+  #costKept: number;
+  /** Set when the history is long: each task stops where it stands. */
+  #isSuspending = false;
+
+  constructor(state: DefinitionState, host: Host) {
+    this.#state = state;
+    this.host = host;
+    this.values = new Values(state);
+    this.#costKept = state.cost;
+  }
+
+  /** Does all of a definition, and gives what it puts out. */
+  async run(definition: Definition, input: unknown, variables: Variables): Promise<unknown> {
+    const done = await this.list(definition.do, '/do', input, variables, this.#state.root);
+    const seen = { ...variables, input, output: done.output };
+    const output = definition.output ? this.values.of(definition.output.as, seen, '') : done.output;
+    await this.flush();
+    return output;
+  }
+
+  /** Keeps what has happened since it was done last. */
+  async flush(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#costKept = this.#state.cost;
+    if (rows.length > 0) await this.host.keep(rows);
+  }
+
+  #now(): string {
+    return new Date(this.host.now()).toISOString();
+  }
+
+  #checkTime(path: string): void {
+    if (this.host.now() - this.#state.startedMs <= definitionLimits.ms) return;
+    throw taskError(path, 504, 'An execution may take 31 days.');
+  }
+
+  async list(
+    list: TaskList,
+    path: string,
+    input: unknown,
+    variables: Variables,
+    frame: Frame,
+  ): Promise<Outcome> {
+    frame.at ??= 0;
+    frame.value ??= { of: input };
+    const names = list.map((item) => Object.keys(item)[0] ?? '');
+    while (frame.at < list.length) {
+      const name = names[frame.at] ?? '';
+      const task = list[frame.at]?.[name] ?? {};
+      frame.child ??= {};
+      const place = `${path}/${frame.at}/${name}`;
+      const { output, then } = await this.task(
+        name,
+        task,
+        place,
+        frame.value.of,
+        variables,
+        frame.child,
+      );
+      frame.value = { of: output };
+      frame.child = undefined;
+      if (then === 'end') return { output, then };
+      if (then === 'exit') break;
+      frame.at = then === 'continue' ? frame.at + 1 : names.indexOf(then);
+    }
+    return { output: frame.value.of, then: 'continue' };
+  }
+
+  async task(
+    name: string,
+    task: Task,
+    path: string,
+    raw: unknown,
+    around: Variables,
+    frame: Frame,
+  ): Promise<Outcome> {
+    if (this.host.isHistoryLong()) this.#isSuspending = true;
+    if (this.#isSuspending) throw new Suspended();
+    const isNew = frame.seq === undefined;
+    frame.seq ??= this.#nextRun(path);
+    frame.startedAt ??= this.#now();
+    const { seq, startedAt } = frame;
+    const base = { seq, path, name, kind: kindOf(task) ?? '', startedAt, attempts: 1 };
+    try {
+      if (isNew) this.#checkTime(path);
+      if (
+        isNew &&
+        task.if !== undefined &&
+        !this.values.holds(task.if, { ...around, input: raw }, path)
+      ) {
+        await this.#note({ ...base, status: 'skipped', endedAt: this.#now() });
+        return { output: raw, then: 'continue' };
+      }
+      const input = this.#input(task, raw, around, path);
+      if (isNew) await this.#note({ ...base, status: 'running', input });
+      const given = await this.#run(task, path, { ...around, input }, frame);
+      const { output, then } = this.#give(task, path, { ...around, input }, given, seq);
+      await this.#note({ ...base, status: 'completed', endedAt: this.#now(), output });
+      return { output, then };
+    } catch (error) {
+      if (error instanceof Suspended) throw error;
+      const isCanceled = this.host.isCancellation(error);
+      const found =
+        isCanceled || error instanceof TaskError ? error : this.host.faultOf(error, path);
+      const fault = found instanceof TaskError ? found.fault : undefined;
+      const status = isCanceled ? 'canceled' : 'failed';
+      this.#rows.push({ ...base, status, endedAt: this.#now(), error: fault });
+      throw found;
+    }
+  }
+
+  #nextRun(path: string): number {
+    this.#state.seq += 1;
+    if (this.#state.seq <= definitionLimits.taskRuns) return this.#state.seq;
+    throw taskError(path, 500, `An execution runs at most ${definitionLimits.taskRuns} tasks.`);
+  }
+
+  async #note(row: TaskRow): Promise<void> {
+    this.#rows.push(row);
+    const isMuch = this.#state.cost - this.#costKept > costMax;
+    if (this.#rows.length >= rowsMax || isMuch) await this.flush();
+  }
+
+  #input(task: Task, raw: unknown, around: Variables, path: string): unknown {
+    const { from, schema } = task.input ?? {};
+    const input = from === undefined ? raw : this.values.of(from, { ...around, input: raw }, path);
+    const [fault] = schema ? valueFaults(input, schema.document) : [];
+    if (fault) throw taskError(path, 400, `The input${fault.pointer} ${fault.message}.`);
+    return input;
+  }
+
+  #give(task: Task, path: string, variables: Variables, given: Outcome, seq: number): Outcome {
+    const seen = { ...variables, output: given.output };
+    const undo = task['durabill.undo'];
+    if (undo) {
+      const what = this.values.of(undo.with, seen, path);
+      this.#state.undo.push({ seq, path, call: undo.call, with: what });
+    }
+    const output = task.output ? this.values.of(task.output.as, seen, path) : given.output;
+    if (task.export) {
+      this.#state.context = this.values.of(task.export.as, { ...variables, output }, path);
+    }
+    this.values.checkSize(output, path);
+    const then = given.then === 'continue' ? (task.then ?? 'continue') : given.then;
+    return { output, then };
+  }
+
+  async #run(task: Task, path: string, variables: Variables, frame: Frame): Promise<Outcome> {
+    const { input } = variables;
+    const inner = (frame.child ??= {});
+    switch (kindOf(task)) {
+      case 'set':
+        return { output: this.values.of(task.set, variables, path), then: 'continue' };
+      case 'do':
+        return this.list(task.do ?? [], `${path}/do`, input, variables, inner);
+      case 'for':
+        return runFor(this, { task, path, variables, frame });
+      case 'fork':
+        return runFork(this, { task, path, variables, frame });
+      case 'switch':
+        return this.#switch(task, path, variables);
+      case 'try':
+        return runTry(this, { task, path, variables, frame });
+      case 'raise':
+        throw this.#raised(task, path, variables);
+      case 'wait':
+        await this.#wait(task.wait ?? {}, path, frame);
+        return { output: input, then: 'continue' };
+      case 'call':
+        return { output: await this.#call(task, path, variables, frame), then: 'continue' };
+      default:
+        throw taskError(path, 400, 'Tasks of this kind are not carried out yet.');
+    }
+  }
+
+  async #call(task: Task, path: string, variables: Variables, frame: Frame): Promise<unknown> {
+    const given = this.values.of(task.with, variables, path);
+    await this.flush();
+    this.host.show(`${path}: ${task.call ?? ''}`);
+    const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0);
+    this.values.checkSize(output, path);
+    return output;
+  }
+
+  #switch(task: Task, path: string, variables: Variables): Outcome {
+    for (const item of task.switch ?? []) {
+      const [one] = Object.values(item);
+      if (one && (one.when === undefined || this.values.holds(one.when, variables, path))) {
+        return { output: variables['input'], then: one.then };
+      }
+    }
+    return { output: variables['input'], then: 'continue' };
+  }
+
+  #raised(task: Task, path: string, variables: Variables): TaskError {
+    const error = this.values.of(task.raise?.error, variables, path) as Partial<TaskFault>;
+    const { status = 500, type, title = 'Raised', detail = title } = error;
+    return taskError(path, status, String(detail), {
+      title,
+      ...(type === undefined ? {} : { type }),
+    });
+  }
+
+  async #wait(duration: DurationSpec, path: string, frame: Frame): Promise<void> {
+    frame.until ??= this.host.now() + (durationMs(duration) ?? 0);
+    this.host.show(`${path}: waits until ${new Date(frame.until).toISOString()}`);
+    await this.sleep(path, frame);
+  }
+
+  /** Waits until the time of a frame has come, or the history is too long. */
+  async sleep(path: string, frame: Frame): Promise<void> {
+    const last = this.#state.startedMs + definitionLimits.ms;
+    const until = Math.min(frame.until ?? 0, last + 1);
+    await this.flush();
+    const left = until - this.host.now();
+    if (left > 0 && (await this.host.wait(() => this.#isSuspending, left))) throw new Suspended();
+    frame.until = undefined;
+    this.#checkTime(path);
+  }
+}
