@@ -122,16 +122,20 @@ export async function executeFlow(
     ? await startInBackground(scope, platform, start)
     : await runFlow(scope, platform, start).then(
         (result) => result.executionId,
-        (error: unknown) => failedExecution(error),
+        (error: unknown) => failedExecution(scope, workflow, error),
       );
   return executionView(known, platform)(await getExecution(scope, workflow, executionId));
 }
 
 /** The id of the execution that failed with an error; rethrows errors without one. */
-function failedExecution(error: unknown): string {
+async function failedExecution(scope: Scope, workflow: string, error: unknown): Promise<string> {
   const id = error instanceof Problem ? error.details['flowExecutionId'] : undefined;
-  if (typeof id === 'string' && (error as Problem).kind !== 'timeout') return id;
-  throw error;
+  if (typeof id !== 'string') throw error;
+  if ((error as Problem).kind !== 'timeout') return id;
+  // Either the wait for it has taken too long, or something in it has, and it has failed.
+  const found = await getExecution(scope, workflow, id).catch(() => undefined);
+  if (found === undefined || found.status === 'running') throw error;
+  return id;
 }
 
 /** Asks Temporal to cancel an execution. 404: there is none. 409: it has ended. */

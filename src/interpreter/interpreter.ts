@@ -170,7 +170,7 @@ export class Interpreter {
     const seen = { ...variables, output: given.output };
     const undo = task['durabill.undo'];
     if (undo) {
-      const what = this.values.of(undo.with, seen, path);
+      const what = this.values.given(undo, seen, path);
       this.#state.undo.push({ seq, path, call: undo.call, with: what });
     }
     const output = task.output ? this.values.of(task.output.as, seen, path) : given.output;
@@ -211,7 +211,7 @@ export class Interpreter {
   }
 
   async #call(task: Task, path: string, variables: Variables, frame: Frame): Promise<unknown> {
-    const given = this.values.of(task.with, variables, path);
+    const given = this.values.given(task, variables, path);
     await this.flush();
     this.host.show(`${path}: ${task.call ?? ''}`);
     const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0);

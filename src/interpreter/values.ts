@@ -1,12 +1,27 @@
 import { compileExpression, ExpressionFault } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
-import { definitionLimits, expressionIn } from '../messages/definitions/definition.js';
+import {
+  definitionLimits,
+  expressionIn,
+  type CallSpec,
+} from '../messages/definitions/definition.js';
+import { markedSecrets } from '../messages/definitions/http-call.js';
 import { expressionFaultType } from '../messages/definitions/task.js';
 import { taskError } from './task-error.js';
 import type { DefinitionState } from './state.js';
 
 /** What expressions see. */
 export type Variables = Readonly<Record<string, unknown>>;
+
+/** The names of secrets that the expressions of a value may read. */
+function secretNamesIn(value: unknown): string[] {
+  if (typeof value === 'string') {
+    const names = value.includes('secrets') ? value.match(/[A-Za-z_][A-Za-z0-9_]*/g) : null;
+    return [...(names ?? [])];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(secretNamesIn);
+}
 
 /** Evaluates the expressions of a definition, and counts what they cost. */
 export class Values {
@@ -53,6 +68,13 @@ export class Values {
         type: expressionFaultType,
       },
     );
+  }
+
+  /** What a call is given. A secret stands there as a mark, which only its activity opens. */
+  given({ call, with: value }: Partial<CallSpec>, variables: Variables, path: string): unknown {
+    if (call !== 'http') return this.of(value, variables, path);
+    const secrets = markedSecrets(this.#state.secretMark, secretNamesIn(value));
+    return this.of(value, { ...variables, secrets }, path);
   }
 
   /** A value of the definition with its expressions evaluated. */

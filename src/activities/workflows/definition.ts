@@ -9,6 +9,7 @@ import type { Platform } from '../../process/platform.js';
 import { readVersion } from '../../queries/workflows/definition.js';
 import { activityFailure } from '../failure.js';
 import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
+import { callServer } from './http-call.js';
 import { operationOf } from './operation-of.js';
 import { findPublisher } from './publisher.js';
 
@@ -52,6 +53,26 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     });
     return read(answer);
   };
+  const inPlace = async (
+    call: StepCall<TaskCall>,
+    work: (call: StepCall<TaskCall>) => Promise<unknown>,
+  ): Promise<unknown> => {
+    const { tenantId } = call.run;
+    const count = running.get(tenantId) ?? 0;
+    if (count >= callsPerTenant) {
+      throw ApplicationFailure.retryable('The tenant has many calls under way.', awayFailureType);
+    }
+    running.set(tenantId, count + 1);
+    try {
+      return await work(call);
+    } catch (error) {
+      throw failureOfCall(error);
+    } finally {
+      const left = (running.get(tenantId) ?? 1) - 1;
+      if (left === 0) running.delete(tenantId);
+      else running.set(tenantId, left);
+    }
+  };
   return {
     /** Reads the version of a definition, once: from now on the execution can be read. */
     beginDefinition: flowStep(
@@ -76,23 +97,11 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     },
 
     /** Makes a call of a definition, under a key of its own: a repetition does nothing again. */
-    async callTask(call: StepCall<TaskCall>): Promise<unknown> {
-      const { tenantId } = call.run;
-      const count = running.get(tenantId) ?? 0;
-      if (count >= callsPerTenant) {
-        throw ApplicationFailure.retryable('The tenant has many calls under way.', awayFailureType);
-      }
-      running.set(tenantId, count + 1);
-      try {
-        return await callOnce(call);
-      } catch (error) {
-        throw failureOfCall(error);
-      } finally {
-        const left = (running.get(tenantId) ?? 1) - 1;
-        if (left === 0) running.delete(tenantId);
-        else running.set(tenantId, left);
-      }
-    },
+    callTask: (call: StepCall<TaskCall>): Promise<unknown> => inPlace(call, callOnce),
+
+    /** Calls a server elsewhere: it gets the same key when the call is repeated. */
+    callHttp: (call: StepCall<TaskCall>): Promise<unknown> =>
+      inPlace(call, (one) => callServer(platform, one)),
 
     /** Ends an execution of a definition with what it puts out. */
     endDefinition: flowStep(platform, (_scope, output: unknown) =>

@@ -24,5 +24,5 @@ export async function findPublisher(platform: Platform, run: FlowRun) {
       `'${subject}', who published the version, may do nothing any more: somebody who may has to publish it again.`,
     );
   }
-  return { subject, credential, roles: held.roles };
+  return { subject, credential, roles: held.roles, definition: found.definition };
 }

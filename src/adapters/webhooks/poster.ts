@@ -1,8 +1,10 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
+import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { Agent, buildConnector, request } from 'undici';
 import { bareHost, isPublic } from './addresses.js';
 import { NameError, type Names } from './names.js';
+import type { HttpMethod } from '../../messages/definitions/http-call.js';
 
 export interface PosterSettings {
   /** Whether requests may go to private addresses, such as those of this machine. */
@@ -15,8 +17,15 @@ export interface PosterSettings {
 export interface WebhookPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: string | null;
+  /** POST, unless it says another. */
+  readonly method?: HttpMethod;
+  /** The whole answer is wanted, when it has no more bytes than these; undefined: its beginning. */
+  readonly wholeMax?: number;
 }
+
+/** Why a request has no answer: where it would go, how long it took, how long the answer is, or none came. */
+export type NoAnswer = 'refused' | 'late' | 'tooLong' | 'lost';
 
 /** How a request went. */
 export interface WebhookAnswer {
@@ -25,8 +34,12 @@ export interface WebhookAnswer {
   readonly statusCode: number | null;
   /** Why it failed; null when it did not. */
   readonly error: string | null;
-  /** The first kilobytes of the body of the answer. */
+  /** The first kilobytes of the body of the answer, or all of it where that is wanted. */
   readonly answer: string | null;
+  /** Of an answer that was wanted whole. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Undefined: there was an answer, or the sender itself failed. */
+  readonly noAnswer?: NoAnswer;
   readonly startedAt: Date;
   readonly durationMs: number;
 }
@@ -38,6 +51,8 @@ export interface WebhookPoster {
 }
 
 export class RefusedAddressError extends Error {}
+
+class TooLongError extends Error {}
 
 export const refused = (address: string): RefusedAddressError =>
   new RefusedAddressError(`The address ${address} is not public.`);
@@ -68,15 +83,40 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   return text.replaceAll('\0', '\uFFFD');
 }
 
+/** Reads a body to its end. Throws when it is longer than it may be, or breaks off. */
+async function readWhole(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new TooLongError(`The answer is longer than ${bytesMax} bytes.`);
+  }
+  return Buffer.concat(chunks).toString('utf8').replaceAll('\0', '\uFFFD');
+}
+
+/** The headers of an answer; what came several times is one text. */
+const headersOf = (headers: IncomingHttpHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, [value ?? ''].flat().join(', ')]),
+  );
+
+/** What kind of failure an error is. */
+function noAnswerOf(error: unknown): NoAnswer {
+  const { name, code, cause } = (error ?? {}) as Partial<Error> & { code?: string };
+  if ([error, cause].some((each) => each instanceof RefusedAddressError)) return 'refused';
+  if (error instanceof TooLongError) return 'tooLong';
+  return name === 'TimeoutError' || /^UND_ERR_\w+_TIMEOUT$/.test(code ?? '') ? 'late' : 'lost';
+}
+
 /** Of an error, whatever was thrown, why there was no answer. */
 export function faultOf(error: unknown, timeoutMs: number): string {
-  const { name, code, message, cause } = (error ?? {}) as Partial<Error> & { code?: string };
+  const { code, message, cause } = (error ?? {}) as Partial<Error> & { code?: string };
   for (const each of [error, cause]) {
-    if (each instanceof RefusedAddressError || each instanceof NameError) return each.message;
+    const isPlain = each instanceof NameError || each instanceof TooLongError;
+    if (isPlain || each instanceof RefusedAddressError) return each.message;
   }
-  if (name === 'TimeoutError' || /^UND_ERR_\w+_TIMEOUT$/.test(code ?? '')) {
-    return `There was no answer within ${timeoutMs / 1000} s.`;
-  }
+  if (noAnswerOf(error) === 'late') return `There was no answer within ${timeoutMs / 1000} s.`;
   return `There was no answer: ${[code, message].filter(Boolean).join(', ')}`.slice(0, 500);
 }
 
@@ -155,10 +195,10 @@ export function openPoster(settings: PosterSettings, names: Names): WebhookPoste
   const { timeoutMs } = settings;
   const agent = guardedAgent(settings, names);
   return {
-    async post({ url, headers, body }) {
+    async post({ url, headers, body, method = 'POST', wholeMax }) {
       const startedAt = new Date();
       const began = performance.now();
-      const done = (rest: Pick<WebhookAnswer, 'statusCode' | 'error' | 'answer'>) => ({
+      const done = (rest: Omit<WebhookAnswer, 'isOk' | 'startedAt' | 'durationMs'>) => ({
         ...rest,
         isOk: rest.error === null,
         startedAt,
@@ -168,20 +208,22 @@ export function openPoster(settings: PosterSettings, names: Names): WebhookPoste
       const end = (): void => limit.abort(new DOMException('late', 'TimeoutError'));
       let timer = setTimeout(end, timeoutMs);
       try {
-        const answer = await request(url, {
-          method: 'POST',
-          dispatcher: agent,
-          signal: limit.signal,
-          headers,
-          body,
-        });
+        const { signal } = limit;
+        const answer = await request(url, { method, dispatcher: agent, signal, headers, body });
         const { statusCode } = answer;
+        const error = statusFault(statusCode);
+        const content = answer.body as AsyncIterable<Buffer>;
+        if (wholeMax !== undefined) {
+          // The time of the request is that of its body, too: half an answer is none.
+          const text = await readWhole(content, wholeMax);
+          return done({ statusCode, error, answer: text, headers: headersOf(answer.headers) });
+        }
         clearTimeout(timer);
         timer = setTimeout(end, bodyMsMax);
-        const text = await readBeginning(answer.body as AsyncIterable<Buffer>);
-        return done({ statusCode, error: statusFault(statusCode), answer: text });
+        return done({ statusCode, error, answer: await readBeginning(content) });
       } catch (error) {
-        return done({ statusCode: null, error: faultOf(error, timeoutMs), answer: null });
+        const fault = faultOf(error, timeoutMs);
+        return done({ statusCode: null, error: fault, answer: null, noAnswer: noAnswerOf(error) });
       } finally {
         clearTimeout(timer);
       }

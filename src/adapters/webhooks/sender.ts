@@ -2,7 +2,13 @@ import { isIP } from 'node:net';
 import { webhookSchedule } from '../../messages/webhook-schedule.js';
 import { hostOf, isPublic } from './addresses.js';
 import { openNames, type Names } from './names.js';
-import { openPoster, refused, type WebhookAnswer, type WebhookPoster } from './poster.js';
+import {
+  openPoster,
+  refused,
+  type WebhookAnswer,
+  type WebhookPost,
+  type WebhookPoster,
+} from './poster.js';
 import { signWebhook } from './signature.js';
 
 export type { WebhookAnswer };
@@ -43,6 +49,8 @@ export interface WebhookSender {
   findRefusal(url: string): Promise<string | undefined>;
   /** Never rejects: an attempt that fails is an answer with its reason. */
   send(message: WebhookMessage): Promise<WebhookAnswer>;
+  /** Sends a request of a tenant's workflow, unsigned, through the same guard; never rejects. */
+  request(post: WebhookPost): Promise<WebhookAnswer>;
   close(): Promise<void>;
 }
 
@@ -81,6 +89,7 @@ export function openWebhookSender(
       };
       return poster.post({ url, headers, body });
     },
+    request: (post) => poster.post(post),
     close: () => poster.close(),
   };
 }

@@ -5,6 +5,7 @@ import {
   type CallSpec,
   type DurationSpec,
 } from '../../messages/definitions/definition.js';
+import { headerNameFault, httpMethods } from '../../messages/definitions/http-call.js';
 import { workflowNames } from '../../schemas/flows/flow-id.js';
 import { operations } from '../../schemas/index.js';
 import type { Operation } from '../../schemas/http/operation.js';
@@ -103,10 +104,16 @@ function checkApproval(check: DefinitionCheck, given: unknown, pointer: string):
 function checkHttp(check: DefinitionCheck, given: unknown, pointer: string): void {
   const known = ['method', 'endpoint', 'headers', 'query', 'body', 'output'];
   if (!checkNames(check, given, pointer, { known, required: ['method', 'endpoint'] })) return;
-  const { method, endpoint, output } = given;
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-  if (method !== undefined && !(methods as unknown[]).includes(method)) {
-    check.add(`${pointer}/method`, `must be one of: ${methods.join(', ')}`);
+  const { method, endpoint, headers, body, output } = given;
+  if (method !== undefined && !(httpMethods as readonly unknown[]).includes(method)) {
+    check.add(`${pointer}/method`, `must be one of: ${httpMethods.join(', ')}`);
+  }
+  for (const name of isObject(headers) ? Object.keys(headers) : []) {
+    const fault = headerNameFault(name);
+    if (fault !== undefined) check.add(`${pointer}/headers${pointerPart(name)}`, fault);
+  }
+  if (method === 'GET' && body !== undefined) {
+    check.add(`${pointer}/body`, 'is not for GET: use query');
   }
   if (typeof endpoint === 'string' && expressionIn(endpoint) === undefined) {
     if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {

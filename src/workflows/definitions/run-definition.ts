@@ -28,6 +28,13 @@ const { callTask } = proxyActivities<Activities>({
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
 
+/** A server elsewhere answers within the time of webhooks, or the call has failed. */
+const { callHttp } = proxyActivities<Activities>({
+  startToCloseTimeout: '45 s',
+  scheduleToCloseTimeout: '24 hours',
+  retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
+});
+
 /** An execution of a definition, whose version is read once and stands in the history. */
 interface Resumed {
   readonly state: DefinitionState;
@@ -52,7 +59,8 @@ export async function runDefinition(
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const state = resumed?.state ?? newState();
   const { definition, name, version } = begun;
-  const call = (task: TaskCall): Promise<unknown> => callTask({ run, input: task });
+  const call = (task: TaskCall): Promise<unknown> =>
+    (task.call === 'http' ? callHttp : callTask)({ run, input: task });
   const interpreter = new Interpreter(
     state,
     temporalHost({

@@ -1,14 +1,15 @@
 import type { WorkerOptions } from '../../../src/worker/main.js';
 
-/** Does something after each activity, when what it did is committed: such as failing. */
+/** Does something after each activity, or those of one type, when what it did is committed: such as failing. */
 export const afterEachActivity = (
   act: () => void,
+  type?: string,
 ): NonNullable<WorkerOptions['activityInterceptors']> => [
-  () => ({
+  ({ info }) => ({
     inbound: {
       async execute(input, next): Promise<unknown> {
         const result: unknown = await next(input);
-        act();
+        if (type === undefined || info.activityType === type) act();
         return result;
       },
     },

@@ -1,0 +1,131 @@
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { isObject } from '../../kernel/expression/shape.js';
+import { Problem, problem, statusOfKind, type ProblemKind } from '../../kernel/problem.js';
+import { jsonSafe, parseJson } from '../../kernel/text/json.js';
+import { fillSecrets, httpAnswerMax, type HttpCall } from '../../messages/definitions/http-call.js';
+import type { TaskCall } from '../../messages/definitions/task.js';
+import { awayFailureType, problemFailureType, type FlowFailure } from '../../messages/flow-run.js';
+import { WorkflowSecret } from '../../models/workflows/definition.js';
+import type { Platform } from '../../process/platform.js';
+import type { NoAnswer } from '../../adapters/webhooks/poster.js';
+import type { WebhookAnswer } from '../../adapters/webhooks/sender.js';
+import { outerScope, type StepCall } from '../flows/flow-step.js';
+import { HiddenSecrets } from './hidden-secrets.js';
+import { httpRequestOf } from './http-request.js';
+import { findPublisher } from './publisher.js';
+
+/** Characters of an answer that the message of an error shows. */
+const shownMax = 300;
+
+const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
+
+/** A failure of the task with this status, which its definition may catch and try again. */
+function taskFailure(status: number, message: string): ApplicationFailure {
+  const kind = kinds.find(([, one]) => one === status)?.[0] ?? 'badGateway';
+  const failure: FlowFailure = { kind, message, details: { status } };
+  return ApplicationFailure.create({
+    message,
+    type: problemFailureType,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+    details: [failure],
+  });
+}
+
+const noAnswers: Readonly<Record<NoAnswer, { status: number; message: string }>> = {
+  refused: { status: 403, message: 'The address is not public.' },
+  late: { status: 504, message: 'There was no answer in time.' },
+  tooLong: { status: 502, message: `The answer is longer than ${httpAnswerMax} bytes.` },
+  lost: { status: 503, message: 'There was no answer.' },
+};
+
+/** The secrets that a version names, by their names. */
+function openSecrets(
+  { secrets }: Platform,
+  rows: readonly WorkflowSecret[],
+): ReadonlyMap<string, string> {
+  const opened = new Map<string, string>();
+  for (const { name, sealed } of rows) {
+    try {
+      opened.set(name, secrets.open(sealed));
+    } catch {
+      throw problem.conflict(
+        `The secret '${name}' was sealed with another SECRET_KEY: set it again.`,
+      );
+    }
+  }
+  return opened;
+}
+
+/** What an answer says: JSON where it is that, a text otherwise. */
+function contentOf({ answer, headers }: WebhookAnswer, hiding: HiddenSecrets): unknown {
+  const text = answer ?? '';
+  if (text === '') return null;
+  const type = headers?.['content-type'] ?? 'application/json';
+  if (/^[^;]*[/+]json\b/i.test(type)) {
+    try {
+      return hiding.json(jsonSafe(parseJson(text)));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
+  }
+  return hiding.text(text);
+}
+
+/** What the task gives; a failure of the task where there is no answer, or no good one. */
+function outputOf(
+  answer: WebhookAnswer,
+  call: HttpCall,
+  hiding: HiddenSecrets,
+  isSecretPlace: boolean,
+): unknown {
+  const { isOk, statusCode, error, noAnswer, headers = {} } = answer;
+  if (statusCode === null) {
+    // What sends has failed, not the receiver: the call is made again under its key.
+    if (noAnswer === undefined) {
+      throw ApplicationFailure.retryable('The sender of requests has failed.', awayFailureType);
+    }
+    const { status, message } = noAnswers[noAnswer];
+    // The address may be a secret itself, and the reason names its host.
+    throw taskFailure(status, isSecretPlace ? message : hiding.text(error ?? message));
+  }
+  if (!isOk) {
+    const said = hiding.text(answer.answer ?? '');
+    const shown = said.length > shownMax ? `${said.slice(0, shownMax)}…` : said;
+    throw taskFailure(statusCode, [error ?? '', shown].filter(Boolean).join(' '));
+  }
+  const content = contentOf(answer, hiding);
+  if (call.output !== 'response') return content;
+  return { statusCode, headers: hiding.json(headers), content };
+}
+
+/**
+ * Makes a call of `http`: secrets are opened here and nowhere else, and are hidden in what comes back. A
+ * call that is repeated has the same key.
+ */
+export async function callServer(
+  platform: Platform,
+  { run, input: task }: StepCall<TaskCall>,
+): Promise<unknown> {
+  const { with: given, secretMark = '', seq, isUndo } = task;
+  if (!isObject(given)) throw problem.validation("'with' must be an object");
+  const { roles, definition } = await findPublisher(platform, run);
+  // With a secret one may do what its server allows: that is for those who may publish.
+  if (!roles.includes('ADMIN')) throw problem.forbidden('The role ADMIN is required.');
+  const { db, tenantId } = await outerScope(platform, run);
+  const all = await WorkflowSecret.query(db.read).forTenant(tenantId);
+  const secrets = openSecrets(
+    platform,
+    all.filter(({ name }) => definition.includes(name)),
+  );
+  const hiding = new HiddenSecrets([...secrets.values()]);
+  const isSecretPlace = JSON.stringify(given['endpoint'] ?? null).includes(secretMark);
+  const call = fillSecrets(given, secretMark, (name) => {
+    const value = secrets.get(name);
+    if (value === undefined) throw problem.notFound(`There is no secret '${name}'.`);
+    return value;
+  }) as HttpCall;
+  const key = `${run.executionId}/${seq}${isUndo ? '/undo' : ''}`;
+  const answer = await platform.webhooks.request(httpRequestOf(call, key));
+  return outputOf(answer, call, hiding, isSecretPlace && secretMark !== '');
+}

@@ -1,0 +1,272 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { afterEachActivity } from '../support/servers/activities.js';
+import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+
+/** What its operation declares: what of it the tests need, they know. */
+type Body = ReturnType<typeof JSON.parse>;
+
+interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A server elsewhere: what it answers is up to the test. */
+async function openServer() {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request;
+      const one = { method, url, headers, body: Buffer.concat(chunks).toString() };
+      asked.push(one);
+      open.answer(one, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const open = {
+    asked,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    answer: (_asked: Asked, _response: ServerResponse): void => undefined,
+    close(): void {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return open;
+}
+
+const json =
+  (value: unknown, status = 200) =>
+  (_asked: Asked, response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  };
+
+/** All texts in a value, those of payloads in histories among them. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString()];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, one]) => [name, ...textsOf(one)]);
+}
+
+// spec/beyond.md R335, R336
+describe("tenants' workflows: calls of servers elsewhere", () => {
+  let failures = 0;
+  const instance = useInstance({
+    withWorkers: true,
+    webhooks: { timeoutMs: 1_500 },
+    activityInterceptors: afterEachActivity(() => {
+      if (failures === 0) return;
+      failures -= 1;
+      throw new Error('The worker dies after its call.');
+    }, 'callHttp'),
+  });
+  const tenant = useTenant(instance);
+  let server: Awaited<ReturnType<typeof openServer>>;
+  before(async () => {
+    server = await openServer();
+  });
+  after(() => server.close());
+  beforeEach(() => server.asked.splice(0));
+  let count = 0;
+
+  const define = async (tasks: object[]): Promise<string> => {
+    count += 1;
+    const document = { dsl: '1.0.0', namespace: 'test', name: `http-${count}`, version: '1.0.0' };
+    const body = { definition: { document, do: tasks } };
+    return (await tenant.post('/v1/workflows', body).expect(201)).body.name;
+  };
+  const run = async (tasks: object[], data: object = {}): Promise<Body> => {
+    const name = await define(tasks);
+    return (await tenant.post(`/v1/workflows/${name}/execute`, { data }).expect(200)).body;
+  };
+  const get = (more: object = {}) => ({
+    ask: { call: 'http', with: { method: 'GET', endpoint: server.url, ...more } },
+  });
+
+  it('send what they say, and give what is answered', async () => {
+    server.answer = json({ id: 'c-1', count: 2 });
+    const { output, executionId, error } = await run(
+      [
+        {
+          ask: {
+            call: 'http',
+            with: {
+              method: 'POST',
+              endpoint: `${server.url}/customers`,
+              headers: { 'x-from': '${ input.from }' },
+              query: { notify: true },
+              body: { name: '${ input.name }' },
+            },
+          },
+        },
+      ],
+      { from: 'billing', name: 'Acme' },
+    );
+    expect(error).to.equal(null);
+    expect(output).to.deep.equal({ id: 'c-1', count: 2 });
+    const [asked] = server.asked;
+    expect(asked).to.include({ method: 'POST', url: '/customers?notify=true' });
+    expect(asked?.body).to.equal('{"name":"Acme"}');
+    expect(asked?.headers).to.include({
+      'x-from': 'billing',
+      'content-type': 'application/json',
+      'idempotency-key': `${executionId}/1`,
+    });
+  });
+
+  it('give a text as text, nothing as null, and the whole answer where it is wanted', async () => {
+    server.answer = (_asked, response) => response.writeHead(201, { 'x-id': '7' }).end('["fine"]');
+    expect((await run([get({ output: 'response' })])).output).to.deep.include({
+      statusCode: 201,
+      content: ['fine'],
+    });
+    server.answer = (_asked, response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>');
+    const text = [get(), { done: { set: { text: '${ input }' } } }];
+    expect((await run(text)).output).to.deep.equal({ text: '<p>' });
+    server.answer = (_asked, response) => response.writeHead(204).end();
+    expect((await run(text)).output).to.deep.equal({ text: null });
+    server.answer = (_asked, response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"n": 1e400');
+    expect((await run(text)).output).to.deep.equal({ text: '{"n": 1e400' });
+  });
+
+  it('fail with the status that was answered, which can be caught', async () => {
+    server.answer = json({ reason: 'no such customer' }, 422);
+    const failed = await run([get()]);
+    expect(failed.error.details.error).to.deep.include({ status: 422, instance: '/do/0/ask' });
+    expect(failed.error.message).to.contain('The answer was 422.').and.contain('no such customer');
+    const tries = { delay: { milliseconds: 1 }, limit: { attempt: { count: 3 } } };
+    server.asked.splice(0);
+    const caught = await run([
+      {
+        t: {
+          try: [get()],
+          catch: {
+            errors: { with: { status: 422 } },
+            retry: tries,
+            do: [{ h: { set: { status: '${ error.status }' } } }],
+          },
+        },
+      },
+    ]);
+    expect(caught.output).to.deep.equal({ status: 422 });
+    expect(server.asked).to.have.length(3);
+    // Each is a run of the task of its own.
+    expect(new Set(server.asked.map(({ headers }) => headers['idempotency-key'])).size).to.equal(3);
+  });
+
+  it('follow no redirect, and fail where no answer comes, or too long a one', async () => {
+    server.answer = (_asked, response) =>
+      response.writeHead(302, { location: `${server.url}/elsewhere` }).end();
+    expect((await run([get()])).error.details.error.status).to.equal(302);
+    expect(server.asked).to.have.length(1);
+    server.answer = () => undefined;
+    expect((await run([get()])).error.details.error.status).to.equal(504);
+    server.answer = (_asked, response) => response.writeHead(200).write('{');
+    expect((await run([get()])).error.details.error.status).to.equal(504);
+    server.answer = (_asked, response) => response.destroy();
+    expect((await run([get()])).error.details.error.status).to.equal(503);
+    server.answer = (_asked, response) => response.end('x'.repeat(131_073));
+    const long = await run([get()]);
+    expect(long.error.details.error.status).to.equal(502);
+    expect(long.error.message).to.contain('131072 bytes');
+  });
+
+  it('send secrets, and never show them, whatever the server repeats', async () => {
+    const secret = 'hush "4711" /+ä';
+    await tenant.put('/v1/secrets/CRM', { value: secret }).expect(200);
+    server.answer = (asked, response) => {
+      const sent = String(asked.headers['x-token']);
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'x-echo': sent,
+        'x-base': Buffer.from(sent.slice('hush '.length)).toString('base64'),
+      });
+      response.end(JSON.stringify({ [`the ${sent}`]: [sent, encodeURIComponent(sent)] }));
+    };
+    const sending = {
+      method: 'POST',
+      endpoint: `${server.url}/`,
+      headers: { 'x-token': '${ "hush " + secrets.CRM.trim() }' },
+      query: { key: '${ secrets.CRM }' },
+      body: { of: '${ secrets.CRM }', plain: '${ workflow.input.n }' },
+    };
+    const name = await define([
+      { send: { call: 'http', with: { ...sending, output: 'response' } } },
+      { next: { set: { all: '${ input }' } } },
+      get({ output: 'response' }),
+      {
+        t: {
+          try: [{ bad: { call: 'http', with: { ...sending, endpoint: `${server.url}/bad` } } }],
+          catch: { do: [{ h: { set: { why: '${ error.detail }' } } }] },
+        },
+      },
+      { stop: { raise: { error: { type: 'urn:x', status: 409, detail: '${ input.why }' } } } },
+    ]);
+    const echo = server.answer;
+    server.answer = (asked, response) =>
+      asked.url.startsWith('/bad')
+        ? json({ said: secret }, 500)(asked, response)
+        : echo(asked, response);
+    const { body } = await tenant.post(`/v1/workflows/${name}/execute`, { data: { n: 1 } });
+    expect(server.asked[0]?.body).to.equal(JSON.stringify({ of: secret, plain: 1 }));
+    expect(new URL(server.asked[0]?.url ?? '', server.url).searchParams.get('key')).to.equal(
+      secret,
+    );
+    expect(server.asked[0]?.headers['x-token']).to.equal(`hush ${secret}`);
+    expect(body.error.message).to.contain('***');
+    const path = `/v1/workflows/${name}/executions/${body.executionId}`;
+    const timeline = (await tenant.get(`${path}/timeline`).expect(200)).body;
+    const { waiter } = instance.platform.temporal;
+    const histories = await historiesOf(waiter, await workflowIdOf(tenant, body.executionId));
+    const shown = [textsOf(body), textsOf(timeline), textsOf(histories)].map((all) => all.join());
+    for (const text of shown) {
+      expect(text).to.contain('***');
+      expect(text).not.to.contain('4711');
+      expect(text).not.to.contain(Buffer.from(secret).toString('base64'));
+    }
+  });
+
+  it('fail when a secret is gone, and without a request', async () => {
+    await tenant.put('/v1/secrets/GONE', { value: 'x1' }).expect(200);
+    const name = await define([get({ headers: { a: '${ secrets.GONE }' } })]);
+    await tenant.delete('/v1/secrets/GONE').expect(204);
+    const { body } = await tenant.post(`/v1/workflows/${name}/execute`, { data: {} });
+    expect(body.error).to.include({ status: 404 });
+    expect(server.asked).to.deep.equal([]);
+  });
+
+  it('are made again under the same key when the worker dies after a call', async () => {
+    server.answer = json({ n: server.asked.length });
+    failures = 1;
+    const { status } = await run([get()]);
+    expect(status).to.equal('completed');
+    const keys = server.asked.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).to.have.length(2);
+    expect(keys[0]).to.equal(keys[1]);
+  });
+});
+
+describe("tenants' workflows: calls of private addresses", () => {
+  const instance = useInstance({ withWorkers: true, webhooks: { allowsPrivateAddresses: false } });
+  const tenant = useTenant(instance);
+
+  it('are refused as those of webhooks', async () => {
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'inside', version: '1.0.0' };
+    const ask = { call: 'http', with: { method: 'GET', endpoint: '${ input.url }' } };
+    await tenant.post('/v1/workflows', { definition: { document, do: [{ ask }] } }).expect(201);
+    for (const url of ['http://127.0.0.1:1/', 'http://localhost:1/', 'http://169.254.169.254/']) {
+      const { body } = await tenant.post('/v1/workflows/inside/execute', { data: { url } });
+      expect(body.error, url).to.include({ status: 403 });
+      expect(body.error.message).to.contain('not public');
+    }
+  });
+});
