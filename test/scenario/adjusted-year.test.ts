@@ -43,15 +43,15 @@ describe('minimums, maximums and commitments', () => {
     expect(draft.invoices[0]).to.include({ amount: 50 });
     // 20, and 30 up to the minimum of 50; in March all of it.
     expect(await bill('02')).to.deep.equal([
-      'Minimum of 50 2026-02-01..2026-02-28 30',
+      'Minimum of 50 (2026-02) 2026-02-01..2026-02-28 30',
       'api_calls 2026-02-10..2026-02-10 20',
     ]);
-    expect(await bill('03')).to.deep.equal(['Minimum of 50 2026-03-01..2026-03-31 50']);
+    expect(await bill('03')).to.deep.equal(['Minimum of 50 (2026-03) 2026-03-01..2026-03-31 50']);
     for (const month of ['04', '05', '06', '07']) expect(await bill(month)).to.have.length(1);
     // The contract ends with August: 100 + 20 + 120 + 4 x 50 = 440 of usage and 30 + 50 of minimums are
     // 520 of the 600 that were committed.
     expect(await bill('08')).to.deep.equal([
-      'Commitment of 600 2026-01-01..2026-08-31 80',
+      'Commitment of 600 (2026-01-01 to 2026-08-31) 2026-01-01..2026-08-31 80',
       'api_calls 2026-08-10..2026-08-10 50',
     ]);
     expect(await bill('08')).to.deep.equal([]);
@@ -60,8 +60,8 @@ describe('minimums, maximums and commitments', () => {
     await tenant.post(`/v1/usage-events/${april}/cancel`, { reason: 'A test.' }).expect(200);
     const corrected = await story.bill('2026-09');
     expect(corrected.lines).to.deep.equal([
-      'Commitment of 600 2026-01-01..2026-08-31 70',
-      'Minimum of 50 2026-04-01..2026-04-30 50',
+      'Commitment of 600 (2026-01-01 to 2026-08-31) 2026-01-01..2026-08-31 70',
+      'Minimum of 50 (2026-04) 2026-04-01..2026-04-30 50',
       'api_calls (correction of INV-000004) 2026-04-10..2026-04-10 -120',
     ]);
     expect(corrected.invoices[0]).to.include({ amount: 0 });
@@ -91,16 +91,16 @@ describe('minimums, maximums and commitments', () => {
     const accountId = await story.account('acme');
     await adjust({ accountId, kind: 'minimum', value: 40, serviceId });
     const first = await story.bill('2026-01');
-    expect(first.lines).to.deep.equal(['Minimum of 40 2026-01-01..2026-01-31 40']);
+    expect(first.lines).to.deep.equal(['Minimum of 40 (2026-01) 2026-01-01..2026-01-31 40']);
     expect(await bill('01')).to.deep.equal([]);
     await story.voidInvoice(first.invoices[0]?.id);
-    expect(await bill('01')).to.deep.equal(['Minimum of 40 2026-01-01..2026-01-31 40']);
+    expect(await bill('01')).to.deep.equal(['Minimum of 40 (2026-01) 2026-01-01..2026-01-31 40']);
     expect(await bill('01')).to.deep.equal([]);
     // Usage that comes late is what the minimum was for.
     await story.send(calls('01-20', 15, serviceId));
     expect(await bill('02')).to.deep.equal([
-      'Minimum of 40 2026-01-01..2026-01-31 -15',
-      'Minimum of 40 2026-02-01..2026-02-28 40',
+      'Minimum of 40 (2026-01) 2026-01-01..2026-01-31 -15',
+      'Minimum of 40 (2026-02) 2026-02-01..2026-02-28 40',
       'api_calls 2026-01-20..2026-01-20 15',
     ]);
   });
@@ -121,7 +121,7 @@ describe('minimums, maximums and commitments', () => {
     // 150 - 50 = 100, which credits pay; of the 120 that were drawn, 20 go back.
     expect(january.lines).to.deep.equal([
       'Credits 2026-01-01..2026-01-31 -100',
-      'Maximum of 100 2026-01-01..2026-01-31 -50',
+      'Maximum of 100 (2026-01) 2026-01-01..2026-01-31 -50',
       'api_calls 2026-01-10..2026-01-10 150',
     ]);
     expect(january.invoices[0]).to.include({ amount: 0, taxAmount: 0 });
@@ -139,7 +139,7 @@ describe('minimums, maximums and commitments', () => {
     expect(half.invoices[0]).to.include({ amount: 40, taxAmount: 8 });
     const rest = await story.bill(['2026-02-15', '2026-02-28']);
     expect(rest.lines).to.deep.equal([
-      'Maximum of 100 2026-02-01..2026-02-28 -30',
+      'Maximum of 100 (2026-02) 2026-02-01..2026-02-28 -30',
       'api_calls 2026-02-20..2026-02-20 70',
     ]);
     expect(rest.invoices[0]).to.include({ amount: 40, taxAmount: 8 });

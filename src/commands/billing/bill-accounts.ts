@@ -31,6 +31,7 @@ import {
   insertPeriodCharges,
   payableOfPeriod,
   periodItems,
+  settlePeriods,
   uncreditedByItem,
   uncreditedOf,
 } from './adjustments/bill-periods.js';
@@ -126,8 +127,15 @@ async function findDue(
     );
   }
   const names = await loadChargeNames(trx, tenantId, taken, recurring.charges);
-  const touched = { adjustments, usage: taken, recurring: recurring.charges, names };
-  const found = await findPeriodCharges(trx, tenantId, { ...touched, last: period.last });
+  const { charges, windows } = recurring;
+  const found = await findPeriodCharges(trx, tenantId, {
+    adjustments,
+    usage: taken,
+    recurring: charges,
+    names,
+    windows,
+  });
+  if (!isDryRun) await settlePeriods(trx, tenantId, found);
   const periods = periodItems(found, seed);
   const others = new Set([
     ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),

@@ -30,6 +30,7 @@ const accountNames = Object.keys(journalAccounts) as JournalAccount[];
 export const journalKinds = [
   'usage',
   'recurring',
+  'adjustment',
   'recognition',
   'grant',
   'draw',
@@ -53,7 +54,8 @@ const Account = oneOf(
 );
 const Kind = oneOf(
   journalKinds,
-  'usage (a minute of it), recurring (a charge of a contract line), recognition (a day of deferred revenue), ' +
+  'usage (a minute of it), recurring (a charge of a contract line), adjustment (what a minimum, maximum or ' +
+    'commitment made of a period), recognition (a day of deferred revenue), ' +
     'grant, draw, return, expire or revoke of a wallet, invoice, credit-note, void, payment, application ' +
     '(of a payment to an invoice) or opening.',
 );

@@ -11,10 +11,12 @@ import {
 } from '../../../kernel/numbers/money.js';
 import { referenceData } from '../../../kernel/reference-data.js';
 import { dayBefore } from '../../../kernel/time/date.js';
+import { periodOf } from '../../../kernel/time/period.js';
 import {
   AdjustmentCharge,
   type AdjustmentChargeRow,
 } from '../../../models/billing/adjustments/adjustment-charge.js';
+import { keepAdjustedPeriods } from '../../../models/billing/adjustments/adjusted-period.js';
 import type { UnpaidCharge } from '../../balances/pay-charges.js';
 import type { DraftCharge } from '../invoice-draft.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
@@ -100,7 +102,7 @@ export function draftOfPeriod(item: PeriodItem, credited: Decimal): DraftCharge 
     isOfOneContract: adjustment.contractId !== null,
     contractServiceId: null,
     dimensionId: null,
-    description: `${chargeTypes[kind]} of ${decimalText(new Decimal(value))}`,
+    description: `${chargeTypes[kind]} of ${decimalText(new Decimal(value))} (${namePeriod(charge)})`,
     // Minus one of what is taken off: an e-invoice knows no price below zero.
     volume: amount.isNegative() ? ONE.negated() : ONE,
     unit: null,
@@ -119,6 +121,19 @@ export function draftOfPeriod(item: PeriodItem, credited: Decimal): DraftCharge 
     transactions: 0,
     correctedInvoiceId: isOver && kind !== 'maximum' ? (corrected?.invoiceId ?? null) : null,
   };
+}
+
+/** A period in the words of an item: a whole month or year by its name, else its days. */
+function namePeriod({ start, end }: Pick<PeriodCharge, 'start' | 'end'>): string {
+  const last = dayBefore(end);
+  for (const [frequency, length] of [
+    ['Yearly', 4],
+    ['Monthly', 7],
+  ] as const) {
+    const whole = periodOf(frequency, start);
+    if (whole.start === start && whole.end === end) return start.slice(0, length);
+  }
+  return start === last ? start : `${start} to ${last}`;
 }
 
 /** Keeps what adjustments have billed. */
@@ -154,6 +169,25 @@ export async function insertPeriodCharges(
     };
   });
   if (rows.length > 0) await AdjustmentCharge.insertMany(trx, tenantId, rows);
+}
+
+/** Keeps which periods this run has brought to what was agreed, also where nothing is billed for it. */
+export function settlePeriods(
+  trx: Knex.Transaction,
+  tenantId: string,
+  charges: readonly PeriodCharge[],
+): Promise<void> {
+  const settled = charges.filter(({ isOver, isSettled }) => isOver && !isSettled);
+  return keepAdjustedPeriods(
+    trx,
+    tenantId,
+    settled.map(({ adjustment, start }) => ({
+      adjustmentId: adjustment.id,
+      accountId: adjustment.accountId,
+      periodStart: start,
+      value: adjustment.value,
+    })),
+  );
 }
 
 /** What goes back, by the items of its charge in proportion; the last has what remains. */

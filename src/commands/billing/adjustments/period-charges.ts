@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
 import { dayAfter, daysFrom } from '../../../kernel/time/date.js';
-import { frequencies, periodOf } from '../../../kernel/time/period.js';
+import type { Days } from '../../../kernel/time/billing-calendar.js';
+import { frequencies, periodOf, type Period } from '../../../kernel/time/period.js';
 import {
   AdjustmentCharge,
   readSpent,
@@ -22,6 +23,8 @@ export interface AdjustedPeriod {
   /** The day before which charges count: the end, or the day after that of the run. */
   readonly until: string;
   readonly isOver: boolean;
+  /** Whether a run has brought it to what was agreed before. */
+  readonly isSettled: boolean;
 }
 
 /** What an adjustment bills for a period now. */
@@ -43,8 +46,8 @@ interface Facts {
   readonly usage: readonly UsageGroup[];
   readonly recurring: readonly RecurringCharged[];
   readonly names: ChargeNames;
-  /** The last day of the run. */
-  readonly last: string;
+  /** The days of the run, by the account that is billed. */
+  readonly windows: ReadonlyMap<string, Days>;
 }
 
 /** Periods of all adjustments that one batch may look at. */
@@ -94,10 +97,10 @@ export async function findPeriodCharges(
 
 /** The periods that this run may bill, or that what it takes has changed. */
 function touchedPeriods(
-  { adjustments, usage, recurring, last }: Facts,
+  { adjustments, usage, recurring, windows }: Facts,
   earlier: readonly AdjustmentCharge[],
 ): AdjustedPeriod[] {
-  const first = new Map<string, string>();
+  const first = new Map([...windows].map(([accountId, window]) => [accountId, window.first]));
   const touch = (accountId: string, day: string): void => {
     const known = first.get(accountId);
     if (known === undefined || day < known) first.set(accountId, day);
@@ -108,23 +111,49 @@ function touchedPeriods(
   for (const row of earlier) if (row.voidedAt !== null) touch(row.accountId, row.periodStart);
   const periods: AdjustedPeriod[] = [];
   for (const adjustment of adjustments) {
-    const { from, to, accountId, billedUntil, kind } = adjustment;
-    const open = billedUntil === null || billedUntil < from ? from : dayAfter(billedUntil);
-    const touched = first.get(accountId) ?? open;
-    const since = [open, touched].sort()[0] ?? from;
+    const { from, to, accountId } = adjustment;
+    const window = windows.get(accountId);
+    const since = first.get(accountId);
+    if (!window || since === undefined) continue;
     let period = periodOf(adjustment.period, since < from ? from : since);
-    while (period.start <= last && (to === null || period.start < to)) {
-      const end = to !== null && to < period.end ? to : period.end;
-      const isOver = end <= dayAfter(last);
-      const until = isOver ? end : dayAfter(last);
-      if (isOver || kind === 'maximum') {
-        periods.push({ adjustment, start: period.start, end, until, isOver });
-      }
+    while (period.start <= window.last && (to === null || period.start < to)) {
+      const touched = touchedPeriod(adjustment, period, window);
+      if (touched) periods.push(touched);
       if (periods.length > periodsMax) throw new TooManyCharges('There are too many periods.');
       period = periodOf(adjustment.period, period.end);
     }
   }
   return periods;
+}
+
+/**
+ * A period as a run adjusts it; undefined: it leaves it as it is. What is agreed falls due on the last day
+ * of the period, as recurring charges in arrears do, and only a run that holds that day bills it. Later
+ * ones bring what has changed of it to what was agreed then (docs/decisions/0425).
+ *
+ * A minimum from January that is made in November is billed for November by its run, and for March by a
+ * run of March alone.
+ */
+function touchedPeriod(
+  adjustment: PeriodAdjustment,
+  { start, end: whole }: Period,
+  window: Days,
+): AdjustedPeriod | undefined {
+  const { to, kind, billedUntil, settled } = adjustment;
+  const end = to !== null && to < whole ? to : whole;
+  const isOver = end <= dayAfter(window.last);
+  const period = { adjustment, start, end, until: isOver ? end : dayAfter(window.last), isOver };
+  if (!isOver) return kind === 'maximum' ? { ...period, isSettled: false } : undefined;
+  if (window.first < end) return { ...period, isSettled: false };
+  const value = settled[start];
+  if (value !== undefined) {
+    return { ...period, adjustment: { ...adjustment, value }, isSettled: true };
+  }
+  // An end that becomes known later makes due what would have been due later without it.
+  if (window.first < whole) return { ...period, isSettled: false };
+  // A maximum holds for whatever is billed of its days for the first time.
+  const wasBilled = billedUntil !== null && end <= dayAfter(billedUntil);
+  return kind === 'maximum' && !wasBilled ? { ...period, isSettled: false } : undefined;
 }
 
 /** Maximums, minimums, commitments; of one kind shorter periods first, since longer ones hold them. */

@@ -16,6 +16,8 @@ export interface PeriodAdjustment extends ChargeScope {
   readonly to: string | null;
   /** The day up to which the account was billed before this run; null: never. */
   readonly billedUntil: string | null;
+  /** What was agreed for periods that runs have brought to it, by the first day of each. */
+  readonly settled: Readonly<Record<string, string>>;
 }
 
 /**
@@ -62,7 +64,11 @@ export function loadPeriodAdjustments(
        found.period, found.billed_id as "accountId", found.of_contract as "contractId",
        found.lineage_id as "lineageId", found.service_id as "serviceId",
        found.from_date::text as "from", least(found.to_date, found.last_day + 1)::text as "to",
-       known.billed_until::text as "billedUntil"
+       known.billed_until::text as "billedUntil", coalesce((
+         select jsonb_object_agg(period.period_start::text, trim_scale(period.value)::text)
+         from adjusted_period as period where period.tenant_id = :tenantId
+           and period.account_id = found.billed_id and period.adjustment_id = found.id
+       ), '{}') as "settled"
      from found left join billed_usage as known
        on known.tenant_id = :tenantId and known.account_id = found.billed_id
      where found.deleted_at is null and found.period is not null order by found.id`,
