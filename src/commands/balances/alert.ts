@@ -4,6 +4,7 @@ import { problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { frequencies } from '../../kernel/time/period.js';
 import { Alert, AlertFigure, alertsMax } from '../../models/balances/alert.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
 import { Attribute } from '../../models/catalog/attribute.js';
 import {
   getAlert,
@@ -144,7 +145,33 @@ async function checkScope(trx: Knex.Transaction, tenantId: string, given: Given)
     if (found !== undefined) continue;
     throw problem.validation(`'${field}' names no ${table}: '${id}'`, { field, value: id });
   }
+  await requireOneAccount(trx, tenantId, given);
   await requireAttribute(trx, tenantId, given);
+}
+
+/** 400: no charge of the contract is the account's, so that nothing would ever move (R309). */
+async function requireOneAccount(
+  trx: Knex.Transaction,
+  tenantId: string,
+  { accountId, contractId }: Given,
+): Promise<void> {
+  if ((accountId ?? null) === null || (contractId ?? null) === null) return;
+  const found = await sqlRows(
+    trx,
+    `select 1 from contract where tenant_id = :tenantId and id = :contractId::uuid
+       and (master_account_id = :accountId::uuid or exists (
+         select from contract_service as line join account_share as share
+           on share.tenant_id = :tenantId and share.contract_service_id = line.id
+         where line.tenant_id = :tenantId and line.contract_id = contract.id
+           and share.account_id = :accountId::uuid
+       ))`,
+    { tenantId, accountId, contractId },
+  );
+  if (found.length > 0) return;
+  throw problem.validation(
+    `'contractId' is a contract of another account than 'accountId': '${contractId ?? ''}'`,
+    { field: 'contractId', value: contractId },
+  );
 }
 
 async function requireAttribute(

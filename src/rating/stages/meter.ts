@@ -65,12 +65,21 @@ export class Meter {
   }
 }
 
-/** Of several prices of the same usage: where the one that came furthest leaves each counter. */
+/**
+ * Of several prices of the same usage: where the one that came furthest leaves each counter, up or down.
+ * Of two that came as far the upper one counts: the order of prices means nothing.
+ */
 export function furthest(meters: readonly Meter[]): CounterChange[] {
   const changes = new Map<string, CounterChange>();
   for (const change of meters.flatMap((meter) => meter.changes())) {
     const known = changes.get(change.keyText);
-    if (!known || change.after.greaterThan(known.after)) changes.set(change.keyText, change);
+    if (!known || isFurther(change, known)) changes.set(change.keyText, change);
   }
   return [...changes.values()];
+}
+
+function isFurther(one: CounterChange, other: CounterChange): boolean {
+  const way = ({ before, after }: CounterChange): Decimal => after.minus(before).abs();
+  const order = way(one).comparedTo(way(other));
+  return order > 0 || (order === 0 && one.after.greaterThan(other.after));
 }

@@ -19,7 +19,12 @@ export const AlertCreate = writeBody(
   {
     name: Text('What it is called, unique.'),
     accountId: optional(RecordId('account', 'Only of this account.')),
-    contractId: optional(RecordId('contract', 'Only of this contract.')),
+    contractId: optional(
+      RecordId(
+        'contract',
+        'Only of this contract: one of the account, or that it shares, where both are given.',
+      ),
+    ),
     walletId: optional(RecordId('wallet', 'The wallet whose balance it is.')),
     serviceId: optional(RecordId('service', 'Only of this service.')),
     attribute: optional(Text('The attribute of the service whose volume it is, by its name.')),

@@ -102,6 +102,8 @@ export const adjustmentOperations = {
       accountId: Type.Optional(RecordId('account', 'Those of this account itself.')),
       contractId: Type.Optional(RecordId('contract', 'Those of this contract itself.')),
       contractServiceId: Type.Optional(Uuid('Those of this contract line.')),
+      serviceId: Type.Optional(RecordId('service', 'Those that hold for this service only.')),
+      kind: Type.Optional(Kind),
     }),
     details: 'Discounts, minimums, maximums and commitments, by their first day.',
     success: reply.offsetPage(Adjustment),

@@ -115,6 +115,27 @@ describe('alerts', () => {
     });
   }
 
+  // spec/beyond.md R309
+  it('refuse a contract that is of another account, unless the account shares it', async () => {
+    const other = await createAccount(tenant, 'other');
+    const contract = async (more: object) => {
+      const services = [{ serviceId, ...more }];
+      const body = { masterAccountId: other, name: 'C', services };
+      return (await tenant.post(`${external}/contracts`, body).expect(201)).body.id as string;
+    };
+    const contractId = await contract({});
+    const body = { name: 'A', accountId, contractId, measure: 'spend', period: 'Monthly' };
+    const given = { ...body, thresholds: [1] };
+    const refused = await tenant.post('/v1/alerts', given).expect(400);
+    expect(refused.body.error.message).to.match(/'contractId'.*another account/);
+    const own = await tenant.post('/v1/alerts', { ...given, accountId: other }).expect(201);
+    const path = `/v1/alerts/${own.body.id as string}`;
+    await tenant.put(path, { accountId }).expect(400);
+    await tenant.put(path, { accountId: null }).expect(200);
+    const shared = await contract({ accountMap: { [other]: 1, [accountId]: 1 } });
+    await tenant.post('/v1/alerts', { ...given, name: 'B', contractId: shared }).expect(201);
+  });
+
   // spec/beyond.md R276
   it('trigger once for each threshold, at or above it, whatever comes at once', async () => {
     const { id } = await add({ name: 'Spend', accountId, thresholds: [1, 2, 100] });

@@ -54,6 +54,28 @@ describe('adjustments', () => {
     expect((await tenant.get('/v1/adjustments').expect(200)).body.data).to.deep.equal([]);
   });
 
+  it('are listed by kind and by service, with all other filters', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    const of = { accountId, currency: 'USD', value: 10 };
+    const minimum = await post({ ...of, kind: 'minimum' }).expect(201);
+    const ofService = await post({ ...of, kind: 'minimum', serviceId }).expect(201);
+    const percent = await post({ accountId, kind: 'discountPercent', value: 5 }).expect(201);
+    const listed = async (query: string): Promise<string[]> => {
+      const { body } = await tenant.get(`/v1/adjustments?${query}`).expect(200);
+      expect(body.pagination.total).to.equal(body.data.length);
+      return (body.data as { id: string }[]).map(({ id }) => id).sort();
+    };
+    const ids = [minimum, ofService, percent].map(({ body }) => body.id as string);
+    expect(await listed('kind=minimum')).to.deep.equal([ids[0], ids[1]].sort());
+    expect(await listed('kind=minimum&accountId=acme')).to.have.length(2);
+    expect(await listed('kind=discountPercent')).to.deep.equal([ids[2]]);
+    expect(await listed('kind=maximum')).to.deep.equal([]);
+    expect(await listed(`serviceId=${serviceId}`)).to.deep.equal([ids[1]]);
+    expect(await listed(`serviceId=${serviceId}&kind=discountPercent`)).to.deep.equal([]);
+    const wrong = await tenant.get('/v1/adjustments?kind=rebate').expect(400);
+    expect(wrong.body.error.message).to.include('kind');
+  });
+
   it('hold for exactly one thing that there is', async () => {
     const percent = { kind: 'discountPercent', value: 10 };
     expect(await refused(400, percent)).to.include("One of 'accountId', 'contractId'");

@@ -235,8 +235,8 @@ describe('rating/metering', () => {
 
   describe('with pricing logic', () => {
     const row = aRow('api_calls', 'TIERED', stairs);
-    const run = (logics: ReturnType<typeof aLogic>[], before = '0') => {
-      const context = withRows([row], { ...metered(), logics });
+    const run = (logics: ReturnType<typeof aLogic>[], before = '0', more: object = {}) => {
+      const context = withRows([row], { ...metered(), logics, ...more });
       const event = anEvent({ dimensions: { api_calls: '100' } });
       const key = `account/account-1/${context.service?.id}/Monthly/2024-03-01/api_calls`;
       const counters: Counters = new Map([[key, decimal(before)]]);
@@ -290,6 +290,24 @@ describe('rating/metering', () => {
           aLogic({ price: `Price(api_calls, ${quantity})` }, 'price'),
         );
         assert.equal(run(logics, '7').counter, '37');
+      });
+    }
+
+    // spec/beyond.md R312: from 100, 60 is 40 away and 30 is 70; 130 is 30 away.
+    for (const [first, second, expected] of [
+      ['60', '30', '30'],
+      ['30', '60', '30'],
+      ['100', '30', '30'],
+      ['130', '60', '60'],
+      ['130', '70', '130'],
+      ['70', '130', '130'],
+    ] as const) {
+      it(`of two logics that price LAST ${first} and ${second} behind 100, the counter follows the one that goes further`, () => {
+        const logics = [first, second].map((quantity) =>
+          aLogic({ price: `Price(api_calls, ${quantity})` }, 'price'),
+        );
+        const last = { ...aMeter('api_calls'), aggregation: 'LAST' as const };
+        assert.equal(run(logics, '100', { attributes: [last] }).counter, expected);
       });
     }
 

@@ -36,6 +36,8 @@ interface AdjustmentFilter {
   readonly accountId?: string;
   readonly contractId?: string;
   readonly contractServiceId?: string;
+  readonly serviceId?: string;
+  readonly kind?: AdjustmentDto['kind'];
 }
 
 /** One page of adjustments, by their first day. */
@@ -43,11 +45,13 @@ export function listAdjustments(
   { db, tenantId }: Scope,
   page: PageRequest & AdjustmentFilter,
 ): Promise<Listed<AdjustmentDto>> {
-  const { accountId, contractId, contractServiceId } = page;
+  const { accountId, contractId, contractServiceId, serviceId, kind } = page;
   const query = Adjustment.query(db.read).forTenant(tenantId).existing();
   if (accountId !== undefined) void query.where({ accountId });
   if (contractId !== undefined) void query.where({ contractId });
   if (contractServiceId !== undefined) void query.where({ contractServiceId });
+  if (serviceId !== undefined) void query.where({ serviceId });
+  if (kind !== undefined) void query.where({ kind });
   return listPage(query.orderBy(['fromDate', 'id']), page, presentAdjustment);
 }
 

@@ -238,7 +238,10 @@ const countersSql = `
     select before_id as id from usage_correction_charge
     where tenant_id = :tenantId and before_id is not null
   ), moved as (
-    select d.counter_id, max(coalesce(d.shared_volume, d.volume)) as volume,
+    select d.counter_id, case
+        when max(coalesce(d.shared_volume, d.volume)) >= -min(coalesce(d.shared_volume, d.volume))
+        then max(coalesce(d.shared_volume, d.volume))
+        else min(coalesce(d.shared_volume, d.volume)) end as volume,
       max(d.counted_value::text)::uuid as value_id
     from rated_transaction as t ${pricedRowsSql('join')}
     where t.tenant_id = :tenantId and d.counter_id is not null and t.reverses is null
