@@ -340,6 +340,7 @@ export function pathIn(world: Places, path: string): string {
       ['line', '{contractServiceId}'],
       ['wallet', '{walletId}'],
       ['own', '{executionId}/timeline'],
+      ['own', '{workflowId}/diagram'],
       ['own', '{workflowId}/simulate'],
     ];
     const owner = owners.find(([, part]) => path.includes(part))?.[0] ?? '';
