@@ -40,7 +40,8 @@ import { returnUncredited } from './adjustments/return-uncredited.js';
 import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from './billed-invoice.js';
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
-import { withoutWaiting } from './waiting-differences.js';
+import { findDifferences, keepDifferences } from './differences/credited-before.js';
+import { withoutWaiting } from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
@@ -89,6 +90,7 @@ export async function billAccounts(scope: Scope, request: BillAccounts): Promise
     const posted = await postInvoices(trx, tenantId, invoices, request.executionId);
     await insertCharges(trx, tenantId, recurring.charges, seed, names);
     await insertPeriodCharges(trx, tenantId, periods, uncredited);
+    await keepDifferences(trx, tenantId, due.differences);
     await returnUncredited(trx, scope, uncredited);
     await countCharges(trx, scope, recurring.charges.map(countedOf));
     await recordPostedInvoices(trx, scope, posted);
@@ -143,14 +145,21 @@ async function findDue(
   ]);
   const { usage, waiting } = withoutWaiting(taken, others);
   if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
-  return { accounts, recurring, usage, names, periods, seed };
+  const differences = await findDifferences(trx, tenantId, {
+    usage,
+    seed,
+    periods: found,
+    invoiceIds: new Set([...others, ...usage.map(({ invoiceId }) => invoiceId)]),
+    accountIds: billed,
+  });
+  return { accounts, recurring, usage, names, periods, differences, seed };
 }
 
 /** What is due as the charges that become items, with what grants pay of it. */
 async function draftCharges(
   trx: Knex.Transaction,
   scope: Scope,
-  { recurring, usage, names, periods, seed }: Awaited<ReturnType<typeof findDue>>,
+  { recurring, usage, names, periods, differences, seed }: Awaited<ReturnType<typeof findDue>>,
   isDryRun: boolean,
 ) {
   const payable = [
@@ -167,6 +176,7 @@ async function draftCharges(
       chargeOfLine(charge, seed, names, paid),
     )),
     ...(await mapInPortions(usage, (group) => chargeOfUsage(group, names))),
+    ...differences.charges,
     ...periods.map((item) => {
       const back = uncredited.get(item)?.onInvoice ?? ZERO;
       return draftOfPeriod(item, (paid.get(item.chargeId) ?? ZERO).minus(back));

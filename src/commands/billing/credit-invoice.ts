@@ -16,6 +16,7 @@ import { readAppliedPayments } from '../../queries/payments/payment-application.
 import type { CreditNoteCreate } from '../../schemas/billing/credit-note.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 import { creditOf, itemOfNote, totalLeft, type ItemCredit } from './credit-note-draft.js';
+import { readCreditLeft } from './differences/credit-left.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';
 
 /** What is credited, and the execution that credits it. */
@@ -36,9 +37,11 @@ export async function creditInvoice(scope: Scope, credit: CreditInvoice) {
     const invoice = await lockInvoice(trx, tenantId, credit.invoiceId);
     requireCreditable(invoice);
     const items = await loadItems(trx, tenantId, invoice.id);
-    const credits = await creditOf(invoice, items, credit.items);
+    const left = await readCreditLeft(trx, tenantId, invoice, items);
+    const credits = await creditOf(invoice, items, left, credit.items);
     const total = sum(credits.flatMap(({ amount, tax }) => [amount, tax]));
-    requireRest(invoice, total);
+    const rest = sum([...left.values()].flatMap(({ amount, tax }) => [amount, tax]));
+    requireRest(invoice, total, Decimal.min(totalLeft(invoice), rest));
     await CreditNote.take(trx, tenantId, invoice.id, total, credits);
     const paymentIds = await PaymentApplication.takeBackOverpaid(trx, tenantId, invoice.id);
     const noteId = await postNote(trx, scope, invoice, credits, credit);
@@ -76,8 +79,7 @@ const loadItems = (trx: Knex.Transaction, tenantId: string, invoiceId: string) =
   InvoiceItem.query(trx).forTenant(tenantId).where({ invoiceId }).orderBy('position').execute();
 
 /** 409: nothing is left of the invoice, or, where items below zero are not credited too, less. */
-function requireRest(invoice: Invoice, total: Decimal): void {
-  const left = totalLeft(invoice);
+function requireRest(invoice: Invoice, total: Decimal, left: Decimal): void {
   if (total.greaterThan(0) && total.lessThanOrEqualTo(left)) return;
   throw problem.conflict(
     total.greaterThan(0)

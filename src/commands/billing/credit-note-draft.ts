@@ -1,4 +1,4 @@
-import { Decimal, roundToMinorUnit } from '../../kernel/numbers/money.js';
+import { Decimal, roundToMinorUnit, ZERO } from '../../kernel/numbers/money.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
 import { referenceData } from '../../kernel/reference-data.js';
@@ -6,6 +6,7 @@ import type { CreditNoteItemRow } from '../../models/billing/credit-note.js';
 import type { InvoiceItem } from '../../models/billing/invoice-item.js';
 import type { Invoice } from '../../models/billing/invoice.js';
 import type { CreditNoteCreate } from '../../schemas/billing/credit-note.js';
+import type { ItemLeft } from './differences/credit-left.js';
 import { requireMinorUnit } from '../rules/minor-unit.js';
 
 /** What a note credits of an item of its invoice. */
@@ -20,10 +21,6 @@ export interface ItemCredit {
 export const totalLeft = ({ amount, taxAmount, creditedAmount }: Invoice): Decimal =>
   new Decimal(amount).plus(taxAmount).minus(creditedAmount);
 
-const amountLeft = ({ amount, creditedAmount }: InvoiceItem): Decimal =>
-  new Decimal(amount).minus(creditedAmount);
-const taxLeft = ({ tax, creditedTax }: InvoiceItem): Decimal => new Decimal(tax).minus(creditedTax);
-
 /**
  * What is credited of each item: what the request names, or all that is left. The tax is in proportion,
  * rounded to the minor unit; who credits the last of an item credits the tax that remains, so that
@@ -33,11 +30,13 @@ const taxLeft = ({ tax, creditedTax }: InvoiceItem): Decimal => new Decimal(tax)
 export async function creditOf(
   { currency, invoiceNo }: Pick<Invoice, 'currency' | 'invoiceNo'>,
   items: readonly InvoiceItem[],
+  left: ReadonlyMap<string, ItemLeft>,
   named: CreditNoteCreate['items'],
 ): Promise<ItemCredit[]> {
+  const leftOf = ({ id }: InvoiceItem): ItemLeft => left.get(id) ?? { amount: ZERO, tax: ZERO };
   if (named === undefined) {
     return items
-      .map((item) => ({ item, amount: amountLeft(item), tax: taxLeft(item) }))
+      .map((item) => ({ item, ...leftOf(item) }))
       .filter(({ amount, tax }) => !amount.isZero() || !tax.isZero());
   }
   const digits = referenceData.currency(currency)?.minorDigits ?? 2;
@@ -65,27 +64,26 @@ export async function creditOf(
     }
     seen.add(itemId);
     requireMinorUnit(amount, currency, `${at}.amount`);
-    const left = amountLeft(item);
-    if (amount.greaterThan(left)) {
+    const rest = leftOf(item);
+    if (amount.greaterThan(rest.amount)) {
       const field = `${at}.amount`;
       throw problem.conflict(
-        `'${field}': only ${Decimal.max(left, 0).toFixed()} of the item '${item.description ?? itemId}' is left to credit, without tax.`,
+        `'${field}': only ${Decimal.max(rest.amount, 0).toFixed()} of the item '${item.description ?? itemId}' is left to credit, without tax.`,
         { field, value: amount },
       );
     }
-    return { item, amount, tax: taxOf(item, amount, digits) };
+    return { item, amount, tax: taxOf(item, amount, rest, digits) };
   });
 }
 
-function taxOf(item: InvoiceItem, amount: Decimal, digits: number): Decimal {
-  const rest = taxLeft(item);
-  if (amount.equals(amountLeft(item))) return rest;
+function taxOf(item: InvoiceItem, amount: Decimal, rest: ItemLeft, digits: number): Decimal {
+  if (amount.equals(rest.amount)) return rest.tax;
   const inProportion = roundToMinorUnit(
     new Decimal(item.tax).times(amount).div(item.amount),
     digits,
   );
   // Cents that were rounded up before are not credited again.
-  return Decimal.min(inProportion, rest);
+  return Decimal.min(inProportion, rest.tax);
 }
 
 /**

@@ -3,6 +3,7 @@ import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import { Account } from '../../models/accounts/account.js';
 import { AdjustmentCharge } from '../../models/billing/adjustments/adjustment-charge.js';
+import { BilledDifference } from '../../models/billing/billed-difference.js';
 import { CreditNote } from '../../models/billing/credit-note.js';
 import { InvoiceItem } from '../../models/billing/invoice-item.js';
 import { Invoice } from '../../models/billing/invoice.js';
@@ -67,6 +68,7 @@ export async function voidInvoice(scope: Scope, id: string, reason: string | nul
       .where({ invoiceId: id })
       .patch({ voidedAt })
       .returning('*');
+    await BilledDifference.void(trx, tenantId, id, voidedAt);
     await releaseUsage(trx, tenantId, id);
     if (invoice.creditedInvoiceId !== null) {
       await CreditNote.giveBack(trx, tenantId, id);

@@ -5,7 +5,7 @@ export const uncorrectedColumns = `, null::uuid as corrected_invoice_id`;
 /**
  * What was corrected: a charge whose reversal is billed with it is left out with that, for together
  * they are nothing. Of what is left, a reversal and what came in its place say which invoice has a
- * charge of the same event, the latest; an invoice of the account that is not void.
+ * charge of the same event, the first one; an invoice of the account that is not void.
  *
  * A charge of INV-1 was corrected twice before the next run: its reversal and the newest charge name
  * INV-1, the charge between and its reversal are gone.
@@ -36,7 +36,7 @@ export const correctedSql = `
         and invoice.period_end >= (select min(transaction_date) from earlier)
     ) as known
     join earlier on earlier.charge_id = known.charge_id and earlier.account_id = known.account_id
-    order by earlier.id, earlier.number desc
+    order by earlier.id, earlier.number
   ), unbilled as (
     select left_over.*, invoiced.invoice_id as corrected_invoice_id
     from left_over left join invoiced on invoiced.id = left_over.id

@@ -55,6 +55,9 @@ export const bookedBalancesSql = `
     select account_id, currency, 'unbilled', amount
     from adjustment_charge where tenant_id = :tenantId and voided_at is null
     union all
+    select account_id, currency, 'unbilled', amount - discounted - credited
+    from billed_difference where tenant_id = :tenantId and is_credited and voided_at is null
+    union all
     select invoice.account_id, invoice.currency, 'unbilled',
       case when invoice.invoice_type = 'Credit Note' then 1 else -1 end
         * coalesce(item.exact_amount, item.amount)

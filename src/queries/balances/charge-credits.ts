@@ -63,6 +63,9 @@ export async function compareCredits(
      ), 0) + coalesce((
        select sum(uncredited) from adjustment_charge
        where tenant_id = :tenantId and invoice_id = :invoiceId
+     ), 0) - coalesce((
+       select sum(credited) from billed_difference
+       where tenant_id = :tenantId and invoice_id = :invoiceId and is_credited
      ), 0) as paid`,
     { tenantId, invoiceId, creditsType },
   );

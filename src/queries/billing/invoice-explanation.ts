@@ -17,6 +17,7 @@ import type * as schema from '../../schemas/billing/invoice-explanation.js';
 import { compareCredits, creditsType } from '../balances/charge-credits.js';
 import { explainAdjustment } from './adjustments/explained-adjustment.js';
 import { compareDiscounts, discountType } from './adjustments/charge-discounts.js';
+import { compareCredited, creditedType } from './charge-differences.js';
 import { explainParts } from './charge-explainer.js';
 import { takeUntilHeavy } from './item-page.js';
 import { invoicePartsSql } from './invoice-parts.js';
@@ -135,6 +136,7 @@ async function explainItems(
   const reductions = new Map([
     [creditsType, await compareCredits(db, tenantId, id, items)],
     [discountType, await compareDiscounts(db, tenantId, id, items)],
+    [creditedType, await compareCredited(db, tenantId, id, items)],
   ]);
   const charges = await RecurringCharge.query(db)
     .forTenant(tenantId)

@@ -52,7 +52,7 @@ export const InvoiceItem = Type.Object(
     priceMethodType: nullable(Type.String({ description: 'Price method of the charge.' })),
     chargeType: Type.String({
       description:
-        'Usage, Subscription or OTC; Discount is what discounts take off, Maximum, Minimum and Commitment what a period is adjusted by, Credits what grants paid.',
+        'Usage, Subscription or OTC; Discount is what discounts take off, Maximum, Minimum and Commitment what a period is adjusted by, Credits what grants paid, Credited what of a correction a credit note had given back.',
     }),
     billStartDate: nullable(DateText('First day that it is for.')),
     billEndDate: nullable(DateText('Last day that it is for.')),

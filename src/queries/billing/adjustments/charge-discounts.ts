@@ -26,6 +26,9 @@ export async function compareDiscounts(
      ), 0) + coalesce((
        select sum(discount) from recurring_charge
        where tenant_id = :tenantId and invoice_id = :invoiceId
+     ), 0) + coalesce((
+       select sum(discounted) from billed_difference
+       where tenant_id = :tenantId and invoice_id = :invoiceId and is_credited
      ), 0) as discount`,
     { tenantId, invoiceId, discountType },
   );

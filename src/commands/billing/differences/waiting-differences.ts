@@ -1,5 +1,5 @@
-import { ZERO, type Decimal } from '../../kernel/numbers/money.js';
-import type { UsageGroup } from '../../models/billing/usage-items.js';
+import { ZERO, type Decimal } from '../../../kernel/numbers/money.js';
+import type { UsageGroup } from '../../../models/billing/usage-items.js';
 
 /**
  * Usage without differences that owe the account something while there is nothing else to bill: they
