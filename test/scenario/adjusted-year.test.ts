@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import { auditPeriods } from '../../src/queries/billing/adjustments/audit.js';
 import { external } from '../support/servers/instance.js';
+import { asOwner } from '../support/servers/rows.js';
 import { usage } from '../support/billing/usage.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+
+const year = { periodStart: '2026-01-01', periodEnd: '2026-12-31', samplePercent: 100 };
 
 // spec/beyond.md R287 to R291
 describe('minimums, maximums and commitments', () => {
@@ -68,6 +72,7 @@ describe('minimums, maximums and commitments', () => {
     // Nothing more comes of it, in the rest of the year and after it.
     for (const month of ['10', '11', '12']) expect(await bill(month)).to.deep.equal([]);
 
+    expect(await auditPeriods(tenant.scope, year)).to.deep.equal({ count: 0, differences: [] });
     const explained = await story.explain(corrected.invoices[0]?.id);
     for (const item of explained.items) expect(item.matches, item.description).to.equal(true);
     const trueUp = explained.items.find(
@@ -84,6 +89,39 @@ describe('minimums, maximums and commitments', () => {
         amount: 70,
       },
     ]);
+  });
+
+  // spec/beyond.md R308
+  it('are audited: what was billed, and what the items show', async () => {
+    const serviceId = await ofOne();
+    const accountId = await story.account('acme');
+    await adjust({ accountId, kind: 'minimum', value: 50 });
+    await story.send(calls('01-10', 20, serviceId));
+    const { invoices } = await story.bill('2026-01');
+    const found = async (): Promise<string[]> =>
+      (await auditPeriods(tenant.scope, year)).differences.map(
+        ({ field, recorded, computed }) => `${field}: ${recorded} ${computed}`,
+      );
+    const change = (sql: string) =>
+      asOwner(story.instance.databaseUrl, (client) => client.query(sql, [tenant.id]));
+    expect(await found()).to.deep.equal([]);
+    const charge = 'update adjustment_charge set amount = 31 where tenant_id = $1';
+    await change(charge);
+    // 50 - 20 = 30.
+    expect(await found()).to.deep.equal([
+      'amount of the minimum from 2026-01-01: 31 30',
+      'items of the minimum from 2026-01-01: 30 31',
+    ]);
+    await change(charge.replace('31', '30'));
+    const item = `update invoice_item set exact_amount = 29
+      where tenant_id = $1 and charge_type = 'Minimum'`;
+    await change(item);
+    expect(await found()).to.deep.equal(['items of the minimum from 2026-01-01: 29 30']);
+    await change(item.replace('29', '30'));
+    await story.voidInvoice(invoices[0]?.id);
+    expect(await found()).to.deep.equal([]);
+    await story.bill('2026-01');
+    expect(await found()).to.deep.equal([]);
   });
 
   it('are billed again after a void, once', async () => {

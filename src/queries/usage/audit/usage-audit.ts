@@ -18,6 +18,7 @@ import * as rating from '../../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
 import { eventOfCharges } from '../gone-message.js';
 import { readMessage } from '../usage-message.js';
+import { auditPeriods } from '../../billing/adjustments/audit.js';
 import { auditJournal } from '../../billing/journal/audit.js';
 import { auditLists } from './usage-list-audit.js';
 import { auditTotals } from '../totals/usage-total-audit.js';
@@ -302,18 +303,20 @@ const exact = (text: string | null): string | null =>
   text === null ? null : decimalText(new Decimal(text));
 
 /**
- * Compares counters, totals and lists of a period with the rated usage, whatever the sample, and the
- * journal with the books.
+ * Compares counters, totals and lists of a period with the rated usage, whatever the sample, what
+ * adjustments made of periods with what it comes to, and the journal with the books.
  */
 export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
   const counters = await auditCounters(scope, input);
   const totals = await auditTotals(scope, input);
   const lists = await auditLists(scope, input);
+  const periods = await auditPeriods(scope, input);
   const journal = await auditJournal(scope);
   return {
     counters: counters.counters,
-    differenceCount: counters.differenceCount + totals.count + lists.count + journal.count,
-    differences: [counters, totals, lists, journal]
+    differenceCount:
+      counters.differenceCount + totals.count + lists.count + periods.count + journal.count,
+    differences: [counters, totals, lists, periods, journal]
       .flatMap(({ differences }) => differences)
       .slice(0, differencesMax),
   };
