@@ -24,6 +24,21 @@ type Step =
   | { readonly kind: 'price'; readonly free: number; readonly cents: number }
   | { readonly kind: 'rerate' };
 
+/** How the service is priced and metered, one after another of the runs. */
+const meters = [
+  { method: 'TIERED' },
+  { method: 'PACKAGE' },
+  { method: 'VOLUME' },
+  { method: 'TIERED', aggregation: 'MAX' },
+  { method: 'PACKAGE', aggregation: 'LAST' },
+  { method: 'TIERED', aggregation: 'UNIQUE', uniqueDimension: 'user' },
+] as const;
+type Meter = (typeof meters)[number];
+
+interface Explained {
+  readonly rows: readonly { readonly counter: { before: string; after: string } }[];
+}
+
 const accounts = ['acme', 'globex'];
 const content = {
   calls: fc.integer({ min: 0, max: 1500 }),
@@ -57,19 +72,23 @@ describe('property: corrections', () => {
   ): Message =>
     usage(accounts[account] ?? '', serviceId, {
       externalTransactionId: id,
-      dimensions: { api_calls: String(calls) },
+      dimensions: { api_calls: String(calls), user: String(calls % 5) },
       eventTimestamp: `2026-03-${day}T12:00:00Z`,
     });
-  const cardOf = (fromDate: string, free: number, cents: number) => ({
+  const rowsOf = ({ method }: Meter, free: number, cents: number) => [
+    {
+      priceDimName: 'api_calls',
+      label: 'API calls',
+      ...(method === 'PACKAGE'
+        ? { packageSize: free, unitRate: cents / 100 }
+        : tiers([0, free, 0], [free, free + 3_000, cents / 100], [free + 3_000, null, 0.001])),
+      priceMethod: method,
+    },
+  ];
+  const cardOf = (meter: Meter, fromDate: string, free: number, cents: number) => ({
     currency: 'USD',
     fromDate,
-    rows: [
-      {
-        priceDimName: 'api_calls',
-        label: 'API calls',
-        ...tiers([0, free, 0], [free, free + 3_000, cents / 100], [free + 3_000, null, 0.001]),
-      },
-    ],
+    rows: rowsOf(meter, free, cents),
   });
   const rerate = async (tenant: TestTenant): Promise<{ changed: number }> => {
     const data = { from: '2026-03-01', to: '2026-04-01', reason };
@@ -79,17 +98,51 @@ describe('property: corrections', () => {
   };
   const totals = async (tenant: TestTenant, query = ''): Promise<unknown> =>
     (await tenant.get(`/v1/usage?groupBy=account&bucket=day${query}`).expect(200)).body.data;
-  /** The amounts of the charges that stand, by the external id of their event. */
-  const booksOf = async (tenant: TestTenant): Promise<Record<string, number>> => {
+  /** An amount, and where its counter stands before and after it by its explanation. */
+  const told = (amount: number | undefined, explanation: Explained | undefined): string => {
+    const counter = explanation?.rows[0]?.counter;
+    return `${amount}, ${counter?.before} to ${counter?.after}`;
+  };
+  /** The charges that stand, by the external id of their event. */
+  const booksOf = async (tenant: TestTenant): Promise<Record<string, string>> => {
     const { body } = await tenant.get('/v1/usage-events?status=rated&limit=1000').expect(200);
-    const amounts: Record<string, number> = {};
+    const charges: Record<string, string> = {};
     for (const { externalTransactionId: id } of body.data as { externalTransactionId: string }[]) {
       const { body: event } = await tenant.get(`/v1/usage-events/${id}`).expect(200);
-      const [charge] = event.ratedTransactions as { amount: number; matches: boolean }[];
+      const [charge] = event.ratedTransactions as {
+        amount: number;
+        matches: boolean;
+        explanation: Explained;
+      }[];
       expect(charge?.matches, `${id} explains itself`).to.equal(true);
-      amounts[id] = charge?.amount ?? Number.NaN;
+      charges[id] = told(charge?.amount, charge?.explanation);
     }
-    return amounts;
+    return charges;
+  };
+  /** What each charge would be, with more usage and other prices, by the external id of its event. */
+  const triedOf = async (tenant: TestTenant, serviceId: string, meter: Meter) => {
+    const card = { kind: 'rateCard', serviceId, currency: 'USD', rows: rowsOf(meter, 700, 7) };
+    const data = { name: 'Try', from: '2026-03-01', to: '2026-04-01' };
+    const tried: Record<string, string> = {};
+    for (const changes of [[], [{ kind: 'usage', factor: 2 }], [card]]) {
+      const { body } = await tenant
+        .post('/v1/workflows/reprice/execute', { data: { ...data, changes } })
+        .expect(200);
+      expect(body.status, JSON.stringify(body.error)).to.equal('completed');
+      for (const account of accounts) {
+        const path = `/v1/repricings/${body.output.repricingId}/accounts/${account}/charges`;
+        const { body: charges } = await tenant.get(path).expect(200);
+        for (const one of charges.data as {
+          externalTransactionId: string;
+          after: number;
+          afterExplanation: Explained;
+        }[]) {
+          const key = `${one.externalTransactionId} with ${JSON.stringify(changes[0]?.kind)}`;
+          tried[key] = told(one.after, one.afterExplanation);
+        }
+      }
+    }
+    return tried;
   };
   const countersOf = async (tenant: TestTenant): Promise<string[]> => {
     const { rows } = await tenant.scope.db.read.raw<{ rows: { value: string }[] }>(
@@ -101,18 +154,25 @@ describe('property: corrections', () => {
     );
     return rows.map(({ value }) => value);
   };
-  const open = async (of_: typeof story): Promise<string> => {
+  const open = async (of_: typeof story, meter: Meter): Promise<string> => {
     for (const account of accounts) await of_.account(account);
-    return of_.service('Metered', meteredService);
+    const { method: _method, ...aggregation } = meter;
+    const [attribute] = meteredService.priceableAttributes;
+    return of_.service('Metered', {
+      priceableAttributes: [{ ...attribute, ...aggregation }],
+      rateCards: [{ currency: 'USD', rows: rowsOf(meter, 1_000, 2) }],
+    });
   };
 
-  // spec/beyond.md R202, R210, R212
+  // spec/beyond.md R149, R202, R210, R212, R219
   for (const [index, steps] of fc
-    .sample(fc.array(step, { minLength: 6, maxLength: 14 }), { numRuns: 5, seed: 371 })
+    .sample(fc.array(step, { minLength: 6, maxLength: 14 }), { numRuns: 12, seed: 371 })
     .entries()) {
-    it(`leave what rating the truth once from the start gives, whatever happened (${index})`, async () => {
+    const meter = meters[index % meters.length] ?? meters[0];
+    const { method, aggregation } = { aggregation: 'SUM', ...meter };
+    it(`leave what rating the truth once from the start gives, by ${method} and ${aggregation} (${index})`, async () => {
       const { tenant } = story;
-      const serviceId = await open(story);
+      const serviceId = await open(story, meter);
       const truth = new Map<string, Message>();
       const prices: object[] = [];
       const shown: { readonly at: string; readonly totals: unknown }[] = [];
@@ -124,7 +184,7 @@ describe('property: corrections', () => {
           await story.send(message);
         } else if (one.kind === 'price') {
           // The newest begins last, so that it holds for all usage.
-          const card = cardOf(`2026-03-0${prices.length + 1}`, one.free, one.cents);
+          const card = cardOf(meter, `2026-03-0${prices.length + 1}`, one.free, one.cents);
           prices.push(card);
           const path = `${external}/services/${serviceId}/rate-cards/USD/versions`;
           await tenant.post(path, card).expect(201);
@@ -151,7 +211,7 @@ describe('property: corrections', () => {
         expect(await totals(tenant, `&knownOn=${at}`), `as known on ${at}`).to.deep.equal(known);
       }
       const once = story.as(await story.instance.tenant());
-      const sameService = await open(once);
+      const sameService = await open(once, meter);
       const path = `${external}/services/${sameService}/rate-cards/USD/versions`;
       for (const card of prices) await once.tenant.post(path, card).expect(201);
       // In the order of the log: an amended event stays in its place.
@@ -160,6 +220,9 @@ describe('property: corrections', () => {
       }
       expect(await booksOf(tenant)).to.deep.equal(await booksOf(once.tenant));
       expect(await countersOf(tenant)).to.deep.equal(await countersOf(once.tenant));
+      expect(await triedOf(tenant, serviceId, meter)).to.deep.equal(
+        await triedOf(once.tenant, sameService, meter),
+      );
     }).timeout(120_000);
   }
 });

@@ -3,6 +3,7 @@ import type { Decimal } from '../../kernel/numbers/money.js';
 import { chargeId } from '../../messages/usage-log.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { readPricedRows, type PricedRow, type PricedRowColumns } from './priced-row.js';
+import { movePlaces } from './corrections/charge-place.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -195,7 +196,8 @@ export class RatedTransaction extends TenantModel {
     eventId: string,
     knownOn: Date | null = null,
   ): Promise<RatedTransaction[]> {
-    const all = (await RatedTransaction.allOfEvents(db, tenantId, [eventId])).get(eventId) ?? [];
+    const found = await RatedTransaction.allOfEvents(db, tenantId, [eventId], knownOn);
+    const all = found.get(eventId) ?? [];
     const known = all.filter(({ ratedAt }) => knownOn === null || ratedAt <= knownOn);
     return [...(await RatedTransaction.findBilled(db, tenantId, standing(known)))];
   }
@@ -215,11 +217,15 @@ export class RatedTransaction extends TenantModel {
     return found;
   }
 
-  /** All charges of several events, with reversals and what they reverse. */
+  /**
+   * All charges of several events, with reversals and what they reverse. Their counters stand where
+   * corrections have moved them, as far as that was known at an instant where one is given.
+   */
   static async allOfEvents(
     db: Knex,
     tenantId: string,
     eventIds: readonly string[],
+    knownOn: Date | null = null,
   ): Promise<Map<string, RatedTransaction[]>> {
     const found = new Map<string, RatedTransaction[]>();
     let asked = eventIds;
@@ -232,6 +238,7 @@ export class RatedTransaction extends TenantModel {
       known += count;
       const charges = await RatedTransaction.withRows(db, tenantId, ids);
       await RatedTransaction.readKnown(db, tenantId, charges);
+      await movePlaces(db, tenantId, charges, knownOn);
       for (const charge of charges) {
         const ofEvent = found.get(charge.usageEventId);
         if (ofEvent) ofEvent.push(charge);

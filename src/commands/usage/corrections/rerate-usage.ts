@@ -23,6 +23,7 @@ const accountsMax = 1_000;
 /** A dry run wants figures only. */
 const nowhere: ChangeSink = {
   add: () => Promise.resolve(),
+  place: () => Promise.resolve(),
   discard: () => Promise.resolve(),
   keep: () => Promise.resolve(),
 };

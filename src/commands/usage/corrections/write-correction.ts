@@ -5,6 +5,7 @@ import {
   insertReversals,
   UsageCorrection,
 } from '../../../models/usage/corrections/usage-correction.js';
+import { writePlaces, type ChargePlace } from '../../../models/usage/corrections/charge-place.js';
 import { RatedTransaction } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import { noChange, UsageConsumer, type TallyChange } from '../../../models/usage/usage-consumer.js';
@@ -25,6 +26,8 @@ import { settleAll, settleWritten } from './settle-correction.js';
 
 /** Changes that are held in memory; with more, what is there is written before it becomes known. */
 const heldMax = 2_000;
+/** The same of charges that stay and whose counters have moved. */
+const placesMax = 20_000;
 /** So few changes are written at the end: others wait for them no longer than for any rating. */
 const fewChanges = 200;
 /** Where the other pairs begin where an event has its own before them: it has fewer. */
@@ -56,10 +59,12 @@ export class CorrectionWriter implements ChangeSink {
   /** What holds, and what of it is not written yet. */
   #kept = new CorrectionFigures();
   #unwritten: RatedAgain[] = [];
+  #places: ChargePlace[] = [];
   #own: RatedAgain | null = null;
   /** The same of the pass that is under way. */
   #pass = new CorrectionFigures();
   #unwrittenOfPass: RatedAgain[] = [];
+  #placesOfPass: ChargePlace[] = [];
   #ownOfPass: RatedAgain | null = null;
   #hasSavepoint = false;
   #isEarly = false;
@@ -98,10 +103,16 @@ export class CorrectionWriter implements ChangeSink {
     if (this.#unwritten.length + this.#unwrittenOfPass.length >= heldMax) await this.#writeEarly();
   }
 
+  async place(places: readonly ChargePlace[]): Promise<void> {
+    this.#placesOfPass.push(...places);
+    if (this.#places.length + this.#placesOfPass.length >= placesMax) await this.#writeEarly();
+  }
+
   async discard(): Promise<void> {
     if (this.#hasSavepoint) await this.#trx.raw('rollback to savepoint pass_of_correction');
     this.#pass = new CorrectionFigures();
     this.#unwrittenOfPass = [];
+    this.#placesOfPass = [];
     this.#ownOfPass = null;
   }
 
@@ -112,6 +123,8 @@ export class CorrectionWriter implements ChangeSink {
     this.#pass = new CorrectionFigures();
     this.#unwritten.push(...this.#unwrittenOfPass);
     this.#unwrittenOfPass = [];
+    this.#places.push(...this.#placesOfPass);
+    this.#placesOfPass = [];
     const own = this.#ownOfPass;
     // It goes from one account or service and comes to another.
     if (own) this.#own = this.#own ? { ...this.#own, outcome: own.outcome } : own;
@@ -131,6 +144,7 @@ export class CorrectionWriter implements ChangeSink {
     await this.discard();
     this.#kept = new CorrectionFigures();
     this.#unwritten = [];
+    this.#places = [];
     this.#own = null;
     this.#position = this.#firstPosition;
     this.#closed.clear();
@@ -138,9 +152,9 @@ export class CorrectionWriter implements ChangeSink {
 
   /** Writes what holds so far, so that little is left to `finish`. */
   async flush(): Promise<void> {
-    if (this.#isEarly || this.#unwritten.length + this.#unwrittenOfPass.length > fewChanges) {
-      await this.#writeEarly();
-    }
+    const changes = this.#unwritten.length + this.#unwrittenOfPass.length;
+    const places = this.#places.length + this.#placesOfPass.length;
+    if (this.#isEarly || changes + places > fewChanges) await this.#writeEarly();
   }
 
   async #writeEarly(): Promise<void> {
@@ -149,11 +163,19 @@ export class CorrectionWriter implements ChangeSink {
       this.#isEarly = true;
     }
     const [kept, ofPass] = [this.#unwritten, this.#unwrittenOfPass];
+    const [places, placesOfPass] = [this.#places, this.#placesOfPass];
     [this.#unwritten, this.#unwrittenOfPass] = [[], []];
+    [this.#places, this.#placesOfPass] = [[], []];
     await this.#write(kept, this.#kept);
+    await this.#writePlaces(places);
     if (!this.#hasSavepoint) await this.#trx.raw('savepoint pass_of_correction');
     this.#hasSavepoint = true;
     await this.#write(ofPass, this.#pass);
+    await this.#writePlaces(placesOfPass);
+  }
+
+  #writePlaces(places: readonly ChargePlace[]): Promise<void> {
+    return writePlaces(this.#trx, this.#scope.tenantId, this.#correction.id, places);
   }
 
   async #write(
@@ -221,7 +243,8 @@ export class CorrectionWriter implements ChangeSink {
     await this.keep();
     const own = this.#own ? await this.#write([this.#own], this.#kept, 0) : null;
     const added = await this.#write(this.#unwritten, this.#kept);
-    this.#unwritten = [];
+    await this.#writePlaces(this.#places);
+    [this.#unwritten, this.#places] = [[], []];
     const figures = this.#kept;
     const moved = [...counters].flatMap(([id, { counter, value }]) => {
       const now = stored.get(id)?.stored ?? null;

@@ -61,7 +61,7 @@ export async function listCorrectedCharges(
 ): Promise<Listed<CorrectedChargeDto>> {
   const { tenantId, db } = scope;
   const { correctionId } = asked;
-  await findCorrection(scope, correctionId);
+  const { createdAt } = await findCorrection(scope, correctionId);
   const events = await sqlRows<{ id: string }>(
     db.read,
     `select distinct event_id as id from (
@@ -71,13 +71,14 @@ export async function listCorrectedCharges(
     [tenantId, correctionId, page.limit, page.offset],
   );
   const ids = events.map(({ id }) => id);
-  const read = (inside: Scope) => readCharges(inside, asked, page);
+  const read = (inside: Scope) => readCharges(inside, asked, createdAt, page);
   return (await answerFromArchive(scope, archive, ids, read)) ?? read(scope);
 }
 
 async function readCharges(
   scope: Scope,
   { correctionId, isExplained }: { readonly correctionId: string; readonly isExplained: boolean },
+  correctedAt: Date,
   { limit, offset }: PageRequest,
 ): Promise<Listed<CorrectedChargeDto>> {
   const { tenantId, db } = scope;
@@ -90,7 +91,7 @@ async function readCharges(
      where tenant_id = ? and correction_id = ?`,
     [tenantId, correctionId],
   );
-  const explained = isExplained ? await explainPairs(scope, pairs) : [];
+  const explained = isExplained ? await explainPairs(scope, pairs, correctedAt) : [];
   const items = pairs.map((pair, index) => ({ ...present(pair), ...explained[index] }));
   return { items, total, isCut: most < limit && pairs.length < total - offset };
 }

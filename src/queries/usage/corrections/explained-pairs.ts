@@ -24,12 +24,18 @@ export interface ExplainingFacts {
   readonly contents: Awaited<ReturnType<typeof readContents>>;
 }
 
-/** Explains both charges of each pair, and says where the explanations part. */
+/**
+ * Explains both charges of each pair of a correction, and says where the explanations part. Counters
+ * stand where they stood when it was made, whatever came after it.
+ */
 export async function explainPairs(
   scope: Scope,
   pairs: readonly ChargePair[],
+  correctedAt: Date,
 ): Promise<ExplainedPair[]> {
-  const facts = await readExplainingFacts(scope, [...new Set(pairs.map(({ eventId }) => eventId))]);
+  const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
+  // What the correction itself has left in its place is none of its pairs.
+  const facts = await readExplainingFacts(scope, eventIds, correctedAt);
   const explained: ExplainedPair[] = [];
   const portions = new Portions();
   for (const { eventId, beforeId, afterId } of pairs) {
@@ -48,8 +54,9 @@ export async function explainPairs(
 export async function readExplainingFacts(
   { db, tenantId }: Scope,
   eventIds: readonly string[],
+  knownOn: Date | null,
 ): Promise<ExplainingFacts> {
-  const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds);
+  const charges = await RatedTransaction.allOfEvents(db.read, tenantId, eventIds, knownOn);
   const all = [...charges.values()].flat();
   const planIds = [...new Set(all.map(({ planId }) => planId))];
   const plans = await StoredRatingPlan.query(db.read).forTenant(tenantId).whereIn('id', planIds);

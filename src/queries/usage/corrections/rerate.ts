@@ -14,6 +14,7 @@ import {
 } from '../../../rating/index.js';
 import { CorrectedSums } from './corrected-sums.js';
 import type { MeterOwner } from './meter-members.js';
+import type { ChargePlace } from '../../../models/usage/corrections/charge-place.js';
 import {
   counterOfKey,
   readCounters,
@@ -56,6 +57,8 @@ interface KeptReason {
 /** What takes the changes, one after another in the order of the log: they are never held all at once. */
 export interface ChangeSink {
   add(change: RatedAgain): Promise<void>;
+  /** Takes charges that stay as they are while their counters have moved. */
+  place(places: readonly ChargePlace[]): Promise<void>;
   /** What a pass has given is void: it begins anew. */
   discard(): Promise<void>;
   /** What a pass has given holds. */
@@ -234,11 +237,13 @@ export class Pass {
       this.#refuse(event, moves, rated);
       return;
     }
+    const places = this.#placesOf(event, moves);
     this.#move(rated, moves);
     this.#sums.addBefore(event.charges);
     this.#sums.addRated(rated);
     const isSame = !this.#request.isForced && isSameCharge(event, prepared, rated, true);
-    if (!isSame) await this.#change({ event, isTarget: true, outcome: { prepared, rated } });
+    if (isSame) await this.#place(places);
+    else await this.#change({ event, isTarget: true, outcome: { prepared, rated } });
   }
 
   /** Rates an event again whose counters have moved, with what it was rated with. */
@@ -253,9 +258,31 @@ export class Pass {
     if (!prepared.ok) return this.#keep(moves, prepared);
     const rated = ratePrepared(prepared, this.#countersOf(moves));
     if (!rated.ok) return this.#keep(moves, rated);
+    const places = this.#placesOf(event, moves);
     this.#move(rated, moves);
-    if (isSameCharge(event, prepared, rated, false)) return;
+    if (isSameCharge(event, prepared, rated, false)) return this.#place(places);
     await this.#change({ event, isTarget: false, outcome: { prepared, rated } });
+  }
+
+  /** Where the counters stand before an event, of those that have moved there. */
+  #placesOf(
+    { charges }: RecordedEvent,
+    moves: ReadonlyMap<string, RecordedMove>,
+  ): readonly ChargePlace[] {
+    const places: ChargePlace[] = [];
+    for (const [counterId, { before }] of moves) {
+      const counterBefore = this.#values.get(counterId) ?? ZERO;
+      if (!this.counters.has(counterId) || before.equals(counterBefore)) continue;
+      for (const { id: chargeId, dimensions } of charges) {
+        if (!dimensions.some((row) => row.counterId === counterId)) continue;
+        places.push({ chargeId, counterId, counterBefore });
+      }
+    }
+    return places;
+  }
+
+  async #place(places: readonly ChargePlace[]): Promise<void> {
+    if (places.length > 0 && this.found.size === 0) await this.#sink.place(places);
   }
 
   #refuse(event: RecordedEvent, moves: ReadonlyMap<string, RecordedMove>, why: KeptReason): void {

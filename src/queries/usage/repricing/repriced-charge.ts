@@ -81,7 +81,8 @@ export async function listRepricedCharges(
   const limit = isExplained ? Math.min(page.limit, explainedMax) : page.limit;
   const bindings = { tenantId, id: repricing.id, accountId };
   const { pairs, total } = await readPairs(db.read, bindings, { limit, offset: page.offset });
-  const facts = await readExplainingFacts(scope, [...new Set(pairs.map(({ eventId }) => eventId))]);
+  const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
+  const facts = await readExplainingFacts(scope, eventIds, repricing.createdAt);
   const explained = isExplained
     ? await explainPairs(await readTried(scope, repricing, accountId, pairs), facts, pairs)
     : [];
