@@ -66,13 +66,17 @@ describe('property: corrections', () => {
   const reason = 'It was wrong.';
 
   const messageOf = (
+    meter: Meter,
     serviceId: string,
     id: string,
     { calls, day, account }: { calls: number; day: number; account: number },
   ): Message =>
     usage(accounts[account] ?? '', serviceId, {
       externalTransactionId: id,
-      dimensions: { api_calls: String(calls), user: String(calls % 5) },
+      dimensions: {
+        api_calls: String(calls),
+        ...('uniqueDimension' in meter ? { user: String(calls % 5) } : {}),
+      },
       eventTimestamp: `2026-03-${day}T12:00:00Z`,
     });
   const rowsOf = ({ method }: Meter, free: number, cents: number) => [
@@ -179,7 +183,7 @@ describe('property: corrections', () => {
       const chosen = (of_: number): string => [...truth.keys()][of_ % truth.size] ?? '';
       for (const [number, one] of steps.entries()) {
         if (one.kind === 'send') {
-          const message = messageOf(serviceId, `e-${number}`, one);
+          const message = messageOf(meter, serviceId, `e-${number}`, one);
           truth.set(`e-${number}`, message);
           await story.send(message);
         } else if (one.kind === 'price') {
@@ -196,7 +200,7 @@ describe('property: corrections', () => {
             truth.delete(id);
             await tenant.post(path, { reason }).expect(200);
           } else {
-            const message = messageOf(serviceId, id, one);
+            const message = messageOf(meter, serviceId, id, one);
             truth.set(id, message);
             await tenant.post(path, { reason, message }).expect(200);
           }
