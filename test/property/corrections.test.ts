@@ -160,10 +160,9 @@ describe('property: corrections', () => {
   };
   const open = async (of_: typeof story, meter: Meter): Promise<string> => {
     for (const account of accounts) await of_.account(account);
-    const { method: _method, ...aggregation } = meter;
     const [attribute] = meteredService.priceableAttributes;
     return of_.service('Metered', {
-      priceableAttributes: [{ ...attribute, ...aggregation }],
+      priceableAttributes: [{ ...attribute, ...meter, method: undefined }],
       rateCards: [{ currency: 'USD', rows: rowsOf(meter, 1_000, 2) }],
     });
   };

@@ -138,6 +138,30 @@ describe('what-ifs, used by a stranger', () => {
     await send({ changes: [], accountIds: [] }).expect(400);
   });
 
+  // spec/beyond.md R11, R232
+  it('natural keys name accounts and services, in what-ifs and when a range is rated again', async () => {
+    const acme = await story.account('acme');
+    await story.account('globex');
+    const serviceId = await story.service('Calls');
+    const other = usage('globex', serviceId, { dimensions: { api_calls: '7' } });
+    await story.send(calls(serviceId, '100'), other);
+    const only = { accountIds: ['acme', acme], serviceIds: ['Calls'] };
+    const output = await reprice([{ ...card(serviceId, 0.03), serviceId: 'Calls' }], only);
+    // 100 at 0.01 and at 0.03
+    expect(output).to.deep.include({ events: 1, accounts: 1, before: usd(1), after: usd(3) });
+    const { body } = await tenant.get(`/v1/repricings/${output.repricingId}`).expect(200);
+    expect(body).to.deep.include({ accountIds: [acme], serviceIds: [serviceId] });
+    const rerate = (data: object) =>
+      tenant.post('/v1/workflows/rerate-usage/execute', {
+        data: { ...range, reason: 'Again.', dryRun: true, ...data },
+      });
+    const again = await rerate({ accountId: 'acme', serviceId: 'Calls' }).expect(200);
+    expect(again.body.output).to.include({ events: 1, changed: 0 });
+    await rerate({ accountId: 'nobody' }).expect(400);
+    await send({ changes: [], accountIds: ['nobody'] }).expect(400);
+    await send({ changes: [], serviceIds: ['Nothing'] }).expect(400);
+  });
+
   // spec/beyond.md R226
   it('another tenant, or another account, finds nothing', async () => {
     await story.account('acme');
