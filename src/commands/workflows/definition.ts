@@ -50,13 +50,21 @@ async function readDefinition(scope: Scope, given: unknown) {
 
 type Stored = Awaited<ReturnType<typeof readDefinition>>;
 
+const credentialOf = ({ credential }: Scope) => ({
+  credentialKind: credential?.kind ?? null,
+  credentialId: credential?.id ?? null,
+  credentialKid: credential?.kid ?? null,
+  grantId: credential?.grantId ?? null,
+});
+
 const insertVersion = async (
   trx: Knex.Transaction,
-  { tenantId, actor, roles, credential, realNow }: Scope,
+  scope: Scope,
   definitionId: string,
   version: number,
   { text, hash }: Stored,
 ): Promise<void> => {
+  const { tenantId, actor, roles, realNow } = scope;
   await WorkflowVersion.query(trx)
     .forTenant(tenantId)
     .insert({
@@ -66,10 +74,7 @@ const insertVersion = async (
       hash,
       publishedBy: actor,
       roles: [...roles],
-      credentialKind: credential?.kind ?? null,
-      credentialId: credential?.id ?? null,
-      credentialKid: credential?.kid ?? null,
-      grantId: credential?.grantId ?? null,
+      ...credentialOf(scope),
       createdAt: realNow(),
     });
 };
@@ -113,8 +118,8 @@ export async function lockDefinition(
 }
 
 /**
- * Publishes a new version; the same definition with the same roles is the version that there is. 400: it
- * has faults. 404: there is no such workflow. 409: the name is taken.
+ * Publishes a new version; the same definition by the same publisher with the same roles is the version
+ * that there is, and stands from now on with what they are signed in with. 400: it has faults. 404: there is no such workflow. 409: the name is taken.
  */
 export async function updateDefinition(scope: Scope, key: string, given: unknown) {
   const { tenantId, realNow } = scope;
@@ -132,9 +137,11 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
     const { name, hash } = stored;
     const roles = [...scope.roles].sort().join();
     const isSame = current.hash === hash && [...current.roles].sort().join() === roles;
-    const isSamePublisher =
-      current.publishedBy === scope.actor && current.credentialId === scope.credential?.id;
-    if (isSame && isSamePublisher) return { id, name, version: last, hash };
+    if (isSame && current.publishedBy === scope.actor) {
+      // A token lasts for a session, and the next one may stand when this one is revoked.
+      await current.$query(trx).forTenant(tenantId).patch(credentialOf(scope));
+      return { id, name, version: last, hash };
+    }
     if (last >= versionsMax) {
       throw problem.conflict(`There are ${versionsMax} versions, the most that there may be.`);
     }

@@ -25,7 +25,7 @@ export class WorkflowDefinition extends BillingRecord {
   }
 }
 
-/** What was published at one time; it never changes. */
+/** What was published at one time; it never changes, but for what its publisher is signed in with. */
 export class WorkflowVersion extends TenantModel {
   static override tableName = 'workflow_version';
 
@@ -36,7 +36,7 @@ export class WorkflowVersion extends TenantModel {
   declare hash: string;
   declare publishedBy: string;
   declare roles: string[];
-  /** What it was published with; null: before that was kept. */
+  /** What it was published with last; null: before that was kept. */
   declare credentialKind: CredentialRef['kind'] | null;
   declare credentialId: string | null;
   declare credentialKid: string | null;
