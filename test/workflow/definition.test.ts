@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { decodeJwt } from 'jose';
 import request from 'supertest';
 import { accessKeyId, createAccessKey, revokeAccessKey } from '../../src/access/access-keys.js';
+import { revokeTokenById } from '../../src/access/token-revocations.js';
 import { createAccount } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
@@ -224,6 +226,30 @@ describe("tenants' workflows: executions", () => {
     const own = { definition: { document, do: [make] } };
     await tenant.put('/v1/workflows/of-a-key', own).expect(200);
     expect((await execute('of-a-key', { externalId: 'made-4' })).status).to.equal('completed');
+  });
+
+  // spec/beyond.md R321, R334
+  it('stand with what their publisher signed in with last', async () => {
+    const document = { dsl: '1.0.0', namespace: 'test', name: 'of-tokens', version: '1.0.0' };
+    const list = { call: 'durabill.operation', with: { operationId: 'listAccounts' } };
+    const definition = { document, do: [{ list }] };
+    const first = await instance.token(tenant.id);
+    const publish = (token: string) => {
+      const call = request(instance.url).put('/v1/workflows/of-tokens');
+      return call.set('Authorization', `Bearer ${token}`).send({ definition }).expect(200);
+    };
+    const made = (await tenant.post('/v1/workflows', { definition }).expect(201)).body;
+    expect((await publish(first)).body).to.deep.equal(made);
+    const { jti = '' } = decodeJwt(first);
+    await revokeTokenById(instance.platform.database.platform, {
+      tenantId: tenant.id,
+      jti,
+      revokedBy: 'tester',
+      revokedAt: new Date(),
+    });
+    expect((await execute('of-tokens', {})).error).to.include({ status: 403 });
+    expect((await publish(await instance.token(tenant.id))).body).to.deep.equal(made);
+    expect((await execute('of-tokens', {})).status).to.equal('completed');
   });
 
   // spec/beyond.md R332
