@@ -11,6 +11,7 @@ import { startPartitionWatch } from './partition-watch.js';
 import { startBalanceWatch } from './balance-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
+import { startDefinitionStarter } from './definitions/definition-starter.js';
 import { createWorkers } from './temporal/create-workers.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { startUsageProjector } from './usage-projector.js';
@@ -63,6 +64,7 @@ export async function startWorkers(
     startUsageProjector(platform),
     startRetentionWatch(platform),
     startPartitionWatch(platform),
+    startDefinitionStarter(platform),
   ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.

@@ -5,6 +5,7 @@ import { recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
+import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import type { Platform } from '../../process/platform.js';
 import { currentPlace } from './flow-step.js';
 
@@ -26,8 +27,12 @@ async function recordEnd(
   place: TemporalRun,
   ended: Ended,
 ): Promise<void> {
-  if (!(await Execution.end(trx, run, place, ended))) return;
   const { tenantId, executionId } = run;
+  // One that ends before its first step needs no start any more, either.
+  if (recordedAs(place.workflow, run.input) !== place.workflow) {
+    await WorkflowStarts.forget(trx, tenantId, executionId);
+  }
+  if (!(await Execution.end(trx, run, place, ended))) return;
   const { status, output } = ended;
   const workflow = recordedAs(place.workflow, run.input);
   await recordWorkflowEnd(trx, { tenantId, now }, { executionId, workflow, status, output });

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { FlowRun } from '../../messages/flow-run.js';
-import { recordedAs } from '../../messages/definitions/definition-run.js';
+import { recordedAs, type DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { jsonSafe } from '../../kernel/text/json.js';
 import type { Problem } from '../../kernel/problem.js';
 import { within, type Scope } from '../../kernel/scope.js';
@@ -57,6 +57,12 @@ async function once<T>(
   return result;
 }
 
+/** How deep an execution of a tenant's workflow is: what its own steps cause is caused by it. */
+function depthOf({ input }: FlowRun): Pick<Scope, 'depth'> {
+  const { definitionId, depth } = (input ?? {}) as Partial<DefinitionInput>;
+  return definitionId === undefined || depth === undefined ? {} : { depth };
+}
+
 /** The scope of a step outside of its transaction. */
 export async function outerScope(
   platform: Platform,
@@ -76,6 +82,7 @@ export async function outerScope(
     db,
     now,
     realNow: platform.now,
+    ...depthOf(run),
   };
 }
 

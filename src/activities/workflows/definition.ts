@@ -5,6 +5,7 @@ import type { Definition } from '../../messages/definitions/definition.js';
 import type { CallOperation, TaskCall, TaskRow } from '../../messages/definitions/task.js';
 import { awayFailureType } from '../../messages/flow-run.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
+import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import type { Platform } from '../../process/platform.js';
 import { readVersion } from '../../queries/workflows/definition.js';
 import { activityFailure } from '../failure.js';
@@ -77,7 +78,8 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     /** Reads the version of a definition, once: from now on the execution can be read. */
     beginDefinition: flowStep(
       platform,
-      async (scope, input: DefinitionInput): Promise<BegunDefinition> => {
+      async (scope, input: DefinitionInput, executionId): Promise<BegunDefinition> => {
+        await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
         const { definitionId, version } = input;
         const found = await readVersion(scope, definitionId, version);
         if (!found) throw problem.notFound('The version of the workflow is gone.');

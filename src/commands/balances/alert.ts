@@ -12,6 +12,7 @@ import {
   presentAlert,
   type AlertDto,
 } from '../../queries/balances/alert.js';
+import { findDefinition } from '../../queries/workflows/definition.js';
 import type { AlertCreate, AlertUpdate } from '../../schemas/balances/alert.js';
 
 export const lifetime = 'Lifetime';
@@ -27,10 +28,11 @@ export async function createAlert(scope: Scope, input: AlertCreate): Promise<Ale
     if (count >= alertsMax) {
       throw problem.conflict(`There are ${alertsMax} alerts, the most that there may be.`);
     }
+    const workflowId = await workflowOf(within(scope, trx), input);
     const at = now();
     const alert = await Alert.query(trx)
       .forTenant(tenantId)
-      .insert({ ...columns, armedAt: at, createdAt: at, updatedAt: at })
+      .insert({ ...columns, workflowId, armedAt: at, createdAt: at, updatedAt: at })
       .returning('*');
     return presentAlert(alert);
   });
@@ -49,11 +51,17 @@ export async function updateAlert(scope: Scope, id: string, input: AlertUpdate):
     await checkScope(trx, tenantId, merged);
     await Alert.change(trx, tenantId);
     const at = now();
-    const isOther = Object.keys(input).some((field) => field !== 'name');
+    // Neither its name nor what it starts is what it watches.
+    const isOther = Object.keys(input).some((field) => !['name', 'workflowId'].includes(field));
+    // A workflow that is gone since is no fault of another change.
+    const workflowId =
+      input.workflowId === undefined
+        ? before.workflowId
+        : await workflowOf(within(scope, trx), input);
     await Alert.query(trx)
       .forTenant(tenantId)
       .findById(id)
-      .patch({ ...columns, updatedAt: at, ...(isOther ? { armedAt: at } : {}) });
+      .patch({ ...columns, workflowId, updatedAt: at, ...(isOther ? { armedAt: at } : {}) });
     if (isOther) await AlertFigure.forget(trx, tenantId, id);
     return getAlert(within(scope, trx), id);
   });
@@ -72,6 +80,20 @@ async function lockAlert(trx: Knex.Transaction, tenantId: string, id: string): P
   const alert = await Alert.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
   if (!alert) throw missingAlert(id);
   return alert;
+}
+
+/** The id of the workflow that an alert executes. 400: the tenant has none of that id or name. */
+async function workflowOf(
+  scope: Scope,
+  { workflowId }: Pick<AlertUpdate, 'workflowId'>,
+): Promise<string | null> {
+  if (workflowId === undefined || workflowId === null) return null;
+  const found = await findDefinition(scope, workflowId);
+  if (found) return found.id;
+  throw problem.validation(`'workflowId' names no workflow of your own: '${workflowId}'`, {
+    field: 'workflowId',
+    value: workflowId,
+  });
 }
 
 type Given = Pick<

@@ -9,6 +9,7 @@ import { Alert, AlertFigure, noAccount, type Figure } from '../../models/balance
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { listUsageTotals } from '../../queries/usage/totals/usage-total.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
+import { startNamedWorkflows } from '../workflows/trigger.js';
 
 /** A charge as the figures of alerts count it. */
 export interface CountedCharge {
@@ -282,20 +283,23 @@ async function recordTriggered(
     at: scope.now(),
   }));
   await insertAlertTriggers(trx, scope.tenantId, rows);
-  await recordWebhookEvents(trx, scope, ['alert.triggered'], () =>
-    triggered.map(({ alert, accountId, threshold, value }) => ({
-      event: 'alert.triggered' as const,
-      recordId: alert.id,
-      data: {
-        alertId: alert.id,
-        name: alert.name,
-        measure: alert.measure,
-        threshold,
-        value,
-        period: alert.period,
-        ...(accountId === null ? {} : { accountId }),
-        ...(alert.walletId === null ? {} : { walletId: alert.walletId }),
-      },
-    })),
+  const dataOf = ({ alert, accountId, threshold, value }: Triggered) => ({
+    alertId: alert.id,
+    name: alert.name,
+    measure: alert.measure,
+    threshold,
+    value,
+    period: alert.period,
+    ...(accountId === null ? {} : { accountId }),
+    ...(alert.walletId === null ? {} : { walletId: alert.walletId }),
+  });
+  const event = 'alert.triggered' as const;
+  await recordWebhookEvents(trx, scope, [event], () =>
+    triggered.map((one) => ({ event, recordId: one.alert.id, data: dataOf(one) })),
   );
+  const named = triggered.flatMap((one) => {
+    const { id, workflowId } = one.alert;
+    return workflowId === null ? [] : [{ workflowId, recordId: id, data: dataOf(one) }];
+  });
+  await startNamedWorkflows(trx, scope, event, named);
 }

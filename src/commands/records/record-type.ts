@@ -220,7 +220,7 @@ export async function deleteRecordType(
         { count },
       );
     }
-    if (count > 0) await WebhookOutbox.recordDeletions(trx, type, scope.now());
+    if (count > 0) await WebhookOutbox.recordDeletions(trx, type, scope.now(), scope.depth);
     await GenericRecord.deleteAll(trx, type);
     await type.$query(trx).forTenant(scope.tenantId).delete();
     const records = count === 0 ? '' : ` with its records (${count})`;

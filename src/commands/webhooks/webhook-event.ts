@@ -4,7 +4,7 @@ import { stringifyJson } from '../../kernel/text/json.js';
 import { mapInPortions } from '../../kernel/portions.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import { onceInTransaction } from '../../models/db/once-in-transaction.js';
-import { WebhookOutbox } from '../../models/webhooks/webhook-event.js';
+import { WebhookOutbox, type WantedEvents } from '../../models/webhooks/webhook-event.js';
 
 /** A change that webhooks are notified of (spec/platform.md R37). */
 export interface WebhookEventInput {
@@ -16,14 +16,14 @@ export interface WebhookEventInput {
 }
 
 /** The tenant of a change, and the clock. */
-export type WebhookOrigin = Pick<Scope, 'tenantId' | 'now'>;
+export type WebhookOrigin = Pick<Scope, 'tenantId' | 'now' | 'depth'>;
 
 /** The body that receivers get: the same shape for every kind. */
 export const webhookBody = (event: string, at: Date, data: object): string =>
   stringifyJson({ event, timestamp: at.toISOString(), data });
 
 /** The wanted kinds, queried once in each transaction, which serves one tenant. */
-const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<ReadonlySet<string>> =>
+const wantedKinds = (trx: Knex.Transaction, tenantId: string): Promise<WantedEvents> =>
   onceInTransaction(trx, 'wanted kinds', () => WebhookOutbox.wanted(trx, tenantId));
 
 /**
@@ -45,13 +45,13 @@ export function recordWebhookEvent(
  */
 export async function recordWebhookEvents(
   trx: Knex.Transaction,
-  { tenantId, now }: WebhookOrigin,
+  { tenantId, now, depth }: WebhookOrigin,
   kinds: readonly WebhookEvent[],
   make: (
     isWanted: (kind: WebhookEvent) => boolean,
   ) => readonly WebhookEventInput[] | Promise<readonly WebhookEventInput[]>,
 ): Promise<void> {
-  const wanted = await wantedKinds(trx, tenantId);
+  const { all: wanted, triggers } = await wantedKinds(trx, tenantId);
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = now();
   const changes = await make((kind) => wanted.has(kind));
@@ -59,5 +59,5 @@ export async function recordWebhookEvents(
     changes.filter(({ event }) => wanted.has(event)),
     ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
   );
-  await WebhookOutbox.record(trx, tenantId, events, at);
+  await WebhookOutbox.record(trx, tenantId, events, { at, depth, triggers });
 }

@@ -224,7 +224,7 @@ export async function testWebhook(scope: Scope, id: string): Promise<WebhookDeli
     const at = scope.realNow();
     const data = { webhookId: id, message: 'This is a test.' };
     const event = { event: testEvent, recordId: id, body: webhookBody(testEvent, at, data) };
-    await WebhookOutbox.record(trx, tenantId, [event], at, id);
+    await WebhookOutbox.record(trx, tenantId, [event], { at, webhookId: id });
     const delivery = await WebhookDelivery.query(trx)
       .forTenant(tenantId)
       .where({ webhookId: id, event: testEvent })

@@ -15,6 +15,7 @@ import {
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
 import { workflowNames } from '../../schemas/flows/flow-id.js';
 import { definitionFaults } from './check-definition.js';
+import { keepTrigger } from './trigger.js';
 
 /** What of a definition is wrong, with the secrets that there are now. */
 export async function checkDefinition({ db, tenantId }: Scope, definition: unknown) {
@@ -45,7 +46,7 @@ async function readDefinition(scope: Scope, given: unknown) {
     });
   }
   const hash = createHash('sha256').update(canonicalJson(given)).digest('hex');
-  return { name, hash, text: stringifyJson(given) };
+  return { name, hash, text: stringifyJson(given), schedule: (given as Definition).schedule };
 }
 
 type Stored = Awaited<ReturnType<typeof readDefinition>>;
@@ -98,6 +99,7 @@ export async function createDefinition(scope: Scope, given: unknown) {
       .forTenant(tenantId)
       .insert({ name: stored.name, version: 1, createdAt: at, updatedAt: at });
     await insertVersion(trx, scope, id, 1, stored);
+    await keepTrigger(trx, scope, { definitionId: id, version: 1 }, stored.schedule);
     return { id, name: stored.name, version: 1, hash: stored.hash };
   });
 }
@@ -148,6 +150,7 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
     const version = last + 1;
     await found.$query(trx).forTenant(tenantId).patch({ name, version, updatedAt: realNow() });
     await insertVersion(trx, scope, id, version, stored);
+    await keepTrigger(trx, scope, { definitionId: id, version }, stored.schedule);
     return { id, name, version, hash };
   });
 }
@@ -160,6 +163,7 @@ export async function hideDefinition(scope: Scope, key: string): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.realNow() });
+    await keepTrigger(trx, scope, { definitionId: found.id, version: found.version }, undefined);
   });
 }
 

@@ -186,6 +186,16 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'workflowStarts',
+    sql: paged({
+      table: 'workflow_start',
+      key: 'id',
+      type: 'uuid',
+      content: 't.body',
+      change: `update workflow_start as t set body = ${document('t.body')}`,
+    }),
+  },
+  {
     name: 'webhookAttempts',
     sql: paged({
       table: 'webhook_attempt',

@@ -19,6 +19,8 @@ export class Alert extends BillingRecord {
   declare period: string;
   /** Decimal text, rising. */
   declare thresholds: readonly string[];
+  /** The workflow of the tenant that it executes. */
+  declare workflowId: string | null;
   declare armedAt: Date;
 
   /** The alerts on charges. Rating that sees none is over before the first one is there. */

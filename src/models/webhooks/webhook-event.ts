@@ -3,6 +3,7 @@ import { newId } from '../../kernel/id.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import type { RecordType } from '../records/record-type.js';
+import { WorkflowStarts } from '../workflows/trigger.js';
 import { waitingMax, waitingRoom } from './webhook-delivery.js';
 import { sqlRows } from '../db/sql-rows.js';
 
@@ -13,6 +14,22 @@ export interface OutboxEvent {
   readonly recordId: string;
   /** JSON text: what is sent and signed. */
   readonly body: string;
+}
+
+/** Kinds of events that somebody wants, and those of them that start workflows. */
+export interface WantedEvents {
+  readonly all: ReadonlySet<string>;
+  readonly triggers: ReadonlySet<string>;
+}
+
+interface Recorded {
+  readonly at: Date;
+  /** How deep executions of tenants' workflows caused each other, as far as the caller knows. */
+  readonly depth?: number | undefined;
+  /** For this webhook alone. */
+  readonly webhookId?: string;
+  /** Kinds that start workflows; undefined: none does. */
+  readonly triggers?: ReadonlySet<string>;
 }
 
 type Bindings = readonly (string | Date)[];
@@ -73,16 +90,35 @@ async function store(
   );
 }
 
+/** Events as a select, for statements that write them. */
+export function eventsSql(events: readonly OutboxEvent[]): Input {
+  const bodies = events.map(({ body }) => body);
+  const joined = joinJson(bodies);
+  const sql = `select * from unnest(
+      ?::uuid[], ?::text[], ?::uuid[], ${joined === null ? '?::text[]' : splitJsonSql}
+    ) with ordinality as given (id, event, record_id, body, position)`;
+  const bindings = [
+    arrayLiteral(events.map(() => newId())),
+    arrayLiteral(events.map(({ event }) => event)),
+    arrayLiteral(events.map(({ recordId }) => recordId)),
+    joined ?? arrayLiteral(bodies, true),
+  ];
+  return { sql, bindings };
+}
+
 /** The outbox: events are committed with the change that they describe, or not at all. */
 export const WebhookOutbox = {
-  /** The kinds that an active webhook of the tenant wants; of most tenants none. */
-  async wanted(trx: Knex, tenantId: string): Promise<ReadonlySet<string>> {
-    const rows = await sqlRows<{ event: string }>(
+  /** The kinds that an active webhook of the tenant wants, or a workflow of it; of most tenants none. */
+  async wanted(trx: Knex, tenantId: string): Promise<WantedEvents> {
+    const rows = await sqlRows<{ event: string; isTrigger: boolean }>(
       trx,
-      'select distinct unnest(events) as event from webhook where tenant_id = ? and active',
-      [tenantId],
+      `select distinct unnest(events) as event, false as "isTrigger" from webhook
+       where tenant_id = ? and active
+       union all select distinct event, true from workflow_trigger where tenant_id = ?`,
+      [tenantId, tenantId],
     );
-    return new Set(rows.map(({ event }) => event));
+    const of = (some: typeof rows): ReadonlySet<string> => new Set(some.map(({ event }) => event));
+    return { all: of(rows), triggers: of(rows.filter(({ isTrigger }) => isTrigger)) };
   },
 
   /** Records events, in their order, with one statement. */
@@ -90,30 +126,23 @@ export const WebhookOutbox = {
     trx: Knex,
     tenantId: string,
     events: readonly OutboxEvent[],
-    at: Date,
-    webhookId?: string,
+    { at, depth = 0, webhookId, triggers }: Recorded,
   ): Promise<void> {
     if (events.length === 0) return;
-    const bodies = events.map(({ body }) => body);
-    const joined = joinJson(bodies);
-    const sql = `select * from unnest(
-        ?::uuid[], ?::text[], ?::uuid[], ${joined === null ? '?::text[]' : splitJsonSql}
-      ) with ordinality as given (id, event, record_id, body, position)`;
-    const bindings = [
-      arrayLiteral(events.map(() => newId())),
-      arrayLiteral(events.map(({ event }) => event)),
-      arrayLiteral(events.map(({ recordId }) => recordId)),
-      joined ?? arrayLiteral(bodies, true),
-    ];
+    const { sql, bindings } = eventsSql(events);
     const one =
       webhookId === undefined ? undefined : { sql: 'webhook.id = ?::uuid', bindings: [webhookId] };
     await store(trx, tenantId, { sql, bindings }, at, one);
+    if (events.some(({ event }) => triggers?.has(event) === true)) {
+      await WorkflowStarts.record(trx, tenantId, { sql, bindings }, { at, depth });
+    }
   },
 
   /** Records that all records of a type are deleted: there may be millions. */
-  async recordDeletions(trx: Knex, type: RecordType, at: Date): Promise<void> {
+  async recordDeletions(trx: Knex, type: RecordType, at: Date, depth = 0): Promise<void> {
     const event: WebhookEvent = 'mdata.deleted';
-    if (!(await WebhookOutbox.wanted(trx, type.tenantId)).has(event)) return;
+    const { all, triggers } = await WebhookOutbox.wanted(trx, type.tenantId);
+    if (!all.has(event)) return;
     const instant = (column: string): string =>
       `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
     const sql = `select gen_random_uuid() as id, ?::text as event, id as record_id,
@@ -125,6 +154,9 @@ export const WebhookOutbox = {
       from record where tenant_id = ? and record_type_id = ?::uuid`;
     const bindings = [event, event, at.toISOString(), type.tenantId, type.id];
     await store(trx, type.tenantId, { sql, bindings }, at);
+    if (triggers.has(event)) {
+      await WorkflowStarts.record(trx, type.tenantId, { sql, bindings }, { at, depth });
+    }
   },
 };
 

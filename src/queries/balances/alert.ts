@@ -25,6 +25,7 @@ export function presentAlert(alert: Alert): AlertDto {
     measure,
     period: alert.period,
     thresholds: alert.thresholds.map((threshold) => new Decimal(threshold)),
+    workflowId: alert.workflowId,
     createdAt: alert.createdAt.toISOString(),
     updatedAt: alert.updatedAt.toISOString(),
   };

@@ -37,6 +37,9 @@ export const AlertCreate = writeBody(
       maxItems: 20,
       description: 'spend and quantity trigger at or above one, balance below.',
     }),
+    workflowId: optional(
+      Text('A workflow of your own, by id or name, that is executed with what the event says.'),
+    ),
   },
   { description: 'What to be told of.' },
 );
@@ -58,6 +61,7 @@ export const Alert = Type.Object(
     thresholds: Type.Array(DecimalValue({ description: 'A threshold.' }), {
       description: 'In rising order.',
     }),
+    workflowId: nullable(Uuid('The workflow of your own that it executes.')),
     createdAt: Instant('When it was made.'),
     updatedAt: Instant('When it was changed last.'),
   },

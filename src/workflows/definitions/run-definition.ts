@@ -9,7 +9,8 @@ import {
 import type { Activities } from '../../activities/index.js';
 import { Interpreter } from '../../interpreter/interpreter.js';
 import type { DefinitionState } from '../../interpreter/state.js';
-import { Suspended, TaskError } from '../../interpreter/task-error.js';
+import { Suspended, taskError, TaskError } from '../../interpreter/task-error.js';
+import { valueFaults } from '../../kernel/expression/shape.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -59,6 +60,11 @@ export async function runDefinition(
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const state = resumed?.state ?? newState();
   const { definition, name, version } = begun;
+  // What an event says is not checked before it starts an execution.
+  const [fault] = valueFaults(run.input.start, definition.input?.schema?.document);
+  if (fault) {
+    throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`).fault, []);
+  }
   const call = (task: TaskCall): Promise<unknown> =>
     (task.call === 'http' ? callHttp : callTask)({ run, input: task });
   const interpreter = new Interpreter(

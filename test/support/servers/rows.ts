@@ -48,6 +48,7 @@ const besides = new Set([
   'usage_total',
   'usage_unlisted',
   'retention_state',
+  'workflow_start',
 ]);
 
 /** What is stored, as a count and a checksum for each table. */

@@ -1,0 +1,69 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { compileExpression, ExpressionFault } from '../../kernel/expression/expression.js';
+import { parseJson, jsonSafe } from '../../kernel/text/json.js';
+import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
+import { expressionIn } from '../../messages/definitions/definition.js';
+import type { FlowRun } from '../../messages/flow-run.js';
+import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigger.js';
+import type { Cell } from '../../platform/database/cell.js';
+
+/** An execution that is to be started. */
+export interface DefinedStart {
+  readonly run: FlowRun<DefinitionInput>;
+  /** What causes it, for people. */
+  readonly cause: string;
+}
+
+/** Who is said to have started what nobody did. */
+const actor = 'workflow-trigger';
+
+/** What an event says, as the workflow is given it. */
+function dataOf({ body }: ClaimedStart): Record<string, unknown> {
+  const { data } = jsonSafe(parseJson(body)) as { readonly data: Record<string, unknown> };
+  return data;
+}
+
+/** Whether the condition of a workflow holds for what an event says; one that fails does not. */
+function holds(condition: string | null, data: unknown): boolean {
+  if (condition === null) return true;
+  try {
+    const expression = compileExpression(expressionIn(condition) ?? condition, ['data']);
+    return expression.evaluate({ data }) === true;
+  } catch (error) {
+    if (error instanceof ExpressionFault) return false;
+    throw error;
+  }
+}
+
+async function startsOf(
+  { platform }: Cell,
+  claimed: readonly ClaimedStart[],
+): Promise<DefinedStart[]> {
+  const starts: DefinedStart[] = [];
+  const dropped: ClaimedStart[] = [];
+  for (const one of claimed) {
+    const { tenantId, id: executionId, definitionId, version, cause, eventId, depth } = one;
+    const start = dataOf(one);
+    if (holds(one.condition, start)) {
+      const input = { definitionId, version, start, depth };
+      const requestId = `${cause}/${eventId}`;
+      starts.push({ cause, run: { executionId, tenantId, orgId: null, actor, requestId, input } });
+    } else dropped.push(one);
+    // A condition may cost something: whoever else waits for this process has a turn in between.
+    if (one.condition !== null) await nextTurn();
+  }
+  await WorkflowStarts.drop(platform, dropped);
+  return starts;
+}
+
+/** Claims what is to be started in a cell; `claimed` counts those whose condition does not hold, too. */
+export async function claimDefinedStarts(
+  cell: Cell,
+): Promise<{ readonly claimed: number; readonly starts: readonly DefinedStart[] }> {
+  const claimed = await WorkflowStarts.claim(cell.platform);
+  return { claimed: claimed.length, starts: await startsOf(cell, claimed) };
+}
+
+/** Claims what a process has claimed that died before the execution began. */
+export const reclaimDefinedStarts = async (cell: Cell): Promise<readonly DefinedStart[]> =>
+  startsOf(cell, await WorkflowStarts.reclaim(cell.platform));

@@ -1,0 +1,72 @@
+import {
+  claimDefinedStarts,
+  reclaimDefinedStarts,
+  type DefinedStart,
+} from '../../activities/workflows/starts.js';
+import { jsonSafe } from '../../kernel/text/json.js';
+import { definitionQueue } from '../../messages/definitions/definition-run.js';
+import { startWorkflow } from '../../platform/temporal/workflow-start.js';
+import type { Platform } from '../../process/platform.js';
+import { watchCells, type Stoppable } from '../watch.js';
+
+/** How often it looks; a look costs one index. */
+const everyMs = 500;
+/** Workflows that are started at the same time. */
+const startsMax = 10;
+
+/** Starts one; the same again joins the first, since its execution was chosen with its event. */
+async function startOne({ temporal }: Platform, { run, cause }: DefinedStart): Promise<void> {
+  const { tenantId, executionId, actor, input } = run;
+  await startWorkflow(temporal, {
+    type: 'runDefinition',
+    taskQueue: definitionQueue(temporal.taskQueue),
+    workflowId: `${tenantId}/workflow/${input.definitionId}/${executionId}`,
+    input: jsonSafe(run) as object,
+    executionId,
+    subject: { tenantId, entityType: 'workflow', entityId: input.definitionId, actor },
+    summary: `started by ${cause}, version ${input.version}`,
+  });
+}
+
+async function startAll(platform: Platform, starts: readonly DefinedStart[]): Promise<void> {
+  for (let first = 0; first < starts.length; first += startsMax) {
+    const some = starts.slice(first, first + startsMax).map(async (start) => {
+      try {
+        await startOne(platform, start);
+      } catch (error) {
+        // It stays claimed, and is claimed again when nothing has begun of it.
+        const { tenantId, executionId } = start.run;
+        platform.log.warn({ err: error, tenantId, executionId }, 'cannot start a workflow');
+      }
+    });
+    await Promise.all(some);
+  }
+}
+
+/** Starts the workflows that events and alerts of their tenants cause (docs/decisions/0417). */
+export function startDefinitionStarter(platform: Platform): Stoppable {
+  const failure = 'cannot look for workflows to start; trying again';
+  const watches = [
+    watchCells(platform, (cell) => ({
+      everyMs,
+      failure,
+      look: async (watch) => {
+        for (let isMore = true; isMore && !watch.isStopped;) {
+          const { claimed, starts } = await claimDefinedStarts(cell);
+          await startAll(platform, starts);
+          isMore = claimed > 0;
+        }
+      },
+    })),
+    watchCells(platform, (cell) => ({
+      everyMs,
+      failure,
+      look: async () => startAll(platform, await reclaimDefinedStarts(cell)),
+    })),
+  ];
+  return {
+    async stop() {
+      await Promise.all(watches.map((watch) => watch.stop()));
+    },
+  };
+}

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { setTimeout as wait } from 'node:timers/promises';
+import { claimDefinedStarts, reclaimDefinedStarts } from '../../src/activities/workflows/starts.js';
+import { makeRecordType } from '../support/billing/records.js';
+import {
+  createAccount,
+  createService,
+  send,
+  usage,
+  waitUntilRated,
+} from '../support/billing/usage.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+import type { TestTenant } from '../support/servers/instance.js';
+
+/** What its operation declares: what of it the tests need, they know. */
+type Body = ReturnType<typeof JSON.parse>;
+
+const definitionOf = (name: string, type: string, data?: string, tasks?: object[]) => ({
+  document: { dsl: '1.0.0', namespace: 'test', name, version: '1.0.0' },
+  schedule: { on: { one: { with: { type, ...(data === undefined ? {} : { data }) } } } },
+  do: tasks ?? [{ keep: { set: { of: '${ input }' } } }],
+});
+
+const define = async (tenant: TestTenant, definition: object): Promise<string> =>
+  (await tenant.post('/v1/workflows', { definition }).expect(201)).body.id;
+
+const executionsOf = async (tenant: TestTenant, id: string): Promise<Body[]> =>
+  (await tenant.get(`/v1/workflows/${id}/executions?limit=100`).expect(200)).body.data;
+
+/** The executions of a workflow once there are so many, all of them ended. */
+async function ended(tenant: TestTenant, id: string, count: number): Promise<Body[]> {
+  for (const until = Date.now() + 15_000; ; await wait(50)) {
+    const all = await executionsOf(tenant, id);
+    const isDone = all.length >= count && all.every(({ status }) => status !== 'running');
+    if (isDone || Date.now() > until) {
+      expect(all).to.have.length(count);
+      return all;
+    }
+  }
+}
+
+// spec/beyond.md R337, R338
+describe("tenants' workflows: what starts them", () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance, { forEachTest: true });
+
+  it('an event for which their condition holds starts them once, with what it says', async () => {
+    const { path } = await makeRecordType(tenant);
+    const id = await define(tenant, definitionOf('big', 'mdata.created', '${ data.data.n > 5 }'));
+    const all = await define(tenant, definitionOf('all', 'mdata.created'));
+    const odd = await define(
+      tenant,
+      definitionOf('odd', 'mdata.created', '${ data.data.none == 1 }'),
+    );
+    for (const n of [3, 7]) await tenant.post(path, { data: { n } }).expect(201);
+    expect(await ended(tenant, all, 2)).to.have.length(2);
+    const [execution] = await ended(tenant, id, 1);
+    expect(execution).to.include({ status: 'completed', actor: 'workflow-trigger' });
+    expect(execution.input.data).to.deep.equal({ n: 7 });
+    expect(execution.output.of).to.deep.equal(execution.input);
+    // A condition that fails does not hold.
+    expect(await executionsOf(tenant, odd)).to.deep.equal([]);
+  });
+
+  it('the version that is live decides, and none when it is deleted', async () => {
+    const { path } = await makeRecordType(tenant);
+    const id = await define(tenant, definitionOf('live', 'mdata.deleted'));
+    const put = definitionOf('live', 'mdata.created', undefined, [
+      { a: { set: { second: true } } },
+    ]);
+    await tenant.put(`/v1/workflows/${id}`, { definition: put }).expect(200);
+    await tenant.post(path, { data: {} }).expect(201);
+    const [execution] = await ended(tenant, id, 1);
+    expect(execution.output).to.deep.equal({ second: true });
+    await tenant.delete(`/v1/workflows/${id}`).expect(204);
+    const last = await define(tenant, definitionOf('last', 'mdata.created'));
+    await tenant.post(path, { data: {} }).expect(201);
+    await ended(tenant, last, 1);
+    const { rows } = await tenant.scope.db.read.raw<{ rows: { count: number }[] }>(
+      `select count(*)::integer as count from execution where tenant_id = ? and workflow like ?`,
+      [tenant.id, `%${id}`],
+    );
+    expect(rows[0]?.count).to.equal(1);
+  });
+
+  it('what does not fit their schema fails, and is seen', async () => {
+    const { path } = await makeRecordType(tenant);
+    const document = { type: 'object', required: ['missing'] };
+    const definition = definitionOf('strict', 'mdata.created');
+    const id = await define(tenant, {
+      ...definition,
+      input: { schema: { format: 'json', document } },
+    });
+    await tenant.post(path, { data: {} }).expect(201);
+    const [execution] = await ended(tenant, id, 1);
+    expect(execution.error).to.include({ status: 400 });
+    expect(execution.error.message).to.contain('missing');
+  });
+
+  it('what executions cause starts others five deep, and no deeper', async () => {
+    const { path, id: mobjectId } = await makeRecordType(tenant);
+    const again = {
+      again: {
+        call: 'durabill.operation',
+        with: {
+          operationId: 'createRecord',
+          parameters: { mobjectId },
+          body: { data: { n: '${ input.data.n + 1 }' } },
+        },
+      },
+    };
+    const loop = await define(
+      tenant,
+      definitionOf('loop', 'mdata.created', '${ data.data.n > 0 }', [again]),
+    );
+    // Its own end starts it, too.
+    const echo = await define(tenant, definitionOf('echo', 'workflow.completed'));
+    await tenant.post(path, { data: { n: 1 } }).expect(201);
+    const executions = await ended(tenant, loop, 5);
+    expect(executions.map(({ input }: Body) => input.data.n).sort()).to.deep.equal([1, 2, 3, 4, 5]);
+    // Of depth 1 to 5 each end of `loop` starts one: it and those that follow make 4 + 3 + 2 + 1.
+    expect(await ended(tenant, echo, 10)).to.have.length(10);
+    await wait(1_500);
+    expect(await executionsOf(tenant, loop)).to.have.length(5);
+    expect(await executionsOf(tenant, echo)).to.have.length(10);
+  });
+
+  it('at most 20 are started by one kind of event', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      await define(tenant, definitionOf(`n${count}`, 'invoice.paid'));
+    }
+    const definition = definitionOf('one-more', 'invoice.paid');
+    await tenant.post('/v1/workflows', { definition }).expect(409);
+    await tenant.delete('/v1/workflows/n7').expect(204);
+    await tenant.post('/v1/workflows', { definition }).expect(201);
+  });
+
+  it('an alert starts the workflow that it names', async () => {
+    const serviceId = await createService(tenant, 'Calls');
+    await createAccount(tenant, 'acme');
+    const definition = definitionOf('on-alert', 'x');
+    const id = await define(tenant, { document: definition.document, do: definition.do });
+    const alert = { name: 'Costs', measure: 'spend', period: 'Monthly', thresholds: [1] };
+    await tenant.post('/v1/alerts', { ...alert, workflowId: 'billing-run' }).expect(400);
+    const made = await tenant.post('/v1/alerts', { ...alert, workflowId: 'on-alert' }).expect(201);
+    expect(made.body.workflowId).to.equal(id);
+    const at = new Date().toISOString();
+    const more = { dimensions: { api_calls: '100' }, eventTimestamp: at };
+    await send(tenant, usage('acme', serviceId, more));
+    await waitUntilRated(tenant, 1);
+    const [execution] = await ended(tenant, id, 1);
+    expect(execution.input).to.include({
+      alertId: made.body.id,
+      name: 'Costs',
+      measure: 'spend',
+      threshold: 1,
+    });
+    await tenant.put(`/v1/alerts/${made.body.id}`, { workflowId: null }).expect(200);
+    const read = (await tenant.get(`/v1/alerts/${made.body.id}`).expect(200)).body;
+    expect(read).to.deep.include({ workflowId: null, thresholds: [1] });
+  });
+});
+
+describe('starts whose process has died', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance);
+
+  it('are claimed again, as the same execution, and by one alone', async () => {
+    const { path } = await makeRecordType(tenant);
+    await define(tenant, definitionOf('claimed', 'mdata.created', '${ data.data.n > 1 }'));
+    for (const n of [1, 2, 3]) await tenant.post(path, { data: { n } }).expect(201);
+    const cell = instance.platform.database.home;
+    const ids = (some: Awaited<ReturnType<typeof reclaimDefinedStarts>>) =>
+      some.map(({ run }) => run.executionId).sort();
+    const both = await Promise.all([claimDefinedStarts(cell), claimDefinedStarts(cell)]);
+    const first = ids(both.flatMap(({ starts }) => starts));
+    expect(both[0].claimed + both[1].claimed).to.equal(3);
+    expect(new Set(first).size).to.equal(2);
+    expect(await reclaimDefinedStarts(cell)).to.deep.equal([]);
+    await cell.platform.raw(`update workflow_start set claimed_at = now() - interval '2 minutes'`);
+    const again = await Promise.all([reclaimDefinedStarts(cell), reclaimDefinedStarts(cell)]);
+    expect(ids(again.flat())).to.deep.equal(first);
+  });
+});
