@@ -44,6 +44,8 @@ const layers = {
     types: ['workflows', 'process'],
   },
   embedded: { may: ['kernel', 'platform'] },
+  // Knows the API by its document alone: see scripts/console-types.js.
+  console: { may: [] },
 };
 
 const rules = Object.entries(layers).flatMap(([layer, { may, types = [] }]) => [
@@ -92,6 +94,6 @@ module.exports = {
     tsConfig: { fileName: 'tsconfig.json' },
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js'] },
   },
 };

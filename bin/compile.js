@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleConsole } from './bundle-console.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const compiled = join(root, 'dist');
+/** Runs in browsers: it is bundled with what it uses of others. */
+const consoleSources = join(root, 'src/console');
 /** In the compiled folder: of which sources it was made. */
 const stampName = '.sources';
 
+/** What compiles, and which versions of others are bundled. */
+const means = ['bin/compile.js', 'bin/bundle-console.js', 'package.json'];
+
 /** The paths below src and a hash of what they hold and of what compiles them. */
 async function readSources() {
-  const hash = createHash('sha256').update(await readFile(new URL(import.meta.url)));
+  const hash = createHash('sha256');
+  for (const path of means) hash.update(await readFile(join(root, path)));
   const entries = await readdir(join(root, 'src'), { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile())
@@ -35,10 +42,12 @@ export async function compile() {
   const part = `${compiled}.${process.pid}`;
   try {
     await mkdir(part);
-    const others = paths.filter((path) => !/\.[jt]s$/.test(path));
+    const served = paths.filter((path) => !path.startsWith(join(consoleSources, sep)));
+    const others = served.filter((path) => !/\.[jt]s$/.test(path));
     for (const path of others) await cp(path, path.replace(join(root, 'src'), part));
-    await build({
-      entryPoints: paths.filter((path) => /\.[jt]s$/.test(path)),
+    const bundling = bundleConsole(build, consoleSources, join(part, 'console'));
+    const compiling = build({
+      entryPoints: served.filter((path) => /\.[jt]s$/.test(path)),
       outdir: part,
       outbase: join(root, 'src'),
       format: 'esm',
@@ -47,6 +56,7 @@ export async function compile() {
       sourcemap: true,
       logLevel: 'warning',
     });
+    await Promise.all([bundling, compiling]);
     await writeFile(join(part, stampName), stamp);
     await rename(part, compiled).catch(async () => {
       // Sources of before, or another process that was quicker.

@@ -5,6 +5,7 @@ import type { Platform } from '../process/platform.js';
 import type { Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './guards/cors.js';
+import { mountConsole } from './console/mount-console.js';
 import { mountDocs } from './pages/docs.js';
 import { mountFrontPage, showMissingPage } from './pages/front-page.js';
 import { answerBeforeEnd } from './server/drain.js';
@@ -115,6 +116,7 @@ export function createApp(platform: Platform): Koa {
   mountPages(router, platform);
   mountDocs(router);
   mountGuide(router);
+  mountConsole(router, platform);
   mountFrontPage(router, platform);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
   if (platform.tracing) app.use(traceRequests(platform.tracing));

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'puppeteer-core';
+import { buildConsole } from '../support/servers/console.js';
 import { openBrowser } from '../support/servers/browser.js';
 import { openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { sendRaw } from '../support/http/raw.js';
@@ -11,6 +12,7 @@ describe('the front page', function () {
   let page: Page;
 
   before(async () => {
+    await buildConsole();
     instance = await openTestInstance();
     browser = await openBrowser();
     page = await browser.newPage();

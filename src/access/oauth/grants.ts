@@ -130,17 +130,23 @@ export const findRefreshToken = (
   token: string,
 ): Promise<WithGrant<StoredRefreshToken> | undefined> => findSecret(db, 'oauthRefreshToken', token);
 
-/** Consumes a secret; false if it was consumed before. Concurrent calls are serialized. */
+/**
+ * Consumes a secret; false if it was consumed before, and longer ago than the leeway. Concurrent calls
+ * are serialized.
+ */
 async function consume(
   trx: Knex,
   table: 'oauthCode' | 'oauthRefreshToken',
   hash: Buffer,
-  now: Date,
+  { now, leewayMs }: { readonly now: Date; readonly leewayMs: number },
 ): Promise<boolean> {
   const count = await trx(table)
     .where({ hash })
-    .whereNull('consumedAt')
-    .update({ consumedAt: now });
+    .whereRaw('(consumed_at is null or consumed_at > ?::timestamptz)', [
+      new Date(now.getTime() - leewayMs),
+    ])
+    // The first time counts: the leeway does not begin again.
+    .update({ consumedAt: trx.raw('coalesce(consumed_at, ?::timestamptz)', [now]) });
   return count > 0;
 }
 
@@ -168,11 +174,15 @@ export async function exchangeSecret(
   db: Knex,
   kind: 'code' | 'refreshToken',
   { hash, grant }: WithGrant<StoredSecret>,
-  { mayRefresh, now }: { readonly mayRefresh: boolean; readonly now: Date },
+  {
+    mayRefresh,
+    now,
+    leewayMs = 0,
+  }: { readonly mayRefresh: boolean; readonly now: Date; readonly leewayMs?: number },
 ): Promise<Exchange | undefined> {
   const table = kind === 'code' ? 'oauthCode' : 'oauthRefreshToken';
   return db.transaction(async (trx) => {
-    if (!(await consume(trx, table, hash, now))) return undefined;
+    if (!(await consume(trx, table, hash, { now, leewayMs }))) return undefined;
     if (kind === 'code') await recordExchange(trx, grant);
     if (!mayRefresh) return { refreshToken: undefined };
     const refreshToken = newSecret();

@@ -7,14 +7,15 @@ import { isOauthScope, oauthScopes } from '../../kernel/oauth-scope.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import { plainName } from '../../kernel/text/shown-name.js';
 import { findOauthClient } from '../../access/oauth/clients.js';
-import { denyFlow, isDecided, type ShownFlow } from '../../access/oauth/flows.js';
+import { consoleClientId, consoleRedirectUris } from '../../access/oauth/console-client.js';
+import { denyFlow, isDecided, type PendingFlow, type ShownFlow } from '../../access/oauth/flows.js';
 import { allowFlow } from '../../access/oauth/grants.js';
 import { purgeOauth } from '../../access/oauth/purge.js';
 import { hashOf } from '../../access/oauth/secret.js';
 import type { Identity } from '../../access/identity.js';
 import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../process/platform.js';
-import { publicUrlFor } from '../../platform/config/public-url.js';
+import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
 import { noteFailedSignIn } from '../guards/failed-sign-ins.js';
 import { clientOf, type RequestState } from '../mount.js';
 import { browserCookie, flowCookies } from './authorization.js';
@@ -27,7 +28,16 @@ import { withParameters } from './redirect-uri.js';
 interface OpenFlow {
   readonly flow: ShownFlow;
   readonly secret: string;
+  readonly isConsole: boolean;
 }
+
+/**
+ * Whether the console asks, at its own address: no stranger can use its name, nor its client from the
+ * port of another program.
+ */
+const isOfConsole = ({ config }: Platform, { clientId, redirectUri }: PendingFlow): boolean =>
+  clientId === consoleClientId &&
+  consoleRedirectUris(publicUrls(config.publicUrl)).includes(redirectUri);
 
 const decidedBefore = (): Problem => problem.conflict('You have decided about this request.');
 
@@ -57,7 +67,11 @@ async function openFlow(platform: Platform, ctx: Context, flowId: string): Promi
   if (await isDecided(db, flowId)) throw decidedBefore();
   const client = await findOauthClient(db, flow.clientId);
   if (!client) throw unknownFlow();
-  return { flow: { ...flow, clientName: plainName(client.name) }, secret };
+  return {
+    flow: { ...flow, clientName: plainName(client.name) },
+    secret,
+    isConsole: isOfConsole(platform, flow),
+  };
 }
 
 /** Proves that a form came from the page of this flow in this browser. */
@@ -90,7 +104,8 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
   const { id: flowId, clientName, redirectUri, scopes, expiresAt } = open.flow;
   const name = clientName ?? 'An application without a name';
   showPage(ctx, fault === undefined ? 200 : 401, 'consent', {
-    title: `${name} asks for access`,
+    title: open.isConsole ? 'Sign in to the console' : `${name} asks for access`,
+    isConsole: open.isConsole,
     flowId,
     csrf: csrfToken(open),
     clientName: name,

@@ -48,6 +48,8 @@ interface Asked {
   readonly client: OauthClient;
   readonly form: Form;
   readonly issuer: string;
+  /** For how long a refresh token that was exchanged is taken once more; see docs/decisions/0406. */
+  readonly leewayMs: number;
 }
 
 /** RFC 6749, section 2.3: a public client only names itself. */
@@ -90,7 +92,7 @@ async function checkGranter({ database, now }: Platform, grant: Grant): Promise<
 }
 
 async function exchange(
-  { platform, client, issuer }: Asked,
+  { platform, client, issuer, leewayMs }: Asked,
   kind: 'code' | 'refreshToken',
   stored: WithGrant<StoredCode | StoredRefreshToken>,
   scopes: readonly string[],
@@ -104,6 +106,7 @@ async function exchange(
   const exchanged = await exchangeSecret(database.platform, kind, stored, {
     mayRefresh,
     now: now(),
+    leewayMs,
   });
   if (!exchanged) return refuseReplay(platform, grant);
   const { tenantId, orgId, roles, subject, resource } = grant;
@@ -146,12 +149,13 @@ async function exchangeCode(asked: Asked): Promise<TokenAnswer> {
 
 /** RFC 6749, section 6, with rotation (OAuth 2.1, section 4.3.1). */
 async function exchangeRefreshToken(asked: Asked): Promise<TokenAnswer> {
-  const { platform, client, form, issuer } = asked;
+  const { platform, client, form, issuer, leewayMs } = asked;
   const { database, now } = platform;
   const stored = await findRefreshToken(database.platform, required(form, 'refresh_token'));
   if (!stored) throw oauthFault('invalid_grant', 'The refresh token is not known.');
-  const isReplay = stored.consumedAt !== null && stored.grant.clientId === client.id;
-  if (isReplay) return refuseReplay(platform, stored.grant);
+  const replayedAfter = now().getTime() - (stored.consumedAt?.getTime() ?? now().getTime());
+  const isReplay = stored.consumedAt !== null && replayedAfter >= leewayMs;
+  if (isReplay && stored.grant.clientId === client.id) return refuseReplay(platform, stored.grant);
   for (const check of refreshTokenChecks) check(stored, { client, now: now() });
   checkSameResource(stored.grant, form, issuer);
   const scopes = narrowScopes(stored.grant, form.get('scope'));
@@ -172,6 +176,7 @@ export async function issueTokens(
   platform: Platform,
   form: Form,
   issuer: string,
+  leewayMs = 0,
 ): Promise<TokenAnswer> {
   const grantType = required(form, 'grant_type');
   const client = await requireClient(platform, form);
@@ -180,5 +185,5 @@ export async function issueTokens(
     const known = Object.keys(grantTypes).join(' or ');
     throw oauthFault('unsupported_grant_type', `'grant_type' must be ${known}`, 'grant_type');
   }
-  return issue({ platform, client, form, issuer });
+  return issue({ platform, client, form, issuer, leewayMs });
 }

@@ -11,6 +11,11 @@ interface Link {
 }
 
 const pages: readonly Link[] = [
+  {
+    href: '/console',
+    name: 'Console',
+    text: 'Accounts, invoices, receipts and usage, to be looked at.',
+  },
   { href: '/docs', name: 'API documentation', text: 'Every operation, to be tried.' },
   { href: '/docs/guide', name: 'Guide', text: 'Concepts, prices, and the way to an invoice.' },
   { href: '/openapi.json', name: 'OpenAPI document', text: 'For generated clients.' },

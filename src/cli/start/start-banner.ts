@@ -19,6 +19,7 @@ export function banner({
 }: BannerInput): string {
   const addresses = [
     ['API', apiUrl],
+    ['Console', apiUrl === null ? null : `${apiUrl}/console`],
     ['API docs', apiUrl === null ? null : `${apiUrl}/docs`],
     ['OpenAPI', apiUrl === null ? null : `${apiUrl}/openapi.json`],
     ['MCP server', apiUrl === null ? null : `${apiUrl}/mcp`],

@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { problem } from '../../kernel/problem.js';
+import type { Platform } from '../../process/platform.js';
+import { assetOf, lazy, revalidated, serveAsset, type Asset } from '../pages/asset.js';
+import { mountSession } from './session.js';
+import { mountSignIn } from './sign-in.js';
+
+/** What `bin/bundle-console.js` has made, beside the compiled code. */
+const built = join(import.meta.dirname, '../../../dist/console');
+
+/** Scripts, styles and pictures of this instance alone, and nothing that stands in a page. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const immutable = 'public, max-age=31536000, immutable';
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The files of the bundle by their names, each read when it is first asked for. */
+function readAssets(): ReadonlyMap<string, () => Promise<Asset>> {
+  const names = readdirSync(join(built, 'assets')).flatMap((name) => {
+    const type = types[/\.[a-z]+$/.exec(name)?.[0] ?? ''];
+    return type === undefined ? [] : [{ name, type }];
+  });
+  return new Map(
+    names.map(({ name, type }) => [
+      name,
+      lazy(async () => assetOf(type, await readFile(join(built, 'assets', name)))),
+    ]),
+  );
+}
+
+/** The console at `/console`: its page at every address below it, and its files (spec/beyond.md R360). */
+export function mountConsole(router: Router, platform: Platform): void {
+  mountSession(router, platform);
+  mountSignIn(router, platform);
+  let assets: ReturnType<typeof readAssets> | undefined;
+  router.get('/console/assets/:name', async (ctx: Context) => {
+    assets ??= readAssets();
+    const { name = '' } = (ctx as unknown as { params: { name?: string } }).params;
+    const asset = assets.get(name);
+    if (!asset) throw problem.notFound(`The console has no file '${name}'.`);
+    serveAsset(ctx, await asset(), immutable);
+  });
+  const page = lazy(async () =>
+    assetOf('text/html; charset=utf-8', await readFile(join(built, 'index.html'))),
+  );
+  const show = async (ctx: Context): Promise<void> => {
+    ctx.set('Content-Security-Policy', policy);
+    serveAsset(ctx, await page(), revalidated);
+  };
+  router.get('/console', show);
+  // Not below assets: what is no file there is no page either.
+  router.get(/^\/console\/(?!assets(?:\/|$)|session$|sign-in$|signed-in$).*$/, show);
+}

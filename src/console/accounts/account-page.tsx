@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, orNone, Status } from '../shown/values.tsx';
+import { ContractLines } from './contract-lines.tsx';
+import { account } from './queries.ts';
+import { Timeline } from './timeline.tsx';
+import { Wallets } from './wallets.tsx';
+
+const route = getRouteApi('/accounts/$accountId');
+
+/** All that there is about an account. */
+export function AccountPage(): ReactNode {
+  const { accountId } = route.useParams();
+  const query = useQuery(account(accountId));
+  const title = query.data?.Name ?? 'Account';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="accounts" to="/accounts" search={{}}>
+              Accounts
+            </Link>,
+            <bdi key="account">{title}</bdi>,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                ['Number', orNone(found.Number)],
+                ['External id', orNone(found.ExternalId)],
+                ['Status', <Status key="status" name={found.Status__r?.Name} />],
+                ['Approval', <Status key="approval" name={found.ApprovalStatus__r?.Name} />],
+                ['Currency', orNone(found.DefaultCurrency__r?.Name)],
+                ['Billed on day', orNone(found.BillingDay)],
+                ['Pays within', orNone(found.NetTerm__r?.Name)],
+              ]}
+            />
+            <Section title="Contract lines">
+              <ContractLines accountId={found.Id} />
+            </Section>
+            <Section title="Wallets">
+              <Wallets accountId={found.Id} />
+            </Section>
+            <Section title="Time line">
+              <Timeline accountId={found.Id} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page } from '../frame/page.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
+import { SearchForm } from '../shown/search-form.tsx';
+import { orNone, Status } from '../shown/values.tsx';
+import { accountList, pageSize } from './queries.ts';
+
+type Row = Schemas['AccountRow'];
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: 'Name',
+    show: ({ Id, Name }) => (
+      <Link to="/accounts/$accountId" params={{ accountId: Id }}>
+        <bdi>{Name}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Number', show: ({ Number: number }) => orNone(number) },
+  { name: 'External id', show: ({ ExternalId }) => orNone(ExternalId) },
+  { name: 'Currency', show: ({ DefaultCurrency__r: currency }) => orNone(currency?.Name) },
+  { name: 'Approval', show: ({ ApprovalStatus__r: status }) => <Status name={status?.Name} /> },
+  { name: 'Status', show: ({ Status__r: status }) => <Status name={status?.Name} /> },
+];
+
+const route = getRouteApi('/accounts');
+
+export function AccountsPage(): ReactNode {
+  const { q, page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(accountList({ ...(q === undefined ? {} : { q }), page }));
+  const search = (text: string): void =>
+    void navigate({ search: text === '' ? {} : { q: text }, replace: true });
+  return (
+    <Page title="Accounts">
+      <SearchForm
+        label="Find accounts"
+        hint="Name, number or external id"
+        value={q ?? ''}
+        onSearch={search}
+      />
+      <Loaded query={query}>
+        {({ content, totalElements }) =>
+          content.length === 0 ? (
+            <NoAccounts isSearched={q !== undefined} />
+          ) : (
+            <>
+              <DataTable
+                caption="Accounts"
+                columns={columns}
+                rows={content}
+                keyOf={({ Id }) => Id}
+              />
+              <Pager
+                name="accounts"
+                first={page * pageSize}
+                shown={content.length}
+                total={totalElements}
+                onMove={(by) =>
+                  void navigate({ search: (before) => ({ ...before, page: page + by }) })
+                }
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const NoAccounts = ({ isSearched }: { readonly isSearched: boolean }): ReactNode => (
+  <Empty>
+    {isSearched ? (
+      <p>No account has this in its name, number or external id.</p>
+    ) : (
+      <>
+        <p>This tenant has no accounts yet.</p>
+        <p>
+          <code>npm run --silent durabill -- demo</code> makes a tenant with an account, prices and
+          usage; <a href="/docs#tag/accounts">the API</a> creates one in yours.
+        </p>
+      </>
+    )}
+  </Empty>
+);

@@ -1,0 +1,115 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+
+/** Rows a page: as many as billing lists give at most. */
+export const pageSize = 20;
+
+export const accountList = ({ q, page = 0 }: { q?: string; page?: number }) =>
+  queryOptions({
+    queryKey: ['accounts', q, page],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { page: digits(page), size: digits(pageSize), ...(q ? { q } : {}) };
+      const { data } = await read(
+        api.GET('/api/v1/external/accounts', { params: { query }, signal }),
+      );
+      return data;
+    },
+  });
+
+export const account = (accountId: string) =>
+  queryOptions({
+    queryKey: ['account', accountId],
+    queryFn: async ({ signal }) => {
+      const path = '/api/v1/external/accounts/{accountId}';
+      return (await read(api.GET(path, { params: { path: { accountId } }, signal }))).data;
+    },
+  });
+
+export const contractsOf = (accountId: string) =>
+  queryOptions({
+    queryKey: ['contracts', accountId],
+    queryFn: async ({ signal }) => {
+      const query = { accountId, size: digits(pageSize) };
+      const { data } = await read(
+        api.GET('/api/v1/external/contracts', { params: { query }, signal }),
+      );
+      return data;
+    },
+  });
+
+export const linesOf = (contractId: string) =>
+  queryOptions({
+    queryKey: ['contract lines', contractId],
+    queryFn: async ({ signal }) => {
+      const path = '/api/v1/external/contracts/{contractId}/services';
+      const answer = await read(api.GET(path, { params: { path: { contractId } }, signal }));
+      // The other form is that of `view=row`, which was not asked for.
+      if ('data' in answer) throw new TypeError('The lines came as rows.');
+      return answer;
+    },
+  });
+
+export const service = (serviceId: string) =>
+  queryOptions({
+    queryKey: ['service', serviceId],
+    staleTime: 60_000,
+    queryFn: async ({ signal }) => {
+      const path = '/api/v1/external/services/{serviceId}';
+      const answer = await read(api.GET(path, { params: { path: { serviceId } }, signal }));
+      if ('data' in answer) throw new TypeError('The service came as a row.');
+      return answer;
+    },
+  });
+
+export const walletsOf = (accountId: string) =>
+  queryOptions({
+    queryKey: ['wallets', accountId],
+    queryFn: async ({ signal }) => {
+      const query = { accountId, size: digits(pageSize) };
+      const { data } = await read(
+        api.GET('/api/v1/external/wallets', { params: { query }, signal }),
+      );
+      return data;
+    },
+  });
+
+export const balanceOf = (accountId: string, currency: string) =>
+  queryOptions({
+    queryKey: ['balance', accountId, currency],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/accounts/{accountId}/balance', {
+          params: { path: { accountId }, query: { currency } },
+          signal,
+        }),
+      ),
+  });
+
+export const grantsOf = (walletId: string) =>
+  queryOptions({
+    queryKey: ['grants', walletId],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/wallets/{walletId}/grants', { params: { path: { walletId } }, signal })),
+  });
+
+/** Entries that a page of the time line has. */
+export const timelineSize = 25;
+
+export const timelineOf = (accountId: string, offset: number) =>
+  queryOptions({
+    queryKey: ['timeline', accountId, offset],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/accounts/{accountId}/timeline', {
+          params: {
+            path: { accountId },
+            query: { limit: digits(timelineSize), offset: digits(offset) },
+          },
+          signal,
+        }),
+      ),
+  });

@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { moneyText } from '../shown/format.ts';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant, Money, Status } from '../shown/values.tsx';
+import { balanceOf, grantsOf, walletsOf } from './queries.ts';
+
+type Grant = Schemas['WalletGrant'];
+
+const columns: readonly Column<Grant>[] = [
+  { name: 'Grant', show: ({ externalId }) => externalId },
+  { name: 'Kind', show: ({ kind }) => kind },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  {
+    name: 'Amount',
+    isNumber: true,
+    show: ({ amount, currency }) => <Money amount={amount} currency={currency} />,
+  },
+  {
+    name: 'Held',
+    isNumber: true,
+    show: ({ held, currency }) => <Money amount={held} currency={currency} />,
+  },
+  {
+    name: 'Left',
+    isNumber: true,
+    show: ({ remaining, currency }) => <Money amount={remaining} currency={currency} />,
+  },
+  { name: 'Ends', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
+];
+
+function Grants({ walletId, title }: { readonly walletId: string; title: string }): ReactNode {
+  const query = useQuery(grantsOf(walletId));
+  return (
+    <Loaded query={query}>
+      {({ data }) =>
+        data.length === 0 ? (
+          <p className="muted">Nothing was granted to {title} yet.</p>
+        ) : (
+          <DataTable
+            caption={`Grants of ${title}`}
+            columns={columns}
+            rows={data}
+            keyOf={({ id }) => id}
+          />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** What is there in a currency, what of it is held, and what was spent. */
+function Balance({ accountId, currency }: { readonly accountId: string; currency: string }) {
+  const query = useQuery(balanceOf(accountId, currency));
+  return (
+    <Loaded query={query}>
+      {({ balance, held, available, spent }) => (
+        <Facts
+          of={[
+            ['Balance', moneyText(balance, currency)],
+            ['Held', moneyText(held, currency)],
+            ['Available', moneyText(available, currency)],
+            [`Spent in ${spent.period}`, moneyText(spent.amount, currency)],
+          ]}
+        />
+      )}
+    </Loaded>
+  );
+}
+
+/** Money that an account has paid ahead, or was given. */
+export function Wallets({ accountId }: { readonly accountId: string }): ReactNode {
+  const query = useQuery(walletsOf(accountId));
+  return (
+    <Loaded query={query}>
+      {({ content }) =>
+        content.length === 0 ? (
+          <Empty>
+            <p>This account has no wallet: it pays its invoices.</p>
+          </Empty>
+        ) : (
+          <>
+            {[...new Set(content.flatMap(({ Currency__r: of }) => of?.Name ?? []))].map(
+              (currency) => (
+                <Balance key={currency} accountId={accountId} currency={currency} />
+              ),
+            )}
+            {content.map(({ Id, Title }) => (
+              <Grants key={Id} walletId={Id} title={Title ?? 'the wallet'} />
+            ))}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,40 @@
+/** What the API answered instead of what was asked for, in the words that it gave. */
+export class ApiProblem extends Error {
+  /** 0: nobody answered. */
+  readonly status: number;
+  readonly requestId: string | null;
+
+  constructor(message: string, status: number, requestId: string | null) {
+    super(message);
+    this.status = status;
+    this.requestId = requestId;
+  }
+
+  /** Whether the same may be answered in a moment. */
+  get isPassing(): boolean {
+    return this.status === 0 || [502, 503, 504].includes(this.status);
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+/** The message of an error body, of whichever family it is. */
+function messageOf(body: unknown): string {
+  const inner = isObject(body) && isObject(body['error']) ? body['error'] : body;
+  const message = isObject(inner) ? inner['message'] : undefined;
+  return typeof message === 'string' ? message : 'The server gave no reason.';
+}
+
+interface Answer<T> {
+  readonly data?: T;
+  readonly error?: unknown;
+  readonly response: Response;
+}
+
+/** The data of an answer; throws `ApiProblem` for any other. */
+export async function read<T>(asking: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await asking;
+  if (data !== undefined) return data;
+  throw new ApiProblem(messageOf(error), response.status, response.headers.get('x-request-id'));
+}

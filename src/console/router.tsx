@@ -1,0 +1,85 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { Frame } from './frame/frame.tsx';
+import { MissingPage } from './frame/missing-page.tsx';
+import { Fault } from './shown/loaded.tsx';
+
+type Search = Readonly<Record<string, unknown>>;
+
+const textOf = (search: Search, name: string): string | undefined => {
+  const value = search[name];
+  return typeof value === 'string' && value !== ''
+    ? value
+    : typeof value === 'number'
+      ? String(value)
+      : undefined;
+};
+
+const pageOf = ({ page }: Search): number =>
+  typeof page === 'number' && Number.isSafeInteger(page) && page > 0 ? page : 0;
+
+/** The texts of these names that an address has; what is not there is left out. */
+function texts<const N extends string>(search: Search, names: readonly N[]): { [K in N]?: string } {
+  const found: { [K in N]?: string } = {};
+  for (const name of names) {
+    const text = textOf(search, name);
+    if (text !== undefined) found[name] = text;
+  }
+  return found;
+}
+
+/** The search of a list: its texts, and which page of it. */
+const listSearch =
+  <const N extends string>(names: readonly N[]) =>
+  (search: Search): { [K in N]?: string } & { page?: number } => {
+    const page = pageOf(search);
+    return { ...texts(search, names), ...(page === 0 ? {} : { page }) };
+  };
+
+const root = createRootRoute({ component: Frame, notFoundComponent: MissingPage });
+const at = { getParentRoute: () => root };
+
+const start = createRoute({
+  ...at,
+  path: '/',
+  beforeLoad: () => {
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how this router is told.
+    throw redirect({ to: '/accounts', search: {}, replace: true });
+  },
+});
+
+export const accountsRoute = createRoute({
+  ...at,
+  path: '/accounts',
+  validateSearch: listSearch(['q']),
+  component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
+});
+
+export const accountRoute = createRoute({
+  ...at,
+  path: '/accounts/$accountId',
+  component: lazyRouteComponent(() => import('./accounts/account-page.tsx'), 'AccountPage'),
+});
+
+const routes = root.addChildren([start, accountsRoute, accountRoute]);
+
+export const router = createRouter({
+  routeTree: routes,
+  basepath: '/console',
+  defaultPreload: 'intent',
+  // Another record is another page, whose title gets the focus.
+  defaultRemountDeps: ({ params }) => params as object,
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error }) => <Fault error={error} />,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

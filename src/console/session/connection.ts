@@ -1,0 +1,37 @@
+/** Whether the server answered when it was last asked. */
+let isAway = false;
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Between two looks at a server that is away. */
+const everyMs = 2_000;
+
+function become(next: boolean): void {
+  if (next === isAway) return;
+  isAway = next;
+  for (const listener of listeners) listener();
+}
+
+async function look(): Promise<void> {
+  timer = undefined;
+  const response = await fetch('/healthz').catch(() => undefined);
+  if (response?.ok === true) become(false);
+  else timer = setTimeout(() => void look(), everyMs);
+}
+
+/** The server did not answer: it is looked for until it does. */
+export function reportAway(): void {
+  become(true);
+  timer ??= setTimeout(() => void look(), everyMs);
+}
+
+export function reportBack(): void {
+  become(false);
+}
+
+export const isServerAway = (): boolean => isAway;
+
+export function listenToConnection(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,47 @@
+import { useEffect, useSyncExternalStore, type ReactNode } from 'react';
+import { isServerAway, listenToConnection, reportAway } from './connection.ts';
+import { currentSession, listenToSession, renewSession, signInAddress } from './session.ts';
+
+export const useSession = () => useSyncExternalStore(listenToSession, currentSession);
+
+export const useIsAway = (): boolean => useSyncExternalStore(listenToConnection, isServerAway);
+
+function SignInPage(): ReactNode {
+  useEffect(() => {
+    document.title = 'Sign in · Durabill console';
+  }, []);
+  return (
+    <main className="alone" id="content">
+      <h1>Durabill console</h1>
+      <p>Accounts, invoices, the usage behind them, and why each charge is what it is.</p>
+      <p>
+        <a className="button primary" href={signInAddress()}>
+          Sign in
+        </a>
+      </p>
+      <p className="muted">You need an access key or a token of this instance.</p>
+    </main>
+  );
+}
+
+/** What only somebody who is signed in sees. */
+export function SignedIn({ children }: { readonly children: ReactNode }): ReactNode {
+  const { status } = useSession();
+  const isAway = useIsAway();
+  useEffect(() => {
+    if (status === 'unknown' || (status === 'away' && !isAway)) void renewSession();
+  }, [status, isAway]);
+  useEffect(() => {
+    if (status === 'away') reportAway();
+  }, [status]);
+  if (status === 'signedIn') return children;
+  if (status === 'signedOut') return <SignInPage />;
+  return (
+    <main className="alone" id="content">
+      <h1>Durabill console</h1>
+      <p role="status">
+        {status === 'away' ? 'The server does not answer. Trying again…' : 'Looking who you are…'}
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,61 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ApiProblem } from '../api/problem.ts';
+
+const titles: Readonly<Record<number, string>> = {
+  403: 'You may not see this',
+  404: 'There is nothing here',
+};
+
+/** Says at its place what went wrong, and what can be done. */
+export function Fault({
+  error,
+  onAgain,
+}: {
+  readonly error: unknown;
+  readonly onAgain?: () => void;
+}): ReactNode {
+  const status = error instanceof ApiProblem ? error.status : undefined;
+  const requestId = error instanceof ApiProblem ? error.requestId : null;
+  return (
+    <div role="alert" className="fault">
+      <p>
+        <strong>{titles[status ?? 0] ?? 'This did not work'}</strong>
+      </p>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {requestId === null ? null : (
+        <p className="muted">
+          Request <code>{requestId}</code>
+        </p>
+      )}
+      {onAgain === undefined ? null : (
+        <button type="button" onClick={onAgain}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Where a list has nothing, and what makes something. */
+export const Empty = ({ children }: { readonly children: ReactNode }): ReactNode => (
+  <div className="empty">{children}</div>
+);
+
+/** What was asked for, once it is there; until then and otherwise, how it stands. */
+export function Loaded<T>({
+  query,
+  children,
+}: {
+  readonly query: UseQueryResult<T>;
+  readonly children: (data: T) => ReactNode;
+}): ReactNode {
+  const { data, error, refetch } = query;
+  if (data !== undefined) return children(data);
+  if (error) return <Fault error={error} onAgain={() => void refetch()} />;
+  return (
+    <p role="status" className="loading">
+      Loading…
+    </p>
+  );
+}

@@ -1,0 +1,33 @@
+import type { ReactNode } from 'react';
+import { quantityText } from './format.ts';
+
+/** Where a list stands, and its other pages. */
+export function Pager({
+  name,
+  first,
+  shown,
+  total,
+  onMove,
+}: {
+  readonly name: string;
+  /** Place of the first row that is shown, from 0. */
+  readonly first: number;
+  readonly shown: number;
+  readonly total: string;
+  readonly onMove: (by: -1 | 1) => void;
+}): ReactNode {
+  const last = first + shown;
+  return (
+    <nav className="pager" aria-label={`Pages of ${name}`}>
+      <p role="status">
+        {quantityText(String(first + 1))} to {quantityText(String(last))} of {quantityText(total)}
+      </p>
+      <button type="button" disabled={first === 0} onClick={() => onMove(-1)}>
+        Previous
+      </button>
+      <button type="button" disabled={BigInt(last) >= BigInt(total)} onClick={() => onMove(1)}>
+        Next
+      </button>
+    </nav>
+  );
+}

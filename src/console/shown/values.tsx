@@ -1,0 +1,76 @@
+import type { ReactNode } from 'react';
+import { instantText, localText, moneyText, quantityText } from './format.ts';
+
+export const Money = ({
+  amount,
+  currency,
+}: {
+  readonly amount: string;
+  /** Null: of a wallet that counts something else. */
+  readonly currency: string | null;
+}): ReactNode => (
+  <span className="number">
+    {currency === null ? quantityText(amount) : moneyText(amount, currency)}
+  </span>
+);
+
+/** A time in UTC; in the zone of whoever looks, where he points at it. */
+export const Instant = ({ at }: { readonly at: string | null }): ReactNode =>
+  at === null ? (
+    <None />
+  ) : (
+    <time dateTime={at} title={localText(at)}>
+      {instantText(at)}
+    </time>
+  );
+
+/** Where there is nothing, for eyes and ears. */
+export const None = (): ReactNode => (
+  <span className="muted">
+    <span aria-hidden="true">–</span>
+    <span className="heard">none</span>
+  </span>
+);
+
+export const orNone = (value: string | null | undefined): ReactNode =>
+  value === null || value === undefined || value === '' ? <None /> : value;
+
+/** Good, bad or open, said by a word; the colour only repeats it. */
+const tones: Readonly<Record<string, string>> = {
+  active: 'good',
+  approved: 'good',
+  paid: 'good',
+  settled: 'good',
+  rated: 'good',
+  rejected: 'bad',
+  overdue: 'bad',
+  inactive: 'bad',
+  void: 'bad',
+  expired: 'bad',
+  pending: 'open',
+  unpaid: 'open',
+  draft: 'open',
+};
+
+export const Status = ({ name }: { readonly name: string | null | undefined }): ReactNode =>
+  name === null || name === undefined ? (
+    <None />
+  ) : (
+    <span className={`status ${tones[name.toLowerCase()] ?? ''}`}>{name}</span>
+  );
+
+/** Names and their values. */
+export const Facts = ({
+  of,
+}: {
+  readonly of: readonly (readonly [name: string, value: ReactNode])[];
+}): ReactNode => (
+  <dl className="facts">
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,188 @@
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import type { Browser } from 'puppeteer-core';
+import { openBrowser } from '../support/servers/browser.js';
+import {
+  buildConsole,
+  signIn,
+  visitConsole,
+  type ConsoleVisit,
+} from '../support/servers/console.js';
+import { useStory } from '../support/story/story.js';
+import { every } from '../support/story/prices.js';
+
+/** What would run or be drawn, were a name taken for markup. */
+const hostile = '<img src=x onerror=alert(1)> & "Söhne" {{7*7}}';
+
+describe('the console', function () {
+  this.timeout(120_000);
+  const story = useStory({ isPublic: true });
+  let browser: Browser;
+  let visit: ConsoleVisit;
+  let acme: string;
+
+  before(async () => {
+    await buildConsole();
+    acme = await story.account('acme', { name: hostile });
+    for (let n = 1; n <= 24; n += 1) await story.account(`customer-${String(n).padStart(2, '0')}`);
+    const calls = await story.service('API calls');
+    await story.subscribe(acme, [
+      { serviceId: calls, serviceInstanceId: 'prod', ...every('Monthly') },
+    ]);
+    browser = await openBrowser();
+    visit = await visitConsole(browser, story.instance);
+  });
+  after(async () => {
+    await visit.close();
+    await browser.close();
+  });
+  beforeEach(() => {
+    visit.complaints.length = 0;
+    visit.requested.length = 0;
+  });
+
+  // spec/beyond.md R361, R364
+  it('asks who you are, and comes back to the page that was asked for', async () => {
+    const { page } = visit;
+    await page.goto(`${story.instance.url}/console/accounts?q=customer`);
+    await visit.find('link', 'Sign in');
+    await visit.checkAccess();
+    await visit.shoot('sign-in');
+    expect(visit.complaints.filter((text) => !text.includes('401'))).to.deep.equal([]);
+    await signIn(visit, story.instance, story.tenant.token, '/console/accounts?q=customer');
+    await visit.arrive('Accounts');
+    expect(page.url()).to.equal(`${story.instance.url}/console/accounts?q=customer`);
+    await visit.find('table', 'Accounts');
+    const kept = (await page.evaluate(
+      `JSON.stringify([document.cookie, { ...localStorage }, { ...sessionStorage }, history.state])`,
+    )) as string;
+    expect(kept).to.not.match(/[A-Za-z0-9_-]{40}/);
+    const others = visit.requested.filter((url) => !url.startsWith(story.instance.url));
+    expect(others).to.deep.equal([]);
+    const told = visit.requested.filter((url) => /token|eyJ|Bearer/.test(url));
+    expect(told).to.deep.equal([]);
+  });
+
+  it('stays signed in when the page is loaded again, in two tabs at once too', async () => {
+    const second = await visit.context.newPage();
+    const address = `${story.instance.url}/console/accounts`;
+    await Promise.all([visit.page.goto(address), second.goto(address)]);
+    for (const page of [visit.page, second]) {
+      await page.waitForSelector('::-p-aria([name="Accounts"][role="table"])');
+    }
+    await second.close();
+  });
+
+  // spec/beyond.md R365
+  it('lists accounts by page and finds them by name, number and external id', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.find('table', 'Accounts');
+    expect(await visit.text()).to.include('1 to 20 of 25');
+    await visit.checkAccess();
+    await visit.shoot('accounts');
+    await visit.click('button', 'Next');
+    await visit.page.waitForFunction(`document.body.innerText.includes('21 to 25 of 25')`);
+    expect(visit.page.url()).to.match(/\/console\/accounts\?page=1$/);
+    await visit.page.goBack();
+    await visit.page.waitForFunction(`document.body.innerText.includes('1 to 20 of 25')`);
+    const field = await visit.page.waitForSelector('::-p-aria([name="Find accounts"])');
+    await field?.type('customer-07');
+    await visit.page.keyboard.press('Enter');
+    await visit.page.waitForFunction(`document.body.innerText.includes('1 to 1 of 1')`);
+    await field?.type('nobody');
+    await visit.page.keyboard.press('Enter');
+    await visit.page.waitForFunction(`document.body.innerText.includes('No account has this')`);
+    await visit.checkAccess();
+    expect(visit.complaints).to.deep.equal([]);
+  });
+
+  it('shows an account with its lines, wallets and time line; names are never markup', async () => {
+    await visit.open('/console/accounts?q=acme', 'Accounts');
+    await visit.click('link', hostile);
+    await visit.arrive(hostile);
+    await visit.find('heading', 'Contract lines');
+    await visit.page.waitForFunction(`document.body.innerText.includes('API calls')`);
+    const text = await visit.text();
+    for (const said of ['prod', 'This account has no wallet', 'Account created']) {
+      expect(text).to.include(said);
+    }
+    expect(await visit.page.evaluate('document.activeElement.textContent')).to.equal(hostile);
+    expect(await visit.page.title()).to.equal(`${hostile} · Durabill console`);
+    await visit.checkAccess();
+    await visit.shoot('account');
+    expect(visit.complaints).to.deep.equal([]);
+  });
+
+  it('says at its place what is not there, and what somebody may not see', async () => {
+    await visit.open('/console/accounts/00000000-0000-4000-8000-000000000000', 'Account');
+    await visit.find('alert', '');
+    expect(await visit.text()).to.include('There is nothing here');
+    await visit.checkAccess();
+    await visit.shoot('account-missing');
+    await visit.open('/console/nowhere', 'There is nothing here');
+    await visit.checkAccess();
+  });
+
+  // spec/beyond.md R370
+  it('is used by keyboard alone', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.find('table', 'Accounts');
+    const { page } = visit;
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal('To the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).to.equal('content');
+    for (let n = 0; n < 3; n += 1) await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal(hostile);
+    await page.keyboard.press('Enter');
+    await visit.arrive(hostile);
+    await page.goBack();
+    await visit.arrive('Accounts');
+  });
+
+  it('fits 320 px and 2,560 px without scrolling sideways', async () => {
+    for (const width of [320, 2560]) {
+      await visit.page.setViewport({ width, height: 800 });
+      for (const [path, title] of [
+        ['/console/accounts', 'Accounts'],
+        [`/console/accounts/${acme}`, hostile],
+      ] as const) {
+        await visit.open(path, title);
+        await visit.page.waitForNetworkIdle({ idleTime: 100 });
+        const overflow =
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await visit.page.evaluate(overflow), `${path} at ${width}`).to.equal(0);
+        await visit.shoot(`${title === 'Accounts' ? 'accounts' : 'account'}-${width}`);
+        if (width === 320) await visit.checkAccess();
+      }
+    }
+    await visit.page.setViewport({ width: 1280, height: 900 });
+  });
+
+  // spec/beyond.md R371
+  it('loads its first page with at most 180 KB', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.find('table', 'Accounts');
+    await visit.page.waitForNetworkIdle({ idleTime: 100 });
+    const files = [...new Set(visit.requested.filter((url) => url.includes('/console/assets/')))];
+    let bytes = 0;
+    for (const url of files) {
+      bytes += gzipSync(Buffer.from(await (await fetch(url)).arrayBuffer())).length;
+    }
+    expect(files.length).to.be.greaterThan(2);
+    expect(bytes).to.be.within(50_000, 180_000);
+  });
+
+  // spec/beyond.md R363
+  it('signs out', async () => {
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.page.waitForSelector('details summary');
+    await visit.page.click('details summary');
+    await visit.checkAccess();
+    await visit.shoot('person');
+    await visit.click('button', 'Sign out');
+    await visit.find('link', 'Sign in');
+    await visit.page.reload();
+    await visit.find('link', 'Sign in');
+  });
+});

@@ -1,0 +1,120 @@
+import axe, { type AxeResults } from 'axe-core';
+import { expect } from 'chai';
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { TestInstance } from './instance.js';
+
+/** Bundles the console where its sources have changed, as every start does. */
+export async function buildConsole(): Promise<void> {
+  const path = new URL('../../../bin/compile.js', import.meta.url).href;
+  const { compile } = (await import(path)) as { compile: () => Promise<void> };
+  await compile();
+}
+
+/** A browser that looks at the console, and what it noticed on the way. */
+export interface ConsoleVisit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** What the browser complained of: faults of scripts, refusals by policy. */
+  readonly complaints: string[];
+  /** The addresses that it asked for. */
+  readonly requested: string[];
+  /** Opens a page of the console and waits for its title. */
+  open(path: string, title: string): Promise<void>;
+  /** Waits for the heading of a page. */
+  arrive(title: string): Promise<void>;
+  click(role: string, name: string): Promise<void>;
+  text(): Promise<string>;
+  /** The name and value of what has this role and name, once it is there. */
+  find(role: string, name: string): Promise<void>;
+  /** Fails for what axe finds, in both themes. */
+  checkAccess(): Promise<void>;
+  /** Writes a picture where SCREENSHOTS says. */
+  shoot(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const selectorOf = (role: string, name: string): string =>
+  `::-p-aria([name=${JSON.stringify(name)}][role=${JSON.stringify(role)}])`;
+
+const shown = process.env['SCREENSHOTS'];
+
+async function inTheme(page: Page, theme: 'light' | 'dark', work: () => Promise<void>) {
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
+  await work();
+}
+
+/** Opens a browser of its own at an instance; nobody is signed in. */
+export async function visitConsole(browser: Browser, { url }: TestInstance): Promise<ConsoleVisit> {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  const complaints: string[] = [];
+  const requested: string[] = [];
+  page.on('request', (request) => requested.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  const find = async (role: string, name: string): Promise<void> => {
+    await page.waitForSelector(selectorOf(role, name), { timeout: 10_000 });
+  };
+  const visit: ConsoleVisit = {
+    page,
+    context,
+    complaints,
+    requested,
+    find,
+    arrive: (title) => find('heading', title),
+    async open(path, title) {
+      await page.goto(`${url}${path}`);
+      await visit.arrive(title);
+    },
+    async click(role, name) {
+      const found = await page.waitForSelector(selectorOf(role, name), { timeout: 10_000 });
+      await found?.click();
+    },
+    text: async () => String(await page.evaluate('document.body.innerText')),
+    async checkAccess() {
+      await page.waitForNetworkIdle({ idleTime: 100 });
+      await page.evaluate(axe.source);
+      for (const theme of ['light', 'dark'] as const) {
+        await inTheme(page, theme, async () => {
+          const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+          const found = violations.map(
+            ({ id, nodes }) => `${theme} ${id}: ${nodes.map(({ html }) => html).join(' | ')}`,
+          );
+          expect(found).to.deep.equal([]);
+        });
+      }
+      await page.emulateMediaFeatures([]);
+    },
+    async shoot(name) {
+      if (shown === undefined) return;
+      await page.waitForNetworkIdle({ idleTime: 100 });
+      for (const theme of ['light', 'dark'] as const) {
+        await inTheme(page, theme, async () => {
+          await page.screenshot({ path: `${shown}/${name}-${theme}.png`, fullPage: true });
+        });
+      }
+      await page.emulateMediaFeatures([]);
+    },
+    close: () => context.close(),
+  };
+  return visit;
+}
+
+/** Signs in with an access key or token, from the page that is asked for. */
+export async function signIn(
+  visit: ConsoleVisit,
+  { url }: TestInstance,
+  credential: string,
+  path = '/console/accounts',
+): Promise<void> {
+  await visit.page.goto(`${url}${path}`);
+  await visit.click('link', 'Sign in');
+  const field = await visit.page.waitForSelector(
+    '::-p-aria([name="Your access key or token"][role="textbox"])',
+  );
+  await field?.type(credential);
+  await visit.click('button', 'Sign in');
+}
