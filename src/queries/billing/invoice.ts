@@ -109,10 +109,35 @@ export async function listInvoices(
   if (fromDate !== undefined && toDate !== undefined && fromDate > toDate) {
     throw problem.validation("'fromDate' must not be after 'toDate'", { field: 'fromDate' });
   }
-  const { items, total } = await listRecords(invoiceList, scope, { page, q, filter });
-  const names = await findAccountNames(scope.db.read, scope.tenantId, items);
-  const today = utcDate(scope.now());
+  return presentPage(scope, await listRecords(invoiceList, scope, { page, q, filter }));
+}
+
+async function presentPage(
+  { db, tenantId, now }: Scope,
+  { items, total }: Listed<Invoice>,
+): Promise<Listed<InvoiceSummaryDto>> {
+  const names = await findAccountNames(db.read, tenantId, items);
+  const today = utcDate(now());
   return { items: items.map((invoice) => presentSummary(invoice, names, today)), total };
+}
+
+/** A note charges the account of its invoice, whose invoices an index finds. */
+const noteList = {
+  ...invoiceList,
+  filters: { accountId: 'account_id =', creditedInvoiceId: 'credited_invoice_id =' },
+};
+
+/** The credit notes against an invoice (spec/beyond.md R230). 404: there is no such invoice. */
+export async function listCreditNotes(
+  scope: Scope,
+  invoiceId: string,
+  page: PageRequest,
+): Promise<Listed<InvoiceSummaryDto>> {
+  const { db, tenantId } = scope;
+  const invoice = await Invoice.query(db.read).forTenant(tenantId).findById(invoiceId);
+  if (!invoice) throw missingInvoice(invoiceId);
+  const filter = { accountId: invoice.accountId, creditedInvoiceId: invoiceId };
+  return presentPage(scope, await listRecords(noteList, scope, { page, q: undefined, filter }));
 }
 
 const pdfType = 'application/pdf';

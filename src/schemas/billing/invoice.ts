@@ -3,7 +3,14 @@ import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { DateText, FreeText, nullable, optional, Uuid, writeBody } from '../fields/field.js';
 import { exampleIds } from '../http/examples.js';
 import { external, operation, reply } from '../http/operation.js';
-import { Flag, pageQuery, searchQuery, viewQuery, WholeNumber } from '../http/paging.js';
+import {
+  Flag,
+  offsetQuery,
+  pageQuery,
+  searchQuery,
+  viewQuery,
+  WholeNumber,
+} from '../http/paging.js';
 import { CreditNoteCreate } from './credit-note.js';
 import { InvoiceExplanation } from './invoice-explanation.js';
 import { InvoiceItem } from './invoice-item.js';
@@ -170,6 +177,19 @@ export const invoiceOperations = {
     idempotency: 'flow',
     success: reply.created(Invoice),
     errors: [400, 404, 409, 504],
+  }),
+  creditNotes: operation({
+    id: 'listCreditNotes',
+    isAddition: true,
+    method: 'GET',
+    path: '/v1/invoices/{invoiceId}/credit-notes',
+    tag,
+    family: 'records',
+    summary: 'List the credit notes against an invoice, the latest first',
+    details: 'Void ones, too. Read one with its items as an invoice.',
+    query: Type.Object(offsetQuery),
+    success: reply.offsetPage(InvoiceSummary),
+    errors: [400, 404],
   }),
   explain: operation({
     id: 'explainInvoice',

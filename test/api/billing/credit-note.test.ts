@@ -149,6 +149,30 @@ describe('POST /v1/invoices/{invoiceId}/credit-notes', () => {
     expect(audit.data[0].after).to.include({ balance: 0 });
   });
 
+  // spec/beyond.md R230
+  it('the notes against an invoice are listed, the latest first, void ones too', async () => {
+    const [{ id, no, first, second }, other] = [await make(), await make()];
+    const note = async (items: object[]): Promise<string> =>
+      (await tenant.post(notes(id), { reason: 'x', items }).expect(201)).body.id;
+    const one = await note([{ itemId: first, amount: 1 }]);
+    const two = await note([{ itemId: second, amount: 2 }]);
+    await tenant.post(notes(other.id), { reason: 'x' }).expect(201);
+    await tenant.post(`/v1/invoices/${one}/void`, {}).expect(200);
+    const { body } = await tenant.get(notes(no)).expect(200);
+    expect(body.pagination).to.include({ total: 2 });
+    const row = { creditedInvoiceId: id, invoiceType: 'Credit Note', accountName: 'Acme' };
+    expect(body.data[0]).to.deep.include({ ...row, id: two, amount: 2, invoiceStatus: 'Posted' });
+    expect(body.data[1]).to.deep.include({ ...row, id: one, amount: 1, invoiceStatus: 'Void' });
+    const { body: page } = await tenant.get(`${notes(id)}?limit=1&offset=1`).expect(200);
+    expect(page.data.map((each: { id: string }) => each.id)).to.deep.equal([one]);
+    const reader = await instance.tenant(['READER'], tenant.id);
+    await reader.get(notes(id)).expect(200);
+    const stranger = await instance.tenant();
+    await stranger.get(notes(id)).expect(404);
+    await tenant.get(notes(newId())).expect(404);
+    await tenant.get(`${notes(id)}?status=x`).expect(400);
+  });
+
   // Three notes of 0.03 and one of 0.01: 0.02 x 0.03 / 0.10 = 0.006, which is 0.01.
   it('never credits more tax than there is, though cents were rounded up', async () => {
     const itemId = newId();

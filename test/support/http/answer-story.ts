@@ -248,6 +248,7 @@ async function bill(story: Story): Promise<void> {
   await story.call('applyPayment');
   const note = await story.call('createCreditNote');
   story.params['noteId'] = note.id;
+  await story.call('listCreditNotes');
   const execution = await story.call('executeWorkflow');
   const flows = await story.call('listWorkflows');
   Object.assign(story.params, { executionId: execution.executionId, flowId: flows.data[0].id });

@@ -1,7 +1,7 @@
 import { voidInvoice } from '../../../commands/billing/void-invoice.js';
 import { createCreditNote } from '../../../flows/credit-note.js';
 import { explainInvoice } from '../../../queries/billing/invoice-explanation.js';
-import { getInvoice, listInvoices } from '../../../queries/billing/invoice.js';
+import { getInvoice, listCreditNotes, listInvoices } from '../../../queries/billing/invoice.js';
 import type { Operations } from '../../../schemas/index.js';
 import { pageRequest } from '../../../schemas/http/paging.js';
 import { invoicePdf } from '../../invoice-pdf.js';
@@ -13,6 +13,7 @@ export const invoiceHandlers: Handlers<Operations['invoice']> = {
   getPdf: ({ params }, scope, platform) => invoicePdf(scope, platform, params.invoiceId),
   credit: ({ params, body, idempotencyKey }, scope, platform) =>
     createCreditNote(scope, platform, { ...params, ...body }, idempotencyKey),
+  creditNotes: ({ params, query }, scope) => listCreditNotes(scope, params.invoiceId, query),
   void: ({ params, body }, scope) => voidInvoice(scope, params.invoiceId, body.reason ?? null),
   explain: ({ params, query }, scope, { archive }) =>
     explainInvoice(scope, archive, params.invoiceId, query),
