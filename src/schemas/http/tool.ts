@@ -61,9 +61,10 @@ const toolsOf = (resource: keyof Operations): Tool[] =>
 
 /**
  * No files, since a model reads the record itself, no offsets of the log, which only senders of usage
- * need, and nothing twice: accounts are read by their external id by `getAccount`, too.
+ * need, and nothing twice: accounts are read by their external id by `getAccount`, too, and credit notes
+ * are listed with the invoices of an account.
  */
-const notOffered = new Set(['getUsageOutcomes', 'getAccountByExternalId']);
+const notOffered = new Set(['getUsageOutcomes', 'getAccountByExternalId', 'listCreditNotes']);
 const isReading = ({ operation }: Tool): boolean =>
   isReadOnly(operation) && operation.success.kind !== 'file' && !notOffered.has(operation.id);
 
