@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { setTimeout as wait } from 'node:timers/promises';
-import { claimDefinedStarts, reclaimDefinedStarts } from '../../src/activities/workflows/starts.js';
+import {
+  claimDefinedStarts,
+  reclaimDefinedStarts,
+  startScheduled,
+} from '../../src/activities/workflows/starts.js';
 import { makeRecordType } from '../support/billing/records.js';
 import {
   createAccount,
@@ -158,6 +162,54 @@ describe("tenants' workflows: what starts them", () => {
     await tenant.put(`/v1/alerts/${made.body.id}`, { workflowId: null }).expect(200);
     const read = (await tenant.get(`/v1/alerts/${made.body.id}`).expect(200)).body;
     expect(read).to.deep.include({ workflowId: null, thresholds: [1] });
+  });
+});
+
+// spec/beyond.md R339
+describe("tenants' workflows: schedules", () => {
+  let now = new Date('2026-11-25T05:59:58Z');
+  const instance = useInstance({ now: () => now, tokenSeconds: 30 * 86_400 });
+  const tenant = useTenant(instance);
+  const waiting = async (): Promise<Body[]> =>
+    (
+      await instance.platform.database.home.platform.raw<{ rows: Body[] }>(
+        'select definition_id, version, cause, body from workflow_start order by seq',
+      )
+    ).rows;
+  const definition = {
+    document: { dsl: '1.0.0', namespace: 'test', name: 'nightly', version: '1.0.0' },
+    schedule: { cron: '0 7 * * *', timeZone: 'Europe/Berlin' },
+    do: [{ a: { set: { n: 1 } } }],
+  };
+
+  it('start them at their time, once for what was missed, as their live version says', async () => {
+    const { platform } = instance;
+    const look = () => startScheduled(platform, platform.database.home);
+    const never = { ...definition, schedule: { cron: '0 0 30 2 *' } };
+    await tenant.post('/v1/workflows', { definition: never }).expect(400);
+    const id = await define(tenant, definition);
+    await look();
+    expect(await waiting()).to.deep.equal([]);
+    // 7:00 in Berlin is 6:00 UTC in winter.
+    now = new Date('2026-11-25T06:00:00Z');
+    await Promise.all([look(), look()]);
+    const [first, ...others] = await waiting();
+    expect(others).to.deep.equal([]);
+    expect(first).to.include({ definition_id: id, version: 1, cause: 'schedule' });
+    expect(JSON.parse(first.body).data).to.deep.equal({ scheduledAt: '2026-11-25T06:00:00.000Z' });
+    now = new Date('2026-11-28T12:00:00Z');
+    await look();
+    await look();
+    expect(await waiting()).to.have.length(2);
+    const later = { ...definition, schedule: { cron: '0 13 * * *' } };
+    await tenant.put(`/v1/workflows/${id}`, { definition: later }).expect(200);
+    now = new Date('2026-11-28T13:00:00Z');
+    await look();
+    expect((await waiting()).map(({ version }) => version)).to.deep.equal([1, 1, 2]);
+    await tenant.delete(`/v1/workflows/${id}`).expect(204);
+    now = new Date('2026-11-30T13:00:00Z');
+    await look();
+    expect(await waiting()).to.have.length(3);
   });
 });
 

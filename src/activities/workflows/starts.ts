@@ -5,6 +5,9 @@ import type { DefinitionInput } from '../../messages/definitions/definition-run.
 import { expressionIn } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigger.js';
+import { WorkflowSchedules } from '../../models/workflows/schedule.js';
+import { startDueSchedules } from '../../commands/workflows/schedule.js';
+import type { Platform } from '../../process/platform.js';
 import type { Cell } from '../../platform/database/cell.js';
 
 /** An execution that is to be started. */
@@ -67,3 +70,26 @@ export async function claimDefinedStarts(
 /** Claims what a process has claimed that died before the execution began. */
 export const reclaimDefinedStarts = async (cell: Cell): Promise<readonly DefinedStart[]> =>
   startsOf(cell, await WorkflowStarts.reclaim(cell.platform));
+
+/** Tenants, and schedules of one, that are looked for at once. */
+const tenantsMax = 200;
+const schedulesMax = 100;
+const scheduler = 'workflow-schedule';
+
+/** Starts the workflows of a cell whose schedule has come. */
+export async function startScheduled(platform: Platform, cell: Cell): Promise<void> {
+  const tenants = await WorkflowSchedules.dueTenants(cell.platform, platform.now(), tenantsMax);
+  for (const tenantId of tenants) {
+    const trail = { actor: scheduler, requestId: scheduler };
+    const scope = {
+      tenantId,
+      orgId: null,
+      roles: [],
+      ...trail,
+      db: platform.database.forTenant(tenantId, trail, 'batch'),
+      now: await platform.clocks.of(tenantId),
+      realNow: platform.now,
+    };
+    while ((await startDueSchedules(scope, schedulesMax)) === schedulesMax);
+  }
+}

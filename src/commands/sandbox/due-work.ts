@@ -3,6 +3,8 @@ import { dayAfter } from '../../kernel/time/date.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Invoice } from '../../models/billing/invoice.js';
 import { nextBalanceDues } from '../../models/balances/wallet-balance.js';
+import { WorkflowSchedules } from '../../models/workflows/schedule.js';
+import { startDueSchedules } from '../workflows/schedule.js';
 import { settleDue } from '../balances/grant.js';
 import { releaseDueHolds } from '../balances/hold.js';
 import { markOverdueInvoices } from '../billing/overdue-invoices.js';
@@ -64,5 +66,21 @@ const holds: DueWork = {
   work: (scope) => untilDone(() => releaseDueHolds(scope, walletsMax)),
 };
 
+/** Tenants' workflows that are started at once. */
+const schedulesMax = 100;
+
+/** Workflows of the tenant whose schedule has come. */
+const workflowSchedules: DueWork = {
+  kind: 'workflow-schedules',
+  next: (db, tenantId) => WorkflowSchedules.next(db, tenantId),
+  work: async (scope) => {
+    for (let count = 0; ;) {
+      const started = await startDueSchedules(scope, schedulesMax);
+      count += started;
+      if (started < schedulesMax) return count;
+    }
+  },
+};
+
 /** In this order where they fall due at one instant. */
-export const dueWorks: readonly DueWork[] = [holds, grants, overdueInvoices];
+export const dueWorks: readonly DueWork[] = [holds, grants, overdueInvoices, workflowSchedules];

@@ -1,4 +1,5 @@
 import type { Fault } from '../../kernel/expression/shape.js';
+import { nextOccurrence } from '../../kernel/time/cron.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
 import { webhookEvents } from '../../messages/webhook.js';
 import type { DefinitionCheck } from './check-definition.js';
@@ -37,7 +38,7 @@ export function cronFault(cron: string): string | undefined {
   if (!/^\d{1,2}(,\d{1,2}){0,3}$/.test(given[0] ?? '')) {
     return 'runs at most four times an hour: name the minutes, such as 0 or 0,30';
   }
-  return undefined;
+  return nextOccurrence({ cron }, new Date(0)) ? undefined : 'names a day that never comes';
 }
 
 function isTimeZone(name: string): boolean {

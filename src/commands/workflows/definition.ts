@@ -15,6 +15,7 @@ import {
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
 import { workflowNames } from '../../schemas/flows/flow-id.js';
 import { definitionFaults } from './check-definition.js';
+import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
 
 /** What of a definition is wrong, with the secrets that there are now. */
@@ -80,6 +81,12 @@ const insertVersion = async (
     });
 };
 
+/** Keeps what starts a workflow by itself. */
+const keepStarts: typeof keepTrigger = async (trx, scope, of, schedule) => {
+  await keepTrigger(trx, scope, of, schedule);
+  await keepSchedule(trx, scope, of, schedule);
+};
+
 /**
  * Makes a workflow of a tenant (spec/beyond.md R320). 400: its definition has faults, all of which are
  * named. 409: its name is taken, or there are too many.
@@ -99,7 +106,7 @@ export async function createDefinition(scope: Scope, given: unknown) {
       .forTenant(tenantId)
       .insert({ name: stored.name, version: 1, createdAt: at, updatedAt: at });
     await insertVersion(trx, scope, id, 1, stored);
-    await keepTrigger(trx, scope, { definitionId: id, version: 1 }, stored.schedule);
+    await keepStarts(trx, scope, { definitionId: id, version: 1 }, stored.schedule);
     return { id, name: stored.name, version: 1, hash: stored.hash };
   });
 }
@@ -150,7 +157,7 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
     const version = last + 1;
     await found.$query(trx).forTenant(tenantId).patch({ name, version, updatedAt: realNow() });
     await insertVersion(trx, scope, id, version, stored);
-    await keepTrigger(trx, scope, { definitionId: id, version }, stored.schedule);
+    await keepStarts(trx, scope, { definitionId: id, version }, stored.schedule);
     return { id, name, version, hash };
   });
 }
@@ -163,7 +170,7 @@ export async function hideDefinition(scope: Scope, key: string): Promise<void> {
   await scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.realNow() });
-    await keepTrigger(trx, scope, { definitionId: found.id, version: found.version }, undefined);
+    await keepStarts(trx, scope, { definitionId: found.id, version: found.version }, undefined);
   });
 }
 

@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
-import type { WebhookEvent } from '../../messages/webhook.js';
 import { eventsSql } from '../../models/webhooks/webhook-event.js';
 import {
   namedWorkflows,
@@ -46,7 +45,7 @@ export async function keepTrigger(
 export async function startNamedWorkflows(
   trx: Knex.Transaction,
   { tenantId, now, depth = 0 }: WebhookOrigin,
-  event: WebhookEvent,
+  event: string,
   starts: readonly {
     readonly workflowId: string;
     readonly recordId: string;

@@ -1,6 +1,7 @@
 import {
   claimDefinedStarts,
   reclaimDefinedStarts,
+  startScheduled,
   type DefinedStart,
 } from '../../activities/workflows/starts.js';
 import { jsonSafe } from '../../kernel/text/json.js';
@@ -11,6 +12,8 @@ import { watchCells, type Stoppable } from '../watch.js';
 
 /** How often it looks; a look costs one index. */
 const everyMs = 500;
+/** How often it looks for schedules, which name minutes. */
+const scheduleMs = 1_000;
 /** Workflows that are started at the same time. */
 const startsMax = 10;
 
@@ -64,6 +67,13 @@ export function startDefinitionStarter(platform: Platform): Stoppable {
       look: async () => startAll(platform, await reclaimDefinedStarts(cell)),
     })),
   ];
+  watches.push(
+    watchCells(platform, (cell) => ({
+      everyMs: scheduleMs,
+      failure,
+      look: async () => startScheduled(platform, cell),
+    })),
+  );
   return {
     async stop() {
       await Promise.all(watches.map((watch) => watch.stop()));
