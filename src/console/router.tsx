@@ -73,7 +73,7 @@ export const router = createRouter({
   basepath: '/console',
   defaultPreload: 'intent',
   // Another record is another page, whose title gets the focus.
-  defaultRemountDeps: ({ params }) => params as object,
+  defaultRemountDeps: ({ params }) => params,
   scrollRestoration: true,
   defaultErrorComponent: ({ error }) => <Fault error={error} />,
 });
