@@ -55,6 +55,31 @@ describe('what-ifs, used by a stranger', () => {
     }
   });
 
+  // spec/beyond.md R227, R231
+  it('several that change the same services in another order do not get into each other', async () => {
+    await story.account('acme');
+    const [one, other] = [await story.service('One'), await story.service('Other')];
+    const tried: string[] = [];
+    for (const [first, second] of [one, other, one, other].map((id) => [
+      id,
+      id === one ? other : one,
+    ])) {
+      const changes = [card(first ?? '', 0.02), card(second ?? '', 0.02)];
+      tried.push((await reprice(changes)).repricingId);
+    }
+    const answers = await Promise.all(
+      tried.map((id, index) => promote(id, { fromDate: `2026-06-0${index + 1}` })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    expect([await versionsOf(one), await versionsOf(other)]).to.deep.equal([5, 5]);
+    const same = await Promise.all([reprice([card(one, 1)]), reprice([card(one, 2)])]);
+    const both = await Promise.all(
+      same.map(({ repricingId }) => promote(repricingId, { fromDate: '2026-07-01' })),
+    );
+    expect(both.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+    expect(await versionsOf(one)).to.equal(6);
+  });
+
   // spec/beyond.md R150
   it('two changes of one card, or of one logic, contradict each other', async () => {
     await story.account('acme');

@@ -40,6 +40,7 @@ export async function promoteRepricing(
 ): Promise<Static<typeof Promoted>> {
   const { tenantId } = scope;
   return scope.db.transaction(async (trx) => {
+    await Repricing.takeTurn(trx, tenantId);
     const repricing = await Repricing.query(trx).forTenant(tenantId).findById(id).forUpdate();
     if (!repricing) throw problem.notFound(`There is no repricing '${id}'.`);
     const changes = validate(RepricingChanges, parseJson(repricing.changes));

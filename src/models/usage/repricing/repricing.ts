@@ -65,6 +65,13 @@ export class Repricing extends TenantModel implements RepricingOutcome {
   declare promotedBy: string | null;
   declare isForced: boolean;
   declare removedAt: Date | null;
+
+  /** Lets no other what-if of the tenant be promoted until the commit: each holds several services. */
+  static async takeTurn(trx: Knex.Transaction, tenantId: string): Promise<void> {
+    await trx.raw(`select pg_advisory_xact_lock(hashtextextended(?, 0))`, [
+      `promote-repricing/${tenantId}`,
+    ]);
+  }
 }
 
 /** What usage would cost: the state of the counters of an account that is not done yet. */
