@@ -32,7 +32,16 @@ const layers = {
   },
   workflows: { may: ['kernel', 'messages', 'interpreter'], types: ['schemas', 'activities'] },
   flows: {
-    may: ['kernel', 'messages', 'schemas', 'queries', 'commands', 'platform', 'access'],
+    may: [
+      'kernel',
+      'messages',
+      'interpreter',
+      'schemas',
+      'queries',
+      'commands',
+      'platform',
+      'access',
+    ],
     types: ['workflows', 'process', 'models'],
   },
   api: {

@@ -74,8 +74,9 @@ export const openOperationCaller =
     checkAccess(operation, identity);
     const input = inputOf(operation, call);
     checkAdminFields(operation, identity, input.body);
-    const { credential, depth } = call;
-    const scope = { ...(await scopeOf(identity, { requestId }, platform)), credential, depth };
+    const { credential, depth, starter } = call;
+    const ofRequest = await scopeOf(identity, { requestId }, platform);
+    const scope = { ...ofRequest, credential, depth, starter };
     const work = async (inner: Scope): Promise<string | null> => {
       await resolveInput(inner, operation, input);
       const result = await handler(input, inner, platform, nobody);

@@ -7,7 +7,7 @@ import { Suspended, taskError, TaskError } from './task-error.js';
 import type { Variables } from './values.js';
 
 /** A task that has others in it: where it stands, and what it sees. */
-interface Block {
+export interface Block {
   readonly task: Task;
   readonly path: string;
   readonly variables: Variables;

@@ -1,3 +1,8 @@
+import type {
+  ApprovalLook,
+  ApprovalState,
+  AskedApproval,
+} from '../messages/definitions/approval.js';
 import type { TaskRow } from '../messages/definitions/task.js';
 import type { TaskError } from './task-error.js';
 
@@ -12,9 +17,16 @@ export interface HostScope {
  * clock and no input or output of its own.
  */
 export interface Host {
+  /** How much may be computed before others get a word. */
+  readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */
   keep(rows: readonly TaskRow[]): Promise<void>;
-  call(call: string, given: unknown, seq: number): Promise<unknown>;
+  call(call: string, given: unknown, seq: number, path: string): Promise<unknown>;
+  openApproval(asked: AskedApproval): Promise<void>;
+  /** How the approval of a run of a task stands, or ends it. It ends one also while being canceled. */
+  lookAtApproval(look: ApprovalLook): Promise<ApprovalState>;
+  /** Whether an approval was decided that has not been looked at since. */
+  isDecided(seq: number): boolean;
   /** Milliseconds. */
   now(): number;
   /** Whether the execution has to go on in another history. */

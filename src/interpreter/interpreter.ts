@@ -10,6 +10,7 @@ import {
 } from '../messages/definitions/definition.js';
 import type { TaskFault, TaskRow } from '../messages/definitions/task.js';
 import { runFor, runFork, runTry } from './blocks.js';
+import { runApproval } from './approval.js';
 import type { Host } from './host.js';
 import type { DefinitionState, Frame } from './state.js';
 import { Suspended, taskError, TaskError } from './task-error.js';
@@ -21,9 +22,8 @@ export interface Outcome {
   readonly then: string;
 }
 
-/** Runs of tasks that are kept at once; and how much may be computed before Temporal gets a word. */
+/** Runs of tasks that are kept at once. */
 const rowsMax = 50;
-const costMax = 500_000;
 
 /**
  * Carries out a definition task by task. All it decides follows from the definition, its state and what
@@ -35,7 +35,6 @@ export class Interpreter {
   readonly #state: DefinitionState;
   #rows: TaskRow[] = [];
   #costKept: number;
-  /** Set when the history is long: each task stops where it stands. */
   #isSuspending = false;
 
   constructor(state: DefinitionState, host: Host) {
@@ -43,6 +42,11 @@ export class Interpreter {
     this.host = host;
     this.values = new Values(state);
     this.#costKept = state.cost;
+  }
+
+  /** The history is long: each task stops where it stands. */
+  get isSuspending(): boolean {
+    return this.#isSuspending;
   }
 
   /** Does all of a definition, and gives what it puts out. */
@@ -154,7 +158,7 @@ export class Interpreter {
 
   async #note(row: TaskRow): Promise<void> {
     this.#rows.push(row);
-    const isMuch = this.#state.cost - this.#costKept > costMax;
+    const isMuch = this.#state.cost - this.#costKept > this.host.costAtOnce;
     if (this.#rows.length >= rowsMax || isMuch) await this.flush();
   }
 
@@ -204,7 +208,12 @@ export class Interpreter {
         await this.#wait(task.wait ?? {}, path, frame);
         return { output: input, then: 'continue' };
       case 'call':
-        return { output: await this.#call(task, path, variables, frame), then: 'continue' };
+        return {
+          output: await (task.call === 'durabill.approval'
+            ? runApproval(this, { task, path, variables, frame })
+            : this.#call(task, path, variables, frame)),
+          then: 'continue',
+        };
       default:
         throw taskError(path, 400, 'Tasks of this kind are not carried out yet.');
     }
@@ -214,7 +223,7 @@ export class Interpreter {
     const given = this.values.given(task, variables, path);
     await this.flush();
     this.host.show(`${path}: ${task.call ?? ''}`);
-    const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0);
+    const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0, path);
     this.values.checkSize(output, path);
     return output;
   }

@@ -1,3 +1,5 @@
+import type { OnTimeout } from '../messages/definitions/approval.js';
+
 /** Where a task, or a list of tasks, stands. A run that takes over from another is given it. */
 export interface Frame {
   /** The number of the run of the task, once it has begun. */
@@ -11,6 +13,8 @@ export interface Frame {
   items?: readonly unknown[];
   /** Until when is waited, in milliseconds. */
   until?: number | undefined;
+  /** Of an approval: until when is waited for it, and what comes then. */
+  approval?: { readonly until: number; readonly onTimeout: OnTimeout };
   /** The frame of what runs inside. */
   child?: Frame | undefined;
   /** Of a fork: that of each branch. */

@@ -52,6 +52,8 @@ export interface Scope {
   readonly credential?: CredentialRef | undefined;
   /** How deep executions of tenants' workflows call each other to come here; undefined: not at all. */
   readonly depth?: number;
+  /** Who started the first of these executions. */
+  readonly starter?: string;
   /** The real present instant, for what ends in real time: credentials, secrets, attempts. */
   readonly realNow: () => Date;
 }

@@ -56,6 +56,7 @@ import * as wallet from './payments/wallet.js';
 import * as walletGrant from './balances/grant.js';
 import * as webhook from './webhooks/webhook.js';
 import * as approval from './workflows/approval.js';
+import * as dryRun from './workflows/dry-run.js';
 import { workflowDiagramOperations } from './workflows/diagram.js';
 import * as workflow from './workflows/workflow.js';
 
@@ -137,6 +138,7 @@ export const modules: readonly object[] = [
   execution,
   workflow,
   approval,
+  dryRun,
   wallet,
   walletGrant,
   hold,

@@ -189,6 +189,7 @@ describe('access', () => {
       'POST /v1/usage-events/simulate',
       'POST /v1/usage-events/outcomes',
       'POST /v1/workflows/validate',
+      'POST /v1/workflows/{workflowId}/simulate',
       'POST /v1/mobjects/{mobjectId}/mdata/search',
     ]);
     expect(taken('OPERATOR,ADMIN')).to.have.members(operators);

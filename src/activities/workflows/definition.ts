@@ -41,7 +41,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     if (!callOperation) throw problem.unavailable('This worker carries out no operations.');
     const { roles, subject, credential } = await findPublisher(platform, run);
     const { operationId, parameters, body, read } = operationOf(task);
-    const { depth } = run.input as DefinitionInput;
+    const { depth, starter = run.actor } = run.input as DefinitionInput;
     const answer = await callOperation({
       identity: { tenantId: run.tenantId, orgId: run.orgId, roles, subject },
       credential,
@@ -51,6 +51,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
       body,
       key: `workflow/${run.executionId}/${task.seq}${task.isUndo ? '/undo' : ''}`,
       depth,
+      starter,
     });
     return read(answer);
   };

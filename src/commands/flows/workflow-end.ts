@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
+import { definitionOf } from '../../messages/definitions/definition-run.js';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
+import { Approval } from '../../models/workflows/approval.js';
 import { workflowIdOf } from '../../schemas/flows/flow-id.js';
 import { recordWebhookEvents, type WebhookOrigin } from '../webhooks/webhook-event.js';
 
@@ -14,15 +16,20 @@ export interface WorkflowEnd {
 
 /**
  * Records a webhook event for the end of each execution, whatever its outcome
- * (docs/decisions/0090).
+ * (docs/decisions/0090). What one of a tenant's workflow waited for ends with it.
  */
-export function recordWorkflowEnds(
+export async function recordWorkflowEnds(
   trx: Knex.Transaction,
   from: WebhookOrigin,
   ends: readonly WorkflowEnd[],
 ): Promise<void> {
+  const defined = ends.filter(({ workflow }) => definitionOf(workflow) !== undefined);
+  if (defined.length > 0) {
+    const ids = defined.map(({ executionId }) => executionId);
+    await Approval.closeOf(trx, from.tenantId, ids, new Date());
+  }
   const event = 'workflow.completed';
-  return recordWebhookEvents(trx, from, [event], () =>
+  await recordWebhookEvents(trx, from, [event], () =>
     ends.map(({ executionId, workflow, status, output = null }) => ({
       event,
       recordId: executionId,

@@ -1,5 +1,6 @@
 import { isObject, pointerPart } from '../../kernel/expression/shape.js';
 import {
+  definitionLimits,
   durationMs,
   expressionIn,
   type CallSpec,
@@ -14,11 +15,16 @@ import type { DefinitionCheck } from './check-definition.js';
 /** Calls beside those of flows. */
 const ownCalls = ['http', 'durabill.operation', 'durabill.price', 'durabill.approval'];
 
+/** What workflows do not do: to decide is for people. */
+const notCallable = new Set(['decideApproval']);
 const notJson = new Set(['file', 'stream', 'redirect']);
 const callable = new Map(
   Object.values<Readonly<Record<string, Operation>>>(operations)
     .flatMap((each) => Object.values(each))
-    .filter(({ family, success }) => family !== 'gateway' && !notJson.has(success.kind))
+    .filter(
+      ({ id, family, success }) =>
+        family !== 'gateway' && !notJson.has(success.kind) && !notCallable.has(id),
+    )
     .map((operation) => [operation.id, operation]),
 );
 
@@ -69,16 +75,21 @@ function checkOperation(check: DefinitionCheck, given: unknown, pointer: string)
   }
 }
 
+/** Roles that may decide: whoever has others only reads. */
+const deciding: readonly unknown[] = ['OPERATOR', 'ADMIN'];
+
 function checkApproval(check: DefinitionCheck, given: unknown, pointer: string): void {
   const known = ['title', 'details', 'roles', 'quorum', 'timeout', 'onTimeout', 'notStarter'];
   const required = ['title', 'timeout', 'onTimeout'];
   if (!checkNames(check, given, pointer, { known, required })) return;
   const { roles, quorum, timeout, onTimeout, notStarter } = given;
-  if (
-    roles !== undefined &&
-    !(Array.isArray(roles) && roles.length > 0 && roles.every((one) => typeof one === 'string'))
-  ) {
+  if (roles !== undefined && !(Array.isArray(roles) && roles.length > 0)) {
     check.add(`${pointer}/roles`, 'must be a list of names of roles');
+  }
+  for (const [index, role] of (Array.isArray(roles) ? roles : []).entries()) {
+    if (deciding.includes(role)) continue;
+    const message = `${JSON.stringify(role).slice(0, 100)} is no role that decides: ${deciding.join(', ')}`;
+    check.add(`${pointer}/roles/${index}`, message);
   }
   if (
     quorum !== undefined &&
@@ -87,8 +98,11 @@ function checkApproval(check: DefinitionCheck, given: unknown, pointer: string):
     check.add(`${pointer}/quorum`, 'must be a whole number from 1 to 20');
   }
   const isDuration = typeof timeout === 'string' || isObject(timeout);
-  if (timeout !== undefined && (!isDuration || !durationMs(timeout as DurationSpec))) {
+  const ms = isDuration ? durationMs(timeout as DurationSpec) : undefined;
+  if (timeout !== undefined && !ms) {
     check.add(`${pointer}/timeout`, 'is no duration, such as P3D or {"days": 3}');
+  } else if (ms !== undefined && ms > definitionLimits.ms) {
+    check.add(`${pointer}/timeout`, 'is longer than 31 days');
   }
   if (
     onTimeout !== undefined &&

@@ -129,7 +129,10 @@ export class DefinitionCheck {
     if (task.export) this.value(task.export.as, `${pointer}/export/as`, [...known, 'output']);
     if (task.then !== undefined) this.target(task.then, `${pointer}/then`, later);
     const undo = task['durabill.undo'];
-    if (undo) checkCall(this, undo, `${pointer}/durabill.undo`, [...known, 'output']);
+    if (undo?.call === 'durabill.approval') {
+      const message = 'What takes a task back waits for nobody.';
+      this.add(`${pointer}/durabill.undo/call`, message);
+    } else if (undo) checkCall(this, undo, `${pointer}/durabill.undo`, [...known, 'output']);
   }
 
   #inside(

@@ -1,8 +1,9 @@
+import { defined } from '../../kernel/defined.js';
 import { valueFaults } from '../../kernel/expression/shape.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { depthMax, type DefinitionInput } from '../../messages/definitions/definition-run.js';
+import { depthMax } from '../../messages/definitions/definition-run.js';
 import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
 import type { FlowStart } from '../run-flow.js';
 
@@ -27,7 +28,8 @@ export function definedFlow(
   if (depth > depthMax) {
     throw problem.conflict(`Workflows call each other at most ${depthMax} deep.`);
   }
-  const input: DefinitionInput = { definitionId: id, version, start, depth };
+  const { starter } = scope;
+  const input = { definitionId: id, version, start, depth, ...defined({ starter }) };
   return {
     workflow: 'runDefinition',
     businessKey: (executionId) => `workflow/${id}/${executionId}`,

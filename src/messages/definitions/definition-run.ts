@@ -6,6 +6,8 @@ export interface DefinitionInput {
   readonly start: Readonly<Record<string, unknown>>;
   /** How many executions of definitions called each other to come here. */
   readonly depth: number;
+  /** Who started the first of them; left out: whoever started this one. */
+  readonly starter?: string | undefined;
 }
 
 /** Executions of definitions that may call each other. */

@@ -59,6 +59,8 @@ export interface OperationCall {
   readonly key: string;
   /** How deep executions of definitions call each other. */
   readonly depth: number;
+  /** Who started the first of them. */
+  readonly starter: string;
 }
 
 /** Calls an operation with all checks that HTTP has; the answer is JSON. Throws its problem. */

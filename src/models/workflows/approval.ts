@@ -1,9 +1,8 @@
 import type { Knex } from 'knex';
-import type { Decision } from '../../messages/definitions/approval.js';
+import type { ApprovalStatus, Decision, OnTimeout } from '../../messages/definitions/approval.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
-export type ApprovalStatus = 'pending' | 'approved' | 'rejected' | 'expired' | 'canceled';
 export type ApprovalKind = 'account' | 'contract' | 'service' | 'workflow';
 
 /** An approval that a workflow of the tenant waits for. */
@@ -14,6 +13,10 @@ export class Approval extends TenantModel {
   declare definitionId: string;
   declare workflowName: string;
   declare executionId: string;
+  /** Of the execution in Temporal; null: before that was kept. */
+  declare workflowId: string | null;
+  /** Which run of a task of the execution waits. */
+  declare seq: number | null;
   /** JSON pointer of the task in its definition. */
   declare task: string;
   declare title: string;
@@ -24,11 +27,39 @@ export class Approval extends TenantModel {
   declare quorum: number;
   declare notStarter: boolean;
   declare startedBy: string;
-  declare onTimeout: 'reject' | 'approve' | 'fail';
+  declare onTimeout: OnTimeout;
   declare dueAt: Date;
   declare status: ApprovalStatus;
   declare createdAt: Date;
   declare decidedAt: Date | null;
+
+  /** Ends what executions that have ended waited for. */
+  static async closeOf(
+    trx: Knex.Transaction,
+    tenantId: string,
+    executionIds: readonly string[],
+    at: Date,
+  ): Promise<void> {
+    await Approval.query(trx)
+      .forTenant(tenantId)
+      .whereIn('executionId', [...executionIds])
+      .where({ status: 'pending' })
+      .patch({ status: 'canceled', decidedAt: at });
+  }
+
+  /** Those of some runs of tasks of an execution, by the number of the run. */
+  static async ofTasks(
+    db: Knex,
+    tenantId: string,
+    executionId: string,
+    seqs: readonly number[],
+  ): Promise<ReadonlyMap<number, Approval>> {
+    const found = await Approval.query(db)
+      .forTenant(tenantId)
+      .where({ executionId })
+      .whereIn('seq', [...seqs]);
+    return new Map(found.map((each) => [each.seq ?? 0, each]));
+  }
 
   /** Held until the transaction ends; undefined: there is none. */
   static async lock(

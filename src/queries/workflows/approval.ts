@@ -1,4 +1,5 @@
 import { problem } from '../../kernel/problem.js';
+import type { ApprovalStatus } from '../../messages/definitions/approval.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { Service } from '../../models/catalog/service.js';
@@ -12,7 +13,6 @@ import {
   recordStatus,
   type ApprovalKind,
   type ApprovalPlace,
-  type ApprovalStatus,
 } from '../../models/workflows/approval.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -73,7 +73,7 @@ function readRecords(
 }
 
 /** Decisions as callers see them. */
-const presentDecisions = (decisions: readonly ApprovalDecision[] = []) =>
+export const presentDecisions = (decisions: readonly ApprovalDecision[] = []) =>
   decisions.map(({ decision, reason, decidedBy, decidedAt }) => ({
     decision,
     reason,

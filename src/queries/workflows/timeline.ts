@@ -1,9 +1,11 @@
 import type { Scope } from '../../kernel/scope.js';
 import { definitionWorkflow } from '../../messages/definitions/definition-run.js';
+import { Approval, ApprovalDecision } from '../../models/workflows/approval.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { getExecution } from '../flows/execution.js';
 import { listPage } from '../lists/listing.js';
+import { presentDecisions } from './approval.js';
 import { findDefinition, missingWorkflow } from './definition.js';
 
 const jsonOf = (text: string | null): unknown =>
@@ -33,5 +35,20 @@ export async function listTasks(scope: Scope, key: string, executionId: string, 
     .forTenant(scope.tenantId)
     .where({ executionId })
     .orderBy('seq');
-  return listPage(query, page, presentTask);
+  const { items, ...rest } = await listPage(query, page, presentTask);
+  const calls = items.filter(({ kind }) => kind === 'call').map(({ seq }) => seq);
+  const approvalOf = await approvalsOf(scope, executionId, calls);
+  return { ...rest, items: items.map((item) => ({ ...item, approval: approvalOf(item.seq) })) };
+}
+
+async function approvalsOf({ db, tenantId }: Scope, executionId: string, seqs: readonly number[]) {
+  const approvals = await Approval.ofTasks(db.read, tenantId, executionId, seqs);
+  const ids = [...approvals.values()].map(({ id }) => id);
+  const decisions = await ApprovalDecision.of(db.read, tenantId, ids);
+  return (seq: number) => {
+    const found = approvals.get(seq);
+    if (!found) return null;
+    const { id, status } = found;
+    return { id, status, decisions: presentDecisions(decisions.get(id)) };
+  };
 }

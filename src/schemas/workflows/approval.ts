@@ -10,7 +10,7 @@ const statuses = ['pending', 'approved', 'rejected', 'expired', 'canceled'] as c
 const kinds = ['account', 'contract', 'service', 'workflow'] as const;
 const decisions = ['approve', 'reject'] as const;
 
-const ApprovalDecision = Type.Object(
+export const ApprovalDecision = Type.Object(
   {
     decision: oneOf(decisions, 'What was decided.'),
     reason: nullable(Type.String({ description: 'Why, where it was said.' })),

@@ -2,6 +2,8 @@ import { Type, type Static } from 'typebox';
 import { FreeObject, Instant, nullable, Text, Uuid } from '../fields/field.js';
 import { examples } from '../http/examples.js';
 import { operation, reply } from '../http/operation.js';
+import { DryRun, DryRunBody } from './dry-run.js';
+import { ApprovalDecision } from './approval.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 
 export const DefinitionBody = Type.Object(
@@ -63,6 +65,18 @@ export const WorkflowTaskRow = Type.Object(
     startedAt: Instant('When it began.'),
     endedAt: nullable(Instant('When it ended.')),
     undoneAt: nullable(Instant('When it was taken back.')),
+    approval: nullable(
+      Type.Object(
+        {
+          id: Uuid('Id of the approval.'),
+          status: Type.String({ description: 'How it stands, or ended.' }),
+          decisions: Type.Array(ApprovalDecision, {
+            description: 'Who decided what, oldest first.',
+          }),
+        },
+        { description: 'The approval that it waits for, or waited for.' },
+      ),
+    ),
   },
   { description: 'A run of a task.' },
 );
@@ -126,6 +140,23 @@ export const definitionOperations = {
     details:
       'Executions that run keep to the version that they began with. The same definition again changes nothing.',
     success: reply.dto(PublishedVersion),
+    errors: [400, 404, 409],
+  }),
+  simulate: operation({
+    id: 'simulateWorkflow',
+    method: 'POST',
+    path: '/v1/workflows/{workflowId}/simulate',
+    ...ofOne,
+    summary: 'Run a workflow of your own dry',
+    body: DryRunBody,
+    example: { input: { amount: 12_000 } },
+    isReadOnly: true,
+    access: 'reader',
+    description:
+      'What an execution would do with this input, and with the results that you say calls have. Nothing is called and nothing written; waits are over at once, and their time is counted.',
+    details:
+      'At most 1,000 runs of tasks, 1 MB, five seconds and a twenty-fifth of the cost of an execution; what is more ends as `stopped`, or as the task that fails.',
+    success: reply.dto(DryRun),
     errors: [400, 404, 409],
   }),
   timeline: operation({

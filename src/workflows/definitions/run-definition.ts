@@ -2,15 +2,19 @@ import {
   CancellationScope,
   continueAsNew,
   isCancellation,
+  defineSignal,
   proxyActivities,
   setCurrentDetails,
+  setHandler,
   uuid4,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { Interpreter } from '../../interpreter/interpreter.js';
 import type { DefinitionState } from '../../interpreter/state.js';
 import { Suspended, taskError, TaskError } from '../../interpreter/task-error.js';
+import { undoAll } from '../../interpreter/undo.js';
 import { valueFaults } from '../../kernel/expression/shape.js';
+import { decidedSignal } from '../../messages/definitions/approval.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -35,6 +39,12 @@ const { callHttp } = proxyActivities<Activities>({
   scheduleToCloseTimeout: '24 hours',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
+
+const approvalDecided = defineSignal<[number]>(decidedSignal);
+
+/** A short step that waits for as long as its database is away. */
+const lasting = <Output>(work: () => Promise<Output>): Promise<Output> =>
+  persist(work, { isWorthIt: isAway });
 
 /** An execution of a definition, whose version is read once and stands in the history. */
 interface Resumed {
@@ -67,13 +77,25 @@ export async function runDefinition(
   }
   const call = (task: TaskCall): Promise<unknown> =>
     (task.call === 'http' ? callHttp : callTask)({ run, input: task });
+  const decided = new Set<number>();
+  setHandler(approvalDecided, (seq) => {
+    decided.add(seq);
+  });
   const interpreter = new Interpreter(
     state,
     temporalHost({
       keep: (rows: readonly TaskRow[]) =>
         CancellationScope.nonCancellable(() =>
-          persist(() => shortSteps.keepTasks({ run, input: rows }), { isWorthIt: isAway }),
+          lasting(() => shortSteps.keepTasks({ run, input: rows })),
         ),
+      openApproval: (asked) => lasting(() => shortSteps.openApproval({ run, input: asked })),
+      lookAtApproval: (look) => {
+        decided.delete(look.seq);
+        return CancellationScope.nonCancellable(() =>
+          lasting(() => shortSteps.lookAtApproval({ run, input: look })),
+        );
+      },
+      isDecided: (seq) => decided.has(seq),
       call: (called, given, seq) =>
         call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
     }),
@@ -102,21 +124,4 @@ export async function runDefinition(
     });
     throw error instanceof TaskError ? endOfFault(error.fault, undone) : error;
   }
-}
-
-/** Takes back what was done, the newest first; what cannot be taken back does not keep the rest. */
-async function undoAll(
-  state: DefinitionState,
-  call: (task: TaskCall) => Promise<unknown>,
-): Promise<string[]> {
-  const undone: string[] = [];
-  for (const { seq, path, call: called, with: given } of [...state.undo].reverse()) {
-    try {
-      await call({ seq, call: called, with: given, isUndo: true, secretMark: state.secretMark });
-      undone.push(path);
-    } catch {
-      undone.push(`${path} (failed)`);
-    }
-  }
-  return undone;
 }

@@ -29,8 +29,12 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
 }
 
 /** The workflow that carries out a definition, as the interpreter needs it. */
-export const temporalHost = (steps: Pick<Host, 'keep' | 'call'>): Host => ({
+export const temporalHost = (
+  steps: Pick<Host, 'keep' | 'call' | 'openApproval' | 'lookAtApproval' | 'isDecided'>,
+): Host => ({
   ...steps,
+  // Temporal's deadlock detector waits for two seconds.
+  costAtOnce: 500_000,
   now: () => Date.now(),
   isHistoryLong: () => workflowInfo().continueAsNewSuggested,
   wait: (isOver, ms) => condition(isOver, ms),

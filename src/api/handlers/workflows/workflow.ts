@@ -6,6 +6,7 @@ import {
   updateDefinition,
 } from '../../../commands/workflows/definition.js';
 import { deleteDefinition } from '../../../flows/workflows/delete-definition.js';
+import { simulateDefinition } from '../../../flows/workflows/simulate-definition.js';
 import { listTasks } from '../../../queries/workflows/timeline.js';
 import { listSecrets } from '../../../queries/workflows/definition.js';
 import { definitionSchema } from '../../../schemas/workflows/definition.js';
@@ -17,6 +18,7 @@ export const definitionHandlers: Handlers<Operations['definition']> = {
   validate: ({ body }, scope) => checkDefinition(scope, body.definition),
   create: ({ body }, scope) => createDefinition(scope, body.definition),
   update: ({ params, body }, scope) => updateDefinition(scope, params.workflowId, body.definition),
+  simulate: ({ params, body }, scope) => simulateDefinition(scope, params.workflowId, body),
   timeline: ({ params, query }, scope) =>
     listTasks(scope, params.workflowId, params.executionId, query),
   delete: ({ params, query }, scope, platform) =>

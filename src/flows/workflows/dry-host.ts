@@ -1,0 +1,228 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Host, HostScope } from '../../interpreter/host.js';
+import { taskError, TaskError } from '../../interpreter/task-error.js';
+import type { ApprovalState, AskedApproval } from '../../messages/definitions/approval.js';
+import type { TaskRow } from '../../messages/definitions/task.js';
+
+/** What a task is said to give in a dry run, or how it fails. */
+export interface FakeResult {
+  readonly output?: unknown;
+  readonly error?: {
+    readonly status: number;
+    readonly type?: string | undefined;
+    readonly title?: string | undefined;
+    readonly detail?: string | undefined;
+  };
+}
+
+/** What would be called. */
+export interface DryCall {
+  readonly seq: number;
+  readonly path: string;
+  readonly call: string;
+  readonly with: unknown;
+  readonly isUndo: boolean;
+  /** Whether a result was given for it; without one it gives null, and an approval is given. */
+  readonly isFaked: boolean;
+}
+
+/** What a dry run may take (spec/beyond.md R347). */
+const dryLimits = { rows: 1_000, bytes: 1_000_000, ms: 5_000 } as const;
+
+/** A dry run has to end before it is done. */
+export class DryRunStopped extends Error {}
+
+/** A branch of a fork that another has beaten, or that ended with another's failure. */
+class DryCanceled extends Error {}
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: (isCanceled: boolean) => void;
+}
+
+/**
+ * Where a definition runs dry: nothing is called or written, and time jumps to the next thing that is
+ * waited for (docs/decisions/0401).
+ */
+export class DryHost implements Host {
+  readonly costAtOnce = 20_000;
+  readonly rows = new Map<number, TaskRow>();
+  readonly calls: DryCall[] = [];
+  readonly #resultOf: (path: string, isNext: boolean) => FakeResult | undefined;
+  readonly #isCanceled = new AsyncLocalStorage<readonly DryScope[]>();
+  readonly #began = performance.now();
+  readonly #sleepers = new Set<Sleeper>();
+  readonly #decisions = new Map<number, FakeResult | undefined>();
+  #now: number;
+  #bytes = 0;
+  #isPumping = false;
+  /** Whether something went on since it was looked at last. */
+  #isActive = false;
+
+  constructor(now: number, resultOf: (path: string, isNext: boolean) => FakeResult | undefined) {
+    this.#now = now;
+    this.#resultOf = resultOf;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** Lets others of this process go on, too. */
+  async keep(rows: readonly TaskRow[]): Promise<void> {
+    for (const row of rows) {
+      const known = this.rows.get(row.seq);
+      this.rows.set(row.seq, { ...known, ...row, input: row.input ?? known?.input });
+    }
+    this.#isActive = true;
+    await nextTurn();
+    this.#checkLimits(rows);
+  }
+
+  #checkLimits(added: unknown): void {
+    this.#bytes += JSON.stringify(added).length;
+    if (this.rows.size > dryLimits.rows) {
+      throw new DryRunStopped(`A dry run shows at most ${dryLimits.rows} runs of tasks.`);
+    }
+    if (this.#bytes > dryLimits.bytes) {
+      throw new DryRunStopped('What the tasks are given and give is more than a dry run shows.');
+    }
+    if (performance.now() - this.#began > dryLimits.ms) {
+      throw new DryRunStopped(`A dry run takes at most ${dryLimits.ms / 1000} seconds.`);
+    }
+  }
+
+  /** Notes a call, and gives what it is said to give. */
+  call(call: string, given: unknown, seq: number, path: string): Promise<unknown> {
+    return Promise.resolve().then(() => this.make({ seq, path, call, with: given, isUndo: false }));
+  }
+
+  make(call: Omit<DryCall, 'isFaked'>): unknown {
+    const found = call.isUndo ? undefined : this.#resultOf(call.path, true);
+    this.calls.push({ ...call, isFaked: found !== undefined });
+    this.#checkLimits(call);
+    if (found?.error) {
+      const { status, detail = 'A result that was given.', type, title } = found.error;
+      throw taskError(call.path, status, detail, {
+        ...(type === undefined ? {} : { type }),
+        ...(title === undefined ? {} : { title }),
+      });
+    }
+    return found?.output ?? null;
+  }
+
+  openApproval(asked: AskedApproval): Promise<void> {
+    const { seq, path, ...given } = asked;
+    this.#decisions.set(seq, this.#resultOf(path, true));
+    const isFaked = this.#decisions.get(seq) !== undefined;
+    this.calls.push({ seq, path, call: 'durabill.approval', with: given, isUndo: false, isFaked });
+    return Promise.resolve();
+  }
+
+  /** A result `{decision: "timeout"}` lets its time go by. */
+  isDecided(seq: number): boolean {
+    return this.#decisionOf(seq) !== 'timeout';
+  }
+
+  #decisionOf(seq: number): string {
+    const { output } = this.#decisions.get(seq) ?? {};
+    const { decision = 'approve' } = (output ?? {}) as { decision?: string };
+    return decision;
+  }
+
+  lookAtApproval({ seq }: { readonly seq: number }): Promise<ApprovalState> {
+    const decision = this.#decisionOf(seq);
+    const approvalId = '00000000-0000-0000-0000-000000000000';
+    if (decision === 'timeout') {
+      return Promise.resolve({ approvalId, status: 'expired', decisions: [] });
+    }
+    const isApproved = decision === 'approve';
+    return Promise.resolve({
+      approvalId,
+      status: isApproved ? 'approved' : 'rejected',
+      decisions: [
+        {
+          decision: isApproved ? 'approve' : 'reject',
+          reason: null,
+          decidedBy: 'dry run',
+          decidedAt: new Date(this.#now).toISOString(),
+        },
+      ],
+    });
+  }
+
+  isHistoryLong(): boolean {
+    return false;
+  }
+
+  async wait(isOver: () => boolean, ms: number): Promise<boolean> {
+    if (isOver()) return true;
+    const scopes = this.#isCanceled.getStore() ?? [];
+    if (scopes.some((scope) => scope.isCanceled)) throw new DryCanceled();
+    const isCanceled = await new Promise<boolean>((resolve) => {
+      const sleeper: Sleeper = {
+        at: this.#now + ms,
+        wake: (isCanceledNow) => {
+          this.#sleepers.delete(sleeper);
+          resolve(isCanceledNow);
+        },
+      };
+      this.#sleepers.add(sleeper);
+      for (const scope of scopes) scope.sleepers.add(sleeper);
+      void this.#pump();
+    });
+    if (isCanceled) throw new DryCanceled();
+    return isOver();
+  }
+
+  /** Once nothing else goes on, time jumps to whatever ends first. */
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return;
+    this.#isPumping = true;
+    while (this.#sleepers.size > 0) {
+      // Branches that yield in `keep` come before time does.
+      do {
+        this.#isActive = false;
+        await nextTurn();
+        await nextTurn();
+      } while (this.#isActive);
+      const next = [...this.#sleepers].sort((left, right) => left.at - right.at)[0];
+      if (!next) break;
+      this.#now = Math.max(this.#now, next.at);
+      next.wake(false);
+    }
+    this.#isPumping = false;
+  }
+
+  openScope(): HostScope {
+    const scope = new DryScope();
+    return {
+      run: (work) => this.#isCanceled.run([...(this.#isCanceled.getStore() ?? []), scope], work),
+      cancel: () => scope.cancel(),
+    };
+  }
+
+  show(): void {
+    // Nobody looks on.
+  }
+
+  isCancellation(error: unknown): boolean {
+    return error instanceof DryCanceled || error instanceof DryRunStopped;
+  }
+
+  faultOf(error: unknown): TaskError {
+    if (error instanceof TaskError) return error;
+    throw error;
+  }
+}
+
+class DryScope {
+  readonly sleepers = new Set<Sleeper>();
+  isCanceled = false;
+
+  cancel(): void {
+    this.isCanceled = true;
+    for (const sleeper of this.sleepers) sleeper.wake(true);
+  }
+}
