@@ -21,6 +21,23 @@ interface Entry {
 
 const strangerId = '01939c6e-7a00-7000-8000-00000000dead';
 
+/** What a workflow asked somebody, and what they said. */
+async function decideSomething({ tenant }: World): Promise<void> {
+  const document = { dsl: '1.0.0', namespace: 'test', name: 'asking', version: '1.0.0' };
+  const given = { title: 'A credit', details: {}, timeout: 'PT1H', onTimeout: 'reject' };
+  const definition = { document, do: [{ ask: { call: 'durabill.approval', with: given } }] };
+  await tenant.post('/v1/workflows', { definition }).expect(201);
+  await tenant.post('/v1/workflows/asking/execute', { data: {}, async: true }).expect(200);
+  for (;;) {
+    const { body } = await tenant.get('/v1/approvals?kind=workflow').expect(200);
+    const [asked] = body.data;
+    if (asked) {
+      await tenant.post(`/v1/approvals/${asked.id}`, { decision: 'approve' }).expect(200);
+      return;
+    }
+  }
+}
+
 describe('audit', () => {
   const instance = useInstance({ withWorkers: true });
   let world: World;
@@ -28,6 +45,7 @@ describe('audit', () => {
     (await tenant.get(`/v1/audit${query}`).expect(200)).body.data;
   before(async () => {
     world = await buildWorld(await instance.tenant());
+    await decideSomething(world);
   });
 
   it('knows every table whose changes are kept', async () => {
