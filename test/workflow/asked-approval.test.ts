@@ -121,7 +121,10 @@ describe("tenants' workflows: approvals", () => {
     const caught = {
       t: {
         try: [ask()],
-        catch: { errors: { with: { status: 403 } }, do: [{ no: { set: { why: '${ error.detail }' } } }] },
+        catch: {
+          errors: { with: { status: 403 } },
+          do: [{ no: { set: { why: '${ error.detail }' } } }],
+        },
       },
     };
     const second = await begin(await define([caught]));

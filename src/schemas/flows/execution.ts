@@ -122,7 +122,9 @@ export const Execution = Type.Object(
     workflowId: Uuid('Id of the workflow.'),
     workflowName: Type.String({ description: 'Name of the workflow.' }),
     input: nullable(FreeObject('What it was given.')),
-    output: nullable(FreeObject('What it gave.')),
+    output: Type.Unknown({
+      description: 'What it gave: an object, of workflows of your own any value.',
+    }),
     error: nullable(ExecutionError),
     actor: nullable(Type.String({ description: 'Who asked for it.' })),
     temporalUrl: nullable(Type.String({ description: 'Where the Temporal UI shows it.' })),
