@@ -115,6 +115,16 @@ function objectOf(schema: Schema, room: number, like: unknown): string {
   return `{${parts.join(',')}}`;
 }
 
+/** An object whose values have one schema, with as many of them as there is room for. */
+function recordOf(values: Schema, room: number): string {
+  const parts: string[] = [];
+  for (let left = room; left > 0 || parts.length === 0; left -= parts.at(-1)?.length ?? 0) {
+    const value = greatest(values, 'value', Math.min(left / 4, 20_000)) ?? 'null';
+    parts.push(`"k${parts.length}":${value}`);
+  }
+  return `{${parts.join(',')}}`;
+}
+
 /** The variant of a `oneOf` that the example has; the tiered one of prices. */
 function variantOf(schema: Schema, like: unknown): Schema | undefined {
   const { oneOf, anyOf, discriminator } = schema as {
@@ -198,6 +208,8 @@ export function greatest(
   const types = typesIn(schema);
   if (types.includes('array')) return arrayOf(schema, name, room, like);
   if (types.includes('object')) {
+    const [values] = Object.values((schema['patternProperties'] ?? {}) as Record<string, Schema>);
+    if (values !== undefined) return recordOf(values, room);
     return schema['properties'] === undefined
       ? grown(like, room, schema['maxProperties'])
       : objectOf(schema, room, like);
