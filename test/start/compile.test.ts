@@ -19,6 +19,12 @@ describe('the program is compiled when it is started', () => {
     await writeFile(join(folder, 'src/word.ts'), "export const word = '.';\n");
     await writeFile(join(folder, 'src/page.eta'), '<p>');
     await writeFile(main(), saying('one'));
+    const page = join(folder, 'src/console');
+    await mkdir(join(page, 'style'), { recursive: true });
+    await writeFile(join(page, 'tsconfig.json'), '{}');
+    await writeFile(join(page, 'main.tsx'), "import './style/page.css';\n");
+    await writeFile(join(page, 'style/page.css'), 'p { margin: 0 }\n');
+    await writeFile(join(page, 'style/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   });
   afterEach(async () => removeFolder(folder));
 
@@ -32,6 +38,8 @@ describe('the program is compiled when it is started', () => {
     await writeFile(main(), saying('two'));
     expect(await start()).to.deep.equal({ code: 0, output: 'two.' });
     expect(await readFile(join(folder, 'dist/page.eta'), 'utf8')).to.equal('<p>');
+    const page = await readFile(join(folder, 'dist/console/index.html'), 'utf8');
+    expect(page).to.match(/"\/console\/assets\/console-\w+\.js"/);
   });
 
   it('not without a change', async () => {
