@@ -147,10 +147,12 @@ describe('corrections while the product is killed with -9', function () {
     expect(data[0]).to.include({ amount, quantity: volume });
     const again = await execute('rerate-usage', { ...month, reason, dryRun: true });
     expect(again.output).to.include({ events: events - 1, changed: 0 });
-    const audit = await execute('audit-usage', {
+    // It takes longer than an answer is waited for.
+    const auditing = await start('audit-usage', {
       periodStart: '2026-03-01',
       periodEnd: '2026-03-31',
     });
+    const audit = await ended('audit-usage', auditing);
     expect(audit.output?.['differences']).to.deep.equal([]);
     const last = await start('billing-run', { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
     await ended('billing-run', last);
