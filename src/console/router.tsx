@@ -48,8 +48,7 @@ const start = createRoute({
   ...at,
   path: '/',
   beforeLoad: () => {
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- how this router is told.
-    throw redirect({ to: '/accounts', search: {}, replace: true });
+    redirect({ to: '/accounts', search: {}, replace: true, throw: true });
   },
 });
 
