@@ -9,14 +9,19 @@ import {
 import type { SchedulePlace } from '../billing-schedule.js';
 import { startByOperator } from '../start-by-operator.js';
 
+/** Starts work on a month of a tenant; false: that is under way. */
+const startMonth =
+  (type: string, idOf: (archive: UsageArchive) => string, verb: string) =>
+  (place: SchedulePlace, archive: UsageArchive): Promise<boolean> =>
+    startByOperator(place, {
+      type,
+      workflowId: idOf(archive),
+      input: archive,
+      summary: `${verb} the usage of ${archive.tenantId} of ${archive.month}`,
+    });
+
 /** Starts to archive a month; false: that is under way. */
-export const startUsageArchive = (place: SchedulePlace, archive: UsageArchive): Promise<boolean> =>
-  startByOperator(place, {
-    type: 'archiveUsage',
-    workflowId: usageArchiveId(archive),
-    input: archive,
-    summary: `archive the usage of ${archive.tenantId} of ${archive.month}`,
-  });
+export const startUsageArchive = startMonth('archiveUsage', usageArchiveId, 'archive');
 
 /** Waits until a month is archived; returns how many rows there are, or throws why it is not. */
 export const waitForUsageArchive = (client: Client, archive: UsageArchive): Promise<number> =>
@@ -36,13 +41,7 @@ export const waitForUsageDrop = (client: Client, drop: UsageDrop): Promise<Usage
   client.workflow.getHandle(usageDropId(drop)).result() as Promise<UsageDropped>;
 
 /** Starts to bring a month back from its archive; false: that is under way. */
-export const startUsageRestore = (place: SchedulePlace, archive: UsageArchive): Promise<boolean> =>
-  startByOperator(place, {
-    type: 'restoreUsage',
-    workflowId: usageRestoreId(archive),
-    input: archive,
-    summary: `restore the usage of ${archive.tenantId} of ${archive.month}`,
-  });
+export const startUsageRestore = startMonth('restoreUsage', usageRestoreId, 'restore');
 
 /** Waits until a month is back; returns how many rows it has, or throws why it is not. */
 export const waitForUsageRestore = (client: Client, archive: UsageArchive): Promise<number> =>

@@ -1,6 +1,5 @@
 import type { Knex } from 'knex';
-import { Decimal } from '../../kernel/numbers/money.js';
-import { sqlRows } from '../../models/db/sql-rows.js';
+import { compareReduction } from '../billing/reducing-items.js';
 import { WalletEntry } from '../../models/balances/wallet-entry.js';
 import type { ExplainedCredit, Explanation } from '../../rating/index.js';
 
@@ -30,23 +29,7 @@ export const withCredits = (
 ): Explanation | null =>
   explanation && credits && credits.length > 0 ? { ...explanation, credits } : explanation;
 
-/**
- * Whether the items of an invoice that say what grants have paid come to what the ledger says of its
- * charges. What a void has given back of recurring charges was paid when they were billed.
- */
-export async function compareCredits(
-  db: Knex,
-  tenantId: string,
-  invoiceId: string,
-  items: readonly { readonly chargeType: string }[],
-): Promise<boolean> {
-  if (!items.some(({ chargeType }) => chargeType === creditsType)) return true;
-  const [row] = await sqlRows<{ shown: string | null; paid: string | null }>(
-    db,
-    `select (
-       select sum(exact_amount) from invoice_item
-       where tenant_id = :tenantId and invoice_id = :invoiceId and charge_type = :creditsType
-     ) as shown, coalesce((
+const creditsSql = `coalesce((
        select sum(entry.amount) from (
          select distinct unnest(transaction_ids) as id from invoice_usage
          where tenant_id = :tenantId and invoice_id = :invoiceId
@@ -66,8 +49,16 @@ export async function compareCredits(
      ), 0) - coalesce((
        select sum(credited) from billed_difference
        where tenant_id = :tenantId and invoice_id = :invoiceId and is_credited
-     ), 0) as paid`,
-    { tenantId, invoiceId, creditsType },
-  );
-  return new Decimal(row?.shown ?? 0).abs().eq(new Decimal(row?.paid ?? 0).abs());
-}
+     ), 0)`;
+
+/**
+ * Whether the items of an invoice that say what grants have paid come to what the ledger says of its
+ * charges. What a void has given back of recurring charges was paid when they were billed.
+ */
+export const compareCredits = (
+  db: Knex,
+  tenantId: string,
+  invoiceId: string,
+  items: readonly { readonly chargeType: string }[],
+): Promise<boolean> =>
+  compareReduction(db, { tenantId, invoiceId, chargeType: creditsType }, items, creditsSql);
