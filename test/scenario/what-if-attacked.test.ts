@@ -187,6 +187,47 @@ describe('what-ifs, used by a stranger', () => {
     await send({ changes: [], serviceIds: ['Nothing'] }).expect(400);
   });
 
+  // spec/beyond.md R233
+  it('more usage of a dimension that nothing has is refused, with its place and name', async () => {
+    await story.account('acme');
+    const [one, other] = [
+      await story.service('One'),
+      await story.service('Other', {
+        priceableAttributes: [{ name: 'seats', dimensionDataType: 'Number' }],
+        rateCards: [],
+      }),
+    ];
+    await story.send(
+      usage('acme', one, {
+        eventTimestamp: '2026-03-10T12:00:00Z',
+        dimensions: { api_calls: '100' },
+      }),
+    );
+    const execute = (change: object, status: number) =>
+      tenant
+        .post('/v1/workflows/reprice/execute', {
+          data: { name: 'x', ...range, changes: [{ kind: 'usage', factor: 2, ...change }] },
+        })
+        .expect(status);
+    const refused: readonly (readonly [object, string])[] = [
+      [{ attribute: 'api_cals' }, 'api_cals'],
+      [{ attribute: 'API_CALLS' }, 'API_CALLS'],
+      [{ serviceId: other, attribute: 'api_calls' }, 'api_calls'],
+    ];
+    for (const [change, name] of refused) {
+      const { body } = await execute(change, 400);
+      expect(body.error.details.field).to.equal('changes[0].attribute');
+      expect(body.error.message).to.include(`'${name}'`);
+    }
+    const { body: list } = await tenant.get('/v1/repricings').expect(200);
+    expect(list.data).to.deep.equal([]);
+    // 100 calls cost 1.00, 200 cost 2.00
+    for (const change of [{ attribute: 'api_calls' }, { serviceId: one, attribute: 'api_calls' }]) {
+      const { body } = await execute(change, 200);
+      expect(body.output.after).to.deep.equal([{ currency: 'USD', amount: 2 }]);
+    }
+  });
+
   // spec/beyond.md R226
   it('another tenant, or another account, finds nothing', async () => {
     await story.account('acme');

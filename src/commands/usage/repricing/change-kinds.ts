@@ -4,7 +4,7 @@ import { decimalText } from '../../../kernel/numbers/money.js';
 import { Problem, problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { utcDate } from '../../../kernel/time/date.js';
-import type { CatalogOwner } from '../../../models/catalog/attribute.js';
+import { Attribute, type CatalogOwner } from '../../../models/catalog/attribute.js';
 import { RateCard } from '../../../models/catalog/rate-card.js';
 import { Service } from '../../../models/catalog/service.js';
 import { ContractService } from '../../../models/contracts/contract-service.js';
@@ -239,9 +239,35 @@ const pricingLogic: ChangeKind<PricingLogicChange> = {
   },
 };
 
+/** 400: no service, or not this one, and no line of it has a dimension of this name. */
+async function requireAttribute(
+  trx: Knex.Transaction,
+  { tenantId }: Scope,
+  name: string,
+  serviceId: string | null,
+  field: string,
+): Promise<void> {
+  const named = Attribute.query(trx).forTenant(tenantId).existing().where({ name });
+  if (serviceId !== null) {
+    const lines = ContractService.query(trx).forTenant(tenantId).existing().where({ serviceId });
+    void named.where((of) => {
+      void of.where({ serviceId }).orWhereIn('contractServiceId', lines.select('id'));
+    });
+  }
+  if ((await named.resultSize()) > 0) return;
+  const known = serviceId === null ? 'no service has' : 'the service has no';
+  throw problem.validation(`'${field}' names no dimension: ${known} '${name}'`, {
+    field,
+    value: name,
+  });
+}
+
 const usage: ChangeKind<UsageChange> = {
   resolve: async (trx, scope, { factor, serviceId = null, attribute = null }, { at }) => {
     if (serviceId !== null) await requireService(trx, scope, serviceId, `${at}.serviceId`);
+    if (attribute !== null) {
+      await requireAttribute(trx, scope, attribute, serviceId, `${at}.attribute`);
+    }
     return { kind: 'usage', factor: decimalText(factor), serviceId, attribute };
   },
   promote: () =>
