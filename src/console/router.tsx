@@ -52,20 +52,55 @@ const start = createRoute({
   },
 });
 
-export const accountsRoute = createRoute({
+const accountsRoute = createRoute({
   ...at,
   path: '/accounts',
   validateSearch: listSearch(['q']),
   component: lazyRouteComponent(() => import('./accounts/accounts-page.tsx'), 'AccountsPage'),
 });
 
-export const accountRoute = createRoute({
+const accountRoute = createRoute({
   ...at,
   path: '/accounts/$accountId',
   component: lazyRouteComponent(() => import('./accounts/account-page.tsx'), 'AccountPage'),
 });
 
-const routes = root.addChildren([start, accountsRoute, accountRoute]);
+const invoicesRoute = createRoute({
+  ...at,
+  path: '/invoices',
+  validateSearch: listSearch(['q', 'accountId']),
+  component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
+});
+
+const invoiceRoute = createRoute({
+  ...at,
+  path: '/invoices/$invoiceId',
+  component: lazyRouteComponent(() => import('./invoices/invoice-page.tsx'), 'InvoicePage'),
+});
+
+const itemRoute = createRoute({
+  ...at,
+  path: '/invoices/$invoiceId/items/$itemId',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(() => import('./invoices/item-page.tsx'), 'ItemPage'),
+});
+
+const receiptRoute = createRoute({
+  ...at,
+  path: '/receipts/$eventId',
+  validateSearch: (search: Search) => texts(search, ['invoice', 'item']),
+  component: lazyRouteComponent(() => import('./receipts/receipt-page.tsx'), 'ReceiptPage'),
+});
+
+const routes = root.addChildren([
+  start,
+  accountsRoute,
+  accountRoute,
+  invoicesRoute,
+  invoiceRoute,
+  itemRoute,
+  receiptRoute,
+]);
 
 export const router = createRouter({
   routeTree: routes,

@@ -4,7 +4,10 @@ import { signOut } from '../session/session.ts';
 import { SignedIn, useIsAway, useSession } from '../session/signed-in.tsx';
 import { chooseTheme, chosenTheme, type Theme } from './theme.ts';
 
-const places = [['/accounts', 'Accounts']] as const;
+const places = [
+  ['/accounts', 'Accounts'],
+  ['/invoices', 'Invoices'],
+] as const;
 
 const themes: readonly (readonly [Theme, string])[] = [
   ['system', 'As the system has it'],

@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page, Trail } from '../frame/page.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, orNone, Status } from '../shown/values.tsx';
+import { invoice } from './queries.ts';
+
+type Item = Schemas['InvoiceItem'];
+
+const rangeText = (from: string | null, to: string | null): string | null =>
+  from === null || to === null ? null : from === to ? from : `${from} to ${to}`;
+
+const columns: readonly Column<Item>[] = [
+  {
+    name: 'Item',
+    show: ({ id, invoiceId, description }) => (
+      <Link to="/invoices/$invoiceId/items/$itemId" params={{ invoiceId, itemId: id }}>
+        <bdi>{description ?? 'Without a description'}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Kind', show: ({ chargeType }) => chargeType },
+  {
+    name: 'Days',
+    show: ({ billStartDate, billEndDate }) => orNone(rangeText(billStartDate, billEndDate)),
+  },
+  {
+    name: 'Volume',
+    isNumber: true,
+    show: ({ volume, unit }) => [quantityText(volume), unit].filter(Boolean).join(' '),
+  },
+  {
+    name: 'Price',
+    isNumber: true,
+    show: ({ ratePerUnit, currency }) =>
+      orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency)),
+  },
+  { name: 'Tax', isNumber: true, show: ({ tax, currency }) => moneyText(tax, currency) },
+  { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
+];
+
+const route = getRouteApi('/invoices/$invoiceId');
+
+/** What the PDF shows, and each line leads to what it is made of. */
+export function InvoicePage(): ReactNode {
+  const { invoiceId } = route.useParams();
+  const query = useQuery(invoice(invoiceId));
+  const title = query.data ? `${query.data.invoiceType} ${query.data.invoiceNo}` : 'Invoice';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="invoices" to="/invoices" search={{}}>
+              Invoices
+            </Link>,
+            query.data?.invoiceNo ?? 'Invoice',
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                [
+                  'Account',
+                  <Link
+                    key="account"
+                    to="/accounts/$accountId"
+                    params={{ accountId: found.accountId }}
+                  >
+                    <bdi>{found.accountName ?? 'Account'}</bdi>
+                  </Link>,
+                ],
+                ['Status', <Status key="status" name={found.invoiceStatus} />],
+                ['Payment', <Status key="payment" name={found.paymentStatus} />],
+                ['Date', found.invoiceDate],
+                ['Due', orNone(found.dueDate)],
+                ['Period', orNone(rangeText(found.periodStart, found.periodEnd))],
+              ]}
+            />
+            {found.voidReason === null ? null : <p>Void: {found.voidReason}</p>}
+            {found.creditReason === null ? null : <p>Credited: {found.creditReason}</p>}
+            <DataTable
+              caption="Items; each leads to what it is made of"
+              columns={columns}
+              rows={found.items}
+              keyOf={({ id }) => id}
+            />
+            <Facts
+              of={[
+                ['Amount', moneyText(found.amount, found.currency)],
+                ['Tax', moneyText(found.taxAmount, found.currency)],
+                ['Total', <strong key="total">{moneyText(found.total, found.currency)}</strong>],
+                ['Open', moneyText(found.balance, found.currency)],
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

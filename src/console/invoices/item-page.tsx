@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Charge } from '../receipts/charge.tsx';
+import type { Explanation } from '../receipts/explanation.ts';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
+import { Facts } from '../shown/values.tsx';
+import { chargesSize, explainedItem } from './queries.ts';
+
+type Explained = Schemas['InvoiceExplanation'];
+type Item = Explained['items'][number];
+type Used = Item['transactions'][number];
+
+const columns = (invoiceId: string, itemId: string, currency: string): readonly Column<Used>[] => [
+  {
+    name: 'Event',
+    show: ({ usageEventId, externalTranId }) => (
+      <Link
+        to="/receipts/$eventId"
+        params={{ eventId: usageEventId }}
+        search={{ invoice: invoiceId, item: itemId }}
+      >
+        <bdi>{externalTranId}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Day', show: ({ transactionDate }) => transactionDate },
+  { name: 'Volume', isNumber: true, show: ({ volume }) => quantityText(volume) },
+  { name: 'Amount', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
+];
+
+/** Whether the parts come to the item, which the server has just added up. */
+const Checked = ({ item, currency }: { readonly item: Item; readonly currency: string }) => (
+  <p className={item.matches ? 'good' : 'bad'}>
+    {item.matches
+      ? `The parts come to ${moneyText(item.sumOfParts, currency)}, and the item is that, rounded once.`
+      : `The parts come to ${moneyText(item.sumOfParts, currency)}, and the item is something else. Run audit-usage.`}
+  </p>
+);
+
+const route = getRouteApi('/invoices/$invoiceId/items/$itemId');
+
+function Parts({ explained, item }: { readonly explained: Explained; readonly item: Item }) {
+  const { invoiceId, itemId } = route.useParams();
+  const { page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { currency } = explained;
+  if (item.transactions.length === 0 && item.charges.length === 0) {
+    return (
+      <Empty>
+        <p>
+          {item.creditedItemId === null
+            ? 'There are no charges behind this item.'
+            : 'It credits an item of another invoice, and is explained there.'}
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {item.transactions.length === 0 ? null : (
+        <>
+          <DataTable
+            caption="Usage; each event leads to its receipt"
+            columns={columns(invoiceId, itemId, currency)}
+            rows={item.transactions}
+            keyOf={({ id }) => id}
+          />
+          <Pager
+            name="the usage"
+            first={page * chargesSize}
+            shown={item.transactions.length}
+            total={item.parts}
+            onMove={(by) => void navigate({ search: { page: page + by } })}
+          />
+        </>
+      )}
+      {item.charges.map(({ id, amount, periodStart, periodEnd, explanation }) => (
+        <Section
+          key={id}
+          title={`${moneyText(amount, currency)} for ${periodStart} to ${periodEnd}`}
+        >
+          {explanation === null ? (
+            <p className="muted">What it was priced with is no longer kept.</p>
+          ) : (
+            <Charge explanation={explanation as unknown as Explanation} />
+          )}
+        </Section>
+      ))}
+    </>
+  );
+}
+
+/** What an item of an invoice is made of, down to each event. */
+export function ItemPage(): ReactNode {
+  const { invoiceId, itemId } = route.useParams();
+  const { page = 0 } = route.useSearch();
+  const query = useQuery(explainedItem(invoiceId, itemId, page));
+  const item = query.data?.items[0];
+  const title = item?.description ?? 'Item';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="invoices" to="/invoices" search={{}}>
+              Invoices
+            </Link>,
+            <Link key="invoice" to="/invoices/$invoiceId" params={{ invoiceId }}>
+              {query.data?.invoiceNo ?? 'Invoice'}
+            </Link>,
+            <bdi key="item">{title}</bdi>,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(explained) =>
+          item === undefined ? (
+            <Empty>
+              <p>This invoice has no such item.</p>
+            </Empty>
+          ) : (
+            <>
+              <Facts
+                of={[
+                  ['Kind', item.chargeType],
+                  ['Made of', `${quantityText(item.parts)} charges`],
+                  [
+                    'Amount',
+                    <strong key="amount">{moneyText(item.amount, explained.currency)}</strong>,
+                  ],
+                  ['Tax', moneyText(item.tax, explained.currency)],
+                ]}
+              />
+              <Checked item={item} currency={explained.currency} />
+              <Parts explained={explained} item={item} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,105 @@
+import type { ReactNode } from 'react';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { Facts, orNone } from '../shown/values.tsx';
+import type { Explanation, ExplainedRow, ExplainedStep } from './explanation.ts';
+import { Tiers } from './tier-bar.tsx';
+
+const stepColumns: readonly Column<ExplainedStep>[] = [
+  { name: 'Step', show: ({ name, label }) => label ?? name },
+  { name: 'Formula', show: ({ formula }) => <code>{formula}</code> },
+  { name: 'Value', isNumber: true, show: ({ value }) => value },
+];
+
+function Row({ row, currency }: { readonly row: ExplainedRow; readonly currency: string }) {
+  const { label, attributeName, priceMethod } = row.row;
+  return (
+    <>
+      <h3>
+        <bdi>{label}</bdi>
+      </h3>
+      <p>
+        {quantityText(row.quantity)} of <bdi>{attributeName}</bdi>, priced as{' '}
+        <code>{priceMethod}</code>: <strong>{moneyText(row.amount, currency)}</strong>
+        {row.tiers.length > 0 ? null : ` at ${moneyText(row.rate, currency)} each`}
+      </p>
+      {row.tiers.length === 0 ? null : <Tiers row={row} currency={currency} />}
+    </>
+  );
+}
+
+type Adjustment = NonNullable<Explanation['adjustments']>[number];
+type Credit = NonNullable<Explanation['credits']>[number];
+
+/** What was taken off, and the grants that paid: each only where there are any. */
+function After({ of, currency }: { readonly of: Explanation; readonly currency: string }) {
+  const discounts: readonly Column<Adjustment>[] = [
+    { name: 'Discount', show: ({ kind }) => kind },
+    { name: 'Value', isNumber: true, show: ({ value }) => value },
+    { name: 'Before', isNumber: true, show: ({ before }) => moneyText(before, currency) },
+    { name: 'After', isNumber: true, show: ({ after }) => moneyText(after, currency) },
+  ];
+  const grants: readonly Column<Credit>[] = [
+    { name: 'Grant', show: ({ externalId }) => <bdi>{externalId}</bdi> },
+    { name: 'Kind', show: ({ kind }) => kind },
+    { name: 'Paid', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
+  ];
+  return (
+    <>
+      {(of.adjustments ?? []).length === 0 ? null : (
+        <DataTable
+          caption="Discounts"
+          columns={discounts}
+          rows={of.adjustments ?? []}
+          keyOf={({ adjustmentId }) => adjustmentId}
+        />
+      )}
+      {(of.credits ?? []).length === 0 ? null : (
+        <DataTable
+          caption="Grants that paid"
+          columns={grants}
+          rows={of.credits ?? []}
+          keyOf={({ grantId }) => grantId}
+        />
+      )}
+    </>
+  );
+}
+
+/** How a charge came about, from its card to its total. */
+export function Charge({ explanation }: { readonly explanation: Explanation }): ReactNode {
+  const { service, contractLine, card, rows, steps, total } = explanation;
+  const { currency } = total;
+  return (
+    <>
+      <Facts
+        of={[
+          ['Service', <bdi key="service">{service.name}</bdi>],
+          ['Day', explanation.date],
+          ['Contract', orNone(contractLine?.contractNumber)],
+          ['Instance', orNone(contractLine?.serviceInstanceId)],
+          ['Card', `${card.source}, version ${card.versionNo} from ${card.fromDate}`],
+        ]}
+      />
+      {card.note === undefined ? null : <p className="muted">{card.note}</p>}
+      {rows.map((row, index) => (
+        <Row key={`${row.row.id} ${index}`} row={row} currency={currency} />
+      ))}
+      {steps.length === 0 ? null : (
+        <DataTable
+          caption="Pricing logic, step by step"
+          columns={stepColumns}
+          rows={steps}
+          keyOf={({ logic, name }, index) => `${logic} ${name} ${index}`}
+        />
+      )}
+      <After of={explanation} currency={currency} />
+      <p className="total">
+        {total.parts.length > 1
+          ? `${total.parts.map(({ name, amount }) => `${name} ${moneyText(amount, currency)}`).join(' + ')} = `
+          : 'Total '}
+        <strong>{moneyText(total.amount, currency)}</strong>
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { api, type Schemas } from '../api/client.ts';
+import { read } from '../api/problem.ts';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { instantText, moneyText } from '../shown/format.ts';
+import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { Charge } from './charge.tsx';
+import type { Explanation } from './explanation.ts';
+
+const usageEvent = (id: string) =>
+  queryOptions({
+    queryKey: ['usage event', id],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
+  });
+
+type Event = Schemas['UsageEvent'];
+
+const route = getRouteApi('/receipts/$eventId');
+
+/** The way down: from the invoice, where somebody came from there. */
+function Way({ event }: { readonly event: Event | undefined }): ReactNode {
+  const { invoice, item } = route.useSearch();
+  const last = <bdi key="event">{event?.externalTransactionId ?? 'Receipt'}</bdi>;
+  if (invoice === undefined) return <Trail>{['Receipt', last]}</Trail>;
+  return (
+    <Trail>
+      {[
+        <Link key="invoice" to="/invoices/$invoiceId" params={{ invoiceId: invoice }}>
+          Invoice
+        </Link>,
+        item === undefined ? (
+          'Item'
+        ) : (
+          <Link
+            key="item"
+            to="/invoices/$invoiceId/items/$itemId"
+            params={{ invoiceId: invoice, itemId: item }}
+          >
+            Item
+          </Link>
+        ),
+        last,
+      ]}
+    </Trail>
+  );
+}
+
+/** Asks the server to price the event once more, and says whether the same came out. */
+function ComputeAgain({ eventId }: { readonly eventId: string }): ReactNode {
+  const { refetch, isFetching, error } = useQuery(usageEvent(eventId));
+  const [told, setTold] = useState('');
+  const compute = async (): Promise<void> => {
+    const { data } = await refetch();
+    if (!data) return;
+    const isSame = data.ratedTransactions.every(({ matches }) => matches !== false);
+    const at = instantText(new Date().toISOString());
+    setTold(
+      isSame
+        ? `Computed again at ${at}: the same, to the last digit.`
+        : `Computed again at ${at}: something else came out. Run audit-usage.`,
+    );
+  };
+  return (
+    <div className="again">
+      <button type="button" disabled={isFetching} onClick={() => void compute()}>
+        Compute again
+      </button>
+      <p role="status" className={told.includes('same') ? 'good' : 'bad'}>
+        {told}
+      </p>
+      {error ? <Fault error={error} /> : null}
+    </div>
+  );
+}
+
+function Charges({ event }: { readonly event: Event }): ReactNode {
+  const { ratedTransactions } = event;
+  if (ratedTransactions.length === 0) {
+    return (
+      <Empty>
+        <p>
+          This event has no charge{event.reason === null ? '.' : ':'} {event.reason}
+        </p>
+      </Empty>
+    );
+  }
+  return ratedTransactions.map((charge) => {
+    const { id, amount, currency, usageType, explanation } = charge;
+    return (
+      <Section key={id} title={`${usageType} of ${moneyText(amount, currency)}`}>
+        {explanation === null ? (
+          <p className="muted">What it was priced with is no longer kept.</p>
+        ) : (
+          <Charge explanation={explanation as unknown as Explanation} />
+        )}
+      </Section>
+    );
+  });
+}
+
+/** Why an event costs what it costs. */
+export function ReceiptPage(): ReactNode {
+  const { eventId } = route.useParams();
+  const query = useQuery(usageEvent(eventId));
+  const name = query.data?.externalTransactionId;
+  return (
+    <Page title={name ? `Receipt of ${name}` : 'Receipt'} above={<Way event={query.data} />}>
+      <Loaded query={query}>
+        {(event) => (
+          <>
+            <ComputeAgain eventId={eventId} />
+            <Charges event={event} />
+            <Section title="The event">
+              <Facts
+                of={[
+                  ['Status', <Status key="status" name={event.status} />],
+                  ['Account', orNone(event.billingAccountRef)],
+                  ['Happened', <Instant key="happened" at={event.eventTimestamp} />],
+                  ['Received', <Instant key="received" at={event.receivedAt} />],
+                  ['Rated', <Instant key="rated" at={event.processedAt} />],
+                ]}
+              />
+              {event.message === null || event.message === undefined ? (
+                <p className="muted">{orNone(event.messageNote)}</p>
+              ) : (
+                <pre>{JSON.stringify(event.message, null, 2)}</pre>
+              )}
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
