@@ -15,6 +15,7 @@ import { chargesSize, explainedItem } from './queries.ts';
 type Explained = Schemas['InvoiceExplanation'];
 type Item = Explained['items'][number];
 type Used = Item['transactions'][number];
+type Adjusted = Item['adjustments'][number];
 
 const columns = (invoiceId: string, itemId: string, currency: string): readonly Column<Used>[] => [
   {
@@ -34,6 +35,25 @@ const columns = (invoiceId: string, itemId: string, currency: string): readonly 
   { name: 'Amount', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
 ];
 
+/** What a maximum, minimum or commitment made of its period. */
+function Adjustments({ of, currency }: { readonly of: readonly Adjusted[]; currency: string }) {
+  const columnsOf: readonly Column<Adjusted>[] = [
+    { name: 'Adjustment', show: ({ kind }) => kind },
+    { name: 'Period', show: ({ periodStart, periodEnd }) => `${periodStart} to ${periodEnd}` },
+    { name: 'Value', isNumber: true, show: ({ value }) => moneyText(value, currency) },
+    { name: 'Spent', isNumber: true, show: ({ spent }) => moneyText(spent, currency) },
+    { name: 'Adds', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
+  ];
+  return (
+    <DataTable
+      caption="What adjustments made of their periods"
+      columns={columnsOf}
+      rows={of}
+      keyOf={({ adjustmentId, periodStart }) => `${adjustmentId} ${periodStart}`}
+    />
+  );
+}
+
 /** Whether the parts come to the item, which the server has just added up. */
 const Checked = ({ item, currency }: { readonly item: Item; readonly currency: string }) => (
   <p className={item.matches ? 'good' : 'bad'}>
@@ -50,7 +70,8 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
   const { page = 0 } = route.useSearch();
   const navigate = route.useNavigate();
   const { currency } = explained;
-  if (item.transactions.length === 0 && item.charges.length === 0) {
+  const { transactions, charges, adjustments } = item;
+  if (transactions.length + charges.length + adjustments.length === 0) {
     return (
       <Empty>
         <p>
@@ -63,24 +84,25 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
   }
   return (
     <>
-      {item.transactions.length === 0 ? null : (
+      {transactions.length === 0 ? null : (
         <>
           <DataTable
             caption="Usage; each event leads to its receipt"
             columns={columns(invoiceId, itemId, currency)}
-            rows={item.transactions}
+            rows={transactions}
             keyOf={({ id }) => id}
           />
           <Pager
             name="the usage"
             first={page * chargesSize}
-            shown={item.transactions.length}
+            shown={transactions.length}
             total={item.parts}
             onMove={(by) => void navigate({ search: { page: page + by } })}
           />
         </>
       )}
-      {item.charges.map(({ id, amount, periodStart, periodEnd, explanation }) => (
+      {adjustments.length === 0 ? null : <Adjustments of={adjustments} currency={currency} />}
+      {charges.map(({ id, amount, periodStart, periodEnd, explanation }) => (
         <Section
           key={id}
           title={`${moneyText(amount, currency)} for ${periodStart} to ${periodEnd}`}
@@ -131,7 +153,10 @@ export function ItemPage(): ReactNode {
               <Facts
                 of={[
                   ['Kind', item.chargeType],
-                  ['Made of', `${quantityText(item.parts)} charges`],
+                  [
+                    'Made of',
+                    `${quantityText(item.parts)} ${item.parts === '1' ? 'charge' : 'charges'}`,
+                  ],
                   [
                     'Amount',
                     <strong key="amount">{moneyText(item.amount, explained.currency)}</strong>,

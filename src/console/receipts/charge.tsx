@@ -31,38 +31,52 @@ function Row({ row, currency }: { readonly row: ExplainedRow; readonly currency:
 type Adjustment = NonNullable<Explanation['adjustments']>[number];
 type Credit = NonNullable<Explanation['credits']>[number];
 
-/** What was taken off, and the grants that paid: each only where there are any. */
-function After({ of, currency }: { readonly of: Explanation; readonly currency: string }) {
+const discountNames: Readonly<Record<string, string>> = {
+  discountPercent: 'Percent off',
+  discountAmount: 'Amount off',
+};
+
+/** What was taken off, where there is any. */
+function Discounts({ of, currency }: { readonly of: Explanation; readonly currency: string }) {
   const discounts: readonly Column<Adjustment>[] = [
-    { name: 'Discount', show: ({ kind }) => kind },
-    { name: 'Value', isNumber: true, show: ({ value }) => value },
+    { name: 'Discount', show: ({ kind }) => discountNames[kind] ?? kind },
+    {
+      name: 'Value',
+      isNumber: true,
+      show: ({ kind, value }) =>
+        kind === 'discountPercent' ? `${quantityText(value)} %` : moneyText(value, currency),
+    },
     { name: 'Before', isNumber: true, show: ({ before }) => moneyText(before, currency) },
     { name: 'After', isNumber: true, show: ({ after }) => moneyText(after, currency) },
   ];
+  const rows = of.adjustments ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <DataTable
+      caption="Discounts"
+      columns={discounts}
+      rows={rows}
+      keyOf={({ adjustmentId }) => adjustmentId}
+    />
+  );
+}
+
+/** The grants that paid, where any did. */
+function Grants({ of, currency }: { readonly of: Explanation; readonly currency: string }) {
   const grants: readonly Column<Credit>[] = [
     { name: 'Grant', show: ({ externalId }) => <bdi>{externalId}</bdi> },
     { name: 'Kind', show: ({ kind }) => kind },
     { name: 'Paid', isNumber: true, show: ({ amount }) => moneyText(amount, currency) },
   ];
+  const rows = of.credits ?? [];
+  if (rows.length === 0) return null;
   return (
-    <>
-      {(of.adjustments ?? []).length === 0 ? null : (
-        <DataTable
-          caption="Discounts"
-          columns={discounts}
-          rows={of.adjustments ?? []}
-          keyOf={({ adjustmentId }) => adjustmentId}
-        />
-      )}
-      {(of.credits ?? []).length === 0 ? null : (
-        <DataTable
-          caption="Grants that paid"
-          columns={grants}
-          rows={of.credits ?? []}
-          keyOf={({ grantId }) => grantId}
-        />
-      )}
-    </>
+    <DataTable
+      caption="Grants that paid"
+      columns={grants}
+      rows={rows}
+      keyOf={({ grantId }) => grantId}
+    />
   );
 }
 
@@ -93,13 +107,14 @@ export function Charge({ explanation }: { readonly explanation: Explanation }): 
           keyOf={({ logic, name }, index) => `${logic} ${name} ${index}`}
         />
       )}
-      <After of={explanation} currency={currency} />
+      <Discounts of={explanation} currency={currency} />
       <p className="total">
         {total.parts.length > 1
           ? `${total.parts.map(({ name, amount }) => `${name} ${moneyText(amount, currency)}`).join(' + ')} = `
           : 'Total '}
         <strong>{moneyText(total.amount, currency)}</strong>
       </p>
+      <Grants of={explanation} currency={currency} />
     </>
   );
 }

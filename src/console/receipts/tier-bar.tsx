@@ -25,7 +25,13 @@ function Bar({ row, name }: { readonly row: ExplainedRow; readonly name: string 
   const end = row.tiers.at(-1)?.to ?? '1';
   const start = row.counter?.before ?? row.tiers[0]?.from ?? '0';
   return (
-    <svg className="tiers" role="img" aria-label={name} viewBox="0 0 1000 60">
+    <svg
+      className="tiers"
+      role="img"
+      aria-label={name}
+      viewBox="0 0 1000 60"
+      preserveAspectRatio="none"
+    >
       <rect className="before" x="0" y="14" width={lengthOf(start, end)} height="32" />
       {row.tiers.map(({ tierNum, from, to }, index) => (
         <rect

@@ -30,11 +30,25 @@ export interface ConsoleVisit {
   checkAccess(): Promise<void>;
   /** Writes a picture where SCREENSHOTS says. */
   shoot(name: string): Promise<void>;
+  /** What every page has to pass (spec/beyond.md R370): axe and the width, from 320 to 2,560 px. */
+  inspect(name: string): Promise<void>;
+  /** Presses the tab key until what has this name has the focus. */
+  tabTo(name: string): Promise<void>;
+  /** Waits until the page says this. */
+  told(text: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const selectorOf = (role: string, name: string): string =>
   `::-p-aria([name=${JSON.stringify(name)}][role=${JSON.stringify(role)}])`;
+
+const pageText = `document.body.innerText.replaceAll('\\u00a0', ' ')`;
+
+const tabsMax = 60;
+
+/** The name of what has the focus, as far as buttons, links and labelled fields have one. */
+const focusedName = `(({ ariaLabel, labels, textContent }) =>
+  ariaLabel ?? labels?.[0]?.firstElementChild?.textContent ?? textContent)(document.activeElement)`;
 
 const shown = process.env['SCREENSHOTS'];
 
@@ -73,7 +87,8 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
       const found = await page.waitForSelector(selectorOf(role, name), { timeout: 10_000 });
       await found?.click();
     },
-    text: async () => String(await page.evaluate('document.body.innerText')),
+    // Amounts keep their currency by a space that does not break.
+    text: async () => String(await page.evaluate(pageText)),
     async checkAccess() {
       await page.waitForNetworkIdle({ idleTime: 100 });
       await page.evaluate(axe.source);
@@ -97,6 +112,38 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
         });
       }
       await page.emulateMediaFeatures([]);
+    },
+    async inspect(name) {
+      await visit.checkAccess();
+      await visit.shoot(name);
+      for (const width of [320, 2560]) {
+        await page.setViewport({ width, height: 900 });
+        await page.waitForNetworkIdle({ idleTime: 100 });
+        const overflow =
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(overflow), `${name} at ${width}`).to.equal(0);
+        if (width === 320) {
+          await visit.checkAccess();
+          await visit.shoot(`${name}-${width}`);
+        }
+      }
+      await page.setViewport({ width: 1280, height: 900 });
+    },
+    async tabTo(name) {
+      const passed: string[] = [];
+      while (passed.length < tabsMax) {
+        await page.keyboard.press('Tab');
+        const focused = String(await page.evaluate(focusedName));
+        if (focused === name) return;
+        passed.push(focused);
+      }
+      expect.fail(`The tab key does not come to "${name}", but to ${passed.join(', ')}`);
+    },
+    async told(text) {
+      const said = `${pageText}.includes(${JSON.stringify(text)})`;
+      await page.waitForFunction(said, { timeout: 10_000 }).catch(async () => {
+        expect(await visit.text()).to.include(text);
+      });
     },
     close: () => context.close(),
   };

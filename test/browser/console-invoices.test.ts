@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import type { Browser } from 'puppeteer-core';
+import { meteredService, usage } from '../support/billing/usage.js';
+import { openBrowser } from '../support/servers/browser.js';
+import {
+  buildConsole,
+  signIn,
+  visitConsole,
+  type ConsoleVisit,
+} from '../support/servers/console.js';
+import { external } from '../support/servers/instance.js';
+import { attribute, every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
+import { useStory } from '../support/story/story.js';
+
+/** Somebody asks why an invoice is what it is; the console answers, down to the event. */
+describe('invoices and receipts in the console', function () {
+  this.timeout(120_000);
+  const story = useStory({ isPublic: true });
+  let browser: Browser;
+  let visit: ConsoleVisit;
+
+  before(async () => {
+    await buildConsole();
+    const acme = await story.account('acme', { name: 'Acme & Söhne' });
+    const calls = await story.service('Calls', meteredService);
+    const seats = await story.service('Plan', subscription('Seats', 31));
+    const jobs = await story.service('Jobs', {
+      priceableAttributes: [attribute('jobs')],
+      pricingLogic: [
+        {
+          name: 'Main',
+          priceOutput: 'total',
+          transactionDimension: 'Customer',
+          steps: [{ name: 'total', label: 'Twice the price', formula: '2 * 1.5 * jobs' }],
+        },
+      ],
+      rateCards: [usdCard(priceOfEach('jobs', 0))],
+    });
+    await story.subscribe(acme, [{ serviceId: seats, ...every('Monthly') }, calls, jobs], {
+      startDate: '2026-03-01',
+    });
+    const wallet = { title: 'Prepaid', accountId: acme, currency: 'USD' };
+    const { body } = await story.tenant.post(`${external}/wallets`, wallet).expect(201);
+    await story.tenant
+      .post(`/v1/wallets/${body.id as string}/grants`, {
+        externalId: 'welcome',
+        amount: 15,
+        kind: 'promotional',
+      })
+      .expect(201);
+    await story.tenant
+      .post('/v1/adjustments', {
+        accountId: acme,
+        kind: 'discountPercent',
+        value: 10,
+        from: '2026-03-01',
+      })
+      .expect(201);
+    // The first 1,000 are free, then 0.02 up to 10,000.
+    await story.send(
+      usage('acme', calls, { externalTransactionId: 'first', dimensions: { api_calls: '900' } }),
+      usage('acme', calls, { externalTransactionId: 'second', dimensions: { api_calls: '1100' } }),
+      usage('acme', jobs, { externalTransactionId: 'job-1', dimensions: { jobs: '10' } }),
+      usage('nobody', calls, { externalTransactionId: 'lost' }),
+    );
+    await story.bill('2026-03');
+    browser = await openBrowser();
+    visit = await visitConsole(browser, story.instance);
+    await signIn(visit, story.instance, story.tenant.token);
+    await visit.arrive('Accounts');
+  });
+  after(async () => {
+    await visit.close();
+    await browser.close();
+  });
+  beforeEach(() => visit.complaints.splice(0));
+  afterEach(() => expect(visit.complaints).to.deep.equal([]));
+
+  // spec/beyond.md R366
+  it('lists invoices and finds one by its number', async () => {
+    await visit.open('/console/invoices', 'Invoices');
+    await visit.find('link', 'INV-000001');
+    await visit.told('1 to 1 of 1');
+    await visit.inspect('invoices');
+    await visit.open('/console/invoices?q=nothing', 'Invoices');
+    await visit.told('No invoice has this in its number.');
+    await visit.inspect('invoices-none');
+  });
+
+  it('shows an invoice by keyboard, each item with what it is made of', async () => {
+    await visit.open('/console/invoices', 'Invoices');
+    await visit.find('link', 'INV-000001');
+    await visit.tabTo('INV-000001');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Invoice INV-000001');
+    await visit.find('link', 'Acme & Söhne');
+    // Calls: 1,000 x 0.02 = 20, less 10 % = 18, of which the grant pays 15: 3.
+    // Jobs: 2 x 1.5 x 10 = 30, less 10 % = 27. Seats: 31, less 10 % = 27.90. 57.90 in all.
+    await visit.inspect('invoice');
+    expect(await visit.text()).to.include('USD 57.90');
+    await visit.tabTo('API calls');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('API calls');
+    await visit.told('The parts come to');
+    await visit.find('link', 'second');
+    await visit.inspect('item-usage');
+  });
+
+  it('shows the charge of a subscription with the days that were charged', async () => {
+    await visit.open('/console/invoices', 'Invoices');
+    await visit.click('link', 'INV-000001');
+    await visit.click('link', 'Seats');
+    await visit.arrive('Seats');
+    await visit.told('2026-03-01 to 2026-03-31');
+    await visit.inspect('item-seats');
+  });
+
+  // spec/beyond.md R367
+  it('shows why an event costs what it costs: tiers, discounts, grants, and computes it again', async () => {
+    await visit.open('/console/receipts/second', 'Receipt of second');
+    await visit.find('image', 'The counter went from 900 to 2,000');
+    await visit.find('table', 'Tiers of API calls');
+    await visit.inspect('receipt');
+    const text = await visit.text();
+    // 100 of the free tier and 1,000 at 0.02 = 20, less 10 % = 18; the grant pays 15 of it.
+    for (const said of ['2,000', 'USD 20.00', 'USD 18.00', 'welcome', 'USD 15.00']) {
+      expect(text).to.include(said);
+    }
+    await visit.tabTo('Compute again');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('the same, to the last digit.');
+    await visit.checkAccess();
+    await visit.shoot('receipt-computed');
+  });
+
+  it('shows the steps of pricing logic', async () => {
+    await visit.open('/console/receipts/job-1', 'Receipt of job-1');
+    await visit.find('table', 'Pricing logic, step by step');
+    expect(await visit.text()).to.include('Twice the price');
+    await visit.inspect('receipt-steps');
+  });
+
+  it('says why an event has no charge, and what is not there', async () => {
+    await visit.open('/console/receipts/lost', 'Receipt of lost');
+    await visit.told('This event has no charge');
+    await visit.inspect('receipt-rejected');
+    await visit.open('/console/receipts/unknown', 'Receipt');
+    await visit.told('There is nothing here');
+    await visit.open('/console/invoices/00000000-0000-4000-8000-000000000000', 'Invoice');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    expect(visit.complaints.every((text) => text.includes('404'))).to.equal(true);
+    visit.complaints.splice(0);
+  });
+});
