@@ -176,4 +176,116 @@ describe('what a correction and a credit note both take off is given back once',
     expect((await story.bill('2026-03')).lines).to.deep.equal([]);
     expect(await balances()).to.deep.equal({ receivable: 7, revenue: -57, credited: 50 });
   });
+
+  // spec/beyond.md R314
+  describe('a minimum or a commitment that late usage lowers', () => {
+    const agree = (value: number, kind = 'minimum') =>
+      tenant
+        .post('/v1/adjustments', {
+          accountId,
+          kind,
+          value,
+          currency: 'USD',
+          from: '2026-01-01',
+          to: '2026-02-01',
+        })
+        .expect(201);
+    let freeId = '';
+
+    beforeEach(async () => {
+      freeId = await story.service('Free', { rateCards: [usdCard(priceOfEach('api_calls', 1))] });
+    });
+
+    it('gives back nothing of what a note has credited', async () => {
+      await agree(50);
+      const january = (await story.bill('2026-01')).invoices[0];
+      const first = await note(january?.id);
+      expect(first).to.include({ amount: 50 });
+      await story.send(calls('01-20', 20, freeId));
+      const february = await story.bill('2026-02');
+      // Of the 50 that were credited 20 are owed no more: the 20 of usage are.
+      expect(february.lines).to.deep.equal([
+        'Credited before (correction of INV-000001) 2026-01-01..2026-01-31 20',
+        'Minimum of 50 (2026-01) 2026-01-01..2026-01-31 -20',
+        'api_calls 2026-01-20..2026-01-20 20',
+      ]);
+      expect(february.invoices[0]).to.include({ amount: 20 });
+      await explained(february.invoices[0]?.id);
+      const settled = { receivable: 20, revenue: -50, credited: 30 };
+      expect(await balances()).to.deep.equal(settled);
+      await story.voidInvoice(february.invoices[0]?.id);
+      expect((await story.bill('2026-02')).lines).to.deep.equal(february.lines);
+      expect(await balances()).to.deep.equal(settled);
+      // Without the note January is 50: 20 of usage, and 30 of the minimum.
+      await story.voidInvoice(first.id as string);
+      await story.send(calls('01-21', 5, freeId));
+      expect((await story.bill('2026-03')).lines).to.deep.equal([
+        // A credit note of 20, with the opposite signs.
+        'Credited before (correction of INV-000001) 2026-01-01..2026-01-31 20',
+        'Minimum of 50 (2026-01) 2026-01-01..2026-01-31 5',
+        'api_calls 2026-01-21..2026-01-21 -5',
+      ]);
+      expect(await balances()).to.deep.equal({ receivable: 50, revenue: -50 });
+    });
+
+    it('leaves less to credit, and what was credited of the rest is no new debt twice', async () => {
+      await agree(50, 'commitment');
+      const january = (await story.bill('2026-01')).invoices[0];
+      await story.send(calls('01-20', 20, freeId));
+      expect((await story.bill('2026-02')).invoices[0]).to.include({ amount: 0 });
+      const [item] = january?.items as unknown as { id: string }[];
+      await note(january?.id, 409, [{ itemId: item?.id, amount: 30.01 }]);
+      expect(await note(january?.id)).to.include({ amount: 30 });
+      await note(january?.id, 409);
+      // 60 of usage: nothing is left of the commitment, of which 30 were given back and 30 credited.
+      await story.send(calls('01-21', 40, freeId));
+      const march = await story.bill('2026-03');
+      expect(march.lines).to.deep.equal([
+        'Commitment of 50 (2026-01) 2026-01-01..2026-01-31 -30',
+        'Credited before (correction of INV-000001) 2026-01-01..2026-01-31 30',
+        'api_calls 2026-01-21..2026-01-21 40',
+      ]);
+      expect(await balances()).to.deep.equal({ receivable: 60, revenue: -60 });
+    });
+
+    it('takes the tax with it, and a note of a part as far as it goes', async () => {
+      await agree(50);
+      await story.send(calls('01-10', 20));
+      const january = (await story.bill('2026-01')).invoices[0];
+      expect(january).to.include({ amount: 50, taxAmount: 5 });
+      const items = january?.items as unknown as { id: string; chargeType: string }[];
+      const topUp = items.find(({ chargeType }) => chargeType === 'Minimum');
+      // 25 of 30: 5 are left, of the 12 that late usage takes 7 were credited.
+      await note(january?.id, 201, [{ itemId: topUp?.id, amount: 25 }]);
+      await story.send(calls('01-20', 12));
+      const february = await story.bill('2026-02');
+      expect(february.lines).to.deep.equal([
+        'Credited before (correction of INV-000001) 2026-01-01..2026-01-31 7',
+        'Minimum of 50 (2026-01) 2026-01-01..2026-01-31 -12',
+        'api_calls 2026-01-20..2026-01-20 12',
+      ]);
+      expect(february.invoices[0]).to.include({ amount: 7, taxAmount: 0.7 });
+      // 20 and 12 of usage, and 18 of the minimum, of which 18 are credited.
+      expect(await balances()).to.deep.equal({
+        receivable: 35.2,
+        tax: -3.2,
+        revenue: -50,
+        credited: 18,
+      });
+    });
+
+    it('gives back once what grants did not pay', async () => {
+      await agree(50);
+      const wallet = { accountId, currency: 'USD', title: 'W', balance: 45 };
+      await tenant.post(`${external}/wallets`, wallet).expect(201);
+      const january = (await story.bill('2026-01')).invoices[0];
+      expect(january).to.include({ amount: 5 });
+      expect(await note(january?.id)).to.include({ amount: 5 });
+      await story.send(calls('01-20', 20, freeId));
+      // 45 of 50 are paid by the grant; the 5 that were credited are owed.
+      const february = await story.bill('2026-02');
+      expect(february.invoices[0]).to.include({ amount: 5 });
+      expect(await balances()).to.deep.equal({ clearing: 45, receivable: 5, revenue: -50 });
+    });
+  });
 });

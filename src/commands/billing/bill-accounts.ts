@@ -41,6 +41,7 @@ import { invoiceRow, itemRow, presentBilledInvoice, type BilledInvoice } from '.
 import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charges.js';
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { findDifferences, keepDifferences } from './differences/credited-before.js';
+import { findCreditedPeriods } from './differences/credited-periods.js';
 import { withoutWaiting } from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
@@ -145,13 +146,17 @@ async function findDue(
   ]);
   const { usage, waiting } = withoutWaiting(taken, others);
   if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
-  const differences = await findDifferences(trx, tenantId, {
-    usage,
+  const given = {
     seed,
-    periods: found,
     invoiceIds: new Set([...others, ...usage.map(({ invoiceId }) => invoiceId)]),
     accountIds: billed,
-  });
+  };
+  const ofUsage = await findDifferences(trx, tenantId, { ...given, usage, periods: found });
+  const ofPeriods = await findCreditedPeriods(trx, tenantId, { ...given, periods });
+  const differences = {
+    charges: [...ofUsage.charges, ...ofPeriods.charges],
+    rows: [...ofUsage.rows, ...ofPeriods.rows],
+  };
   return { accounts, recurring, usage, names, periods, differences, seed };
 }
 

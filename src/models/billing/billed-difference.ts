@@ -34,7 +34,10 @@ export interface BilledDifferenceRow extends GivenBack, ItemFamily {
   readonly correctedInvoiceId: string;
   readonly accountId: string;
   readonly currency: string;
-  readonly serviceId: string;
+  /** Null where it is of a period of an adjustment, which is named then. */
+  readonly serviceId: string | null;
+  readonly adjustmentId: string | null;
+  readonly adjustedFrom: string | null;
   readonly isCredited: 'true' | 'false';
 }
 
@@ -51,6 +54,8 @@ const table = new BulkTable<BilledDifferenceRow>('billed_difference', {
   discounted: 'numeric',
   credited: 'numeric',
   isCredited: 'boolean',
+  adjustmentId: 'uuid',
+  adjustedFrom: 'date',
 });
 
 /** What later invoices have given back of a family of an invoice's items. */
@@ -114,7 +119,7 @@ export const BilledDifference = {
          union
          select corrected_invoice_id from billed_difference
          where tenant_id = :tenantId and account_id = any(:accountIds::uuid[])
-           and is_credited and voided_at is null
+           and is_credited and voided_at is null and adjustment_id is null
        ), charged as (
          select invoice.id, invoice.invoice_no, invoice.account_id, invoice.currency,
            invoice.period_start, invoice.period_end, item.service_id, item.dimension_id, item.tax_code, sum(item.amount) as charged,

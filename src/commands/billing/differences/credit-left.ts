@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { Decimal, roundToMinorUnit, ZERO } from '../../../kernel/numbers/money.js';
+import { Decimal, roundToMinorUnit, sum, ZERO } from '../../../kernel/numbers/money.js';
 import { referenceData } from '../../../kernel/reference-data.js';
 import {
   BilledDifference,
@@ -9,6 +9,10 @@ import {
   type GivenBack,
   type ItemFamily,
 } from '../../../models/billing/billed-difference.js';
+import {
+  readCreditedPeriods,
+  type CreditedPeriod,
+} from '../../../models/billing/adjustments/credited-period.js';
 import type { InvoiceItem } from '../../../models/billing/invoice-item.js';
 import type { Invoice } from '../../../models/billing/invoice.js';
 import { discountType } from '../../../queries/billing/adjustments/charge-discounts.js';
@@ -53,16 +57,43 @@ export async function readCreditLeft(
       credited: new Decimal(credited),
     });
   }
-  return leftOf(items, given, digits);
+  const periods = await readCreditedPeriods(trx, tenantId, {
+    periods: [],
+    invoiceId: id,
+    accountIds: [],
+  });
+  return leftOf(items, given, digits, takenOffPeriods(items, periods));
+}
+
+/** What later invoices have taken off the top-ups and true-ups of an invoice, by item. */
+function takenOffPeriods(
+  items: readonly InvoiceItem[],
+  periods: readonly CreditedPeriod[],
+): ReadonlyMap<string, { readonly key: string; readonly amount: Decimal }> {
+  const found = new Map<string, { key: string; amount: Decimal }>();
+  for (const { adjustmentId, start, charged, lowered, noted, before, ...period } of periods) {
+    const ids = new Set(period.items.map(({ itemId }) => itemId));
+    const own = items.filter((item) => ids.has(item.id));
+    const open = sum(
+      own.map(({ amount, creditedAmount }) => new Decimal(amount).minus(creditedAmount)),
+    );
+    const back = new Decimal(lowered).minus(sum(before.map(({ amount }) => new Decimal(amount))));
+    const left = new Decimal(charged).minus(noted).minus(back);
+    const amount = Decimal.max(open.minus(Decimal.max(left, ZERO)), ZERO);
+    for (const item of own) found.set(item.id, { key: `${adjustmentId}/${start}`, amount });
+  }
+  return found;
 }
 
 function leftOf(
   items: readonly InvoiceItem[],
   given: ReadonlyMap<string, GivenBack>,
   digits: number,
+  ofPeriods: ReturnType<typeof takenOffPeriods>,
 ): ReadonlyMap<string, ItemLeft> {
   /** What is still to be taken off items, by what they have in common. */
   const lowered = new Map<string, Decimal>();
+  for (const { key, amount } of ofPeriods.values()) lowered.set(key, amount);
   const lower = (key: string, amount: Decimal): void => {
     lowered.set(key, (lowered.get(key) ?? ZERO).plus(Decimal.max(amount.negated(), ZERO)));
   };
@@ -78,7 +109,10 @@ function leftOf(
   }
   return new Map(
     items.map((item) => {
-      const key = item.chargeType === 'Usage' ? familyKey(item) : rateKey(item.chargeType, item);
+      const key =
+        item.chargeType === 'Usage'
+          ? familyKey(item)
+          : (ofPeriods.get(item.id)?.key ?? rateKey(item.chargeType, item));
       const own = new Decimal(item.amount).minus(item.creditedAmount);
       const ownTax = new Decimal(item.tax).minus(item.creditedTax);
       const open = roundToMinorUnit(lowered.get(key) ?? ZERO, digits);

@@ -128,10 +128,13 @@ const rowOf = (group: UsageGroup, back: GivenBack): BilledDifferenceRow => ({
   serviceId: group.serviceId,
   dimensionId: group.dimensionId,
   taxCode: group.taxCode,
+  adjustmentId: null,
+  adjustedFrom: null,
   isCredited: 'false',
 });
 
-const rowOfCredited = (charge: DraftCharge): BilledDifferenceRow => ({
+/** What notes had credited before, as it is kept. */
+export const rowOfCredited = (charge: DraftCharge): BilledDifferenceRow => ({
   amount: charge.amount,
   discounted: charge.discounted,
   credited: charge.credited,
@@ -143,6 +146,8 @@ const rowOfCredited = (charge: DraftCharge): BilledDifferenceRow => ({
   serviceId: charge.serviceId ?? '',
   dimensionId: charge.dimensionId,
   taxCode: charge.taxCode,
+  adjustmentId: null,
+  adjustedFrom: null,
   isCredited: 'true',
 });
 
