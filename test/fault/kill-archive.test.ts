@@ -12,7 +12,7 @@ const other = 'kill-archive-other';
 const month = '2026-10';
 /** Of the tenant: two files of events and two of charges. */
 const events = 60_000;
-const rounds = 3;
+const rounds = 2;
 
 /** spec/beyond.md R113, R116, R117: processes die at random moments of writing, dropping, restoring. */
 describe('an archive whose processes are killed with -9', function () {

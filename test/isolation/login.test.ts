@@ -8,6 +8,7 @@ import { recordSecurityEvent } from '../../src/access/security-events.js';
 import { openDatabase, type Database } from '../../src/platform/database/database.js';
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { asOwner, listTables } from '../support/servers/rows.js';
+import { asServiceLogin } from '../support/servers/service-login.js';
 import { buildWorld, type World } from '../support/http/world.js';
 
 const name = 'durabill_test_login';
@@ -26,14 +27,8 @@ describe('the login of running processes', function () {
       withWorkers: true,
       secret,
       // The product itself runs with the login: whatever it needs, it may.
-      route: async (databaseUrl) => {
-        const url = new URL(databaseUrl);
-        url.username = name;
-        url.password = encodeURIComponent(password);
-        loginUrl = url.href;
-        await prepareDatabase({ owner: databaseUrl, login: loginUrl }, { box });
-        return loginUrl;
-      },
+      route: async (databaseUrl) =>
+        (loginUrl = await asServiceLogin({ name, password, secret })(databaseUrl)),
     });
     owner = await buildWorld(await instance.tenant());
     stranger = await buildWorld(await instance.tenant());

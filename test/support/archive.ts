@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +18,11 @@ import type { UsageDropped } from '../../src/messages/ageing/usage-drop.js';
 import { fillTenant } from './servers/fill.js';
 import { openTestInstance, type TestInstance, type TestTenant } from './servers/instance.js';
 import { asOwner } from './servers/rows.js';
+import { asServiceLogin } from './servers/service-login.js';
 
 /** The month in which `fillTenant` has usage. */
 export const archivedMonth = '2026-10';
+const secret = randomBytes(32);
 
 interface Named {
   readonly id: string;
@@ -50,6 +53,9 @@ export class ArchiveWorld {
     const opened: { world?: ArchiveWorld } = {};
     const instance = await openTestInstance({
       withWorkers: true,
+      secret,
+      // Months are dropped with the rights of the product, not with those of an owner.
+      route: asServiceLogin({ name: 'durabill_test_archive', password: 'archive', secret }),
       archive: {
         url: pathToFileURL(folder).href,
         s3: { endpoint: undefined, region: undefined, credentials: undefined },

@@ -52,6 +52,16 @@ const grantServiceSql = `
     if not has_schema_privilege('durabill_service', 'public', 'usage') then
       grant usage on schema public to durabill_service;
     end if;
+    -- A partition that takes the place of another while processes run.
+    if not exists (
+      select 1 from pg_default_acl, aclexplode(defaclacl) as acl
+      where defaclrole = current_user::regrole
+        and defaclnamespace = 'public'::regnamespace and defaclobjtype = 'r'
+        and acl.grantee = 'durabill_service'::regrole
+    ) then
+      alter default privileges in schema public
+        grant select, insert, update, delete on tables to durabill_service;
+    end if;
     for found in
       select relname as name, oid::regclass as place from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
@@ -73,30 +83,15 @@ const grantServiceSql = `
           found.place);
       end if;
     end loop;
-    if not has_function_privilege('durabill_service', 'seal_audit(integer)', 'execute') then
-      grant execute on function seal_audit(integer) to durabill_service;
-    end if;
-    if not has_function_privilege('durabill_service', 'age_audit(text, integer)', 'execute') then
-      grant execute on function age_audit(text, integer) to durabill_service;
-    end if;
-    if not has_function_privilege('durabill_service',
-      'make_usage_partitions(timestamptz, timestamptz)', 'execute')
-    then
-      grant execute on function make_usage_partitions(timestamptz, timestamptz) to durabill_service;
-      grant execute on function analyze_usage_partitions() to durabill_service;
-    end if;
-    if not has_function_privilege('durabill_service', 'mirror_tenants(jsonb)', 'execute') then
-      grant execute on function mirror_tenants(jsonb) to durabill_service;
-    end if;
-    if not has_function_privilege('durabill_service', 'mirror_retention_defaults(jsonb)', 'execute')
-    then
-      grant execute on function mirror_retention_defaults(jsonb) to durabill_service;
-    end if;
-    if not has_function_privilege('durabill_service', 'erase_audit(text, uuid, bigint, integer)',
-      'execute')
-    then
-      grant execute on function erase_audit(text, uuid, bigint, integer) to durabill_service;
-    end if;
+    -- What is done as the owner is narrow by itself, so that whatever runs may ask for it.
+    for found in
+      select oid::regprocedure as place from pg_proc
+      where pronamespace = 'public'::regnamespace and prosecdef
+        and prorettype <> 'trigger'::regtype
+        and not has_function_privilege('durabill_service', oid, 'execute')
+    loop
+      execute format('grant execute on function %s to durabill_service', found.place);
+    end loop;
   end $$`;
 
 /** Gives the group of running processes what it needs of the tables as they are now. */
