@@ -12,7 +12,10 @@ import type { Interpreter } from './interpreter.js';
 import { Suspended, taskError, type TaskError } from './task-error.js';
 
 /** What is asked for; what expressions have made of it is looked at again. */
-function askedOf(on: Interpreter, { task, path, variables, frame }: Block): AskedApproval {
+async function askedOf(
+  on: Interpreter,
+  { task, path, variables, frame }: Block,
+): Promise<AskedApproval> {
   const given = on.values.of(task.with, variables, path) as ApprovalSpec;
   const { title, details = null, roles = null, quorum = 1, notStarter = false } = given;
   if (typeof title !== 'string' || title === '') {
@@ -37,7 +40,7 @@ function askedOf(on: Interpreter, { task, path, variables, frame }: Block): Aske
     quorum,
     notStarter,
     onTimeout: given.onTimeout,
-    dueAt: new Date(on.host.now() + ms).toISOString(),
+    dueAt: new Date(await on.dueIn(ms)).toISOString(),
   };
 }
 
@@ -70,7 +73,7 @@ export async function runApproval(on: Interpreter, block: Block): Promise<unknow
   const { host } = on;
   const { path, frame } = block;
   const seq = frame.seq ?? 0;
-  const asked = frame.approval === undefined ? askedOf(on, block) : undefined;
+  const asked = frame.approval === undefined ? await askedOf(on, block) : undefined;
   await on.flush();
   try {
     let isFresh = asked !== undefined;
@@ -81,14 +84,14 @@ export async function runApproval(on: Interpreter, block: Block): Promise<unknow
     });
     host.show(`${path}: waits for an approval until ${new Date(until).toISOString()}`);
     for (;;) {
-      const left = until - host.now();
+      const isOver = host.time() >= until;
       if (!isFresh) {
-        const state = await host.lookAtApproval({ seq, as: left > 0 ? 'look' : 'expire' });
+        const state = await host.lookAtApproval({ seq, as: isOver ? 'expire' : 'look' });
         if (state.status !== 'pending') return outcomeOf(state, onTimeout, path);
       }
       isFresh = false;
       const isStopped = (): boolean => on.isSuspending || host.isDecided(seq);
-      await host.wait(isStopped, Math.max(left, 1));
+      if (!isOver) await host.wait(isStopped, until);
       if (on.isSuspending) throw new Suspended();
     }
   } catch (error) {

@@ -137,7 +137,7 @@ export async function runTry(on: Interpreter, block: Block): Promise<Outcome> {
         const { backoff = 'constant' } = retry;
         const times =
           backoff === 'constant' ? 1 : backoff === 'linear' ? frame.at : 2 ** (frame.at - 1);
-        frame.until = on.host.now() + Math.min(delay * times, definitionLimits.ms);
+        frame.until = await on.dueIn(Math.min(delay * times, definitionLimits.ms));
       } else if (retry && handler === undefined) throw error;
       else frame.caught = { ...error.fault };
     }

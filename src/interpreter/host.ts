@@ -27,12 +27,16 @@ export interface Host {
   lookAtApproval(look: ApprovalLook): Promise<ApprovalState>;
   /** Whether an approval was decided that has not been looked at since. */
   isDecided(seq: number): boolean;
-  /** Milliseconds. */
+  /** What people are told of when something happened, in milliseconds. */
   now(): number;
+  /** The time of the tenant, by which waits end, in milliseconds. */
+  time(): number;
+  /** Looks what time it is, where that has to be looked at. */
+  refreshTime?(): Promise<void>;
   /** Whether the execution has to go on in another history. */
   isHistoryLong(): boolean;
-  /** Waits so long, or until it is over before; whether it was. */
-  wait(isOver: () => boolean, ms: number): Promise<boolean>;
+  /** Waits until a time of the tenant, or until it is over before; whether it was. */
+  wait(isOver: () => boolean, until: number): Promise<boolean>;
   openScope(): HostScope;
   /** Shows people what is done at this moment. */
   show(text: string): void;

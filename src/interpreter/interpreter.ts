@@ -71,7 +71,7 @@ export class Interpreter {
   }
 
   #checkTime(path: string): void {
-    if (this.host.now() - this.#state.startedMs <= definitionLimits.ms) return;
+    if (this.host.time() - this.#state.startedMs <= definitionLimits.ms) return;
     throw taskError(path, 504, 'An execution may take 31 days.');
   }
 
@@ -248,9 +248,15 @@ export class Interpreter {
   }
 
   async #wait(duration: DurationSpec, path: string, frame: Frame): Promise<void> {
-    frame.until ??= this.host.now() + (durationMs(duration) ?? 0);
+    frame.until ??= await this.dueIn(durationMs(duration) ?? 0);
     this.host.show(`${path}: waits until ${new Date(frame.until).toISOString()}`);
     await this.sleep(path, frame);
+  }
+
+  /** When something is due that begins now. */
+  async dueIn(ms: number): Promise<number> {
+    await this.host.refreshTime?.();
+    return this.host.time() + ms;
   }
 
   /** Waits until the time of a frame has come, or the history is too long. */
@@ -258,8 +264,8 @@ export class Interpreter {
     const last = this.#state.startedMs + definitionLimits.ms;
     const until = Math.min(frame.until ?? 0, last + 1);
     await this.flush();
-    const left = until - this.host.now();
-    if (left > 0 && (await this.host.wait(() => this.#isSuspending, left))) throw new Suspended();
+    const isOver = (): boolean => this.#isSuspending;
+    if (until > this.host.time() && (await this.host.wait(isOver, until))) throw new Suspended();
     frame.until = undefined;
     this.#checkTime(path);
   }

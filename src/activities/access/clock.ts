@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
 import { ScheduleNotFoundError } from '@temporalio/client';
 import {
   advanceClock,
@@ -10,19 +12,26 @@ import {
   scheduledJobs,
   scheduleHourMemo,
   scheduleIdOf,
+  type ClockLook,
   type ClockMoveEnd,
   type ClockMoveInput,
   type ClockStep,
   type ClockStepResult,
   type MovedClock,
 } from '../../messages/sandbox/clock-move.js';
+import { WorkflowWaits } from '../../models/workflows/wait.js';
 import type { Platform } from '../../process/platform.js';
-import { flowStep, type StepCall } from '../flows/flow-step.js';
-import { alive } from '../heartbeat.js';
+import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
+import { activityFailure } from '../failure.js';
+import { alive, beating } from '../heartbeat.js';
 import { workflowScope } from '../scope.js';
 
 /** A step of a move ends after this time; the next one goes on. */
 const stepMs = 20_000;
+
+/** How long the time waits at an instant for what the tenant's own workflows do at it. */
+const quietMs = 30_000;
+const lookMs = 100;
 
 /** The schedules of a sandbox that are not paused: its clock starts what they are for. */
 async function readSchedules(
@@ -59,6 +68,40 @@ export function clockActivities(platform: Platform) {
         const schedules = await readSchedules(platform, run.tenantId);
         return advanceClock(scope, input, schedules, stepMs);
       }),
+
+    /**
+     * Waits until the tenant's own workflows do nothing but wait for an instant behind `at`; false:
+     * that takes too long.
+     */
+    awaitQuiet: ({ run, input }: StepCall<{ readonly at: string }>): Promise<boolean> =>
+      // Without a place among the long steps: what it waits for may need one.
+      beating(Context.current(), async () => {
+        const { db, tenantId } = await workflowScope(platform, run.tenantId, run.actor);
+        const at = new Date(input.at);
+        for (const since = performance.now(); performance.now() - since < quietMs;) {
+          const { isQuiet } = await WorkflowWaits.at(db.read, tenantId, at);
+          if (isQuiet) return true;
+          await wait(lookMs);
+        }
+        return false;
+      }),
+
+    /** Notes until when an execution only waits, and gives the time of its tenant, in milliseconds. */
+    lookAtClock: async ({ run, input: { until } }: StepCall<ClockLook>): Promise<number> => {
+      try {
+        const { db, tenantId, now } = await outerScope(platform, run);
+        if (until !== undefined) {
+          await db.transaction((trx) =>
+            WorkflowWaits.keep(trx, tenantId, run.executionId, new Date(until)),
+          );
+        }
+        // Read again: what was noted counts from now on.
+        const clock = until === undefined ? now : await platform.clocks.of(tenantId);
+        return clock().getTime();
+      } catch (error) {
+        throw activityFailure(error);
+      }
+    },
 
     /** Ends a move. */
     endClockMove: flowStep(

@@ -19,6 +19,8 @@ export interface BegunDefinition {
   readonly definition: Definition;
   readonly name: string;
   readonly version: number;
+  /** The time of a sandbox, in milliseconds; left out: the tenant is none. */
+  readonly standsAt?: number;
 }
 
 /** Calls of one tenant that this process makes side by side. */
@@ -85,7 +87,13 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
         const found = await readVersion(scope, definitionId, version);
         if (!found) throw problem.notFound('The version of the workflow is gone.');
         const definition = JSON.parse(found.definition) as Definition;
-        return { definition, name: definition.document.name, version };
+        const isSandbox = scope.now !== scope.realNow;
+        return {
+          definition,
+          name: definition.document.name,
+          version,
+          ...(isSandbox ? { standsAt: scope.now().getTime() } : {}),
+        };
       },
     ),
 

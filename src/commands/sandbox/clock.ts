@@ -13,6 +13,7 @@ import type {
   ScheduledJob,
 } from '../../messages/sandbox/clock-move.js';
 import { moveTenantClock, readTenantClock } from '../../models/access/tenant-clock.js';
+import { WorkflowWaits, type WorkflowsAt } from '../../models/workflows/wait.js';
 import { dueWorks } from './due-work.js';
 
 /** A schedule of a tenant, as far as its clock needs it. */
@@ -45,6 +46,8 @@ export async function beginClockMove(
   return { from, doneUntil: clock.doneUntil.toISOString() };
 }
 
+const quiet: WorkflowsAt = { due: [], isQuiet: true };
+
 /** Does what is due at an instant, but for what schedules start. */
 async function workAt(scope: Scope, at: Date): Promise<DoneWork[]> {
   const then: Scope = { ...scope, now: () => at };
@@ -71,6 +74,7 @@ async function nextDue(
   };
   for (const { every, hour } of schedules) consider(nextOccurrence(every, hour, at));
   for (const each of dueWorks) consider(await each.next(db.read, tenantId));
+  consider(await WorkflowWaits.next(db.read, tenantId));
   return next;
 }
 
@@ -84,12 +88,13 @@ function jobsAt(schedules: readonly ClockSchedule[], at: Date): DueJob[] {
 
 /**
  * Lets the time of a sandbox go on from `after` and does what falls due, in order, until schedules
- * start something, `to` is reached, or the step has taken `limitMs`. What is due at `after` is done
+ * start something, `to` is reached, the tenant's own workflows are at work, or the step has taken
+ * `limitMs`. What is due at `after` is done
  * again where it was not yet: a repeated step changes nothing.
  */
 export async function advanceClock(
   scope: Scope,
-  { after, to }: ClockStep,
+  { after, to, isAwaited = false }: ClockStep,
   schedules: readonly ClockSchedule[],
   limitMs: number,
 ): Promise<ClockStepResult> {
@@ -102,10 +107,12 @@ export async function advanceClock(
     await db.transaction((trx) => moveTenantClock(trx, tenantId, { standsAt, doneUntil: first }));
     done.push(...(await workAt(scope, at)));
     const jobs = at > first ? jobsAt(schedules, at) : [];
-    const isThere = at >= end && jobs.length === 0;
+    const { due, isQuiet } =
+      isAwaited && at <= first ? quiet : await WorkflowWaits.at(db.read, tenantId, at);
+    const isThere = at >= end && jobs.length === 0 && isQuiet;
     const isOver = performance.now() - began > limitMs && at > first;
-    if (isThere || isOver || jobs.length > 0) {
-      return { at: at.toISOString(), jobs, done, isThere };
+    if (isThere || isOver || jobs.length > 0 || !isQuiet) {
+      return { at: at.toISOString(), jobs, done, woken: due, isBusy: !isQuiet, isThere };
     }
   }
 }

@@ -69,6 +69,10 @@ export class DryHost implements Host {
     return this.#now;
   }
 
+  time(): number {
+    return this.#now;
+  }
+
   /** Lets others of this process go on, too. */
   async keep(rows: readonly TaskRow[]): Promise<void> {
     for (const row of rows) {
@@ -156,13 +160,13 @@ export class DryHost implements Host {
     return false;
   }
 
-  async wait(isOver: () => boolean, ms: number): Promise<boolean> {
+  async wait(isOver: () => boolean, until: number): Promise<boolean> {
     if (isOver()) return true;
     const scopes = this.#isCanceled.getStore() ?? [];
     if (scopes.some((scope) => scope.isCanceled)) throw new DryCanceled();
     const isCanceled = await new Promise<boolean>((resolve) => {
       const sleeper: Sleeper = {
-        at: this.#now + ms,
+        at: until,
         wake: (isCanceledNow) => {
           this.#sleepers.delete(sleeper);
           resolve(isCanceledNow);

@@ -16,6 +16,16 @@ export interface ClockMoveStart {
 export interface ClockStep {
   readonly after: string;
   readonly to: string;
+  /** The tenant's own workflows have been waited for at `after`. */
+  readonly isAwaited?: boolean;
+}
+
+/** What executions of a sandbox's own workflows are told when its time goes on: milliseconds. */
+export const clockMovedSignal = 'clockMoved';
+
+/** Until when an execution of a sandbox only waits; undefined: it asks what time it is. Milliseconds. */
+export interface ClockLook {
+  readonly until?: number | undefined;
 }
 
 /** The jobs that schedules start. */
@@ -51,6 +61,10 @@ export interface ClockStepResult {
   /** What is to be done before it goes on. */
   readonly jobs: readonly DueJob[];
   readonly done: readonly DoneWork[];
+  /** Workflow ids of the tenant's own executions whose wait is over. */
+  readonly woken?: readonly string[];
+  /** Whether the tenant's own workflows are at work, which the time waits for. */
+  readonly isBusy?: boolean;
   /** Whether nothing is left to be done until the end of the move. */
   readonly isThere: boolean;
 }

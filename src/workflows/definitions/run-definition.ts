@@ -17,11 +17,13 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
+import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';
 import { shortSteps } from '../runtime/proxies.js';
 import { endOfFault, temporalHost } from './temporal-host.js';
+import { TenantTime } from './tenant-time.js';
 
 /**
  * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
@@ -41,6 +43,7 @@ const { callHttp } = proxyActivities<Activities>({
 });
 
 const approvalDecided = defineSignal<[number]>(decidedSignal);
+const clockMoved = defineSignal<[number]>(clockMovedSignal);
 
 /** A short step that waits for as long as its database is away. */
 const lasting = <Output>(work: () => Promise<Output>): Promise<Output> =>
@@ -52,11 +55,11 @@ interface Resumed {
   readonly begun: Awaited<ReturnType<Activities['beginDefinition']>>;
 }
 
-const newState = (): DefinitionState => ({
+const newState = (startedMs: number): DefinitionState => ({
   seq: 0,
   context: {},
   cost: 0,
-  startedMs: Date.now(),
+  startedMs,
   secretMark: uuid4(),
   undo: [],
   root: {},
@@ -68,8 +71,12 @@ export async function runDefinition(
   resumed?: Resumed,
 ): Promise<unknown> {
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
-  const state = resumed?.state ?? newState();
-  const { definition, name, version } = begun;
+  const { definition, name, version, standsAt } = begun;
+  const time = new TenantTime(standsAt, (until) =>
+    lasting(() => shortSteps.lookAtClock({ run, input: { until } })),
+  );
+  setHandler(clockMoved, (now) => time.goOn(now));
+  const state = resumed?.state ?? newState(time.now());
   // What an event says is not checked before it starts an execution.
   const [fault] = valueFaults(run.input.start, definition.input?.schema?.document);
   if (fault) {
@@ -83,7 +90,7 @@ export async function runDefinition(
   });
   const interpreter = new Interpreter(
     state,
-    temporalHost({
+    temporalHost(time, {
       keep: (rows: readonly TaskRow[]) =>
         CancellationScope.nonCancellable(() =>
           lasting(() => shortSteps.keepTasks({ run, input: rows })),

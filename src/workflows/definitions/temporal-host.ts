@@ -2,7 +2,6 @@ import {
   ActivityFailure,
   ApplicationFailure,
   CancellationScope,
-  condition,
   isCancellation,
   setCurrentDetails,
   TimeoutFailure,
@@ -14,6 +13,7 @@ import { statusOfKind, type ProblemKind } from '../../kernel/problem.js';
 import type { TaskFault } from '../../messages/definitions/task.js';
 import { awayFailureType, type FlowFailure } from '../../messages/flow-run.js';
 import { failed, failureOf } from '../runtime/failure.js';
+import type { TenantTime } from './tenant-time.js';
 
 /** What a failed activity means to the definition. */
 function errorOfActivity(error: unknown, instance: string): TaskError {
@@ -30,14 +30,27 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
 
 /** The workflow that carries out a definition, as the interpreter needs it. */
 export const temporalHost = (
-  steps: Pick<Host, 'keep' | 'call' | 'openApproval' | 'lookAtApproval' | 'isDecided'>,
+  time: TenantTime,
+  {
+    keep,
+    call,
+    openApproval,
+    lookAtApproval,
+    isDecided,
+  }: Pick<Host, 'keep' | 'call' | 'openApproval' | 'lookAtApproval' | 'isDecided'>,
 ): Host => ({
-  ...steps,
+  keep: (rows) => time.step(() => keep(rows)),
+  call: (...called) => time.step(() => call(...called)),
+  openApproval: (asked) => time.step(() => openApproval(asked)),
+  lookAtApproval: (look) => time.step(() => lookAtApproval(look)),
+  isDecided,
   // Temporal's deadlock detector waits for two seconds.
   costAtOnce: 500_000,
   now: () => Date.now(),
+  time: () => time.now(),
+  refreshTime: () => time.refresh(),
   isHistoryLong: () => workflowInfo().continueAsNewSuggested,
-  wait: (isOver, ms) => condition(isOver, ms),
+  wait: (isOver, until) => time.wait(isOver, until),
   openScope: () => new CancellationScope(),
   show: setCurrentDetails,
   isCancellation,

@@ -1,6 +1,12 @@
-import { continueAsNew, isCancellation, workflowInfo } from '@temporalio/workflow';
+import {
+  continueAsNew,
+  getExternalWorkflowHandle,
+  isCancellation,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { FlowRun } from '../../messages/flow-run.js';
 import {
+  clockMovedSignal,
   doneMax,
   type ClockMoveInput,
   type ClockMoveStart,
@@ -18,6 +24,8 @@ interface MoveState {
   readonly start: ClockMoveStart;
   /** What fell due until then has been done. */
   after: string;
+  /** The tenant's own workflows were waited for long enough at this instant. */
+  isAwaited?: boolean;
   readonly done: DoneWork[];
   doneCount: number;
 }
@@ -53,6 +61,25 @@ async function runJob(
 }
 
 /**
+ * Wakes the tenant's own workflows whose wait is over, and waits for them, but not for ever; whether
+ * they have done what there is to do.
+ */
+async function awaitWorkflows(
+  run: FlowRun,
+  at: string,
+  woken: readonly string[],
+): Promise<boolean> {
+  const now = Date.parse(at);
+  for (const workflowId of woken) {
+    // One that has ended meanwhile has nothing to hear.
+    await getExternalWorkflowHandle(workflowId)
+      .signal(clockMovedSignal, now)
+      .catch(() => undefined);
+  }
+  return persist(() => longSteps.awaitQuiet({ run, input: { at } }), { isWorthIt: isAway });
+}
+
+/**
  * Moves the time of a sandbox forward (docs/decisions/0381): to each instant at which something falls
  * due, which is done before the time goes on.
  */
@@ -67,16 +94,20 @@ export async function moveClock(
     state = { start, after: start.doneUntil, done: [], doneCount: 0 };
   }
   for (;;) {
-    const input = { after: state.after, to };
+    const { after, isAwaited = false } = state;
+    const input = { after, to, ...(isAwaited ? { isAwaited } : {}) };
     const {
       at,
       done,
       jobs: due,
+      woken = [],
+      isBusy = false,
       isThere,
     } = await persist(() => longSteps.advanceClock({ run, input }), { isWorthIt: isAway });
     addDone(state, done);
     for (const job of due) addDone(state, [await runJob(run, job, at)]);
     state.after = at;
+    state.isAwaited = isBusy && !(await awaitWorkflows(run, at, woken));
     if (isThere) break;
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof moveClock>(run, state);
   }

@@ -49,6 +49,7 @@ const besides = new Set([
   'usage_unlisted',
   'retention_state',
   'workflow_start',
+  'workflow_wait',
 ]);
 
 /** What is stored, as a count and a checksum for each table. */
