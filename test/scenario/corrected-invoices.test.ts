@@ -115,4 +115,31 @@ describe('corrections of invoiced usage', () => {
       { description: 'API calls', amount: 10, correctedInvoiceId: null },
     ]);
   });
+
+  // spec/beyond.md R315
+  it('are paid out as a credit note where nothing will charge the account any more', async () => {
+    const contract = { startDate: '2026-01-01', endDate: '2026-05-31', currency: 'USD' };
+    await story.subscribe(accountId, [serviceId], contract);
+    await send('a', '1000');
+    await send('b', '1000');
+    const [, id] = await itemsOf('2026-03');
+    await correct('b', 'cancel');
+    // The contract goes on until the end of May: the 20 wait for what is used until then.
+    story.travelTo('2026-05-02');
+    expect(await itemsOf('2026-04')).to.deep.equal([[], undefined]);
+    story.travelTo('2026-06-02');
+    const { invoices } = await story.bill('2026-05', { accountId });
+    expect(invoices.map(({ invoiceType, amount }) => [invoiceType, amount])).to.deep.equal([
+      ['Credit Note', 20],
+    ]);
+    const { body } = await tenant.get(`${external}/invoices/${invoices[0]?.id}`).expect(200);
+    expect((body.items as Item[]).map(({ correctedInvoiceId }) => correctedInvoiceId)).to.eql([id]);
+    expect((await story.bill('2026-06', { accountId })).invoices).to.deep.equal([]);
+    const trial = await tenant.get('/v1/journal/trial-balance').expect(200);
+    const open = (trial.body.accounts as { account: string; balance: number }[])
+      .filter(({ balance }) => balance !== 0)
+      .map(({ account, balance }) => `${account} ${balance}`);
+    // 20 were billed and 20 are owed back: the receivable is none, and so is the revenue.
+    expect(open).to.deep.equal([]);
+  });
 });

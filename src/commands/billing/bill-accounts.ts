@@ -15,6 +15,7 @@ import { Account } from '../../models/accounts/account.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import { RecurringCharge, type RecurringChargeRow } from '../../models/billing/recurring-charge.js';
 import {
+  findEndedAccounts,
   loadBillingAccounts,
   loadBillingLines,
   type BillingAccount,
@@ -42,7 +43,7 @@ import { chargeOfLine, chargeOfUsage, descriptionOf, idsOf } from './draft-charg
 import { draftInvoices, findMissingTaxRates, type InvoiceDraft } from './invoice-draft.js';
 import { findDifferences, keepDifferences } from './differences/credited-before.js';
 import { findCreditedPeriods } from './differences/credited-periods.js';
-import { withoutWaiting } from './differences/waiting-differences.js';
+import { correctedAccounts, withoutWaiting } from './differences/waiting-differences.js';
 import { findRecurringCharges, type RecurringCharged } from './recurring/recurring-charges.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 
@@ -144,7 +145,8 @@ async function findDue(
     ...recurring.charges.map((charge) => idsOf(charge, seed).invoiceId),
     ...periods.map(({ invoiceId }) => invoiceId),
   ]);
-  const { usage, waiting } = withoutWaiting(taken, others);
+  const ended = await findEndedAccounts(trx, tenantId, correctedAccounts(taken), period.last);
+  const { usage, waiting } = withoutWaiting(taken, others, ended);
   if (!isDryRun) await postponeUsage(trx, tenantId, waiting);
   const given = {
     seed,

@@ -154,3 +154,46 @@ export async function loadBillingLines(
   for (const text of texts as string[]) lines.push(await parseFacts<BillingLine>(text));
   return lines;
 }
+
+/**
+ * Which of these accounts nothing can charge any more after a day: they had contract lines, and all that
+ * may charge them have ended by then.
+ */
+export async function findEndedAccounts(
+  db: Knex,
+  tenantId: string,
+  accountIds: readonly string[],
+  day: string,
+): Promise<ReadonlySet<string>> {
+  if (accountIds.length === 0) return new Set();
+  const rows = await sqlRows<{ id: string }>(
+    db,
+    `with charging as (
+       select contract.master_account_id as account_id, line.id, true as is_own
+       from contract join contract_service as line
+         on line.tenant_id = :tenantId and line.contract_id = contract.id
+       where contract.tenant_id = :tenantId
+         and contract.master_account_id = any(:accountIds::uuid[])
+       union all
+       select account_id, contract_service_id, false from account_share
+       where tenant_id = :tenantId and account_id = any(:accountIds::uuid[])
+       union all
+       select row.billing_account_id, line.id, false
+       from rate_card_row as row join rate_card as card
+         on card.tenant_id = :tenantId and card.id = row.rate_card_id and card.deleted_at is null
+       join contract_service as line on line.tenant_id = :tenantId
+         and (line.id = card.contract_service_id or line.service_id = card.service_id)
+       where row.tenant_id = :tenantId and row.billing_account_id = any(:accountIds::uuid[])
+         and row.deleted_at is null
+     )
+     select charging.account_id as "id" from charging
+     join contract_service as line on line.tenant_id = :tenantId and line.id = charging.id
+     join contract on contract.tenant_id = :tenantId and contract.id = line.contract_id
+     where line.deleted_at is null and contract.deleted_at is null
+     group by charging.account_id
+     having bool_or(is_own) and bool_and(coalesce(
+       least(line.end_date, contract.end_date, line.termination_date) <= :day::date, false))`,
+    { tenantId, accountIds: [...accountIds], day },
+  );
+  return new Set(rows.map(({ id }) => id));
+}
