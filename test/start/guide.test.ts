@@ -9,6 +9,7 @@ const start = 'README.md';
 /** In the order in which a person reads them; what one makes, the next ones meet. */
 const chapters = [
   'prices.md',
+  'llm.md',
   'invoice.md',
   'rejected.md',
   'exports.md',

@@ -17,6 +17,7 @@ export const chapters: readonly Chapter[] = [
   { file: 'README.md', path: '/docs/guide', name: 'Guide' },
   chapter('concepts', 'Concepts in one picture'),
   chapter('prices', 'Pricing cookbook'),
+  chapter('llm', 'Models and tokens'),
   chapter('invoice', 'From event to invoice'),
   chapter('rejected', 'Mending what was rejected'),
   chapter('corrections', 'Correcting usage that was rated'),
