@@ -274,6 +274,19 @@ describe('what a correction and a credit note both take off is given back once',
       });
     });
 
+    // spec/beyond.md R317
+    it('takes back the tax that was billed with it, and no other', async () => {
+      await agree(50);
+      // Without charges there is no tax code to go by.
+      const january = (await story.bill('2026-01')).invoices[0];
+      expect(january).to.include({ amount: 50, taxAmount: 0 });
+      // 20 with 10 % of tax; the 20 that the minimum is less had none.
+      await story.send(calls('01-20', 20));
+      const february = (await story.bill('2026-02')).invoices[0];
+      expect(february).to.include({ amount: 0, taxAmount: 2 });
+      expect(await balances()).to.deep.equal({ receivable: 52, tax: -2, revenue: -50 });
+    });
+
     it('gives back once what grants did not pay', async () => {
       await agree(50);
       const wallet = { accountId, currency: 'USD', title: 'W', balance: 45 };

@@ -86,9 +86,9 @@ export async function findPeriodCharges(
       before,
       period.isOver,
     );
-    const billed = own.filter((row) => row.voidedAt === null).map((row) => new Decimal(row.amount));
-    const amount = needed.minus(sum(billed));
-    const parts = partsOf(amount, charged.byTaxCode);
+    const billed = billedByTaxCode(own);
+    const amount = needed.minus(sum([...billed.values()]));
+    const parts = partsOf(amount, takesBack(amount, billed) ? positive(billed) : charged.byTaxCode);
     found.push({ ...period, spent: before, amount, parts, paid: charged.paid, earlier: own });
     made.push({ ...scopeOf(adjustment), ...period, kind: adjustment.kind, amount });
   }
@@ -262,11 +262,31 @@ function countsFor(row: Made, { adjustment: of, start, end }: AdjustedPeriod): b
   );
 }
 
-/** An amount by the tax codes of what was charged, in proportion; the last has what remains. */
-function partsOf(
-  amount: Decimal,
-  byTaxCode: ReadonlyMap<string | null, Decimal>,
-): PeriodCharge['parts'] {
+type ByTaxCode = ReadonlyMap<string | null, Decimal>;
+
+/** What invoices that are not void have of a period, by tax code. */
+function billedByTaxCode(earlier: readonly AdjustmentCharge[]): ByTaxCode {
+  const billed = new Map<string | null, Decimal>();
+  for (const { taxCode, amount, voidedAt } of earlier) {
+    if (voidedAt === null) billed.set(taxCode, (billed.get(taxCode) ?? ZERO).plus(amount));
+  }
+  return billed;
+}
+
+/** Whether an amount takes back of what was billed before: it has the tax that this had. */
+function takesBack(amount: Decimal, billed: ByTaxCode): boolean {
+  const before = sum([...billed.values()]);
+  return !before.isZero() && !amount.isZero() && before.isNegative() !== amount.isNegative();
+}
+
+/** With the sign that makes it positive as a whole. */
+function positive(billed: ByTaxCode): ByTaxCode {
+  const isNegative = sum([...billed.values()]).isNegative();
+  return new Map([...billed].map(([code, of]) => [code, isNegative ? of.negated() : of]));
+}
+
+/** An amount in the proportion of others, by their tax codes; the last has what remains. */
+function partsOf(amount: Decimal, byTaxCode: ByTaxCode): PeriodCharge['parts'] {
   if (amount.isZero()) return [];
   const charged = [...byTaxCode].filter(([, of]) => of.greaterThan(ZERO));
   const whole = sum(charged.map(([, of]) => of));
