@@ -20,7 +20,9 @@ const releasedMax = 500;
 /** How long a commit may wait for its event before the hold is released all the same. */
 const commitMs = 300_000;
 
-export const presentHold = (hold: WalletHold): Omit<HoldDto, 'available'> => {
+type Presented = 'id' | 'accountId' | 'currency' | 'amount' | 'key' | 'status' | 'expiresAt';
+
+export const presentHold = (hold: Pick<WalletHold, Presented>): Omit<HoldDto, 'available'> => {
   const { id, accountId, currency, amount, key, status, expiresAt } = hold;
   return {
     id,
@@ -65,23 +67,20 @@ export async function createHold(scope: Scope, input: HoldCreate): Promise<HoldD
     const parts = ledger.hold(input, amount, id);
     const expiresAt = new Date(ledger.now.getTime() + input.expiresInSeconds * 1_000);
     const { accountId, currency, key } = input;
-    const hold = await WalletHold.query(trx)
-      .forTenant(tenantId)
-      .insert({
-        id,
-        accountId,
-        currency,
-        key,
-        amount: decimalText(amount),
-        contentId: asked,
-        parts: parts.map((part) => ({ ...part, amount: decimalText(part.amount) })),
-        status: 'open',
-        expiresAt,
-        releaseAt: expiresAt,
-        createdAt: ledger.now,
-      })
-      .returning('*');
-    await ledger.write();
+    const hold = {
+      id,
+      accountId,
+      currency,
+      key,
+      amount: decimalText(amount),
+      contentId: asked,
+      parts: parts.map((part) => ({ ...part, amount: decimalText(part.amount) })),
+      status: 'open' as const,
+      expiresAt,
+      releaseAt: expiresAt,
+      createdAt: ledger.now,
+    };
+    await ledger.write(WalletHold.inserting(tenantId, hold));
     return { ...presentHold(hold), available: available.minus(amount) };
   });
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
+import { writeTogether, type BulkStatement } from '../../models/db/bulk-table.js';
 import {
   WalletBalance,
   type AccountCurrency,
@@ -215,35 +216,31 @@ export class WalletLedger {
     wallet.dueAt = nextDue(wallet);
   }
 
-  /** Writes what has changed, with what falling balances lead to. */
-  async write(): Promise<void> {
-    if (this.#moved.size === 0) return;
+  /** Writes what has changed, and `also`, with what falling balances lead to. */
+  async write(also: BulkStatement | null = null): Promise<void> {
     const [trx, tenantId] = [this.#trx, this.#tenantId];
-    await WalletBalance.move(
-      trx,
-      tenantId,
-      [...this.#moved].map(({ id, balance, held, lastEntry, dueAt }) => ({
-        walletId: id,
-        balance: decimalText(balance),
-        held: decimalText(held),
-        lastEntry,
-        dueAt,
-      })),
-    );
-    await WalletGrant.move(
-      trx,
-      tenantId,
-      [...this.#changed].map((grant) => ({
-        id: grant.id,
-        rest: decimalText(grant.rest),
-        held: decimalText(grant.held),
-        enteredAt: grant.enteredAt,
-        expiredAt: grant.expiredAt,
-        revokedAt: grant.revokedAt,
-        isOpen: grant.rest.greaterThan(ZERO),
-      })),
-    );
-    await WalletEntry.insertMany(trx, tenantId, this.#entries);
+    const balances = [...this.#moved].map(({ id, balance, held, lastEntry, dueAt }) => ({
+      walletId: id,
+      balance: decimalText(balance),
+      held: decimalText(held),
+      lastEntry,
+      dueAt,
+    }));
+    const grants = [...this.#changed].map((grant) => ({
+      id: grant.id,
+      rest: decimalText(grant.rest),
+      held: decimalText(grant.held),
+      enteredAt: grant.enteredAt,
+      expiredAt: grant.expiredAt,
+      revokedAt: grant.revokedAt,
+      isOpen: grant.rest.greaterThan(ZERO),
+    }));
+    await writeTogether(trx, [
+      WalletBalance.moving(tenantId, balances),
+      WalletGrant.moving(tenantId, grants),
+      WalletEntry.inserting(tenantId, this.#entries),
+      also,
+    ]);
     const wallets = [...this.#moved]
       .filter(({ before, balance }) => !before.eq(balance))
       .map(({ id, accountId, currency, before, balance }) => ({

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { isFencedSql } from '../access/tenant.js';
@@ -121,12 +121,8 @@ export class WalletBalance extends TenantModel {
     );
   }
 
-  static move(
-    trx: Knex.Transaction,
-    tenantId: string,
-    rows: readonly MovedBalance[],
-  ): Promise<void> {
-    return moved.update(trx, tenantId, 'walletId', rows);
+  static moving(tenantId: string, rows: readonly MovedBalance[]): BulkStatement | null {
+    return moved.updating(tenantId, 'walletId', rows);
   }
 
   /** The wallets of a tenant whose grants take effect or expire by now, the longest due first. */

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
@@ -70,12 +70,8 @@ export class WalletEntry extends TenantModel {
   declare holdId: string | null;
   declare at: Date;
 
-  static insertMany(
-    trx: Knex.Transaction,
-    tenantId: string,
-    rows: readonly WalletEntryRow[],
-  ): Promise<void> {
-    return table.insert(trx, tenantId, rows);
+  static inserting(tenantId: string, rows: readonly WalletEntryRow[]): BulkStatement | null {
+    return table.inserting(tenantId, rows);
   }
 
   /** What grants have paid of charges, in the order in which they did. */

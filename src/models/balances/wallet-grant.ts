@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { BulkTable } from '../db/bulk-table.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
 
@@ -94,7 +94,7 @@ export class WalletGrant extends TenantModel {
     );
   }
 
-  static move(trx: Knex.Transaction, tenantId: string, rows: readonly MovedGrant[]): Promise<void> {
-    return moved.update(trx, tenantId, 'id', rows);
+  static moving(tenantId: string, rows: readonly MovedGrant[]): BulkStatement | null {
+    return moved.updating(tenantId, 'id', rows);
   }
 }

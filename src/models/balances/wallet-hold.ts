@@ -1,10 +1,40 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
+import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import type { AccountCurrency } from './wallet-balance.js';
 
 export const holdStatuses = ['open', 'committing', 'committed', 'released', 'expired'] as const;
 export type HoldStatus = (typeof holdStatuses)[number];
+
+/** A hold that is made. */
+interface NewHold {
+  readonly id: string;
+  readonly accountId: string;
+  readonly currency: string;
+  readonly amount: string;
+  readonly key: string;
+  readonly contentId: string;
+  readonly parts: WalletHold['parts'];
+  readonly status: 'open';
+  readonly expiresAt: Date;
+  readonly releaseAt: Date;
+  readonly createdAt: Date;
+}
+
+const table = new BulkTable<Omit<NewHold, 'parts'> & { readonly parts: string }>('wallet_hold', {
+  id: 'uuid',
+  accountId: 'uuid',
+  currency: 'text',
+  amount: 'numeric',
+  key: 'text',
+  contentId: 'uuid',
+  parts: 'jsonb',
+  status: 'text',
+  expiresAt: 'timestamptz',
+  releaseAt: 'timestamptz',
+  createdAt: 'timestamptz',
+});
 
 /** Money of an account that is promised to what it is going to use. */
 export class WalletHold extends TenantModel {
@@ -31,6 +61,10 @@ export class WalletHold extends TenantModel {
   declare messageId: string | null;
   declare createdAt: Date;
   declare endedAt: Date | null;
+
+  static inserting(tenantId: string, hold: NewHold): BulkStatement | null {
+    return table.inserting(tenantId, [{ ...hold, parts: JSON.stringify(hold.parts) }]);
+  }
 
   /** The holds of an account whose time is over, the longest first; the caller has its wallets. */
   static due(

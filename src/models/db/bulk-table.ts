@@ -43,6 +43,25 @@ interface Source {
 const snakeCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** A statement with what is bound in it. */
+export interface BulkStatement {
+  readonly sql: string;
+  readonly bindings: readonly (string | null)[];
+}
+
+/** Runs statements of different tables in one round trip; none sees what the others write. */
+export async function writeTogether(
+  trx: Knex,
+  statements: readonly (BulkStatement | null)[],
+): Promise<void> {
+  const all = statements.filter((statement) => statement !== null);
+  const last = all.at(-1);
+  if (!last) return;
+  const before = all.slice(0, -1).map(({ sql }, index) => `written_${index} as (${sql})`);
+  const prefix = before.length === 0 ? '' : `with ${before.join(', ')} `;
+  await trx.raw(prefix + last.sql, all.flatMap(({ bindings }) => bindings) as string[]);
+}
+
 /**
  * Writes any number of rows of one table with one statement: each column is bound as one array, or
  * as a single value if all rows have the same.
@@ -61,39 +80,49 @@ export class BulkTable<Row extends { readonly [K in keyof Row]: BulkValue }> {
   }
 
   /** Inserts the rows; `conflict` is an `on conflict` clause. */
-  async insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
-    if (rows.length === 0) return;
+  insert(trx: Knex, tenantId: string, rows: readonly Row[], conflict = ''): Promise<void> {
+    return writeTogether(trx, [this.inserting(tenantId, rows, conflict)]);
+  }
+
+  /** The statement that inserts the rows; null where there are none. */
+  inserting(tenantId: string, rows: readonly Row[], conflict = ''): BulkStatement | null {
+    if (rows.length === 0) return null;
     const sources = this.#sources(rows);
     const columns = sources.map(({ sqlName }) => sqlName).join(', ');
     const { from, bindings } = rowsOf(sources, rows.length);
     const expressions = sources.map(({ expression }) => expression);
     const constants = sources.filter(({ array }) => array === null).map(({ value }) => value);
-    await trx.raw(
-      `insert into ${this.#table} (tenant_id, ${columns})
+    return {
+      sql: `insert into ${this.#table} (tenant_id, ${columns})
        select ?::text, ${expressions.join(', ')} from ${from} ${conflict}`,
-      [tenantId, ...constants, ...bindings] as string[],
-    );
+      bindings: [tenantId, ...constants, ...bindings],
+    };
   }
 
   /** Sets all columns but the key in the rows of these keys. */
-  async update(
+  update(
     trx: Knex,
     tenantId: string,
     key: keyof Row & string,
     rows: readonly Row[],
   ): Promise<void> {
-    if (rows.length === 0) return;
+    return writeTogether(trx, [this.updating(tenantId, key, rows)]);
+  }
+
+  /** The statement that does so; null where there are no rows. */
+  updating(tenantId: string, key: keyof Row & string, rows: readonly Row[]): BulkStatement | null {
+    if (rows.length === 0) return null;
     const sources = this.#sources(rows, key);
     const keyName = `"${snakeCase(key)}"`;
     const changed = sources.filter(({ sqlName }) => sqlName !== keyName);
     const { from, bindings } = rowsOf(sources, rows.length);
     const constants = changed.filter(({ array }) => array === null).map(({ value }) => value);
-    await trx.raw(
-      `update ${this.#table} as target
+    return {
+      sql: `update ${this.#table} as target
        set ${changed.map(({ sqlName, expression }) => `${sqlName} = ${expression}`).join(', ')}
        from ${from} where target.tenant_id = ?::text and target.${keyName} = input.${keyName}`,
-      [...constants, ...bindings, tenantId] as string[],
-    );
+      bindings: [...constants, ...bindings, tenantId],
+    };
   }
 
   #sources(rows: readonly Row[], key?: keyof Row & string): Source[] {
