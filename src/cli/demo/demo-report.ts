@@ -39,6 +39,7 @@ function renderExplanation(explanation: Explanation): string[] {
   return [
     `  Line: ${line}`,
     `  Card: ${card.source} price, ${card.currency}, version ${card.versionNo} from ${card.fromDate}`,
+    ...(card.note === undefined ? [] : [`    ${card.note}`]),
     ...rows.flatMap(renderRow),
     ...(steps.length > 0 ? ['  Pricing logic', ...steps.map(renderStep)] : []),
     `  Total (${total.method}): ${total.amount} ${total.currency}`,
