@@ -28,8 +28,12 @@ export function partsKnownSql(isKnown: string): string {
         from rated_transaction as fact where fact.tenant_id = :tenantId and fact.id = first.charge_id
         union all
         select numbered.number + 1, usage_charge_id(first.id, numbered.number + 2), fact.*
-        from numbered join rated_transaction as fact
-          on fact.tenant_id = :tenantId and fact.id = numbered.next_id
+        -- One row by its key: a join may read all charges of the tenant for each event, where
+        -- statistics are older than the charges.
+        from numbered cross join lateral (
+          select * from rated_transaction
+          where tenant_id = :tenantId and id = numbered.next_id limit 1
+        ) as fact
       )
       -- What stands: neither what was taken back, nor what takes back.
       select * from numbered where reverses is null and ${isKnown}
