@@ -17,6 +17,7 @@ const chapters = [
   'families.md',
   'balances.md',
   'adjustments.md',
+  'workflows.md',
 ];
 
 describe('the guide', function () {

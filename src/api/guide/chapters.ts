@@ -24,6 +24,7 @@ export const chapters: readonly Chapter[] = [
   chapter('what-if', 'Trying prices before they hold'),
   chapter('balances', 'Prepaid money, holds and alerts'),
   chapter('adjustments', 'Discounts, minimums and commitments'),
+  chapter('workflows', 'Workflows of your own'),
   chapter('exports', 'Exports'),
   chapter('erasure', 'Keeping, holding and erasing data'),
   chapter('families', 'Which API for what'),
@@ -31,4 +32,11 @@ export const chapters: readonly Chapter[] = [
 ];
 
 /** Images of the chapters, by the names that Markdown has for them. */
-export const images = ['concepts.svg'];
+export const images = [
+  'concepts.svg',
+  'workflow-credit-limit.svg',
+  'workflow-dunning.svg',
+  'workflow-large-contract.svg',
+  'workflow-nightly-what-if.svg',
+  'workflow-onboarding.svg',
+];
