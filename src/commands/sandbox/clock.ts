@@ -14,6 +14,7 @@ import type {
 } from '../../messages/sandbox/clock-move.js';
 import { moveTenantClock, readTenantClock } from '../../models/access/tenant-clock.js';
 import { WorkflowWaits, type WorkflowsAt } from '../../models/workflows/wait.js';
+import { mergeUsageTotals } from '../usage/project-usage.js';
 import { dueWorks } from './due-work.js';
 
 /** A schedule of a tenant, as far as its clock needs it. */
@@ -27,7 +28,10 @@ export interface ClockSchedule {
 /** Dates of later invoices would not fit into a calendar of four digits. */
 const latest = '9000-01-01T00:00:00.000Z';
 
-/** Whether the time of a sandbox may be moved. 409: it is no sandbox. 400: it is to go back. */
+/**
+ * Whether the time of a sandbox may be moved. 409: it is no sandbox. 400: it is to go back. What was
+ * charged until now is booked at the time at which the clock stands, before it goes on.
+ */
 export async function beginClockMove(
   { db, tenantId }: Scope,
   { to }: ClockMoveInput,
@@ -43,6 +47,7 @@ export async function beginClockMove(
     const reason = to < from ? `before the time of the tenant, ${from}` : 'too far away';
     throw problem.validation(`'now' must not be ${reason}`, { field: 'now', value: to });
   }
+  while (await mergeUsageTotals({ db, tenantId }));
   return { from, doneUntil: clock.doneUntil.toISOString() };
 }
 

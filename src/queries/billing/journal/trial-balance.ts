@@ -17,7 +17,9 @@ const waitingSql = `
       and part.combination_id = one.combination_id and part.position = one.position
     cross join (values ('unbilled'), ('other')) as posting (account)
   where change.tenant_id = :tenantId and part.attribute_name is null
-    and (:before::timestamptz is null or change.added_at < :before)
+    and (:before::timestamptz is null or coalesce((
+      select stands_at from tenant_clock where tenant_id = :tenantId
+    ), change.added_at) < :before)
     and (:accountId::uuid is null or part.account_id = :accountId)`;
 
 /**
