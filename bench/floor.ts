@@ -40,6 +40,29 @@ router.post('/ingest', koaBody({ jsonLimit: '1mb' }), async (ctx) => {
   await authenticate(ctx.get('authorization').slice('Bearer '.length));
   ctx.body = { status: 'published', topic: 'usage', partition: 0, offset: 0 };
 });
+// The least that promises no money twice: the balance moves if there is enough, beside the hold.
+router.post('/holds', koaBody({ jsonLimit: '1mb' }), async (ctx) => {
+  await authenticate(ctx.get('authorization').slice('Bearer '.length));
+  const { accountId, amount, expiresInSeconds, key } = ctx.request.body as Record<string, unknown>;
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    const { rows } = await client.query<object>(
+      `update floor_balance set held = held + $2 where account_id = $1 and balance - held >= $2
+       returning balance - held as available`,
+      [accountId, amount],
+    );
+    await client.query(
+      `insert into floor_hold values ($1, $2, $3, now() + make_interval(secs => $4))`,
+      [key, accountId, amount, expiresInSeconds],
+    );
+    await client.query('commit');
+    ctx.status = 201;
+    ctx.body = rows[0];
+  } finally {
+    client.release();
+  }
+});
 router.get('/accounts/:id', async (ctx) => {
   const { rows } = await pool.query<object>(byId, [ctx.params['id'], setup.tenantId]);
   ctx.body = rows[0];

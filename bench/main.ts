@@ -22,6 +22,7 @@ import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
+import { measureHold } from './hold.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureWhatIf } from './what-if.js';
@@ -110,6 +111,7 @@ const measures = {
   flow: measureFlow,
   flat: measureFlat,
   bill: measureBill,
+  hold: measureHold,
   totals: measureTotals,
   correct: measureCorrect,
   export: measureExports,
