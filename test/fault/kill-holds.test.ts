@@ -5,6 +5,8 @@ import { until } from '../start/workbench.js';
 
 const external = '/api/v1/external';
 const callers = 50;
+/** Of calls: each event has 100. */
+const thresholds = [100, 500, 1_000, 2_000, 3_000, 5_000, 8_000, 13_000];
 
 interface Hold {
   readonly id: string;
@@ -43,6 +45,15 @@ describe('holds whose product is killed', function () {
     serviceId = await create(`${external}/services`, demoService);
     const wallet = { title: 'Held', accountId, currency: 'USD', balance: 40 };
     await create(`${external}/wallets`, wallet);
+    await create('/v1/alerts', {
+      name: 'Calls',
+      accountId,
+      measure: 'quantity',
+      serviceId,
+      attribute: 'api_calls',
+      period: 'Lifetime',
+      thresholds,
+    });
   });
   after(() => product.close());
 
@@ -67,7 +78,7 @@ describe('holds whose product is killed', function () {
         cross join unnest(accounts, amounts) as posting (account, amount)
         where posting.account = 'wallet')`);
 
-  // spec/beyond.md R268, R271
+  // spec/beyond.md R268, R271, R276
   it('promise nothing twice, and each commit that is sent again ends with its charge', async () => {
     const holds: Hold[] = [];
     let number = 0;
@@ -113,5 +124,13 @@ describe('holds whose product is killed', function () {
         (select count(*) from usage_event where status = 'rated') as events`);
     expect(Number(counted?.committed)).to.equal(holds.length);
     expect(Number(counted?.events)).to.equal(holds.length);
+    // Each threshold that was passed has triggered once, whatever was killed, repeated or at once.
+    const triggered = await product.query<{ threshold: string }>(
+      'select threshold from alert_trigger order by threshold',
+    );
+    expect(triggered.map(({ threshold }) => Number(threshold))).to.deep.equal(
+      thresholds.filter((threshold) => threshold <= 100 * holds.length),
+    );
+    expect(triggered).not.to.deep.equal([]);
   });
 });
