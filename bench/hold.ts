@@ -50,7 +50,7 @@ async function hold(
 }
 
 /** Gives accounts of the tenant, or of a floor, money that no measurement uses up. */
-async function giveMoney(client: BenchClient, accounts: readonly string[]): Promise<void> {
+export async function giveMoney(client: BenchClient, accounts: readonly string[]): Promise<void> {
   for (const accountId of accounts) {
     const wallet = {
       accountId,

@@ -22,6 +22,7 @@ import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
+import { measureBalances } from './balances.js';
 import { measureHold } from './hold.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
@@ -112,6 +113,7 @@ const measures = {
   flat: measureFlat,
   bill: measureBill,
   hold: measureHold,
+  balances: measureBalances,
   totals: measureTotals,
   correct: measureCorrect,
   export: measureExports,
