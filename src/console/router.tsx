@@ -92,6 +92,47 @@ const receiptRoute = createRoute({
   component: lazyRouteComponent(() => import('./receipts/receipt-page.tsx'), 'ReceiptPage'),
 });
 
+const approvalsRoute = createRoute({
+  ...at,
+  path: '/approvals',
+  validateSearch: listSearch(['status', 'kind']),
+  component: lazyRouteComponent(() => import('./approvals/approvals-page.tsx'), 'ApprovalsPage'),
+});
+
+const approvalRoute = createRoute({
+  ...at,
+  path: '/approvals/$approvalId',
+  component: lazyRouteComponent(() => import('./approvals/approval-page.tsx'), 'ApprovalPage'),
+});
+
+const workflowsRoute = createRoute({
+  ...at,
+  path: '/workflows',
+  component: lazyRouteComponent(() => import('./workflows/workflows-page.tsx'), 'WorkflowsPage'),
+});
+
+const newWorkflowRoute = createRoute({
+  ...at,
+  path: '/workflows/new',
+  component: lazyRouteComponent(
+    () => import('./workflows/new-workflow-page.tsx'),
+    'NewWorkflowPage',
+  ),
+});
+
+const workflowRoute = createRoute({
+  ...at,
+  path: '/workflows/$workflowId',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(() => import('./workflows/workflow-page.tsx'), 'WorkflowPage'),
+});
+
+const executionRoute = createRoute({
+  ...at,
+  path: '/workflows/$workflowId/executions/$executionId',
+  component: lazyRouteComponent(() => import('./workflows/execution-page.tsx'), 'ExecutionPage'),
+});
+
 const routes = root.addChildren([
   start,
   accountsRoute,
@@ -100,6 +141,12 @@ const routes = root.addChildren([
   invoiceRoute,
   itemRoute,
   receiptRoute,
+  approvalsRoute,
+  approvalRoute,
+  workflowsRoute,
+  newWorkflowRoute,
+  workflowRoute,
+  executionRoute,
 ]);
 
 export const router = createRouter({

@@ -14,7 +14,7 @@ import { useStory } from '../support/story/story.js';
 
 /** Somebody asks why an invoice is what it is; the console answers, down to the event. */
 describe('invoices and receipts in the console', function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   const story = useStory({ isPublic: true });
   let browser: Browser;
   let visit: ConsoleVisit;

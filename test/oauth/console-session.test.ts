@@ -84,7 +84,7 @@ describe('the console over HTTP', function () {
         "script-src 'self'",
         "style-src 'self'",
         "connect-src 'self'",
-        "img-src 'self'",
+        "img-src 'self' blob:",
         "frame-ancestors 'none'",
         "base-uri 'none'",
         "form-action 'none'",

@@ -18,3 +18,9 @@ const keepDigits: Middleware = {
 /** The API of this instance: its paths, parameters and answers are those of the document. */
 export const api = createClient<paths>({ baseUrl: '', fetch: fetchSignedIn });
 api.use(keepDigits);
+
+/**
+ * The same with JSON as it is, for what a tenant wrote or gave and is shown as JSON: definitions, inputs,
+ * outputs. Its numbers are numbers, whatever their types say: no amount is read through it.
+ */
+export const asJson = createClient<paths>({ baseUrl: '', fetch: fetchSignedIn });

@@ -7,6 +7,8 @@ import { chooseTheme, chosenTheme, type Theme } from './theme.ts';
 const places = [
   ['/accounts', 'Accounts'],
   ['/invoices', 'Invoices'],
+  ['/workflows', 'Workflows'],
+  ['/approvals', 'Approvals'],
 ] as const;
 
 const themes: readonly (readonly [Theme, string])[] = [

@@ -45,6 +45,8 @@ const selectorOf = (role: string, name: string): string =>
 const pageText = `document.body.innerText.replaceAll('\\u00a0', ' ')`;
 
 const tabsMax = 60;
+/** A machine that others use, too, takes its time. */
+const foundMs = 30_000;
 
 /** The name of what has the focus, as far as buttons, links and labelled fields have one. */
 const focusedName = `(({ ariaLabel, labels, textContent }) =>
@@ -70,7 +72,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
     if (message.type() === 'error') complaints.push(message.text());
   });
   const find = async (role: string, name: string): Promise<void> => {
-    await page.waitForSelector(selectorOf(role, name), { timeout: 10_000 });
+    await page.waitForSelector(selectorOf(role, name), { timeout: foundMs });
   };
   const visit: ConsoleVisit = {
     page,
@@ -84,7 +86,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
       await visit.arrive(title);
     },
     async click(role, name) {
-      const found = await page.waitForSelector(selectorOf(role, name), { timeout: 10_000 });
+      const found = await page.waitForSelector(selectorOf(role, name), { timeout: foundMs });
       await found?.click();
     },
     // Amounts keep their currency by a space that does not break.
@@ -141,9 +143,8 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
     },
     async told(text) {
       const said = `${pageText}.includes(${JSON.stringify(text)})`;
-      await page.waitForFunction(said, { timeout: 10_000 }).catch(async () => {
-        expect(await visit.text()).to.include(text);
-      });
+      const isSaid = await page.waitForFunction(said, { timeout: foundMs }).catch(() => undefined);
+      if (isSaid === undefined) throw new Error(`No "${text}" in: ${await visit.text()}`);
     },
     close: () => context.close(),
   };

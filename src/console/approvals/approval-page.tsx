@@ -1,0 +1,170 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Json, jsonText } from '../shown/json.tsx';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import { approval, decide, type Approval } from './queries.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+interface Field {
+  readonly name: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+const Value = ({ of }: { readonly of: unknown }): ReactNode =>
+  of === undefined || of === null ? (
+    <None />
+  ) : (
+    <bdi>{typeof of === 'string' ? of : jsonText(of)}</bdi>
+  );
+
+const isChanged = ({ before, after }: Field): boolean => jsonText(before) !== jsonText(after);
+
+const columns: readonly Column<Field>[] = [
+  { name: 'Field', show: ({ name }) => name },
+  { name: 'Before', show: ({ before }) => <Value of={before} /> },
+  { name: 'After', show: ({ after }) => <Value of={after} /> },
+  {
+    name: 'Change',
+    show: (field) => (isChanged(field) ? <strong>changes</strong> : <span>stays</span>),
+  },
+];
+
+/** What there would be, field by field; what changes comes first. */
+function Changes({ of }: { readonly of: Approval }): ReactNode {
+  const before = (of.before ?? {}) as Values;
+  const after = (of.after ?? {}) as Values;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const fields = names
+    .map((name) => ({ name, before: before[name], after: after[name] }))
+    .sort((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
+  return fields.length === 0 ? (
+    <p className="muted">It changes no record by itself.</p>
+  ) : (
+    <DataTable
+      caption="Before and after"
+      columns={columns}
+      rows={fields}
+      keyOf={({ name }) => name}
+    />
+  );
+}
+
+function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
+  const [reason, setReason] = useState('');
+  return (
+    <Section title="Decide">
+      <label className="wide">
+        <span>Reason</span>
+        <textarea
+          rows={2}
+          maxLength={1000}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+      </label>
+      <Action
+        name="Approve"
+        isPrimary
+        onDo={() => decide(approvalId, 'approve', reason)}
+        told={({ status }) => `It is ${status}.`}
+      />
+      <Action
+        name="Reject"
+        onDo={() => decide(approvalId, 'reject', reason)}
+        told={({ status }) => `It is ${status}.`}
+      />
+    </Section>
+  );
+}
+
+const decisions: readonly Column<Approval['decisions'][number]>[] = [
+  { name: 'By', show: ({ decidedBy }) => <bdi>{decidedBy}</bdi> },
+  { name: 'Decision', show: ({ decision }) => decision },
+  { name: 'Reason', show: ({ reason }) => <bdi>{orNone(reason)}</bdi> },
+  { name: 'At', show: ({ decidedAt }) => <Instant at={decidedAt} /> },
+];
+
+/** Where a step of a workflow waits, and what becomes of it. */
+const Waiting = ({ of }: { readonly of: NonNullable<Approval['execution']> }): ReactNode => (
+  <Facts
+    of={[
+      [
+        'Workflow',
+        <Link
+          key="workflow"
+          to="/workflows/$workflowId/executions/$executionId"
+          params={{ workflowId: of.workflowId, executionId: of.executionId }}
+        >
+          <bdi>{of.workflowName}</bdi>
+        </Link>,
+      ],
+      ['Task', <code key="task">{of.task}</code>],
+      ['Started by', of.notStarter ? `${of.startedBy}, who may not approve it` : of.startedBy],
+      ['Waits until', <Instant key="due" at={of.dueAt} />],
+      ['Then', of.onTimeout],
+    ]}
+  />
+);
+
+const route = getRouteApi('/approvals/$approvalId');
+
+/** What would change, and a decision about it. */
+export function ApprovalPage(): ReactNode {
+  const { approvalId } = route.useParams();
+  const query = useQuery(approval(approvalId));
+  const title = query.data?.title ?? 'Approval';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="approvals" to="/approvals" search={{}}>
+              Approvals
+            </Link>,
+            <bdi key="approval">{title}</bdi>,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                ['Status', <Status key="status" name={found.status} />],
+                ['Kind', found.kind],
+                ['Needs', `${found.quorum} of ${found.roles.join(' or ')}`],
+                ['Since', <Instant key="since" at={found.createdAt} />],
+                ['Decided', <Instant key="decided" at={found.decidedAt} />],
+              ]}
+            />
+            {found.execution === null ? null : <Waiting of={found.execution} />}
+            <Changes of={found} />
+            {found.details === null ? null : (
+              <details>
+                <summary>All that the workflow says</summary>
+                <Json of={found.details} />
+              </details>
+            )}
+            {found.decisions.length === 0 ? null : (
+              <DataTable
+                caption="Decisions"
+                columns={decisions}
+                rows={found.decisions}
+                keyOf={({ decidedBy, decidedAt }) => `${decidedBy} ${decidedAt}`}
+              />
+            )}
+            {found.status === 'pending' ? <Decide approvalId={approvalId} /> : null}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,92 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page } from '../frame/page.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Filters } from '../shown/filters.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
+import { Instant, Status } from '../shown/values.tsx';
+import { approvalList, size, type Approval } from './queries.ts';
+
+const columns: readonly Column<Approval>[] = [
+  {
+    name: 'What',
+    show: ({ id, title }) => (
+      <Link to="/approvals/$approvalId" params={{ approvalId: id }}>
+        <bdi>{title}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Kind', show: ({ kind }) => kind },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  { name: 'Roles', show: ({ roles }) => roles.join(' or ') },
+  { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
+  { name: 'Until', show: ({ execution }) => <Instant at={execution?.dueAt ?? null} /> },
+];
+
+const statusNames = [
+  ['pending', 'Waiting'],
+  ['approved', 'Approved'],
+  ['rejected', 'Rejected'],
+  ['expired', 'Expired'],
+  ['canceled', 'Canceled'],
+  ['any', 'Any'],
+] as const;
+
+const kindNames = [
+  ['', 'Any'],
+  ['account', 'Account'],
+  ['contract', 'Contract'],
+  ['service', 'Service'],
+  ['workflow', 'Step of a workflow'],
+] as const;
+
+const route = getRouteApi('/approvals');
+
+/** What waits for a yes or a no. */
+export function ApprovalsPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { status = 'pending', kind = '', page = 0 } = search;
+  const query = useQuery(approvalList(search));
+  return (
+    <Page title="Approvals">
+      <Filters
+        label="Which approvals"
+        fields={[
+          { name: 'status', label: 'Status', value: status, options: statusNames },
+          { name: 'kind', label: 'Kind', value: kind, options: kindNames },
+        ]}
+        onApply={(texts) => void navigate({ search: texts })}
+      />
+      <Loaded query={query}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <Empty>
+              <p>{status === 'pending' ? 'Nothing waits for you.' : 'There is none of these.'}</p>
+            </Empty>
+          ) : (
+            <>
+              <DataTable
+                caption="Approvals, the newest first"
+                columns={columns}
+                rows={data}
+                keyOf={({ id }) => id}
+              />
+              <Pager
+                name="approvals"
+                first={page * size}
+                shown={data.length}
+                total={String(pagination.total)}
+                onMove={(by) =>
+                  void navigate({ search: (before) => ({ ...before, page: page + by }) })
+                }
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}

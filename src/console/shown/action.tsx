@@ -1,0 +1,47 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Fault } from './loaded.tsx';
+
+/** A button that changes something; what came of it, or why nothing did, is said beside it. */
+export function Action<T>({
+  name,
+  onDo,
+  told,
+  onDone,
+  isPrimary = false,
+  isDisabled = false,
+}: {
+  readonly name: string;
+  readonly onDo: () => Promise<T>;
+  /** What is said once it is done. */
+  readonly told?: (result: T) => string;
+  readonly onDone?: (result: T) => void;
+  readonly isPrimary?: boolean;
+  readonly isDisabled?: boolean;
+}): ReactNode {
+  const client = useQueryClient();
+  const { mutate, isPending, error, data } = useMutation({
+    mutationFn: onDo,
+    onSuccess: async (result) => {
+      // Whatever is shown may have changed.
+      await client.invalidateQueries();
+      onDone?.(result);
+    },
+  });
+  return (
+    <div className="again">
+      <button
+        type="button"
+        className={isPrimary ? 'primary' : ''}
+        disabled={isPending || isDisabled}
+        onClick={() => mutate()}
+      >
+        {name}
+      </button>
+      <p role="status" className="good">
+        {isPending ? 'Working…' : data === undefined ? '' : (told?.(data) ?? '')}
+      </p>
+      {error ? <Fault error={error} /> : null}
+    </div>
+  );
+}

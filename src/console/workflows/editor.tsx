@@ -1,0 +1,125 @@
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useId, useRef, type ReactNode, type RefObject } from 'react';
+import { Fault } from '../shown/loaded.tsx';
+import { placeOf, placeOfPointer, placesOf, type Place } from './json-lines.ts';
+import { validate, type Definition } from './queries.ts';
+
+interface Found {
+  readonly place: Place;
+  readonly message: string;
+}
+
+/** The definition that a text has; undefined: it is no JSON object. */
+export function definitionOf(text: string): Definition | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Definition)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the browser stopped reading, as far as it says so. */
+function faultOfJson(text: string): Found {
+  try {
+    JSON.parse(text);
+    return { place: { line: 1, column: 1 }, message: 'A definition is a JSON object.' };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const at = /position (\d+)/.exec(message)?.[1];
+    const end = text.trimEnd().length;
+    return { place: placeOf(text, at === undefined ? end : Number(at)), message };
+  }
+}
+
+/** What is wrong with a definition, as the API says while it is typed. */
+export function useFaults(text: string) {
+  const checked = useDeferredValue(text);
+  const definition = definitionOf(checked);
+  const query = useQuery({
+    queryKey: ['faults of definition', checked],
+    enabled: definition !== undefined,
+    queryFn: async ({ signal }) => {
+      // Typed on meanwhile, it is another question.
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      signal.throwIfAborted();
+      return validate(definition ?? {}, signal);
+    },
+  });
+  const places = placesOf(checked);
+  const faults: readonly Found[] =
+    definition === undefined
+      ? [faultOfJson(checked)]
+      : (query.data?.faults ?? []).map(({ pointer, message }) => ({
+          place: placeOfPointer(places, pointer),
+          message,
+        }));
+  const isValid = definition !== undefined && query.data?.valid === true && checked === text;
+  return { faults, isValid, error: query.error };
+}
+
+/** Puts the cursor where a fault is, and selects its line. */
+function moveTo(area: RefObject<HTMLTextAreaElement | null>, { line, column }: Place): void {
+  const lines = (area.current?.value ?? '').split('\n');
+  const begin = lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0);
+  area.current?.focus();
+  area.current?.setSelectionRange(begin + column - 1, begin + (lines[line - 1]?.length ?? 0));
+}
+
+/** A definition as text, with its faults at their lines. */
+export function Editor({
+  text,
+  onChange,
+  check,
+}: {
+  readonly text: string;
+  readonly onChange: (text: string) => void;
+  readonly check: ReturnType<typeof useFaults>;
+}): ReactNode {
+  const area = useRef<HTMLTextAreaElement>(null);
+  const faultsId = useId();
+  const { faults, isValid, error } = check;
+  const hasFault = faults.length > 0;
+  const state = isValid
+    ? 'No fault: it can be published.'
+    : hasFault
+      ? `${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:`
+      : 'Looking at it…';
+  return (
+    <>
+      <label className="wide">
+        <span>Definition</span>
+        <textarea
+          ref={area}
+          className="code"
+          rows={Math.min(30, text.split('\n').length + 1)}
+          spellCheck={false}
+          value={text}
+          aria-invalid={hasFault}
+          aria-describedby={faultsId}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </label>
+      <div id={faultsId}>
+        <p role="status" className={isValid ? 'good' : hasFault ? 'bad' : 'muted'}>
+          {state}
+        </p>
+        {hasFault ? (
+          <ul className="faults">
+            {faults.map(({ place, message }) => (
+              <li key={`${place.line} ${place.column} ${message}`}>
+                <button type="button" className="plain" onClick={() => moveTo(area, place)}>
+                  Line {place.line}, column {place.column}
+                </button>{' '}
+                {message}
+              </li>
+            ))}
+          </ul>
+        ) : null}
+      </div>
+      {error ? <Fault error={error} /> : null}
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { instantText } from '../shown/format.ts';
+import { Json } from '../shown/json.tsx';
+import { Loaded } from '../shown/loaded.tsx';
+import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { cancel, execution, timeline, type Execution } from './queries.ts';
+import { TaskLines } from './task-lines.tsx';
+
+const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
+
+/** The tasks of a workflow of the tenant's own; what is built in has its steps in Temporal. */
+function Tasks({ of }: { readonly of: Execution }): ReactNode {
+  const { data } = useQuery(timeline(of.workflowId, of.executionId, of.status === 'running'));
+  if (data === undefined || data.data.length === 0) return null;
+  return (
+    <Section title="Tasks">
+      <TaskLines rows={data.data} />
+      {data.data.some(({ approval }) => approval?.status === 'pending') ? (
+        <p>
+          It waits for a decision: <Link to="/approvals">approvals</Link>.
+        </p>
+      ) : null}
+    </Section>
+  );
+}
+
+const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
+  <Facts
+    of={[
+      ['Status', <Status key="status" name={of.status} />],
+      ['Workflow', <bdi key="name">{of.workflowName}</bdi>],
+      ['By', orNone(of.actor)],
+      ['Began', <Instant key="began" at={of.startedAt} />],
+      ['Ended', <Instant key="ended" at={of.completedAt} />],
+      [
+        'Steps',
+        of.temporalUrl === null ? (
+          orNone(null)
+        ) : (
+          <a key="temporal" href={of.temporalUrl}>
+            in Temporal
+          </a>
+        ),
+      ],
+    ]}
+  />
+);
+
+/** What an execution has done, step by step, while it does it. */
+export function ExecutionPage(): ReactNode {
+  const { workflowId, executionId } = route.useParams();
+  const query = useQuery(execution(workflowId, executionId));
+  const found = query.data;
+  const title = found ? `Execution of ${instantText(found.startedAt)}` : 'Execution';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="workflows" to="/workflows">
+              Workflows
+            </Link>,
+            <Link key="workflow" to="/workflows/$workflowId" params={{ workflowId }} search={{}}>
+              <bdi>{found?.workflowName ?? 'Workflow'}</bdi>
+            </Link>,
+            'Execution',
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(of) => (
+          <>
+            <WhatItWas of={of} />
+            {of.error === null ? null : (
+              <div className="fault">
+                <p>
+                  <strong>It failed: {of.error.code}</strong>
+                </p>
+                <p>{of.error.message}</p>
+                <Json of={of.error.details} />
+              </div>
+            )}
+            {of.status === 'running' ? (
+              <Action
+                name="Cancel it, and take back what it did"
+                onDo={() => cancel(workflowId, executionId)}
+                told={() => 'It is told to end.'}
+              />
+            ) : null}
+            <Tasks of={of} />
+            <Section title="Input">
+              <Json of={of.input} />
+            </Section>
+            <Section title="Output">
+              <Json of={of.output} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

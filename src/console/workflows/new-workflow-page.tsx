@@ -1,0 +1,63 @@
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import { Page, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { jsonText } from '../shown/json.tsx';
+import { definitionOf, Editor, useFaults } from './editor.tsx';
+import { define } from './queries.ts';
+
+/** What a first definition may look like. */
+const first = {
+  document: {
+    dsl: '1.0.0',
+    namespace: 'acme',
+    name: 'greet-account',
+    version: '1.0.0',
+    title: 'Greets an account',
+  },
+  do: [
+    {
+      look: {
+        call: 'durabill.operation',
+        with: { operationId: 'listAccounts', parameters: { size: 1 } },
+      },
+    },
+  ],
+};
+
+/** A definition that is new. */
+export function NewWorkflowPage(): ReactNode {
+  const [text, setText] = useState(() => jsonText(first));
+  const check = useFaults(text);
+  const navigate = useNavigate();
+  return (
+    <Page
+      title="Define a workflow"
+      above={
+        <Trail>
+          {[
+            <Link key="workflows" to="/workflows">
+              Workflows
+            </Link>,
+            'New',
+          ]}
+        </Trail>
+      }
+    >
+      <p>
+        The Open Workflow Specification as JSON; <a href="/guide">the guide</a> says what it may
+        have. What it calls runs with your roles.
+      </p>
+      <Editor text={text} onChange={setText} check={check} />
+      <Action
+        name="Publish"
+        isPrimary
+        isDisabled={!check.isValid}
+        onDo={() => define(definitionOf(text) ?? {})}
+        onDone={({ id }) =>
+          void navigate({ to: '/workflows/$workflowId', params: { workflowId: id } })
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,117 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { asJson, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+import { fetchSignedIn } from '../session/fetch-signed-in.ts';
+
+export type Workflow = Schemas['Workflow'];
+export type Execution = Schemas['Execution'];
+export type TaskRow = Schemas['WorkflowTaskRow'];
+export type Definition = NonNullable<Workflow['definition']>;
+
+const listSize = 100;
+export const executionsSize = 20;
+/** While something runs, how often it is looked at. */
+const runningMs = 1_000;
+
+export const workflowList = queryOptions({
+  queryKey: ['workflows'],
+  queryFn: ({ signal }) =>
+    read(asJson.GET('/v1/workflows', { params: { query: { limit: digits(1_000) } }, signal })),
+});
+
+export const workflow = (workflowId: string) =>
+  queryOptions({
+    queryKey: ['workflow', workflowId],
+    queryFn: ({ signal }) =>
+      read(asJson.GET('/v1/workflows/{workflowId}', { params: { path: { workflowId } }, signal })),
+  });
+
+/** The picture of a workflow as a file of this page: pictures cannot say who is signed in. */
+export const diagram = (workflowId: string, version: string) =>
+  queryOptions({
+    queryKey: ['diagram', workflowId, version],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const path = `/v1/workflows/${encodeURIComponent(workflowId)}/diagram`;
+      const response = await fetchSignedIn(new Request(path, { signal }));
+      return response.ok ? URL.createObjectURL(await response.blob()) : null;
+    },
+  });
+
+export const executionList = (workflowId: string, page: number) =>
+  queryOptions({
+    queryKey: ['executions', workflowId, page],
+    placeholderData: keepPreviousData,
+    refetchInterval: 5_000,
+    queryFn: ({ signal }) => {
+      const query = { limit: digits(executionsSize), offset: digits(page * executionsSize) };
+      return read(
+        asJson.GET('/v1/workflows/{workflowId}/executions', {
+          params: { path: { workflowId }, query },
+          signal,
+        }),
+      );
+    },
+  });
+
+export const execution = (workflowId: string, executionId: string) =>
+  queryOptions({
+    queryKey: ['execution', workflowId, executionId],
+    refetchInterval: ({
+      state: { data },
+    }: {
+      readonly state: { readonly data: Execution | undefined };
+    }) => (data?.status === 'running' ? runningMs : false),
+    queryFn: ({ signal }): Promise<Execution> =>
+      read(
+        asJson.GET('/v1/workflows/{workflowId}/executions/{executionId}', {
+          params: { path: { workflowId, executionId } },
+          signal,
+        }),
+      ),
+  });
+
+/** The tasks of an execution, as far as one page has them; what is built in has none. */
+export const timeline = (workflowId: string, executionId: string, isRunning: boolean) =>
+  queryOptions({
+    queryKey: ['execution tasks', workflowId, executionId, isRunning],
+    refetchInterval: isRunning ? runningMs : false,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(
+        asJson.GET('/v1/workflows/{workflowId}/executions/{executionId}/timeline', {
+          params: { path: { workflowId, executionId }, query: { limit: digits(listSize) } },
+          signal,
+        }),
+      ),
+  });
+
+export const validate = (definition: Definition, signal: AbortSignal) =>
+  read(asJson.POST('/v1/workflows/validate', { body: { definition }, signal }));
+
+export const publish = (workflowId: string, definition: Definition) =>
+  read(
+    asJson.PUT('/v1/workflows/{workflowId}', {
+      params: { path: { workflowId } },
+      body: { definition },
+    }),
+  );
+
+export const define = (definition: Definition) =>
+  read(asJson.POST('/v1/workflows', { body: { definition } }));
+
+export const execute = (workflowId: string, data: Record<string, never>) =>
+  read(
+    asJson.POST('/v1/workflows/{workflowId}/execute', {
+      params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },
+      body: { data, async: true },
+    }),
+  );
+
+export const cancel = (workflowId: string, executionId: string) =>
+  read(
+    asJson.POST('/v1/workflows/{workflowId}/executions/{executionId}/cancel', {
+      params: { path: { workflowId, executionId } },
+    }),
+  );

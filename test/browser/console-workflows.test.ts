@@ -1,0 +1,154 @@
+import { expect } from 'chai';
+import type { Browser } from 'puppeteer-core';
+import { openBrowser } from '../support/servers/browser.js';
+import {
+  buildConsole,
+  signIn,
+  visitConsole,
+  type ConsoleVisit,
+} from '../support/servers/console.js';
+import { useStory } from '../support/story/story.js';
+
+const asking = {
+  document: {
+    dsl: '1.0.0',
+    namespace: 'acme',
+    name: 'raise-limit',
+    version: '1.0.0',
+    title: 'Raises a limit',
+  },
+  do: [
+    {
+      ask: {
+        call: 'durabill.approval',
+        with: {
+          title: '${ "A limit for " + input.name }',
+          details: { before: { limit: 1, kind: 'soft' }, after: { limit: 5, kind: 'soft' } },
+          timeout: 'PT1H',
+          onTimeout: 'reject',
+        },
+      },
+    },
+    { tell: { set: { by: '${ input.decisions[0].decidedBy }' } } },
+  ],
+};
+
+/** Workflows of a tenant's own: their text, what they do, and who decides. */
+describe('workflows and approvals in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let browser: Browser;
+  let visit: ConsoleVisit;
+
+  before(async () => {
+    await buildConsole();
+    await story.tenant.post('/v1/workflows', { definition: asking }).expect(201);
+    browser = await openBrowser();
+    visit = await visitConsole(browser, story.instance);
+    await signIn(visit, story.instance, story.tenant.token);
+    await visit.arrive('Accounts');
+  });
+  after(async () => {
+    await visit.close();
+    await browser.close();
+  });
+  beforeEach(() => visit.complaints.splice(0));
+  afterEach(() => expect(visit.complaints).to.deep.equal([]));
+
+  it('says that nothing waits for approval', async () => {
+    await visit.open('/console/approvals', 'Approvals');
+    await visit.told('Nothing waits for you.');
+    await visit.inspect('approvals-none');
+  });
+
+  // spec/beyond.md R372
+  it("lists the tenant's workflows first, and shows one with its diagram and versions", async () => {
+    await visit.open('/console/workflows', 'Workflows');
+    await visit.find('table', 'Workflows');
+    await visit.tabTo('Raises a limit');
+    await visit.shoot('workflows');
+    await visit.checkAccess();
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Raises a limit');
+    await visit.find(
+      'image',
+      'The tasks of Raises a limit in their order; the definition has them as text',
+    );
+    await visit.told('No fault: it can be published.');
+    await visit.told('It was not executed yet.');
+    await visit.find('table', 'Versions, the newest first');
+    const isDrawn = `[...document.images].every(({ naturalWidth }) => naturalWidth > 0)`;
+    expect(await visit.page.evaluate(isDrawn)).to.equal(true);
+    await visit.inspect('workflow');
+  });
+
+  // spec/beyond.md R373
+  it('says the faults of a definition at their lines while it is typed, and publishes none', async () => {
+    await visit.open('/console/workflows/new', 'Define a workflow');
+    await visit.told('No fault: it can be published.');
+    const { page } = visit;
+    const type = async (text: string): Promise<void> => {
+      await visit.tabTo('Definition');
+      await page.keyboard.down('Control');
+      await page.keyboard.press('a');
+      await page.keyboard.up('Control');
+      await page.keyboard.sendCharacter(text);
+    };
+    await type('{\n  "document": {}\n,}');
+    await visit.told('Line 3, column');
+    await visit.open('/console/workflows/new', 'Define a workflow');
+    await visit.told('No fault: it can be published.');
+    const broken = JSON.stringify(asking, null, 2).replace('durabill.approval', 'durabill.nothing');
+    const line = broken.split('\n').findIndex((text) => text.includes('durabill.nothing')) + 1;
+    await type(broken);
+    await visit.told(`Line ${line}, column`);
+    await visit.inspect('workflow-faults');
+    const isHeld = `[...document.querySelectorAll('button')].find(
+      ({ textContent }) => textContent === 'Publish').disabled`;
+    expect(await page.evaluate(isHeld)).to.equal(true);
+  });
+
+  // spec/beyond.md R374, R375
+  it('executes a workflow, and decides what it waits for with before and after', async () => {
+    const { page } = visit;
+    await visit.open('/console/workflows', 'Workflows');
+    await visit.click('link', 'Raises a limit');
+    await visit.arrive('Raises a limit');
+    await visit.tabTo('Input, as JSON');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('a');
+    await page.keyboard.up('Control');
+    await page.keyboard.sendCharacter('{"name": "Acme"}');
+    await visit.tabTo('Execute');
+    await page.keyboard.press('Enter');
+    await visit.told('It waits for a decision');
+    await visit.inspect('execution-waits');
+    await visit.click('link', 'approvals');
+    await visit.arrive('Approvals');
+    await visit.inspect('approvals');
+    await visit.tabTo('A limit for Acme');
+    await page.keyboard.press('Enter');
+    await visit.arrive('A limit for Acme');
+    await visit.find('table', 'Before and after');
+    await visit.told('changes');
+    await visit.inspect('approval');
+    await visit.tabTo('Reason');
+    await page.keyboard.type('The customer is known.');
+    await visit.tabTo('Approve');
+    await page.keyboard.press('Enter');
+    await visit.find('table', 'Decisions');
+    await visit.told('The customer is known.');
+    await visit.shoot('approval-decided');
+    await visit.click('link', 'raise-limit');
+    await visit.told('completed');
+    await visit.told('approve by');
+    await visit.inspect('execution');
+  });
+
+  it('says what is not there', async () => {
+    await visit.open('/console/workflows/unknown', 'Workflow');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    visit.complaints.splice(0);
+  });
+});
