@@ -92,6 +92,21 @@ const receiptRoute = createRoute({
   component: lazyRouteComponent(() => import('./receipts/receipt-page.tsx'), 'ReceiptPage'),
 });
 
+const usageRoute = createRoute({
+  ...at,
+  path: '/usage',
+  validateSearch: (search: Search) =>
+    texts(search, ['from', 'to', 'bucket', 'groupBy', 'account', 'service']),
+  component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+});
+
+const eventsRoute = createRoute({
+  ...at,
+  path: '/usage/events',
+  validateSearch: listSearch(['status', 'code', 'from', 'to', 'accountId']),
+  component: lazyRouteComponent(() => import('./usage/events-page.tsx'), 'EventsPage'),
+});
+
 const approvalsRoute = createRoute({
   ...at,
   path: '/approvals',
@@ -141,6 +156,8 @@ const routes = root.addChildren([
   invoiceRoute,
   itemRoute,
   receiptRoute,
+  usageRoute,
+  eventsRoute,
   approvalsRoute,
   approvalRoute,
   workflowsRoute,

@@ -3,15 +3,11 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
+import { ServiceName } from '../shown/names.tsx';
 import { orNone } from '../shown/values.tsx';
-import { contractsOf, linesOf, service } from './queries.ts';
+import { contractsOf, linesOf } from './queries.ts';
 
 type Line = Schemas['ContractServiceHeader'];
-
-function ServiceName({ serviceId }: { readonly serviceId: string }): ReactNode {
-  const { data } = useQuery(service(serviceId));
-  return data === undefined ? serviceId : <bdi>{data.name}</bdi>;
-}
 
 const columns: readonly Column<Line>[] = [
   { name: 'Service', show: ({ serviceId }) => <ServiceName serviceId={serviceId} /> },

@@ -1,0 +1,123 @@
+import { useState, type KeyboardEvent, type ReactNode } from 'react';
+
+/** What a bar is made of, from the bottom; `length` is for drawing alone. */
+export interface Bar {
+  readonly name: string;
+  readonly parts: readonly {
+    readonly name: string;
+    readonly text: string;
+    readonly length: number;
+    /** Which of the colours it has. */
+    readonly tone: number;
+  }[];
+}
+
+const width = 1_000;
+const height = 240;
+const tones = 4;
+/** Few bars are no wider than where there were so many. */
+const fewest = 12;
+
+export const toneClass = (tone: number): string => `tone-${tone % tones}`;
+
+const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowLeft: (at) => Math.max(0, at - 1),
+  ArrowRight: (at, last) => Math.min(last, at + 1),
+  Home: () => 0,
+  End: (_at, last) => last,
+};
+
+const wordsOf = ({ name, parts }: Bar): string =>
+  `${name}: ${parts.map((part) => [part.name, part.text].filter(Boolean).join(' ')).join('; ')}`;
+
+const sumOf = ({ parts }: Bar): number => parts.reduce((sum, { length }) => sum + length, 0);
+
+function Column({ bar, at, most, of }: { bar: Bar; at: number; most: number; of: number }) {
+  const step = width / of;
+  let below = 0;
+  return (
+    <g>
+      {bar.parts.map(({ name, length, tone }, index) => {
+        const size = (height * Math.max(0, length)) / most;
+        below += size;
+        return (
+          <rect
+            key={`${name} ${index}`}
+            className={toneClass(tone)}
+            x={at * step + step * 0.1}
+            width={step * 0.8}
+            y={height - below}
+            height={size}
+          />
+        );
+      })}
+    </g>
+  );
+}
+
+/**
+ * Bars over time. Arrow keys and the pointer move a cursor, which is said in words; the same figures are
+ * in a table beside it, which the page shows.
+ */
+export function Bars({
+  name,
+  bars,
+  onChoose,
+}: {
+  readonly name: string;
+  readonly bars: readonly Bar[];
+  /** What the enter key, or a click, does with a bar. */
+  readonly onChoose?: (index: number) => void;
+}): ReactNode {
+  const [cursor, setCursor] = useState<number>();
+  const last = bars.length - 1;
+  const most = Math.max(...bars.map(sumOf)) || 1;
+  const chosen = cursor === undefined ? undefined : bars[cursor];
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = moves[event.key];
+    if (event.key === 'Enter' && cursor !== undefined) onChoose?.(cursor);
+    if (!move) return;
+    event.preventDefault();
+    setCursor(move(cursor ?? (event.key === 'ArrowLeft' ? last + 1 : -1), last));
+  };
+  const slots = Math.max(fewest, bars.length);
+  const step = width / slots;
+  return (
+    <figure aria-label={name}>
+      <div
+        role="slider"
+        aria-label={`${name}: arrow keys go from bar to bar`}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={cursor ?? 0}
+        aria-valuetext={wordsOf(chosen ?? bars[0] ?? { name: '', parts: [] })}
+        tabIndex={0}
+        className="chart"
+        onKeyDown={onKeyDown}
+      >
+        <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" aria-hidden="true">
+          {bars.map((bar, at) => (
+            <Column key={bar.name} bar={bar} at={at} most={most} of={slots} />
+          ))}
+          {bars.map((bar, at) => (
+            <rect
+              key={bar.name}
+              className={at === cursor ? 'cursor' : 'reach'}
+              x={at * step}
+              width={step}
+              y="0"
+              height={height}
+              onPointerEnter={() => setCursor(at)}
+              onClick={() => onChoose?.(at)}
+            />
+          ))}
+        </svg>
+      </div>
+      <figcaption>
+        {chosen === undefined
+          ? `${bars[0]?.name ?? ''} to ${bars.at(-1)?.name ?? ''}. Arrow keys or the pointer show a bar.`
+          : wordsOf(chosen)}
+      </figcaption>
+    </figure>
+  );
+}

@@ -1,0 +1,181 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+import { Page, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Filters } from '../shown/filters.tsx';
+import { quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Pager } from '../shown/pager.tsx';
+import { Instant, orNone, Status } from '../shown/values.tsx';
+
+type Event = Schemas['UsageEventSummary'];
+type EventStatus = Event['status'];
+type Code = NonNullable<Event['code']>;
+
+interface EventSearch {
+  readonly status?: string;
+  readonly code?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly accountId?: string;
+  readonly page?: number;
+}
+
+const size = 50;
+
+/** The filters that the API has; what it does not know it refuses, and says so. */
+const filterOf = ({ code, from, to, accountId }: EventSearch) => ({
+  ...(code ? { code: code as Code } : {}),
+  ...(from ? { from } : {}),
+  ...(to ? { to } : {}),
+  ...(accountId ? { accountId } : {}),
+});
+
+const eventList = (search: EventSearch) => {
+  const { status, page = 0 } = search;
+  const query = {
+    ...filterOf(search),
+    ...(status ? { status: status as EventStatus } : {}),
+    limit: digits(size),
+    offset: digits(page * size),
+  };
+  return queryOptions({
+    queryKey: ['usage events', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => read(api.GET('/v1/usage-events', { params: { query }, signal })),
+  });
+};
+
+const retryOne = (id: string) =>
+  read(api.POST('/v1/usage-events/{id}/retry', { params: { path: { id } } }));
+
+/** An event that could not be rated: what is wrong, and another try. */
+const Again = ({ event: { id, reason } }: { readonly event: Event }): ReactNode => (
+  <>
+    <span>{orNone(reason)}</span>
+    {id === null ? null : (
+      <Action
+        name="Try again"
+        onDo={() => retryOne(id)}
+        told={({ status }) => `It is ${status}.`}
+      />
+    )}
+  </>
+);
+
+const columns: readonly Column<Event>[] = [
+  {
+    name: 'Event',
+    show: ({ id, externalTransactionId }) =>
+      id === null ? (
+        orNone(externalTransactionId)
+      ) : (
+        <Link to="/receipts/$eventId" params={{ eventId: id }} search={{}}>
+          <bdi>{externalTransactionId ?? id}</bdi>
+        </Link>
+      ),
+  },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  { name: 'Account', show: ({ billingAccountRef }) => <bdi>{orNone(billingAccountRef)}</bdi> },
+  { name: 'Happened', show: ({ eventTimestamp }) => <Instant at={eventTimestamp} /> },
+  { name: 'Code', show: ({ code }) => orNone(code) },
+  {
+    name: 'What to mend',
+    show: (event) => (event.status === 'rejected' ? <Again event={event} /> : orNone(event.reason)),
+  },
+];
+
+const statusNames = [
+  ['', 'All'],
+  ['rated', 'Rated'],
+  ['rejected', 'Rejected'],
+  ['duplicate', 'Duplicate'],
+  ['canceled', 'Canceled'],
+  ['pending', 'Pending'],
+] as const;
+
+const route = getRouteApi('/usage/events');
+
+/** Rates all rejected events of these filters again. */
+function RetryAll({ search, total }: { readonly search: EventSearch; total: string }): ReactNode {
+  const body = filterOf(search);
+  return (
+    <Action
+      name={`Try all ${quantityText(total)} again`}
+      onDo={() => read(api.POST('/v1/usage-events/retry', { body }))}
+      told={({ retried, rated, rejected }) =>
+        `${quantityText(retried)} tried again: ${quantityText(rated)} rated, ${quantityText(rejected)} still rejected.`
+      }
+    />
+  );
+}
+
+/** Events with what became of them. */
+export function EventsPage(): ReactNode {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { status = '', code = '', from = '', to = '', page = 0 } = search;
+  const query = useQuery(eventList(search));
+  const isRejected = status === 'rejected';
+  return (
+    <Page
+      title={isRejected ? 'Rejected events' : 'Usage events'}
+      above={
+        <Trail>
+          {[
+            <Link key="usage" to="/usage" search={{}}>
+              Usage
+            </Link>,
+            'Events',
+          ]}
+        </Trail>
+      }
+    >
+      <Filters
+        label="Which events"
+        fields={[
+          { name: 'status', label: 'Status', value: status, options: statusNames },
+          { name: 'code', label: 'Code', value: code, hint: 'ACCOUNT_NOT_FOUND' },
+          { name: 'from', label: 'From', value: from, type: 'date' },
+          { name: 'to', label: 'Until', value: to, type: 'date' },
+        ]}
+        onApply={(texts) => void navigate({ search: texts })}
+      />
+      <Loaded query={query}>
+        {({ data, pagination }) => (
+          <>
+            {isRejected ? <RetryAll search={search} total={pagination.total} /> : null}
+            {data.length === 0 ? (
+              <Empty>
+                <p>{isRejected ? 'No event is rejected here.' : 'There are no such events.'}</p>
+              </Empty>
+            ) : (
+              <>
+                <DataTable
+                  caption="Events, the newest first"
+                  columns={columns}
+                  rows={data}
+                  keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
+                />
+                <Pager
+                  name="events"
+                  first={page * size}
+                  shown={data.length}
+                  total={pagination.total}
+                  onMove={(by) =>
+                    void navigate({ search: (before) => ({ ...before, page: page + by }) })
+                  }
+                />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,62 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+
+const buckets = ['hour', 'day', 'week', 'month', 'none'] as const;
+export type Bucket = (typeof buckets)[number];
+
+/** What the address of the page may have. */
+export interface UsageSearch {
+  readonly from?: string;
+  readonly to?: string;
+  readonly bucket?: string;
+  readonly groupBy?: string;
+  readonly account?: string;
+  readonly service?: string;
+  readonly page?: number;
+}
+
+/** Bars of a chart, and rows of its table, at most. */
+export const rowsMax = 400;
+
+const dayMs = 86_400_000;
+const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
+
+/** The last thirty days, where an address says nothing else. */
+export function rangeOf({ from, to }: UsageSearch): { from: string; to: string } {
+  return { from: from ?? dayOf(Date.now() - 29 * dayMs), to: to ?? dayOf(Date.now() + dayMs) };
+}
+
+export const bucketOf = ({ bucket }: UsageSearch): Bucket =>
+  buckets.find((one) => one === bucket) ?? 'day';
+
+export const usageTotals = (search: UsageSearch) => {
+  const { groupBy, account, service } = search;
+  const query = {
+    ...rangeOf(search),
+    bucket: bucketOf(search),
+    ...(groupBy ? { groupBy } : {}),
+    ...(account ? { account } : {}),
+    ...(service ? { service } : {}),
+    limit: digits(rowsMax),
+  };
+  return queryOptions({
+    queryKey: ['usage totals', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => read(api.GET('/v1/usage', { params: { query }, signal })),
+  });
+};
+
+export const usageSummary = queryOptions({
+  queryKey: ['usage summary'],
+  queryFn: ({ signal }) => read(api.GET('/v1/usage-events/summary', { signal })),
+});
+
+/** Services to choose from: as many as a page of the list has. */
+export const serviceChoice = queryOptions({
+  queryKey: ['services', 'choice'],
+  staleTime: 60_000,
+  queryFn: async ({ signal }) =>
+    (await read(api.GET('/api/v1/external/services', { signal }))).data.content,
+});

@@ -1,0 +1,146 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser } from 'puppeteer-core';
+import { usage } from '../support/billing/usage.js';
+import { openBrowser } from '../support/servers/browser.js';
+import {
+  buildConsole,
+  signIn,
+  visitConsole,
+  type ConsoleVisit,
+} from '../support/servers/console.js';
+import { useStory } from '../support/story/story.js';
+
+const march = '/console/usage?from=2026-03-01&to=2026-04-01';
+
+/** What was used, what became of it, and what could not be rated. */
+describe('usage in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let browser: Browser;
+  let visit: ConsoleVisit;
+
+  before(async () => {
+    await buildConsole();
+    await story.account('acme', { name: 'Acme' });
+    await story.account('beta', { name: 'Beta' });
+    const calls = await story.service('Calls');
+    const at = (day: number, api_calls: number, account = 'acme') =>
+      usage(account, calls, {
+        eventTimestamp: `2026-03-${String(day).padStart(2, '0')}T10:00:00Z`,
+        dimensions: { api_calls: String(api_calls) },
+      });
+    // At 0.01 each: 1 to 9 March are 1.00 to 9.00, of Beta half of it on even days.
+    const days = Array.from({ length: 9 }, (_, index) => at(index + 1, (index + 1) * 100));
+    await story.send(
+      ...days,
+      at(2, 100, 'beta'),
+      at(4, 200, 'beta'),
+      usage('gamma', calls, { externalTransactionId: 'early-1' }),
+      usage('gamma', calls, { externalTransactionId: 'early-2' }),
+    );
+    browser = await openBrowser();
+    visit = await visitConsole(browser, story.instance);
+    await signIn(visit, story.instance, story.tenant.token);
+    await visit.arrive('Accounts');
+  });
+  after(async () => {
+    await visit.close();
+    await browser.close();
+  });
+  beforeEach(() => visit.complaints.splice(0));
+  afterEach(() => expect(visit.complaints).to.deep.equal([]));
+
+  // spec/beyond.md R368
+  it('shows what became of all events, and totals as a chart and a table', async () => {
+    await visit.open(march, 'Usage');
+    await visit.told('13 events were accepted in all.');
+    await visit.find('table', 'Totals in USD');
+    // 2 March: Acme 2.00 and Beta 1.00.
+    await visit.told('USD 3.00');
+    await visit.inspect('usage');
+  });
+
+  it('is read bar by bar with arrow keys, and a bar leads to its events', async () => {
+    await visit.open(march, 'Usage');
+    await visit.find('table', 'Totals in USD');
+    const { page } = visit;
+    await visit.tabTo('Amounts in USD: arrow keys go from bar to bar');
+    await page.keyboard.press('ArrowRight');
+    await visit.told('2026-03-01: USD 1.00');
+    await page.keyboard.press('End');
+    await visit.told('2026-03-09: USD 9.00');
+    await page.keyboard.press('ArrowLeft');
+    await visit.told('2026-03-08: USD 8.00');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Usage events');
+    await visit.told('1 to 1 of 1');
+    await visit.told('2026-03-08 10:00:00 UTC');
+    await visit.inspect('usage-events');
+  });
+
+  it('groups by account, whose names it knows', async () => {
+    await visit.open(`${march}&groupBy=account&bucket=month`, 'Usage');
+    await visit.find('link', 'Acme');
+    // 1 + ... + 9 = 45; Beta 1 + 2 = 3.
+    await visit.told('USD 45.00');
+    await visit.told('USD 3.00');
+    await visit.inspect('usage-grouped');
+  });
+
+  it('filters by keyboard, and says what to do where there is nothing', async () => {
+    await visit.open('/console/usage?from=2020-01-01&to=2020-02-01', 'Usage');
+    await visit.told('Nothing was rated in this time.');
+    await visit.inspect('usage-none');
+    await visit.tabTo('By');
+    await visit.page.keyboard.type('Week');
+    await visit.tabTo('Show');
+    await visit.page.keyboard.press('Enter');
+    await visit.page.waitForFunction(`location.search.includes('bucket=week')`);
+  });
+
+  it('exports the charges of the time that it shows', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'durabill-console-'));
+    const devtools = await visit.page.createCDPSession();
+    await devtools.send('Browser.setDownloadBehavior', {
+      behavior: 'allow',
+      browserContextId: visit.context.id ?? '',
+      downloadPath: folder,
+    });
+    await visit.open(march, 'Usage');
+    await visit.click('button', 'Export the charges as CSV');
+    const name = 'charges-2026-03-01-2026-04-01.csv';
+    await visit.told(`${name} is there.`);
+    await visit.page.waitForNetworkIdle({ idleTime: 200 });
+    expect(await readdir(folder)).to.deep.equal([name]);
+    expect(await readFile(join(folder, name), 'utf8')).to.match(/# end, rows: 11\r?\n$/);
+    await rm(folder, { recursive: true });
+  });
+
+  // spec/beyond.md R369
+  it('lists rejected events with what to mend, and tries them again', async () => {
+    await visit.open('/console/usage', 'Usage');
+    await visit.click('link', 'Look at rejected events');
+    await visit.arrive('Rejected events');
+    await visit.find('link', 'early-1');
+    await visit.inspect('usage-rejected');
+    await visit.click('button', 'Try again');
+    await visit.told('It is rejected.');
+    await story.account('gamma', { name: 'Gamma' });
+    await visit.click('button', 'Try all 2 again');
+    await visit.told('2 tried again: 2 rated, 0 still rejected.');
+    await visit.told('No event is rejected here.');
+    await visit.checkAccess();
+    await visit.shoot('usage-retried');
+  });
+
+  it('says at its place which filter the API does not know', async () => {
+    await visit.open('/console/usage/events?code=NONSENSE', 'Usage events');
+    await visit.find('alert', '');
+    await visit.checkAccess();
+    await visit.shoot('usage-wrong');
+    visit.complaints.splice(0);
+  });
+});
