@@ -130,7 +130,7 @@ describe('what if: discounts', () => {
       [{ ...ten, from: '2026-03-15', to: '2026-03-15' }, 'to'],
       [{ ...ten, serviceId: '01939c6e-7a00-7000-8000-00000000beef' }, 'serviceId'],
       [{ ...ten, kind: 'discountAmount' }, 'currency'],
-      [{ ...ten, kind: 'minimum', currency: 'USD' }, 'kind'],
+      [{ ...ten, kind: 'minimum', currency: 'USD', period: 'One Time' }, 'period'],
     ];
     for (const [adjustment, field] of refused) {
       const { error } = await execute([tried(adjustment)], 400);

@@ -75,6 +75,7 @@ describe('what if', () => {
         after: 4.5,
         difference: 3,
         change: 200,
+        adjustments: [],
       },
       {
         accountId: globex,
@@ -86,6 +87,7 @@ describe('what if', () => {
         after: 0.21,
         difference: 0.14,
         change: 200,
+        adjustments: [],
       },
     ]);
     const { data: charges } = await get(`/${repricingId}/accounts/${acme}/charges`);

@@ -55,7 +55,10 @@ export type UsageChange = Static<typeof UsageChange>;
 
 const AdjustmentChange = writeBody(
   { kind: kind('adjustment'), adjustment: AdjustmentCreate },
-  { description: 'One more discount, as POST /v1/adjustments takes it.' },
+  {
+    description:
+      'One more discount, minimum, maximum or commitment, as POST /v1/adjustments takes it.',
+  },
 );
 export type AdjustmentChange = Static<typeof AdjustmentChange>;
 

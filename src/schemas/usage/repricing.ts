@@ -180,6 +180,21 @@ export const Repricing = Type.Object(
   { description: 'What usage would cost with other prices, with what was asked.' },
 );
 
+const AdjustedPeriod = Type.Object(
+  {
+    adjustmentId: nullable(Uuid('The adjustment; null of one that is tried.')),
+    kind: Type.String({ description: 'maximum, minimum or commitment.' }),
+    value: DecimalValue({ description: 'What is agreed.' }),
+    periodStart: DateText('First day of the period.'),
+    periodEnd: DateText('Its last day.'),
+    spentBefore: DecimalValue({ description: 'What the period came to before it.' }),
+    spentAfter: DecimalValue({ description: 'What it would come to.' }),
+    before: DecimalValue({ description: 'What it adds or takes off; 0 of one that is tried.' }),
+    after: DecimalValue({ description: 'What it would add or take off.' }),
+  },
+  { description: 'What a minimum, maximum or commitment makes of a period.' },
+);
+
 export const RepricedAccount = Type.Object(
   {
     accountId: Uuid('The billed account.'),
@@ -188,9 +203,16 @@ export const RepricedAccount = Type.Object(
     currency: Type.String({ description: 'ISO code.' }),
     charges: count('How many charges.'),
     before: DecimalValue({ description: 'What they come to in the books.' }),
-    after: DecimalValue({ description: 'What they would come to.' }),
+    after: DecimalValue({
+      description:
+        'What they would come to, with what adjustments would make more or less of them.',
+    }),
     difference: DecimalValue({ description: 'after - before.' }),
     change: percent('The same in percent of before; null: it was at zero.'),
+    adjustments: Type.Array(AdjustedPeriod, {
+      description:
+        'Periods of minimums, maximums and commitments that come out different, or that are tried.',
+    }),
   },
   { description: 'What an account would pay in a currency.' },
 );
@@ -325,7 +347,7 @@ export const repricingOperations = {
     ...place,
     summary: 'Put the prices that were tried in force from a day on',
     details:
-      'Makes a version of each card that begins on that day, changes pricing logic, and makes discounts. ' +
+      'Makes a version of each card that begins on that day, changes pricing logic, and makes adjustments. ' +
       '409 when the guard ' +
       'did not pass, unless force is true, which the audit keeps; 400 for changes of usage. Nothing is ' +
       'rated again by itself.',

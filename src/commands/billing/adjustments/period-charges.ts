@@ -1,17 +1,17 @@
 import type { Knex } from 'knex';
 import { Decimal, roundAmount, sum, ZERO } from '../../../kernel/numbers/money.js';
-import { dayAfter, daysFrom } from '../../../kernel/time/date.js';
+import { dayAfter } from '../../../kernel/time/date.js';
 import type { Days } from '../../../kernel/time/billing-calendar.js';
-import { frequencies, periodOf, type Period } from '../../../kernel/time/period.js';
+import { periodOf, type Period } from '../../../kernel/time/period.js';
 import {
   AdjustmentCharge,
   readSpent,
-  type ChargeScope,
 } from '../../../models/billing/adjustments/adjustment-charge.js';
 import type { UsageGroup } from '../../../models/billing/usage-items.js';
 import type { ChargeNames } from '../../../queries/billing/charge-names.js';
 import type { PeriodAdjustment } from '../../../queries/billing/adjustments/period-adjustment.js';
-import { adjustPeriod, periodKinds } from '../../../rating/index.js';
+import { adjustPeriod } from '../../../rating/index.js';
+import { byOrder, countsFor, madeBefore, scopeOf } from './made-of-period.js';
 import { TooManyCharges } from '../charge-limit.js';
 import type { RecurringCharged } from '../recurring/recurring-charges.js';
 
@@ -156,16 +156,6 @@ function touchedPeriod(
   return kind === 'maximum' && !wasBilled ? { ...period, isSettled: false } : undefined;
 }
 
-/** Maximums, minimums, commitments; of one kind shorter periods first, since longer ones hold them. */
-function byOrder(a: AdjustedPeriod, b: AdjustedPeriod): number {
-  const rank = ({ adjustment: { kind, period } }: AdjustedPeriod): number =>
-    periodKinds.indexOf(kind) * frequencies.length + frequencies.indexOf(period);
-  const order = rank(a) - rank(b);
-  if (order !== 0) return order;
-  const key = ({ adjustment, start }: AdjustedPeriod): string => `${adjustment.id}${start}`;
-  return key(a) < key(b) ? -1 : 1;
-}
-
 interface Spent {
   readonly byTaxCode: Map<string | null, Decimal>;
   paid: Decimal;
@@ -217,48 +207,6 @@ export function isOfPeriod(
     (of.contractId === null || of.contractId === line.contractId) &&
     (of.lineageId === null || of.lineageId === line.lineageId) &&
     (of.serviceId === null || of.serviceId === service.id)
-  );
-}
-
-/** What an adjustment has made of a period, in this run or before. */
-interface Made extends ChargeScope {
-  readonly kind: PeriodAdjustment['kind'];
-  readonly start: string;
-  readonly end: string;
-  readonly amount: Decimal;
-}
-
-const scopeOf = ({
-  accountId,
-  contractId,
-  lineageId,
-  serviceId,
-  currency,
-}: ChargeScope): ChargeScope => ({ accountId, contractId, lineageId, serviceId, currency });
-
-const madeBefore = (row: AdjustmentCharge): Made => ({
-  ...scopeOf(row),
-  kind: row.kind,
-  start: row.periodStart,
-  end: row.periodEnd,
-  amount: new Decimal(row.amount),
-});
-
-/** Whether what another adjustment made is part of what a period came to: it is applied before. */
-function countsFor(row: Made, { adjustment: of, start, end }: AdjustedPeriod): boolean {
-  const isEarlier =
-    row.kind === of.kind
-      ? daysFrom(row.start, row.end) < daysFrom(start, end)
-      : periodKinds.indexOf(row.kind) < periodKinds.indexOf(of.kind);
-  return (
-    isEarlier &&
-    row.accountId === of.accountId &&
-    row.currency === of.currency &&
-    row.start >= start &&
-    row.start < end &&
-    (of.contractId === null || of.contractId === row.contractId) &&
-    (of.lineageId === null || of.lineageId === row.lineageId) &&
-    (of.serviceId === null || of.serviceId === row.serviceId)
   );
 }
 

@@ -9,6 +9,8 @@ import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.j
 import { reviveInput } from '../../../schemas/fields/validator.js';
 import { RepricingChanges } from '../../../schemas/usage/repricing.js';
 import type { RepricingChange } from '../../../schemas/usage/repricing-change.js';
+import { triedAdjustments } from '../../../queries/usage/repricing/changed-facts.js';
+import { noteTried } from './adjust-periods.js';
 import { resolveChanges } from './change-kinds.js';
 
 type Asked = Pick<RepriceInput, 'from' | 'accountIds' | 'serviceIds'>;
@@ -73,6 +75,7 @@ export async function beginRepricing(
       createdAt: trx.raw('now()'),
     });
     await insertRun(trx, tenantId, { repricingId: executionId, facts, total });
+    await noteTried(trx, tenantId, executionId, triedAdjustments(facts));
   });
   return { repricingId: executionId };
 }

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../../../kernel/id.js';
 import { decimalText } from '../../../kernel/numbers/money.js';
-import { Problem, problem } from '../../../kernel/problem.js';
+import { problem } from '../../../kernel/problem.js';
 import type { Scope } from '../../../kernel/scope.js';
 import { utcDate } from '../../../kernel/time/date.js';
 import { Attribute, type CatalogOwner } from '../../../models/catalog/attribute.js';
@@ -19,11 +19,7 @@ import type {
   RepricingChange,
   UsageChange,
 } from '../../../schemas/usage/repricing-change.js';
-import {
-  createAdjustment,
-  resolveAdjustment,
-  type ResolvedAdjustment,
-} from '../../billing/adjustments/adjustment.js';
+import { createAdjustment } from '../../billing/adjustments/adjustment.js';
 import { createExceptionCardVersion } from '../../catalog/exception-card.js';
 import {
   checkPricingLogic,
@@ -32,6 +28,7 @@ import {
 } from '../../catalog/pricing-logic.js';
 import { resolveRateCards } from '../../catalog/rate-card-rows.js';
 import { createServiceCardVersion } from '../../catalog/rate-card-version.js';
+import { resolveTriedAdjustment } from './tried-adjustment.js';
 
 /** What promoting a change has made. */
 export interface PromotedVersion {
@@ -278,47 +275,8 @@ const usage: ChangeKind<UsageChange> = {
     ),
 };
 
-/** As `POST /v1/adjustments` would take it. 400: with the place of the field in the request. */
-async function resolveTried(
-  trx: Knex.Transaction,
-  { tenantId }: Scope,
-  { adjustment: given }: AdjustmentChange,
-  at: string,
-): Promise<ResolvedAdjustment> {
-  try {
-    return await resolveAdjustment(trx, tenantId, given);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    throw error.inNames((field) => `${at}.adjustment.${field}`);
-  }
-}
-
 const adjustment: ChangeKind<AdjustmentChange> = {
-  resolve: async (trx, scope, change, { at }) => {
-    const { columns, accountId, lineageId } = await resolveTried(trx, scope, change, at);
-    const { kind, value, currency, serviceId, contractId, fromDate: from, toDate: to } = columns;
-    if (kind !== 'discountPercent' && kind !== 'discountAmount') {
-      const field = `${at}.adjustment.kind`;
-      throw problem.validation(
-        `'${field}': a ${kind} holds for what a whole period comes to, with charges that are no usage; ` +
-          'a what-if rates usage, and knows discounts.',
-        { field, value: kind },
-      );
-    }
-    const [scopeName, scopeId] =
-      lineageId === null
-        ? contractId === null
-          ? (['account', accountId] as const)
-          : (['contract', contractId] as const)
-        : (['line', lineageId] as const);
-    const discount = { id: newId(), kind, value, currency, serviceId, from, to };
-    return {
-      kind: 'adjustment',
-      serviceId,
-      accountId,
-      discount: { ...discount, scope: scopeName, scopeId },
-    };
-  },
+  resolve: async (trx, scope, change, { at }) => resolveTriedAdjustment(trx, scope, change, at),
   promote: async (_trx, scope, { kind, adjustment: given }, fromDate) => {
     const made = await createAdjustment(scope, { ...given, from: fromDate });
     const { id, serviceId, contractServiceId, currency } = made;

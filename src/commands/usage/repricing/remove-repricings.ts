@@ -8,7 +8,13 @@ const listedMax = 1_000;
 const rowsMax = 5_000;
 
 /** The row that says how far it is goes first: without it nobody writes more of the others. */
-const scratch = ['repricing_run', 'repricing_charge', 'repricing_account', 'repricing_plan'];
+const scratch = [
+  'repricing_run',
+  'repricing_charge',
+  'repricing_account',
+  'repricing_plan',
+  'repricing_period',
+];
 
 /** The oldest one whose rows are to go, if any is. */
 const oldSql = `

@@ -4,7 +4,11 @@ import type { RepricingProgress } from '../../../messages/usage-workflow.js';
 import { readRun, writePortion } from '../../../models/usage/repricing/repricing.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
 import { daysTouched } from '../../../queries/usage/finding/usage-event-filter.js';
-import type { ChangedFact } from '../../../queries/usage/repricing/changed-facts.js';
+import {
+  triedAdjustments,
+  type ChangedFact,
+} from '../../../queries/usage/repricing/changed-facts.js';
+import { findDifferences } from '../../../queries/usage/repricing/period-differences.js';
 import { Repricer } from '../../../queries/usage/repricing/repricer.js';
 import {
   ratePortion,
@@ -13,6 +17,7 @@ import {
   type ReadPortion,
 } from '../../../queries/usage/repricing/reprice-portion.js';
 import { findKept } from '../../../queries/usage/repricing/repricing.js';
+import { adjustNextPeriods } from './adjust-periods.js';
 
 /** A step ends with the portion that it is in after this time. */
 const stepMs = 5_000;
@@ -23,7 +28,8 @@ const stepMs = 5_000;
  */
 export async function repriceForAWhile(scope: Scope, id: string): Promise<RepricingProgress> {
   const { db, tenantId } = scope;
-  const { fromAt, toAt, serviceIds, accountIds } = await findKept(scope, id);
+  const repricing = await findKept(scope, id);
+  const { fromAt, toAt, serviceIds, accountIds } = repricing;
   const times = { from: fromAt.toISOString(), to: toAt.toISOString() };
   const ids = await UsageDay.idRange(db.read, tenantId, ['rated'], daysTouched(times));
   const nobody = '00000000-0000-0000-0000-000000000001';
@@ -35,8 +41,14 @@ export async function repriceForAWhile(scope: Scope, id: string): Promise<Repric
     const run = await readRun(db.read, tenantId, id);
     if (!run) throw problem.notFound(`There is no repricing '${id}'.`);
     const { events, total, isDone } = run;
-    if (isDone || performance.now() > until) return { events, total, isDone };
-    const own = (repricer ??= new Repricer(db.read, tenantId, run.facts as readonly ChangedFact[]));
+    if (performance.now() > until) return { events, total, isDone: false };
+    const changes = run.facts as readonly ChangedFact[];
+    const tried = triedAdjustments(changes);
+    if (isDone) {
+      if (await adjustNextPeriods(scope, repricing, tried)) continue;
+      return { events, total, isDone };
+    }
+    const own = (repricer ??= new Repricer(db.read, tenantId, changes));
     const usage = { repricingId: id, range, accountIds };
     const read = (place: PortionPlace): Ahead => {
       const portion = readPortion(db.read, tenantId, usage, place, own);
@@ -49,8 +61,9 @@ export async function repriceForAWhile(scope: Scope, id: string): Promise<Repric
     const portion = await ahead.portion;
     const { chosen } = portion;
     ahead = chosen.isDone ? undefined : read(chosen);
-    const rated = await ratePortion(portion, usage, run);
-    await db.transaction((trx) => writePortion(trx, tenantId, rated));
+    const { moves, ...rated } = await ratePortion(portion, usage, run);
+    const differences = await findDifferences(db.read, tenantId, tried, moves);
+    await db.transaction((trx) => writePortion(trx, tenantId, { ...rated, differences }));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../../db/sql-rows.js';
 import { TenantModel } from '../../db/tenant-model.js';
+import { addDifferences, type PeriodDifference } from './repricing-period.js';
 import type { CurrencySum, KeptEvents } from '../corrections/usage-correction.js';
 
 /** How what accounts pay would change, in percent as decimal text; null: none had paid anything. */
@@ -154,6 +155,7 @@ export interface RepricedPortion {
   readonly sums: readonly RepricedSum[];
   readonly charges: readonly PackedCharges[];
   readonly plans: readonly { readonly id: string; readonly plan: string }[];
+  readonly differences: readonly PeriodDifference[];
 }
 
 /** Takes a portion, unless somebody has: then false, and nothing is to be written. */
@@ -211,6 +213,7 @@ export async function writePortion(
     rejected: JSON.stringify(Object.fromEntries(portion.rejected)),
   });
   if (taken.length === 0) return false;
+  await addDifferences(trx, tenantId, repricingId, portion.differences);
   if (plans.length > 0) {
     await sqlRows(
       trx,

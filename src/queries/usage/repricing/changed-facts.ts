@@ -1,4 +1,5 @@
 import { Decimal, decimalText, ONE, parseDecimal } from '../../../kernel/numbers/money.js';
+import type { PeriodAdjustment } from '../../billing/adjustments/period-adjustment.js';
 import { chooseDiscounts, withDiscounts } from '../../../rating/index.js';
 import type {
   CardFacts,
@@ -36,7 +37,20 @@ export type ChangedFact =
       /** The account whose charges it is of. */
       readonly accountId: string;
       readonly discount: DiscountFacts;
+    }
+  | {
+      /** A minimum, maximum or commitment: of what periods come to, not of charges. */
+      readonly kind: 'periodAdjustment';
+      readonly serviceId: string | null;
+      readonly adjustment: TriedAdjustment;
     };
+
+/** A minimum, maximum or commitment that is tried, up to the end of its contract or line. */
+export type TriedAdjustment = Omit<PeriodAdjustment, 'billedUntil' | 'settled'>;
+
+/** The minimums, maximums and commitments among changes. */
+export const triedAdjustments = (changes: readonly ChangedFact[]): TriedAdjustment[] =>
+  changes.flatMap((change) => (change.kind === 'periodAdjustment' ? [change.adjustment] : []));
 
 /** A card in place of all versions of its currency. */
 const withCard = (cards: readonly CardFacts[], card: CardFacts): readonly CardFacts[] => [
@@ -67,7 +81,7 @@ export class ChangedFacts {
   readonly #lines = new WeakMap<readonly LineFacts[], readonly LineFacts[]>();
 
   constructor(changes: readonly ChangedFact[]) {
-    this.#changes = changes;
+    this.#changes = changes.filter(({ kind }) => kind !== 'periodAdjustment');
     this.#discounts = changes.flatMap((change) =>
       change.kind === 'adjustment' ? [change.discount] : [],
     );

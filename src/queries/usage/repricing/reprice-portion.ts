@@ -17,6 +17,7 @@ import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import { readRecordedEvents, type RecordedEvent } from '../corrections/recorded-event.js';
 import { CounterPlaces } from './counter-places.js';
 import { changedPairs, keptPairs, packCharges, type BilledPair } from './packed-charge.js';
+import { movesOf, type ChargeMove } from './period-differences.js';
 import type { Repricer } from './repricer.js';
 
 /** Events of a portion: some hundred milliseconds of work. */
@@ -95,6 +96,7 @@ async function chooseOf(
 class Collected {
   readonly rejected = new Map<string, number>();
   readonly plans = new Map<string, string>();
+  readonly moves: ChargeMove[] = [];
   readonly #pairs = new Map<string, BilledPair[1][]>();
 
   add(pairs: readonly BilledPair[]): void {
@@ -171,12 +173,17 @@ export async function readPortion(
   return { chosen, recorded, rateEvent: await repricer.open(recorded) };
 }
 
+/** A portion that is rated, and which charges minimums, maximums and commitments would see otherwise. */
+type RatedPortion = Omit<RepricedPortion, 'differences'> & {
+  readonly moves: readonly ChargeMove[];
+};
+
 /** Rates a portion with the changes of a repricing, and says what is to be written; nothing is. */
 export async function ratePortion(
   { chosen, recorded, rateEvent }: ReadPortion,
   { repricingId }: RepricedUsage,
   run: RepricingRun,
-): Promise<RepricedPortion> {
+): Promise<RatedPortion> {
   const accountOf = new Map(chosen.events.map(({ id, accountId }) => [id, accountId]));
   const collected = new Collected();
   const portions = new Portions();
@@ -201,6 +208,7 @@ export async function ratePortion(
     sums: collected.sums(),
     charges: collected.charges(),
     plans: [...collected.plans].map(([id, plan]) => ({ id, plan })),
+    moves: collected.moves,
   };
 }
 
@@ -214,6 +222,7 @@ async function rateInto(
   if (outcome.kind === 'rated') {
     const { prepared, rated } = outcome;
     collected.add(changedPairs(event, prepared, rated));
+    collected.moves.push(...movesOf(event, prepared, rated));
     const id = StoredRatingPlan.idOf(prepared.plan);
     if (!collected.plans.has(id)) collected.plans.set(id, JSON.stringify(prepared.plan));
     return;

@@ -6,6 +6,10 @@ import { parseJson } from '../../../kernel/text/json.js';
 import type { ExecutionStatus } from '../../../messages/flow-run.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { Repricing } from '../../../models/usage/repricing/repricing.js';
+import {
+  readPeriods,
+  type RepricedPeriod,
+} from '../../../models/usage/repricing/repricing-period.js';
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import type * as schema from '../../../schemas/usage/repricing.js';
@@ -153,6 +157,18 @@ const accountsSql = (direction: 'asc' | 'desc'): string => `
   left join account on account.tenant_id = :tenantId and account.id = page.account_id
   order by page.change ${direction} nulls last, page.account_id, page.currency`;
 
+const presentPeriod = (of: RepricedPeriod): AccountDto['adjustments'][number] => ({
+  adjustmentId: of.isTried ? null : of.adjustmentId,
+  kind: of.kind,
+  value: new Decimal(of.value),
+  periodStart: of.periodStart,
+  periodEnd: of.periodEnd,
+  spentBefore: new Decimal(of.spentBefore),
+  spentAfter: new Decimal(of.spentAfter),
+  before: new Decimal(of.before),
+  after: new Decimal(of.after),
+});
+
 /** What accounts would pay (spec/beyond.md R225). 404: there is no such repricing. */
 export async function listRepricedAccounts(
   scope: Scope,
@@ -171,9 +187,16 @@ export async function listRepricedAccounts(
      where tenant_id = ? and repricing_id = ?`,
     [tenantId, id],
   );
+  const accountIds = rows.map(({ accountId }) => accountId);
+  const periods = await readPeriods(db.read, tenantId, id, accountIds);
   const items = rows.map(({ before, after, change, ...of }): AccountDto => {
     const [was, is] = [new Decimal(before), new Decimal(after)];
-    return { ...of, before: was, after: is, difference: is.minus(was), change: decimal(change) };
+    const own = periods.filter(
+      ({ accountId, currency }) => accountId === of.accountId && currency === of.currency,
+    );
+    const adjustments = own.map(presentPeriod);
+    const difference = is.minus(was);
+    return { ...of, before: was, after: is, difference, change: decimal(change), adjustments };
   });
   return { items, total };
 }

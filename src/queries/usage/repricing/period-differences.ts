@@ -1,0 +1,119 @@
+import type { Knex } from 'knex';
+import { Decimal, decimalText } from '../../../kernel/numbers/money.js';
+import { periodOf } from '../../../kernel/time/period.js';
+import { sqlRows } from '../../../models/db/sql-rows.js';
+import type { PeriodDifference } from '../../../models/usage/repricing/repricing-period.js';
+import type { Prepared, Rated } from '../../../rating/index.js';
+import { loadPeriodAdjustments } from '../../billing/adjustments/period-adjustment.js';
+import type { RecordedEvent } from '../corrections/recorded-event.js';
+import type { TriedAdjustment } from './changed-facts.js';
+
+/** A charge that would be there (above zero), or not be there any more, with what adjustments ask of it. */
+export interface ChargeMove {
+  readonly accountId: string;
+  readonly currency: string;
+  readonly date: string;
+  readonly serviceId: string;
+  readonly contractId: string | null;
+  readonly lineId: string | null;
+  readonly amount: Decimal;
+}
+
+/** What minimums, maximums and commitments see of an event that would be rated otherwise. */
+export function movesOf(
+  { charges }: RecordedEvent,
+  { plan, owner }: Prepared,
+  { transactions }: Rated,
+): ChargeMove[] {
+  const date = charges[0]?.transactionDate;
+  if (date === undefined) return [];
+  const gone = charges.map((charge): ChargeMove & { usageType: string } => ({
+    accountId: charge.accountId,
+    currency: charge.currency,
+    date,
+    serviceId: charge.serviceId,
+    contractId: charge.contractId,
+    lineId: charge.contractServiceId,
+    amount: new Decimal(charge.amount).negated(),
+    usageType: charge.usageType,
+  }));
+  const made = transactions.map((charge): ChargeMove & { usageType: string } => ({
+    accountId: charge.billedAccountId,
+    currency: charge.currency,
+    date,
+    serviceId: plan.service.id,
+    contractId: owner.line?.contractId ?? null,
+    lineId: owner.line?.id ?? null,
+    amount: charge.amount,
+    usageType: charge.usageType,
+  }));
+  return [...gone, ...made].filter(({ usageType }) => usageType === 'Charge');
+}
+
+/**
+ * How much more periods of adjustments come to: those in force, and those that are tried. What is 100.00
+ * in the books and would be 130.00 is 30.00 for the minimum of its month.
+ */
+export async function findDifferences(
+  db: Knex,
+  tenantId: string,
+  tried: readonly TriedAdjustment[],
+  moves: readonly ChargeMove[],
+): Promise<PeriodDifference[]> {
+  if (moves.length === 0) return [];
+  const byAccount = new Map<string, ChargeMove[]>();
+  for (const move of moves) {
+    const known = byAccount.get(move.accountId);
+    if (known) known.push(move);
+    else byAccount.set(move.accountId, [move]);
+  }
+  const inForce = await loadPeriodAdjustments(db, tenantId, [...byAccount.keys()]);
+  const adjustments = [...inForce, ...tried];
+  if (adjustments.length === 0) return [];
+  const lineages = await readLineages(db, tenantId, moves);
+  const found = new Map<string, Omit<PeriodDifference, 'difference'> & { difference: Decimal }>();
+  for (const adjustment of adjustments) {
+    for (const move of byAccount.get(adjustment.accountId) ?? []) {
+      if (!isOf(adjustment, move, lineages)) continue;
+      const { accountId, date, amount } = move;
+      const periodStart = periodOf(adjustment.period, date).start;
+      const key = `${adjustment.id}/${accountId}/${periodStart}`;
+      const known = found.get(key);
+      if (known) known.difference = known.difference.plus(amount);
+      else
+        found.set(key, { accountId, adjustmentId: adjustment.id, periodStart, difference: amount });
+    }
+  }
+  return [...found.values()].map((of) => ({ ...of, difference: decimalText(of.difference) }));
+}
+
+function isOf(
+  of: TriedAdjustment,
+  move: ChargeMove,
+  lineages: ReadonlyMap<string, string>,
+): boolean {
+  return (
+    of.currency === move.currency &&
+    move.date >= periodOf(of.period, of.from).start &&
+    (of.to === null || move.date < of.to) &&
+    (of.contractId === null || of.contractId === move.contractId) &&
+    (of.lineageId === null || of.lineageId === lineages.get(move.lineId ?? '')) &&
+    (of.serviceId === null || of.serviceId === move.serviceId)
+  );
+}
+
+/** The first of the lines that replaced each other, by the ids of lines. */
+async function readLineages(
+  db: Knex,
+  tenantId: string,
+  moves: readonly ChargeMove[],
+): Promise<ReadonlyMap<string, string>> {
+  const ids = [...new Set(moves.flatMap(({ lineId }) => (lineId === null ? [] : [lineId])))];
+  const rows = await sqlRows<{ id: string; lineageId: string }>(
+    db,
+    `select id, coalesce(lineage_id, id) as "lineageId" from contract_service
+     where tenant_id = ? and id = any(?::uuid[])`,
+    [tenantId, ids],
+  );
+  return new Map(rows.map(({ id, lineageId }) => [id, lineageId]));
+}
