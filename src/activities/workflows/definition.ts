@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { Problem, problem } from '../../kernel/problem.js';
+import type { Scope } from '../../kernel/scope.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import type { CallOperation, TaskCall, TaskRow } from '../../messages/definitions/task.js';
@@ -34,6 +35,24 @@ function failureOfCall(error: unknown): unknown {
     return ApplicationFailure.retryable(error.message, awayFailureType);
   }
   return activityFailure(error);
+}
+
+async function begin(
+  scope: Scope,
+  { definitionId, version }: DefinitionInput,
+  executionId: string,
+): Promise<BegunDefinition> {
+  await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
+  const found = await readVersion(scope, definitionId, version);
+  if (!found) throw problem.notFound('The version of the workflow is gone.');
+  const definition = JSON.parse(found.definition) as Definition;
+  const isSandbox = scope.now !== scope.realNow;
+  return {
+    definition,
+    name: definition.document.name,
+    version,
+    ...(isSandbox ? { standsAt: scope.now().getTime() } : {}),
+  };
 }
 
 export function definitionActivities(platform: Platform, callOperation?: CallOperation) {
@@ -79,23 +98,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
   };
   return {
     /** Reads the version of a definition, once: from now on the execution can be read. */
-    beginDefinition: flowStep(
-      platform,
-      async (scope, input: DefinitionInput, executionId): Promise<BegunDefinition> => {
-        await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
-        const { definitionId, version } = input;
-        const found = await readVersion(scope, definitionId, version);
-        if (!found) throw problem.notFound('The version of the workflow is gone.');
-        const definition = JSON.parse(found.definition) as Definition;
-        const isSandbox = scope.now !== scope.realNow;
-        return {
-          definition,
-          name: definition.document.name,
-          version,
-          ...(isSandbox ? { standsAt: scope.now().getTime() } : {}),
-        };
-      },
-    ),
+    beginDefinition: flowStep(platform, begin),
 
     /** Keeps what tasks did that need no step of their own. */
     async keepTasks({ run, input }: StepCall<readonly TaskRow[]>): Promise<void> {
