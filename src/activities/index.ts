@@ -8,6 +8,7 @@ import { creditNoteActivities } from './billing/credit-note.js';
 import { flowBatchActivities } from './flows/flow-batch.js';
 import type { CallOperation } from '../messages/definitions/task.js';
 import { definitionActivities } from './workflows/definition.js';
+import { listenerActivities } from './workflows/listener.js';
 import { erasureActivities } from './ageing/erasure.js';
 import { executionActivities } from './flows/execution.js';
 import { invoicePdfActivities } from './billing/invoice-pdf.js';
@@ -52,6 +53,7 @@ export function createActivities(
     ...invoicePdfActivities(platform),
     ...creditNoteActivities(platform),
     ...approvalActivities(platform),
+    ...listenerActivities(platform),
     ...usageAuditActivities(platform),
     ...usageCorrectionActivities(platform),
     ...repricingActivities(platform),

@@ -3,6 +3,12 @@ import type {
   ApprovalState,
   AskedApproval,
 } from '../messages/definitions/approval.js';
+import type {
+  AskedListener,
+  EmittedEvent,
+  HeardEvent,
+  ListenerLook,
+} from '../messages/definitions/event.js';
 import type { TaskRow } from '../messages/definitions/task.js';
 import type { TaskError } from './task-error.js';
 
@@ -27,6 +33,13 @@ export interface Host {
   lookAtApproval(look: ApprovalLook): Promise<ApprovalState>;
   /** Whether an approval was decided that has not been looked at since. */
   isDecided(seq: number): boolean;
+  /** Writes an event of the tenant, once for each run of a task. */
+  emit(event: EmittedEvent): Promise<void>;
+  openListener(asked: AskedListener, path: string): Promise<void>;
+  /** What a run of a task has heard, or ends its listening. It ends it also while being canceled. */
+  lookAtListener(look: ListenerLook): Promise<HeardEvent | null>;
+  /** Whether there is an event that has not been looked at since. */
+  isHeard(seq: number): boolean;
   /** What people are told of when something happened, in milliseconds. */
   now(): number;
   /** The time of the tenant, by which waits end, in milliseconds. */

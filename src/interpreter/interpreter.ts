@@ -11,6 +11,7 @@ import {
 import type { TaskFault, TaskRow } from '../messages/definitions/task.js';
 import { runFor, runFork, runTry } from './blocks.js';
 import { runApproval } from './approval.js';
+import { runEmit, runListen } from './events.js';
 import type { Host } from './host.js';
 import type { DefinitionState, Frame } from './state.js';
 import { Suspended, taskError, TaskError } from './task-error.js';
@@ -49,6 +50,27 @@ export class Interpreter {
     return this.#isSuspending;
   }
 
+  get context(): unknown {
+    return this.#state.context;
+  }
+
+  /** When the execution has taken as long as one may. */
+  get endsAt(): number {
+    return this.#state.startedMs + definitionLimits.ms;
+  }
+
+  /** The event of a run of a task is in the history by now. */
+  noteHeard(seq: number): void {
+    this.#state.heard = [...(this.#state.heard ?? []), seq];
+  }
+
+  /** Runs of tasks whose events nobody asks for again. */
+  takeHeard(): number[] {
+    const { heard = [] } = this.#state;
+    this.#state.heard = [];
+    return heard;
+  }
+
   /** Does all of a definition, and gives what it puts out. */
   async run(definition: Definition, input: unknown, variables: Variables): Promise<unknown> {
     const done = await this.list(definition.do, '/do', input, variables, this.#state.root);
@@ -71,7 +93,7 @@ export class Interpreter {
   }
 
   #checkTime(path: string): void {
-    if (this.host.time() - this.#state.startedMs <= definitionLimits.ms) return;
+    if (this.host.time() <= this.endsAt) return;
     throw taskError(path, 504, 'An execution may take 31 days.');
   }
 
@@ -214,8 +236,15 @@ export class Interpreter {
             : this.#call(task, path, variables, frame)),
           then: 'continue',
         };
+      case 'emit':
+        return { output: await runEmit(this, { task, path, variables, frame }), then: 'continue' };
+      case 'listen':
+        return {
+          output: await runListen(this, { task, path, variables, frame }),
+          then: 'continue',
+        };
       default:
-        throw taskError(path, 400, 'Tasks of this kind are not carried out yet.');
+        throw taskError(path, 400, 'It is no task.');
     }
   }
 
@@ -261,8 +290,7 @@ export class Interpreter {
 
   /** Waits until the time of a frame has come, or the history is too long. */
   async sleep(path: string, frame: Frame): Promise<void> {
-    const last = this.#state.startedMs + definitionLimits.ms;
-    const until = Math.min(frame.until ?? 0, last + 1);
+    const until = Math.min(frame.until ?? 0, this.endsAt + 1);
     await this.flush();
     const isOver = (): boolean => this.#isSuspending;
     if (until > this.host.time() && (await this.host.wait(isOver, until))) throw new Suspended();

@@ -15,6 +15,8 @@ export interface Frame {
   until?: number | undefined;
   /** Of an approval: until when is waited for it, and what comes then. */
   approval?: { readonly until: number; readonly onTimeout: OnTimeout };
+  /** Of a task that listens: until when. */
+  listening?: { readonly until: number };
   /** The frame of what runs inside. */
   child?: Frame | undefined;
   /** Of a fork: that of each branch. */
@@ -41,5 +43,7 @@ export interface DefinitionState {
   readonly startedMs: number;
   readonly secretMark: string;
   readonly undo: Undo[];
+  /** Runs of tasks whose events need not be kept any longer. */
+  heard?: number[];
   readonly root: Frame;
 }

@@ -20,7 +20,7 @@ export const webhookEvents = [
   'audit.difference',
 ] as const;
 
-export type WebhookEvent = (typeof webhookEvents)[number];
+export type WebhookEvent = (typeof webhookEvents)[number] | `custom.${string}`;
 
 /** The kind of what `POST /v1/webhooks/{id}/test` sends; nobody registers for it. */
 export const testEvent = 'webhook.test';

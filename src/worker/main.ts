@@ -12,6 +12,7 @@ import { startBalanceWatch } from './balance-watch.js';
 import { startOverdueWatch } from './overdue-watch.js';
 import { startRetentionWatch } from './retention-watch.js';
 import { startDefinitionStarter } from './definitions/definition-starter.js';
+import { startEventReader } from './definitions/event-reader.js';
 import { createWorkers } from './temporal/create-workers.js';
 import { UsageConsumer } from './usage-consumer.js';
 import { startUsageProjector } from './usage-projector.js';
@@ -65,6 +66,7 @@ export async function startWorkers(
     startRetentionWatch(platform),
     startPartitionWatch(platform),
     startDefinitionStarter(platform),
+    startEventReader(platform),
   ];
   const consumer = await UsageConsumer.open(platform);
   // The callback must not run in the trace of the activity that calls it.

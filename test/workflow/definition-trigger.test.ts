@@ -234,3 +234,44 @@ describe('starts whose process has died', () => {
     expect(ids(again.flat())).to.deep.equal(first);
   });
 });
+
+// spec/beyond.md R357
+describe('executions of a tenant that run or wait', () => {
+  const instance = useInstance();
+  const tenant = useTenant(instance);
+
+  it('are 10,000 at most: more are refused, and what events start waits', async () => {
+    const { path } = await makeRecordType(tenant);
+    const id = await define(tenant, definitionOf('many', 'mdata.created'));
+    const { platform } = instance.platform.database;
+    const fill = async (count: number): Promise<void> => {
+      await platform.raw(
+        `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id,
+           status, input, started_at)
+         select ?, gen_random_uuid(), gen_random_uuid(), ?, 'filled/' || gen_random_uuid(), 'test',
+           'test', 'running', '{}', now() from generate_series(1, ?::integer)`,
+        [tenant.id, `runDefinition/${id}`, count],
+      );
+    };
+    await fill(10_000);
+    const execute = { data: {}, async: true };
+    const { body } = await tenant.post('/v1/workflows/many/execute', execute).expect(409);
+    expect(body.error.message).to.contain('10000 executions');
+    await tenant.post(path, { data: {} }).expect(201);
+    const cell = instance.platform.database.home;
+    expect((await claimDefinedStarts(cell)).claimed).to.equal(0);
+    // Another tenant does not wait.
+    const other = await instance.tenant();
+    const theirs = await makeRecordType(other);
+    await define(other, definitionOf('few', 'mdata.created'));
+    await other.post(theirs.path, { data: {} }).expect(201);
+    expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
+    // One that ends makes room.
+    await platform.raw(
+      `update execution set status = 'completed', completed_at = now() where id in (
+         select id from execution where tenant_id = ? and status = 'running' limit 1)`,
+      [tenant.id],
+    );
+    expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
+  });
+});

@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { compileExpression, ExpressionFault } from '../../kernel/expression/expression.js';
 import { parseJson, jsonSafe } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import { expressionIn } from '../../messages/definitions/definition.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigger.js';
 import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
 import type { Platform } from '../../process/platform.js';
+import { holds } from './listener.js';
 import type { Cell } from '../../platform/database/cell.js';
 
 /** An execution that is to be started. */
@@ -26,18 +25,6 @@ function dataOf({ body }: ClaimedStart): Record<string, unknown> {
   return data;
 }
 
-/** Whether the condition of a workflow holds for what an event says; one that fails does not. */
-function holds(condition: string | null, data: unknown): boolean {
-  if (condition === null) return true;
-  try {
-    const expression = compileExpression(expressionIn(condition) ?? condition, ['data']);
-    return expression.evaluate({ data }) === true;
-  } catch (error) {
-    if (error instanceof ExpressionFault) return false;
-    throw error;
-  }
-}
-
 async function startsOf(
   { platform }: Cell,
   claimed: readonly ClaimedStart[],
@@ -47,7 +34,7 @@ async function startsOf(
   for (const one of claimed) {
     const { tenantId, id: executionId, definitionId, version, cause, eventId, depth } = one;
     const start = dataOf(one);
-    if (holds(one.condition, start)) {
+    if (holds(one.condition, { data: start })) {
       const input = { definitionId, version, start, depth };
       const requestId = `${cause}/${eventId}`;
       starts.push({ cause, run: { executionId, tenantId, orgId: null, actor, requestId, input } });

@@ -25,6 +25,7 @@ export const chapters: readonly Chapter[] = [
   chapter('balances', 'Prepaid money, holds and alerts'),
   chapter('adjustments', 'Discounts, minimums and commitments'),
   chapter('workflows', 'Workflows of your own'),
+  chapter('workflow-language', 'What is taken of the Open Workflow Specification'),
   chapter('exports', 'Exports'),
   chapter('erasure', 'Keeping, holding and erasing data'),
   chapter('families', 'Which API for what'),

@@ -1,14 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { eventKindsText, isEventKind } from '../../messages/definitions/event.js';
 import { webhookEvents, type WebhookEvent } from '../../messages/webhook.js';
 
 function parseEvents(text: string): WebhookEvent[] {
   const given = text.split(',').map((name) => name.trim());
-  const known = webhookEvents.filter((name) => given.includes(name));
-  const unknown = given.find((name) => !known.some((event) => event === name));
-  if (unknown === undefined) return known;
-  throw new InvalidArgumentError(
-    `'${unknown}' is no kind of event; there are: ${webhookEvents.join(', ')}.`,
-  );
+  const unknown = given.find((name) => !isEventKind(name));
+  if (unknown === undefined) return [...new Set(given)].filter(isEventKind);
+  throw new InvalidArgumentError(`'${unknown}' is no kind of event; there are: ${eventKindsText}.`);
 }
 
 /** `durabill webhook listen`: shows the webhooks of a tenant as they arrive. */

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { definitionOf } from '../../messages/definitions/definition-run.js';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
 import { Approval } from '../../models/workflows/approval.js';
+import { WorkflowListeners } from '../../models/workflows/listener.js';
 import { workflowIdOf } from '../../schemas/flows/flow-id.js';
 import { recordWebhookEvents, type WebhookOrigin } from '../webhooks/webhook-event.js';
 
@@ -27,6 +28,7 @@ export async function recordWorkflowEnds(
   if (defined.length > 0) {
     const ids = defined.map(({ executionId }) => executionId);
     await Approval.closeOf(trx, from.tenantId, ids, new Date());
+    await WorkflowListeners.closeOf(trx, from.tenantId, ids);
   }
   const event = 'workflow.completed';
   await recordWebhookEvents(trx, from, [event], () =>

@@ -51,7 +51,7 @@ export async function recordWebhookEvents(
     isWanted: (kind: WebhookEvent) => boolean,
   ) => readonly WebhookEventInput[] | Promise<readonly WebhookEventInput[]>,
 ): Promise<void> {
-  const { all: wanted, triggers } = await wantedKinds(trx, tenantId);
+  const { all: wanted, triggers, listened } = await wantedKinds(trx, tenantId);
   if (!kinds.some((kind) => wanted.has(kind))) return;
   const at = now();
   const changes = await make((kind) => wanted.has(kind));
@@ -59,5 +59,5 @@ export async function recordWebhookEvents(
     changes.filter(({ event }) => wanted.has(event)),
     ({ event, recordId, data }) => ({ event, recordId, body: webhookBody(event, at, data) }),
   );
-  await WebhookOutbox.record(trx, tenantId, events, { at, depth, triggers });
+  await WebhookOutbox.record(trx, tenantId, events, { at, depth, wanted: { triggers, listened } });
 }

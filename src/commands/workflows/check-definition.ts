@@ -10,6 +10,7 @@ import {
   type Task,
   type TaskKind,
 } from '../../messages/definitions/definition.js';
+import { eventKindsText, isEventKind, isOwnEvent } from '../../messages/definitions/event.js';
 import {
   headFaults,
   listFaults,
@@ -160,7 +161,7 @@ export class DefinitionCheck {
       this.value(task.raise?.error, `${pointer}/raise/error`, known);
     } else if (kind === 'wait') this.#wait(task.wait ?? {}, `${pointer}/wait`);
     else if (kind === 'listen') this.#listen(task, pointer, known);
-    else this.value(task.emit?.event.with.data, `${pointer}/emit/event/with/data`, known);
+    else this.#emit(task, pointer, known);
   }
 
   #for(task: Task, pointer: string, own: readonly string[], depth: number): void {
@@ -222,10 +223,25 @@ export class DefinitionCheck {
       ? [['/one', one] as const]
       : (any ?? []).map((each, index) => [`/any/${index}`, each] as const);
     for (const [place, { with: filter }] of filters) {
+      const kind = filter.type.slice(0, 100);
+      const at = `${pointer}/listen/to${place}/with/type`;
+      if (!isEventKind(kind)) this.add(at, `'${kind}' must be one of: ${eventKindsText}`);
+      else if (kind === 'usage.rated') {
+        this.add(at, 'There are thousands of it in a second: use an alert, or schedule.on.');
+      }
       if (filter.data === undefined) continue;
       this.condition(filter.data, `${pointer}/listen/to${place}/with/data`, [...known, 'data']);
     }
     if (listen?.timeout !== undefined) this.#wait(listen.timeout, `${pointer}/listen/timeout`);
+  }
+
+  #emit({ emit }: Task, pointer: string, known: readonly string[]): void {
+    const { type = '', data } = emit?.event.with ?? {};
+    if (!isOwnEvent(type)) {
+      const message = `'${type.slice(0, 100)}' is no event of your own: custom. and small letters, digits, - and _`;
+      this.add(`${pointer}/emit/event/with/type`, message);
+    }
+    this.value(data, `${pointer}/emit/event/with/data`, known);
   }
 
   target(name: string, pointer: string, later: ReadonlySet<string>): void {

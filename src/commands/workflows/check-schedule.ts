@@ -1,7 +1,7 @@
 import type { Fault } from '../../kernel/expression/shape.js';
 import { nextOccurrence } from '../../kernel/time/cron.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
-import { webhookEvents } from '../../messages/webhook.js';
+import { eventKindsText, isEventKind } from '../../messages/definitions/event.js';
 import type { DefinitionCheck } from './check-definition.js';
 
 /** Minute, hour, day of the month, month and day of the week, with their greatest values. */
@@ -68,8 +68,8 @@ export function scheduleFaults(schedule: Partial<Schedule>, check: DefinitionChe
   const filter = on?.one?.with;
   if (filter === undefined) return faults;
   const { type, data } = filter;
-  if (typeof type === 'string' && !(webhookEvents as readonly string[]).includes(type)) {
-    add('/on/one/with/type', `'${type.slice(0, 100)}' must be one of: ${webhookEvents.join(', ')}`);
+  if (typeof type === 'string' && !isEventKind(type)) {
+    add('/on/one/with/type', `'${type.slice(0, 100)}' must be one of: ${eventKindsText}`);
   }
   if (typeof data === 'string') check.condition(data, '/schedule/on/one/with/data', ['data']);
   return faults;

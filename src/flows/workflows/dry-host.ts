@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host, HostScope } from '../../interpreter/host.js';
 import { taskError, TaskError } from '../../interpreter/task-error.js';
 import type { ApprovalState, AskedApproval } from '../../messages/definitions/approval.js';
+import type { AskedListener, EmittedEvent, HeardEvent } from '../../messages/definitions/event.js';
 import type { TaskRow } from '../../messages/definitions/task.js';
 
 /** What a task is said to give in a dry run, or how it fails. */
@@ -54,6 +55,7 @@ export class DryHost implements Host {
   readonly #began = performance.now();
   readonly #sleepers = new Set<Sleeper>();
   readonly #decisions = new Map<number, FakeResult | undefined>();
+  readonly #events = new Map<number, HeardEvent>();
   #now: number;
   #bytes = 0;
   #isPumping = false;
@@ -154,6 +156,43 @@ export class DryHost implements Host {
         },
       ],
     });
+  }
+
+  emit({ seq, type, data }: EmittedEvent): Promise<void> {
+    const path = this.rows.get(seq)?.path ?? '';
+    this.calls.push({
+      seq,
+      path,
+      call: 'emit',
+      with: { type, data },
+      isUndo: false,
+      isFaked: true,
+    });
+    return Promise.resolve();
+  }
+
+  /** A result says which event comes; without one, and with an error, none does. */
+  openListener({ seq, filters }: AskedListener, path: string): Promise<void> {
+    const found = this.#resultOf(path, true);
+    const isFaked = found !== undefined;
+    this.calls.push({ seq, path, call: 'listen', with: { filters }, isUndo: false, isFaked });
+    if (found?.error) {
+      return Promise.reject(
+        taskError(path, found.error.status, found.error.detail ?? 'A result that was given.'),
+      );
+    }
+    const [type = ''] = filters.map((filter) => filter.type);
+    const time = new Date(this.#now).toISOString();
+    if (found) this.#events.set(seq, { type, time, data: found.output });
+    return Promise.resolve();
+  }
+
+  lookAtListener({ seq }: { readonly seq: number }): Promise<HeardEvent | null> {
+    return Promise.resolve(this.#events.get(seq) ?? null);
+  }
+
+  isHeard(seq: number): boolean {
+    return this.#events.has(seq);
   }
 
   isHistoryLong(): boolean {

@@ -3,20 +3,20 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { depthMax } from '../../messages/definitions/definition-run.js';
-import type { DefinedWorkflow } from '../../queries/workflows/definition.js';
+import { depthMax, runningMax } from '../../messages/definitions/definition-run.js';
+import { mayRunMore, type DefinedWorkflow } from '../../queries/workflows/definition.js';
 import type { FlowStart } from '../run-flow.js';
 
 /**
  * An execution of a tenant's workflow to start. 400: the input is not as its schema says. 409: workflows
- * call each other too deep.
+ * call each other too deep, or as many run as may.
  */
-export function definedFlow(
+export async function definedFlow(
   scope: Scope,
   { id, name, version, definition }: DefinedWorkflow,
   data: Record<string, unknown>,
   idempotencyKey: string | null,
-): FlowStart<'runDefinition'> {
+): Promise<FlowStart<'runDefinition'>> {
   const start = jsonSafe(data) as Record<string, unknown>;
   const faults = valueFaults(start, definition.input?.schema?.document);
   const [first] = faults;
@@ -27,6 +27,11 @@ export function definedFlow(
   const depth = (scope.depth ?? 0) + 1;
   if (depth > depthMax) {
     throw problem.conflict(`Workflows call each other at most ${depthMax} deep.`);
+  }
+  if (!(await mayRunMore(scope))) {
+    throw problem.conflict(
+      `${runningMax} executions of your workflows run or wait, the most that may.`,
+    );
   }
   const { starter } = scope;
   const input = { definitionId: id, version, start, depth, ...defined({ starter }) };

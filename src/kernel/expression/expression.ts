@@ -5,6 +5,8 @@ export const expressionLengthMax = 2_000;
 
 /** What one evaluation may cost, in steps of about a microsecond (docs/decisions/0411). */
 export const expressionCostMax = 100_000;
+/** Of a condition on an event: it is asked of each, in a process that does other things, too. */
+export const conditionCostMax = 10_000;
 
 /** Why an expression is refused, and where in it. */
 export class ExpressionFault extends Error {
@@ -24,7 +26,11 @@ export interface Expression {
   /** Of a variable whose fields are known by name: those that it reads. */
   fieldsOf(variable: string): readonly string[];
   /** Throws an ExpressionFault; `spend` is told of the cost. */
-  evaluate(values: Readonly<Record<string, unknown>>, spend?: (cost: number) => void): unknown;
+  evaluate(
+    values: Readonly<Record<string, unknown>>,
+    spend?: (cost: number) => void,
+    costMax?: number,
+  ): unknown;
 }
 
 /** Macros that visit each element of a list, with the place of the part that builds a value. */
@@ -295,7 +301,7 @@ function compile(text: string, names: readonly string[]): Expression {
     text,
     variables,
     fieldsOf: (variable) => fieldsIn(shown, variable),
-    evaluate: (values, spend) => evaluate(run, values, spend),
+    evaluate: (values, spend, costMax) => evaluate(run, values, spend, costMax),
   };
 }
 
@@ -303,12 +309,13 @@ function evaluate(
   run: (values: Record<string, unknown>) => unknown,
   values: Readonly<Record<string, unknown>>,
   spend: (cost: number) => void = () => undefined,
+  costMax = expressionCostMax,
 ): unknown {
   const weight = Object.values(values).reduce<number>(
     (sum, value) => sum + weightOf(value, 50_000),
     0,
   );
-  const own = { left: expressionCostMax, kibibytes: Math.ceil((weight + 1) / 64), isSpent: false };
+  const own = { left: costMax, kibibytes: Math.ceil((weight + 1) / 64), isSpent: false };
   budget = own;
   try {
     const result = run({ ...values });
@@ -320,7 +327,7 @@ function evaluate(
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   } finally {
-    spend(Math.ceil(weight / 64) + expressionCostMax - Math.max(0, own.left));
+    spend(Math.ceil(weight / 64) + costMax - Math.max(0, own.left));
   }
 }
 

@@ -10,6 +10,9 @@ export interface DefinitionInput {
   readonly starter?: string | undefined;
 }
 
+/** Executions of a tenant's definitions that run at once, those that wait among them (spec/beyond.md R357). */
+export const runningMax = 10_000;
+
 /** Executions of definitions that may call each other. */
 export const depthMax = 5;
 

@@ -86,6 +86,7 @@ export interface Task extends TaskCommon {
       readonly any?: readonly { with: EventFilter }[];
     };
     readonly timeout?: DurationSpec;
+    readonly read?: 'data' | 'envelope';
   };
   readonly emit?: {
     readonly event: { readonly with: { readonly type: string; readonly data?: unknown } };

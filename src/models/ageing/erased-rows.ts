@@ -196,6 +196,27 @@ const tables: readonly ErasedTable[] = [
     }),
   },
   {
+    name: 'workflowEvents',
+    sql: paged({
+      table: 'workflow_event',
+      key: 'id',
+      type: 'uuid',
+      content: 't.body',
+      change: `update workflow_event as t set body = ${document('t.body')}`,
+    }),
+  },
+  {
+    name: 'workflowListeners',
+    sql: paged({
+      table: 'workflow_listener',
+      key: 'execution_id',
+      type: 'uuid',
+      content: joined('t.variables', 't.heard_body'),
+      change: `update workflow_listener as t set variables = ${document('t.variables')},
+        heard_body = ${document('t.heard_body')}`,
+    }),
+  },
+  {
     name: 'webhookAttempts',
     sql: paged({
       table: 'webhook_attempt',

@@ -3,6 +3,7 @@ import { newId } from '../../kernel/id.js';
 import { arrayLiteral, joinJson, splitJsonSql } from '../../kernel/text/postgres-array.js';
 import type { WebhookEvent } from '../../messages/webhook.js';
 import type { RecordType } from '../records/record-type.js';
+import { listenedKindsSql, WorkflowListeners } from '../workflows/listener.js';
 import { WorkflowStarts } from '../workflows/trigger.js';
 import { waitingMax, waitingRoom } from './webhook-delivery.js';
 import { sqlRows } from '../db/sql-rows.js';
@@ -16,10 +17,11 @@ export interface OutboxEvent {
   readonly body: string;
 }
 
-/** Kinds of events that somebody wants, and those of them that start workflows. */
+/** Kinds of events that somebody wants, those that start workflows, and those that workflows wait for. */
 export interface WantedEvents {
   readonly all: ReadonlySet<string>;
   readonly triggers: ReadonlySet<string>;
+  readonly listened: ReadonlySet<string>;
 }
 
 interface Recorded {
@@ -28,8 +30,8 @@ interface Recorded {
   readonly depth?: number | undefined;
   /** For this webhook alone. */
   readonly webhookId?: string;
-  /** Kinds that start workflows; undefined: none does. */
-  readonly triggers?: ReadonlySet<string>;
+  /** Kinds that start workflows, or that they wait for; undefined: none. */
+  readonly wanted?: Pick<WantedEvents, 'triggers' | 'listened'>;
 }
 
 type Bindings = readonly (string | Date)[];
@@ -110,15 +112,20 @@ export function eventsSql(events: readonly OutboxEvent[]): Input {
 export const WebhookOutbox = {
   /** The kinds that an active webhook of the tenant wants, or a workflow of it; of most tenants none. */
   async wanted(trx: Knex, tenantId: string): Promise<WantedEvents> {
-    const rows = await sqlRows<{ event: string; isTrigger: boolean }>(
+    const rows = await sqlRows<{ event: string; by: 'webhook' | 'trigger' | 'listener' }>(
       trx,
-      `select distinct unnest(events) as event, false as "isTrigger" from webhook
+      `select distinct unnest(events) as event, 'webhook' as by from webhook
        where tenant_id = ? and active
-       union all select distinct event, true from workflow_trigger where tenant_id = ?`,
-      [tenantId, tenantId],
+       union all select distinct event, 'trigger' from workflow_trigger where tenant_id = ?
+       union all select event, 'listener' from (${listenedKindsSql}) as listened`,
+      [tenantId, tenantId, tenantId, tenantId],
     );
     const of = (some: typeof rows): ReadonlySet<string> => new Set(some.map(({ event }) => event));
-    return { all: of(rows), triggers: of(rows.filter(({ isTrigger }) => isTrigger)) };
+    return {
+      all: of(rows),
+      triggers: of(rows.filter(({ by }) => by === 'trigger')),
+      listened: of(rows.filter(({ by }) => by === 'listener')),
+    };
   },
 
   /** Records events, in their order, with one statement. */
@@ -126,22 +133,26 @@ export const WebhookOutbox = {
     trx: Knex,
     tenantId: string,
     events: readonly OutboxEvent[],
-    { at, depth = 0, webhookId, triggers }: Recorded,
+    { at, depth = 0, webhookId, wanted }: Recorded,
   ): Promise<void> {
     if (events.length === 0) return;
     const { sql, bindings } = eventsSql(events);
     const one =
       webhookId === undefined ? undefined : { sql: 'webhook.id = ?::uuid', bindings: [webhookId] };
     await store(trx, tenantId, { sql, bindings }, at, one);
-    if (events.some(({ event }) => triggers?.has(event) === true)) {
+    if (events.some(({ event }) => wanted?.triggers.has(event) === true)) {
       await WorkflowStarts.record(trx, tenantId, { sql, bindings }, { at, depth });
+    }
+    const kinds = [...(wanted?.listened ?? [])];
+    if (events.some(({ event }) => kinds.includes(event))) {
+      await WorkflowListeners.record(trx, tenantId, { sql, bindings }, { at, kinds });
     }
   },
 
   /** Records that all records of a type are deleted: there may be millions. */
   async recordDeletions(trx: Knex, type: RecordType, at: Date, depth = 0): Promise<void> {
     const event: WebhookEvent = 'mdata.deleted';
-    const { all, triggers } = await WebhookOutbox.wanted(trx, type.tenantId);
+    const { all, triggers, listened } = await WebhookOutbox.wanted(trx, type.tenantId);
     if (!all.has(event)) return;
     const instant = (column: string): string =>
       `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
@@ -156,6 +167,10 @@ export const WebhookOutbox = {
     await store(trx, type.tenantId, { sql, bindings }, at);
     if (triggers.has(event)) {
       await WorkflowStarts.record(trx, type.tenantId, { sql, bindings }, { at, depth });
+    }
+    if (listened.has(event)) {
+      const kinds = [event];
+      await WorkflowListeners.record(trx, type.tenantId, { sql, bindings }, { at, kinds });
     }
   },
 };

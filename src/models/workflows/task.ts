@@ -33,6 +33,22 @@ export class WorkflowTask extends TenantModel {
   declare startedAt: Date;
   declare endedAt: Date | null;
   declare undoneAt: Date | null;
+  declare emittedAt: Date | null;
+
+  /** Whether a run of a task has not emitted its event before: from now on it has. */
+  static async markEmitted(
+    trx: Knex,
+    tenantId: string,
+    executionId: string,
+    seq: number,
+  ): Promise<boolean> {
+    const marked = await WorkflowTask.query(trx)
+      .forTenant(tenantId)
+      .where({ executionId, seq })
+      .whereNull('emittedAt')
+      .patch({ emittedAt: new Date() });
+    return marked === 1;
+  }
 
   /** Keeps how runs of tasks stand; what was kept before is what it was then. */
   static async keep(

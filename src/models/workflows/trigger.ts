@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { depthMax } from '../../messages/definitions/definition-run.js';
+import { hasRunningRoomSql } from '../flows/execution.js';
 import { isFencedSql, isSuspendedSql } from '../access/tenant.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
@@ -156,6 +157,7 @@ export const WorkflowStarts = {
            order by waiting.seq limit ?
          ) as next
          where not ${isSuspendedSql('next.tenant_id')} and not ${isFencedSql('next.tenant_id')}
+           and ${hasRunningRoomSql('next.tenant_id')}
          order by next.turn limit ?
        )
        update workflow_start as start set claimed_at = now() from chosen

@@ -1,3 +1,4 @@
+import { hasRunningRoom } from '../../models/flows/execution.js';
 import { isUuid } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { parseJson } from '../../kernel/text/json.js';
@@ -117,3 +118,7 @@ export async function getSecret({ db, tenantId }: Scope, name: string) {
   if (!secret) throw problem.notFound(`There is no secret '${name.slice(0, 100)}'.`);
   return presentSecret(secret);
 }
+
+/** Whether the tenant may have another execution of its own workflows (spec/beyond.md R357). */
+export const mayRunMore = ({ db, tenantId }: Scope): Promise<boolean> =>
+  hasRunningRoom(db.read, tenantId);

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { eventKindsText, ownEventForm } from '../../messages/definitions/event.js';
 import { deliveryStatuses, webhookEvents, type WebhookEvent } from '../../messages/webhook.js';
 import { examples } from '../http/examples.js';
 import { Instant, nullable, optional, Text, updateBody, Uuid, writeBody } from '../fields/field.js';
@@ -15,7 +16,15 @@ const Url = Type.String({
   maxLength: 2000,
   description: 'Where events are sent: http or https, without user, password and fragment.',
 });
-const Events = Type.Array(oneOf(webhookEvents, `One of: ${webhookEvents.join(', ')}.`), {
+const kinds = webhookEvents.map((kind) => kind.replace('.', '\\.'));
+const Kind = Type.Unsafe<WebhookEvent>({
+  type: 'string',
+  pattern: `^(?:${kinds.join('|')})$|${ownEventForm.source}`,
+  expected: `one of: ${eventKindsText}`,
+  examples: [...webhookEvents],
+  description: `One of: ${eventKindsText}.`,
+});
+const Events = Type.Array(Kind, {
   minItems: 1,
   maxItems: 100,
   description: 'The kinds of events to be told of.',

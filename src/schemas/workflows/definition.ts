@@ -223,6 +223,14 @@ const kinds: Readonly<Record<TaskKind, Readonly<Record<string, TSchema>>>> = {
           closed,
         ),
         timeout: Type.Optional(Duration('How long at most; then the task fails with status 408.')),
+        read: Type.Optional(
+          Type.Unsafe<string>({
+            type: 'string',
+            enum: ['data', 'envelope'],
+            description:
+              'What the list has that the task gives: what the event says, or with its type and time.',
+          }),
+        ),
       },
       closed,
     ),

@@ -9,12 +9,14 @@ import {
   uuid4,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import type { Host } from '../../interpreter/host.js';
 import { Interpreter } from '../../interpreter/interpreter.js';
 import type { DefinitionState } from '../../interpreter/state.js';
 import { Suspended, taskError, TaskError } from '../../interpreter/task-error.js';
 import { undoAll } from '../../interpreter/undo.js';
 import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
+import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
@@ -44,6 +46,7 @@ const { callHttp } = proxyActivities<Activities>({
 
 const approvalDecided = defineSignal<[number]>(decidedSignal);
 const clockMoved = defineSignal<[number]>(clockMovedSignal);
+const eventHeard = defineSignal<[number]>(heardSignal);
 
 /** A short step that waits for as long as its database is away. */
 const lasting = <Output>(work: () => Promise<Output>): Promise<Output> =>
@@ -65,6 +68,55 @@ const newState = (startedMs: number): DefinitionState => ({
   root: {},
 });
 
+type Call = (task: TaskCall) => Promise<unknown>;
+
+const callerOf =
+  (run: FlowRun<DefinitionInput>): Call =>
+  (task) =>
+    (task.call === 'http' ? callHttp : callTask)({ run, input: task });
+
+/** What the interpreter needs of this workflow. */
+function hostOf(
+  run: FlowRun<DefinitionInput>,
+  state: DefinitionState,
+  time: TenantTime,
+  call: Call,
+): Host {
+  const decided = new Set<number>();
+  setHandler(approvalDecided, (seq) => {
+    decided.add(seq);
+  });
+  const heard = new Set<number>();
+  setHandler(eventHeard, (seq) => {
+    heard.add(seq);
+  });
+  const safely = <Output>(work: () => Promise<Output>): Promise<Output> =>
+    time.step(() => lasting(work));
+  /** A step that is done although the execution is being canceled. */
+  const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
+    CancellationScope.nonCancellable(() => safely(work));
+  return temporalHost(time, {
+    keep: (rows: readonly TaskRow[]) => anyhow(() => shortSteps.keepTasks({ run, input: rows })),
+    openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
+    lookAtApproval: (look) => {
+      decided.delete(look.seq);
+      return anyhow(() => shortSteps.lookAtApproval({ run, input: look }));
+    },
+    isDecided: (seq) => decided.has(seq),
+    emit: (event) => safely(() => shortSteps.emitEvent({ run, input: event })),
+    openListener: (asked) => safely(() => shortSteps.openListener({ run, input: asked })),
+    lookAtListener: (look) => {
+      heard.delete(look.seq);
+      return anyhow(() => shortSteps.lookAtListener({ run, input: look }));
+    },
+    isHeard: (seq) => heard.has(seq),
+    call: (called, given, seq) =>
+      time.step(() =>
+        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
+      ),
+  });
+}
+
 /** Carries out a workflow that a tenant has defined (docs/decisions/0413). */
 export async function runDefinition(
   run: FlowRun<DefinitionInput>,
@@ -82,31 +134,8 @@ export async function runDefinition(
   if (fault) {
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`).fault, []);
   }
-  const call = (task: TaskCall): Promise<unknown> =>
-    (task.call === 'http' ? callHttp : callTask)({ run, input: task });
-  const decided = new Set<number>();
-  setHandler(approvalDecided, (seq) => {
-    decided.add(seq);
-  });
-  const interpreter = new Interpreter(
-    state,
-    temporalHost(time, {
-      keep: (rows: readonly TaskRow[]) =>
-        CancellationScope.nonCancellable(() =>
-          lasting(() => shortSteps.keepTasks({ run, input: rows })),
-        ),
-      openApproval: (asked) => lasting(() => shortSteps.openApproval({ run, input: asked })),
-      lookAtApproval: (look) => {
-        decided.delete(look.seq);
-        return CancellationScope.nonCancellable(() =>
-          lasting(() => shortSteps.lookAtApproval({ run, input: look })),
-        );
-      },
-      isDecided: (seq) => decided.has(seq),
-      call: (called, given, seq) =>
-        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
-    }),
-  );
+  const call = callerOf(run);
+  const interpreter = new Interpreter(state, hostOf(run, state, time, call));
   const workflow = {
     id: run.executionId,
     definition: { id: run.input.definitionId, name, version },

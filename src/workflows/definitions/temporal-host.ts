@@ -28,34 +28,26 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
   return taskError(instance, status, message, { title: kind });
 }
 
-/** The workflow that carries out a definition, as the interpreter needs it. */
-export const temporalHost = (
-  time: TenantTime,
-  {
-    keep,
-    call,
-    openApproval,
-    lookAtApproval,
-    isDecided,
-  }: Pick<Host, 'keep' | 'call' | 'openApproval' | 'lookAtApproval' | 'isDecided'>,
-): Host => ({
-  keep: (rows) => time.step(() => keep(rows)),
-  call: (...called) => time.step(() => call(...called)),
-  openApproval: (asked) => time.step(() => openApproval(asked)),
-  lookAtApproval: (look) => time.step(() => lookAtApproval(look)),
-  isDecided,
+/** What of its host a workflow has of Temporal and of the time of its tenant. */
+const ofTemporal = (time: TenantTime) => ({
   // Temporal's deadlock detector waits for two seconds.
   costAtOnce: 500_000,
   now: () => Date.now(),
   time: () => time.now(),
   refreshTime: () => time.refresh(),
   isHistoryLong: () => workflowInfo().continueAsNewSuggested,
-  wait: (isOver, until) => time.wait(isOver, until),
+  wait: (isOver: () => boolean, until: number) => time.wait(isOver, until),
   openScope: () => new CancellationScope(),
   show: setCurrentDetails,
   isCancellation,
   faultOf: errorOfActivity,
 });
+
+/** The workflow that carries out a definition, as the interpreter needs it. */
+export const temporalHost = (
+  time: TenantTime,
+  steps: Omit<Host, keyof ReturnType<typeof ofTemporal>>,
+): Host => ({ ...steps, ...ofTemporal(time) });
 
 const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
 

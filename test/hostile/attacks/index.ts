@@ -9,6 +9,7 @@ import { operationAttacks } from './operations.js';
 import { ratingAttacks } from './rating.js';
 import { recordAttacks } from './records.js';
 import { webhookAttacks } from './webhooks.js';
+import { workflowAttacks } from './workflows.js';
 
 /** Those that need another environment come late, and those with the longest to rate last. */
 const placeOf = ({ needsPrivateWebhooks, leavesUsage }: Attack): number =>
@@ -24,6 +25,7 @@ export const attacks: readonly Attack[] = [
   ...flowAttacks,
   ...multipliedAttacks,
   ...webhookAttacks,
+  ...workflowAttacks,
   ...exportAttacks,
   ...operationAttacks,
 ].sort((a, b) => placeOf(a) - placeOf(b));

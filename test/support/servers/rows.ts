@@ -48,6 +48,7 @@ const besides = new Set([
   'usage_total',
   'usage_unlisted',
   'retention_state',
+  'workflow_event',
   'workflow_start',
   'workflow_wait',
 ]);

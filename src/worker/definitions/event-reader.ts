@@ -1,0 +1,34 @@
+import { readOutEvents } from '../../activities/workflows/listener.js';
+import { heardSignal } from '../../messages/definitions/event.js';
+import { WorkflowListeners } from '../../models/workflows/listener.js';
+import type { Cell } from '../../platform/database/cell.js';
+import type { Platform } from '../../process/platform.js';
+import { watchCells, type Stoppable } from '../watch.js';
+
+/** How often it looks; a look costs two indexes. */
+const everyMs = 500;
+
+/** Tells executions what they have heard; one that does not exist any more hears nothing. */
+async function wakeAll({ temporal, log }: Platform, { platform }: Cell): Promise<void> {
+  const found = await WorkflowListeners.toWake(platform);
+  const wakes = found.map(async ({ workflowId, seq }) => {
+    try {
+      await temporal.waiter.workflow.getHandle(workflowId).signal(heardSignal, seq);
+    } catch (error) {
+      log.info({ err: error, workflowId }, 'cannot wake a workflow that has heard its event');
+    }
+  });
+  await Promise.all(wakes);
+}
+
+/** Reads out events to the tasks of tenants' workflows that listen (docs/decisions/0402). */
+export function startEventReader(platform: Platform): Stoppable {
+  return watchCells(platform, (cell) => ({
+    everyMs,
+    failure: 'cannot read out events to workflows; trying again',
+    look: async (watch) => {
+      for (let isMore = true; isMore && !watch.isStopped;) isMore = await readOutEvents(cell);
+      await wakeAll(platform, cell);
+    },
+  }));
+}

@@ -1,0 +1,181 @@
+import type { Attack } from '../attack.js';
+import type { Attacker } from '../attacker.js';
+
+/** Definitions of a tenant that are made to cost as much as they may. */
+
+const textOf = (value: unknown): string => JSON.stringify(value);
+
+/** Publishes a definition under a name of its own, and gives it. */
+async function publish(attacker: Attacker, tasks: object[], more: object = {}): Promise<string> {
+  const name = `w${attacker.stamp}-${attacker.next()}`;
+  const document = { dsl: '1.0.0', namespace: 'hostile', name, version: '1.0.0' };
+  const { status, text } = await attacker.send({
+    path: '/v1/workflows',
+    method: 'POST',
+    body: textOf({ definition: { document, do: tasks, ...more } }),
+  });
+  if (status !== 201) throw new Error(`${status} ${text.slice(0, 200)}`);
+  return name;
+}
+
+/** Starts it as often as it can. */
+const starting = async (attacker: Attacker, name: string, data: object): Promise<void> => {
+  await attacker.flood(() => ({
+    path: `/v1/workflows/${name}/execute`,
+    method: 'POST',
+    body: textOf({ data, async: true }),
+  }));
+};
+
+/** Stops what runs: what an attack leaves would be a second one beside the next. */
+async function stop(attacker: Attacker, name: string): Promise<void> {
+  await attacker.send({ path: `/v1/workflows/${name}?force=true`, method: 'DELETE' });
+}
+
+async function attackWith(
+  attacker: Attacker,
+  tasks: object[],
+  { data = {}, more = {} }: { readonly data?: object; readonly more?: object } = {},
+): Promise<void> {
+  const name = await publish(attacker, tasks, more);
+  await starting(attacker, name, data);
+  await stop(attacker, name);
+}
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_each, at) => at);
+const list = '${ input.list }';
+const step = { step: { set: { list } } };
+const turns = (tasks: object[], name = 'loop') => ({
+  [name]: { for: { in: list, each: `e${name}` }, do: tasks },
+});
+const branches = (make: (index: number) => object) => ({
+  fork: { branches: numbers(20).map((index) => ({ [`b${index}`]: make(index) })) },
+});
+
+export const workflowAttacks: readonly Attack[] = [
+  {
+    name: 'workflows: loops of a thousand turns within each other',
+    isShort: true,
+    run: (attacker) =>
+      attackWith(attacker, [turns([turns([step], 'inner')], 'outer')], {
+        data: { list: numbers(1_000) },
+      }),
+  },
+  {
+    name: 'workflows: an expression as dear as one may be, a thousand times',
+    isShort: true,
+    run: (attacker) =>
+      attackWith(
+        attacker,
+        [
+          turns([
+            {
+              dear: {
+                set: {
+                  list,
+                  all: '${ input.list.all(a, input.list.all(b, a + b < 100000)) }',
+                },
+              },
+            },
+          ]),
+        ],
+        { data: { list: numbers(200) } },
+      ),
+  },
+  {
+    name: 'workflows: forks of forks',
+    run: (attacker) =>
+      attackWith(
+        attacker,
+        [
+          { f: branches(() => ({ wait: { milliseconds: 1 } })) },
+          { g: branches(() => ({ do: [{ h: { wait: { milliseconds: 1 } } }] })) },
+          turns([{ f: branches(() => ({ set: { list } })) }]),
+        ],
+        { data: { list: numbers(500) } },
+      ),
+  },
+  {
+    name: 'workflows: 256 KiB of state in each of a thousand turns',
+    isShort: true,
+    run: (attacker) =>
+      attackWith(
+        attacker,
+        [
+          { keep: { set: { list }, export: { as: { text: '${ workflow.input.text }' } } } },
+          turns([{ grow: { set: { list, text: '${ context.text }', at: '${ index }' } } }]),
+        ],
+        { data: { list: numbers(1_000), text: 'x'.repeat(120_000) } },
+      ),
+  },
+  {
+    name: 'workflows: a thousand executions that wait, and wake at once',
+    run: (attacker) =>
+      attackWith(attacker, [turns([{ rest: { wait: { milliseconds: 500 } } }, step])], {
+        data: { list: numbers(1_000) },
+      }),
+  },
+  {
+    name: 'workflows: calls of calls',
+    isShort: true,
+    async run(attacker) {
+      let inner: string | undefined;
+      const names: string[] = [];
+      for (let level = 0; level < 5; level += 1) {
+        const call: object =
+          inner === undefined
+            ? { call: 'durabill.operation', with: { operationId: 'listAccounts' } }
+            : {
+                call: 'durabill.operation',
+                with: {
+                  operationId: 'executeWorkflow',
+                  parameters: { workflowId: inner },
+                  body: { data: {}, async: true },
+                },
+              };
+        inner = await publish(attacker, [{ f: branches(() => call) }]);
+        names.push(inner);
+      }
+      await starting(attacker, inner ?? '', {});
+      for (const name of names.reverse()) await stop(attacker, name);
+    },
+  },
+  {
+    name: 'workflows: events that start each other, and conditions on all of them',
+    isShort: true,
+    async run(attacker) {
+      const event = { type: 'custom.echo', data: { list: numbers(200), of: '${ workflow.id }' } };
+      const emit = { emit: { event: { with: event } } };
+      const names: string[] = [];
+      for (let each = 0; each < 5; each += 1) {
+        const data = '${ data.list.all(a, data.list.exists(b, a == b)) }';
+        const schedule = { on: { one: { with: { type: 'custom.echo', data } } } };
+        names.push(await publish(attacker, [{ f: branches(() => emit) }], { schedule }));
+      }
+      const waits = { to: { one: { with: { type: 'custom.echo', data: '${ data.of == "x" }' } } } };
+      const listening = branches(() => ({ listen: { ...waits, timeout: 'PT20S' } }));
+      names.push(await publish(attacker, [{ f: listening }]));
+      for (let each = 0; each < 20; each += 1) {
+        await attacker.send({
+          path: `/v1/workflows/${names.at(-1) ?? ''}/execute`,
+          method: 'POST',
+          body: textOf({ data: {}, async: true }),
+        });
+      }
+      await starting(attacker, names[0] ?? '', {});
+      for (const name of names) await stop(attacker, name);
+    },
+  },
+  {
+    name: 'workflows: dry runs of loops',
+    async run(attacker) {
+      const name = await publish(attacker, [turns([turns([step], 'inner')], 'outer')]);
+      await attacker.flood(() => ({
+        path: `/v1/workflows/${name}/simulate`,
+        method: 'POST',
+        body: textOf({ input: { list: numbers(1_000) } }),
+      }));
+      await stop(attacker, name);
+    },
+  },
+];
