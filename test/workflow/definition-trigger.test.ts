@@ -243,14 +243,15 @@ describe('executions of a tenant that run or wait', () => {
   it('are 10,000 at most: more are refused, and what events start waits', async () => {
     const { path } = await makeRecordType(tenant);
     const id = await define(tenant, definitionOf('many', 'mdata.created'));
-    const { platform } = instance.platform.database;
     const fill = async (count: number): Promise<void> => {
-      await platform.raw(
-        `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id,
+      await tenant.scope.db.transaction((trx) =>
+        trx.raw(
+          `insert into execution (tenant_id, id, run_id, workflow, workflow_id, actor, request_id,
            status, input, started_at)
          select ?, gen_random_uuid(), gen_random_uuid(), ?, 'filled/' || gen_random_uuid(), 'test',
            'test', 'running', '{}', now() from generate_series(1, ?::integer)`,
-        [tenant.id, `runDefinition/${id}`, count],
+          [tenant.id, `runDefinition/${id}`, count],
+        ),
       );
     };
     await fill(10_000);
@@ -267,10 +268,12 @@ describe('executions of a tenant that run or wait', () => {
     await other.post(theirs.path, { data: {} }).expect(201);
     expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
     // One that ends makes room.
-    await platform.raw(
-      `update execution set status = 'completed', completed_at = now() where id in (
+    await tenant.scope.db.transaction((trx) =>
+      trx.raw(
+        `update execution set status = 'completed', completed_at = now() where id in (
          select id from execution where tenant_id = ? and status = 'running' limit 1)`,
-      [tenant.id],
+        [tenant.id],
+      ),
     );
     expect((await claimDefinedStarts(cell)).claimed).to.equal(1);
   });

@@ -6,16 +6,9 @@ import { BulkTable } from '../db/bulk-table.js';
 import { TenantModel } from '../db/tenant-model.js';
 import { sqlRows } from '../db/sql-rows.js';
 
-/**
- * SQL for whether a tenant may have another execution of its own workflows; `tenant` is SQL for its id.
- * It counts no further than to the most.
- */
-export const hasRunningRoomSql = (tenant: string): string => `(
-  select count(*) from (
-    select from execution where tenant_id = ${tenant} and status = 'running'
-      and workflow like 'runDefinition/%' limit ${runningMax}
-  ) as running
-) < ${runningMax}`;
+/** SQL for whether a tenant may have another execution of its own workflows; `tenant` is SQL for its id. */
+export const hasRunningRoomSql = (tenant: string): string =>
+  `may_run_more_definitions(${tenant}, ${runningMax})`;
 
 /** Whether a tenant may have another execution of its own workflows. */
 export async function hasRunningRoom(db: Knex, tenantId: string): Promise<boolean> {
