@@ -134,9 +134,8 @@ export async function runTry(on: Interpreter, block: Block): Promise<Outcome> {
       frame.child = undefined;
       if (retry && frame.at < (retry.limit?.attempt?.count ?? 5)) {
         const delay = durationMs(retry.delay ?? { seconds: 1 }) ?? 0;
-        const { backoff = 'constant' } = retry;
-        const times =
-          backoff === 'constant' ? 1 : backoff === 'linear' ? frame.at : 2 ** (frame.at - 1);
+        const { linear, exponential } = retry.backoff ?? {};
+        const times = exponential ? 2 ** (frame.at - 1) : linear ? frame.at : 1;
         frame.until = await on.dueIn(Math.min(delay * times, definitionLimits.ms));
       } else if (retry && handler === undefined) throw error;
       else frame.caught = { ...error.fault };

@@ -56,7 +56,11 @@ export interface CatchSpec {
   readonly exceptWhen?: string;
   readonly retry?: {
     readonly delay?: DurationSpec;
-    readonly backoff?: 'constant' | 'linear' | 'exponential';
+    readonly backoff?: {
+      readonly constant?: object;
+      readonly linear?: object;
+      readonly exponential?: object;
+    };
     readonly limit?: { readonly attempt?: { readonly count?: number } };
   };
   readonly do?: TaskList;

@@ -94,11 +94,19 @@ const Retry = Type.Object(
   {
     delay: Type.Optional(Duration('How long to wait before the next attempt.')),
     backoff: Type.Optional(
-      Type.Unsafe<string>({
-        type: 'string',
-        enum: ['constant', 'linear', 'exponential'],
-        description: 'How the delay grows.',
-      }),
+      Type.Object(
+        {
+          constant: Type.Optional(Type.Object({}, closed)),
+          linear: Type.Optional(Type.Object({}, closed)),
+          exponential: Type.Optional(Type.Object({}, closed)),
+        },
+        {
+          ...closed,
+          minProperties: 1,
+          maxProperties: 1,
+          description: 'How the delay grows: one of constant, linear and exponential, as {}.',
+        },
+      ),
     ),
     limit: Type.Optional(
       Type.Object(
