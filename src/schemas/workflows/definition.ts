@@ -90,22 +90,14 @@ const ErrorFilter = Type.Object(
   },
   closed,
 );
+const Nothing = Type.Optional(Type.Object({}, closed));
 const Retry = Type.Object(
   {
     delay: Type.Optional(Duration('How long to wait before the next attempt.')),
     backoff: Type.Optional(
       Type.Object(
-        {
-          constant: Type.Optional(Type.Object({}, closed)),
-          linear: Type.Optional(Type.Object({}, closed)),
-          exponential: Type.Optional(Type.Object({}, closed)),
-        },
-        {
-          ...closed,
-          minProperties: 1,
-          maxProperties: 1,
-          description: 'How the delay grows: one of constant, linear and exponential, as {}.',
-        },
+        { constant: Nothing, linear: Nothing, exponential: Nothing },
+        { ...closed, minProperties: 1, maxProperties: 1, description: 'How the delay grows.' },
       ),
     ),
     limit: Type.Optional(
