@@ -102,7 +102,9 @@ class Model {
 }
 
 /** Random histories, compared with a model that has no database, and with themselves. */
-describe('grants and holds, whatever happens', () => {
+describe('grants and holds, whatever happens', function () {
+  // A finding is looked for in its smallest form, which takes as long again.
+  this.timeout(180_000);
   const instance = useInstance();
 
   /** An account with two wallets, whose clock stands where it is put. */
