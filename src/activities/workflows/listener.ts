@@ -116,3 +116,9 @@ export async function readOutEvents({ platform }: Cell): Promise<boolean> {
   }
   return isMore;
 }
+
+/** Claims executions of a cell that are to be told what they have heard: each again after a minute. */
+export const claimWakes = ({
+  platform,
+}: Cell): Promise<readonly { readonly workflowId: string; readonly seq: number }[]> =>
+  WorkflowListeners.toWake(platform);

@@ -1,6 +1,5 @@
-import { readOutEvents } from '../../activities/workflows/listener.js';
+import { claimWakes, readOutEvents } from '../../activities/workflows/listener.js';
 import { heardSignal } from '../../messages/definitions/event.js';
-import { WorkflowListeners } from '../../models/workflows/listener.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 import { watchCells, type Stoppable } from '../watch.js';
@@ -9,8 +8,8 @@ import { watchCells, type Stoppable } from '../watch.js';
 const everyMs = 500;
 
 /** Tells executions what they have heard; one that does not exist any more hears nothing. */
-async function wakeAll({ temporal, log }: Platform, { platform }: Cell): Promise<void> {
-  const found = await WorkflowListeners.toWake(platform);
+async function wakeAll({ temporal, log }: Platform, cell: Cell): Promise<void> {
+  const found = await claimWakes(cell);
   const wakes = found.map(async ({ workflowId, seq }) => {
     try {
       await temporal.waiter.workflow.getHandle(workflowId).signal(heardSignal, seq);
