@@ -146,18 +146,22 @@ export const WorkflowStarts = {
   claim: (db: Knex): Promise<ClaimedStart[]> =>
     sqlRows<ClaimedStart>(
       db,
-      `with tenants as (
+      `with waiting as materialized (
          select distinct tenant_id from workflow_start where claimed_at is null
+       ),
+       -- Asked once for each tenant, however many of its starts wait.
+       tenants as materialized (
+         select tenant_id from waiting
+         where not ${isSuspendedSql('waiting.tenant_id')} and not ${isFencedSql('waiting.tenant_id')}
+           and ${hasRunningRoomSql('waiting.tenant_id')}
        ),
        chosen as (
          select next.tenant_id, next.id from tenants cross join lateral (
-           select waiting.tenant_id, waiting.id, row_number() over (order by waiting.seq) as turn
-           from workflow_start as waiting
-           where waiting.tenant_id = tenants.tenant_id and waiting.claimed_at is null
-           order by waiting.seq limit ?
+           select start.tenant_id, start.id, row_number() over (order by start.seq) as turn
+           from workflow_start as start
+           where start.tenant_id = tenants.tenant_id and start.claimed_at is null
+           order by start.seq limit ?
          ) as next
-         where not ${isSuspendedSql('next.tenant_id')} and not ${isFencedSql('next.tenant_id')}
-           and ${hasRunningRoomSql('next.tenant_id')}
          order by next.turn limit ?
        )
        update workflow_start as start set claimed_at = now() from chosen
