@@ -128,7 +128,8 @@ describe('a webhook whose name server', () => {
     const { readFile } = await import('node:fs/promises');
     const began = performance.now();
     await readFile(new URL(import.meta.url));
-    expect(performance.now() - began).to.be.lessThan(250);
+    // Behind a hundred names on four threads it would take ten seconds and more.
+    expect(performance.now() - began).to.be.lessThan(2_000);
     const answers = await Promise.all(attempts);
     expect(answers.filter(({ error }) => /got no answer/.test(error ?? ''))).to.have.length(100);
     await sender.close();
