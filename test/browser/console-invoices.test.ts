@@ -1,26 +1,18 @@
 import { expect } from 'chai';
-import type { Browser } from 'puppeteer-core';
 import { meteredService, usage } from '../support/billing/usage.js';
-import { openBrowser } from '../support/servers/browser.js';
-import {
-  buildConsole,
-  signIn,
-  visitConsole,
-  type ConsoleVisit,
-} from '../support/servers/console.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
 import { external } from '../support/servers/instance.js';
 import { attribute, every, priceOfEach, subscription, usdCard } from '../support/story/prices.js';
+import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
 /** Somebody asks why an invoice is what it is; the console answers, down to the event. */
 describe('invoices and receipts in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
-  let browser: Browser;
   let visit: ConsoleVisit;
 
   before(async () => {
-    await buildConsole();
     const acme = await story.account('acme', { name: 'Acme & Söhne' });
     const calls = await story.service('Calls', meteredService);
     const seats = await story.service('Plan', subscription('Seats', 31));
@@ -64,17 +56,10 @@ describe('invoices and receipts in the console', function () {
       usage('nobody', calls, { externalTransactionId: 'lost' }),
     );
     await story.bill('2026-03');
-    browser = await openBrowser();
-    visit = await visitConsole(browser, story.instance);
-    await signIn(visit, story.instance, story.tenant.token);
-    await visit.arrive('Accounts');
   });
-  after(async () => {
-    await visit.close();
-    await browser.close();
+  useConsole(story, (opened) => {
+    visit = opened;
   });
-  beforeEach(() => visit.complaints.splice(0));
-  afterEach(() => expect(visit.complaints).to.deep.equal([]));
 
   // spec/beyond.md R366
   it('lists invoices and finds one by its number', async () => {

@@ -2,15 +2,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser } from 'puppeteer-core';
 import { usage } from '../support/billing/usage.js';
-import { openBrowser } from '../support/servers/browser.js';
-import {
-  buildConsole,
-  signIn,
-  visitConsole,
-  type ConsoleVisit,
-} from '../support/servers/console.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
 const march = '/console/usage?from=2026-03-01&to=2026-04-01';
@@ -19,11 +13,9 @@ const march = '/console/usage?from=2026-03-01&to=2026-04-01';
 describe('usage in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
-  let browser: Browser;
   let visit: ConsoleVisit;
 
   before(async () => {
-    await buildConsole();
     await story.account('acme', { name: 'Acme' });
     await story.account('beta', { name: 'Beta' });
     const calls = await story.service('Calls');
@@ -41,17 +33,10 @@ describe('usage in the console', function () {
       usage('gamma', calls, { externalTransactionId: 'early-1' }),
       usage('gamma', calls, { externalTransactionId: 'early-2' }),
     );
-    browser = await openBrowser();
-    visit = await visitConsole(browser, story.instance);
-    await signIn(visit, story.instance, story.tenant.token);
-    await visit.arrive('Accounts');
   });
-  after(async () => {
-    await visit.close();
-    await browser.close();
+  useConsole(story, (opened) => {
+    visit = opened;
   });
-  beforeEach(() => visit.complaints.splice(0));
-  afterEach(() => expect(visit.complaints).to.deep.equal([]));
 
   // spec/beyond.md R368
   it('shows what became of all events, and totals as a chart and a table', async () => {

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
-import type { Browser } from 'puppeteer-core';
-import { openBrowser } from '../support/servers/browser.js';
-import {
-  buildConsole,
-  signIn,
-  visitConsole,
-  type ConsoleVisit,
-} from '../support/servers/console.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
 import { useStory } from '../support/story/story.js';
 
 const asking = {
@@ -37,23 +31,14 @@ const asking = {
 describe('workflows and approvals in the console', function () {
   this.timeout(240_000);
   const story = useStory({ isPublic: true });
-  let browser: Browser;
   let visit: ConsoleVisit;
 
   before(async () => {
-    await buildConsole();
     await story.tenant.post('/v1/workflows', { definition: asking }).expect(201);
-    browser = await openBrowser();
-    visit = await visitConsole(browser, story.instance);
-    await signIn(visit, story.instance, story.tenant.token);
-    await visit.arrive('Accounts');
   });
-  after(async () => {
-    await visit.close();
-    await browser.close();
+  useConsole(story, (opened) => {
+    visit = opened;
   });
-  beforeEach(() => visit.complaints.splice(0));
-  afterEach(() => expect(visit.complaints).to.deep.equal([]));
 
   it('says that nothing waits for approval', async () => {
     await visit.open('/console/approvals', 'Approvals');
