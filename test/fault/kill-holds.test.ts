@@ -8,9 +8,10 @@ const callers = 50;
 /** Of calls: each event has 100. */
 const thresholds = [100, 500, 1_000, 2_000, 3_000, 5_000, 8_000, 13_000];
 
+/** A hold, and the event that commits it: what is sent again is the same to its last character. */
 interface Hold {
   readonly id: string;
-  readonly number: number;
+  readonly event: object;
 }
 
 /** Money that is held and drawn by 50 callers at once, under kill -9 at many moments. */
@@ -90,8 +91,9 @@ describe('holds whose product is killed', function () {
         const made = await send('/v1/holds', { ...body, key: `key-${own}` });
         if (made.status === 409) return;
         const { id } = (await made.json()) as { id: string };
-        holds.push({ id, number: own });
-        const done = await send(`/v1/holds/${id}/commit`, event(own));
+        const hold = { id, event: event(own) };
+        holds.push(hold);
+        const done = await send(`/v1/holds/${id}/commit`, hold.event);
         expect(done.status, await done.text()).to.be.oneOf([200, 503, 504]);
       }
     };
@@ -105,8 +107,8 @@ describe('holds whose product is killed', function () {
       expect(await faults()).to.deep.equal([]);
     }
     // What the kill has interrupted is sent again, as its caller would.
-    for (const { id, number: own } of holds) {
-      const done = await send(`/v1/holds/${id}/commit`, event(own));
+    for (const { id, event: sent } of holds) {
+      const done = await send(`/v1/holds/${id}/commit`, sent);
       expect(done.status, await done.clone().text()).to.equal(200);
       expect(await done.json()).to.include({ status: 'committed' });
     }
