@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createGrant, revokeGrant, settleWallets } from '../../src/commands/balances/grant.js';
-import { createHold, releaseDueOf, releaseHold } from '../../src/commands/balances/hold.js';
+import { createHold } from '../../src/commands/balances/create-holds.js';
+import { releaseDueOf, releaseHold } from '../../src/commands/balances/hold.js';
 import { payCharges, returnCredits } from '../../src/commands/balances/pay-charges.js';
 import { createWallet } from '../../src/commands/payments/wallet.js';
 import { newId } from '../../src/kernel/id.js';

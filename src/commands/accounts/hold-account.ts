@@ -21,13 +21,11 @@ export async function holdAccount(
       .select('id')
       .forShare(),
   );
-  if (!account) {
-    throw problem.validation(
-      (nameOf) => `'${nameOf('accountId')}' names no account: '${accountId}'`,
-      {
-        field: 'accountId',
-        value: accountId,
-      },
-    );
-  }
+  if (!account) throw missingAccount(accountId);
 }
+
+export const missingAccount = (accountId: string) =>
+  problem.validation((nameOf) => `'${nameOf('accountId')}' names no account: '${accountId}'`, {
+    field: 'accountId',
+    value: accountId,
+  });

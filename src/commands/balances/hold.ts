@@ -1,19 +1,15 @@
 import type { Knex } from 'knex';
 import type { Static } from 'typebox';
-import { contentId, newId } from '../../kernel/id.js';
-import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
+import { Decimal, ZERO } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { canonicalJson } from '../../kernel/text/json.js';
 import { isDue, type AccountCurrency } from '../../models/balances/wallet-balance.js';
 import { WalletHold, type HoldStatus } from '../../models/balances/wallet-hold.js';
 import { missingHold } from '../../queries/balances/hold.js';
 import type * as schema from '../../schemas/balances/hold.js';
-import { holdAccount } from '../accounts/hold-account.js';
 import { WalletLedger, type GrantPart } from './wallet-ledger.js';
 
 export type HoldDto = Static<typeof schema.Hold>;
-type HoldCreate = Static<typeof schema.HoldCreate>;
 
 /** Holds whose time is over that one transaction releases. */
 const releasedMax = 500;
@@ -38,67 +34,8 @@ export const presentHold = (hold: Pick<WalletHold, Presented>): Omit<HoldDto, 'a
 export const partsOf = ({ parts }: WalletHold): GrantPart[] =>
   parts.map(({ amount, ...part }) => ({ ...part, amount: new Decimal(amount) }));
 
-/**
- * Holds money of an account (spec/beyond.md R268, R269). The wallets are locked first, so holds at the
- * same time never promise the same money. 400: no such account. 409: there is too little, or the key has
- * another hold.
- */
-export async function createHold(scope: Scope, input: HoldCreate): Promise<HoldDto> {
-  const { tenantId } = scope;
-  const asked = contentId(canonicalJson(JSON.parse(JSON.stringify(input))));
-  return scope.db.transaction(async (trx) => {
-    const ledger = await WalletLedger.ofAccounts(trx, scope, [input]);
-    const known = await WalletHold.query(trx).forTenant(tenantId).findOne({ key: input.key });
-    if (known) {
-      if (known.contentId !== asked) throw otherHold(input.key);
-      await ledger?.write();
-      return { ...presentHold(known), available: ledger?.available(input) ?? ZERO };
-    }
-    const { amount } = input;
-    if (ledger && amount.greaterThan(ledger.available(input))) {
-      await releaseDue(trx, scope, ledger, input);
-    }
-    const available = ledger?.available(input) ?? ZERO;
-    if (!ledger || amount.greaterThan(available)) {
-      await holdAccount(trx, scope, input.accountId);
-      throw tooLittle(input, available);
-    }
-    const id = newId();
-    const parts = ledger.hold(input, amount, id);
-    const expiresAt = new Date(ledger.now.getTime() + input.expiresInSeconds * 1_000);
-    const { accountId, currency, key } = input;
-    const hold = {
-      id,
-      accountId,
-      currency,
-      key,
-      amount: decimalText(amount),
-      contentId: asked,
-      parts: parts.map((part) => ({ ...part, amount: decimalText(part.amount) })),
-      status: 'open' as const,
-      expiresAt,
-      releaseAt: expiresAt,
-      createdAt: ledger.now,
-    };
-    await ledger.write(WalletHold.inserting(tenantId, hold));
-    return { ...presentHold(hold), available: available.minus(amount) };
-  });
-}
-
-const otherHold = (key: string) =>
-  problem.conflict(`There is a hold with the key '${key}' already, and it is another one.`, {
-    field: 'key',
-    value: key,
-  });
-
-const tooLittle = ({ currency, amount }: HoldCreate, available: Decimal) =>
-  problem.conflict(
-    `Only ${decimalText(available)} ${currency} of the account is available: ${decimalText(amount)} is more.`,
-    { problemCode: 'INSUFFICIENT_BALANCE', field: 'amount', available },
-  );
-
 /** Releases the holds of an account whose time is over; `ledger` has its wallets. */
-async function releaseDue(
+export async function releaseDue(
   trx: Knex.Transaction,
   { tenantId }: Pick<Scope, 'tenantId'>,
   ledger: WalletLedger,
