@@ -10,7 +10,7 @@ export interface UsageAuditInput {
 
 /** Where a recorded value is not what it comes to; values are exact decimal text, or null. */
 export interface UsageDifference {
-  readonly kind: 'charge' | 'counter' | 'total' | 'list' | 'period' | 'journal';
+  readonly kind: 'charge' | 'counter' | 'total' | 'list' | 'period' | 'journal' | 'alert';
   /** Which value differs: `amount`, `volume of calls`, `value`, … */
   readonly field: string;
   readonly recorded: string | null;
@@ -18,7 +18,7 @@ export interface UsageDifference {
   /** Of a charge. */
   readonly ratedTransactionId: string | null;
   readonly externalTransactionId: string | null;
-  /** The billed account; of a counter, its account or contract line; of a total or a list, its account or service; of a period that was adjusted and of the journal, the account. */
+  /** The billed account; of a counter, its account or contract line; of a total or a list, its account or service; of a period that was adjusted and of the journal, the account; of an alert, the account or wallet that it counts, or the alert. */
   readonly ownerId: string;
   /** Of a counter. */
   readonly counterId: string | null;

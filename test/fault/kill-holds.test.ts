@@ -5,8 +5,15 @@ import { until } from '../start/workbench.js';
 
 const external = '/api/v1/external';
 const callers = 50;
-/** Of calls: each event has 100. */
-const thresholds = [100, 500, 1_000, 2_000, 3_000, 5_000, 8_000, 13_000];
+/** Each event has 100 calls, of which the first 1,000 are free: 0.20 each from then on. */
+const thresholds = {
+  quantity: [100, 500, 1_000, 2_000, 3_000, 5_000, 8_000, 13_000, 21_000, 34_000],
+  spend: [0.2, 1, 2, 5, 10, 20, 30, 45, 60],
+  balance: [40, 39.9, 39, 35, 30, 20, 10, 0.05],
+};
+/** Usage that comes without holds, in batches of so many events; that is 60.00, more than is left. */
+const batches = 12;
+const eventsPerBatch = 25;
 
 /** A hold, and the event that commits it: what is sent again is the same to its last character. */
 interface Hold {
@@ -45,20 +52,26 @@ describe('holds whose product is killed', function () {
     accountId = await create(`${external}/accounts`, demoAccount);
     serviceId = await create(`${external}/services`, demoService);
     const wallet = { title: 'Held', accountId, currency: 'USD', balance: 40 };
-    await create(`${external}/wallets`, wallet);
-    await create('/v1/alerts', {
-      name: 'Calls',
-      accountId,
-      measure: 'quantity',
-      serviceId,
-      attribute: 'api_calls',
-      period: 'Lifetime',
-      thresholds,
-    });
+    const walletId = await create(`${external}/wallets`, wallet);
+    // What nobody hears is kept all the same.
+    const webhook = { url: 'http://127.0.0.1:9/', events: ['alert.triggered'] };
+    await create('/v1/webhooks', { ...webhook, secret: 'not known to anybody' });
+    const scopes = {
+      quantity: { accountId, serviceId, attribute: 'api_calls' },
+      spend: { accountId },
+      balance: { walletId },
+    };
+    for (const measure of ['quantity', 'spend', 'balance'] as const) {
+      const alert = { name: measure, measure, period: 'Lifetime', thresholds: thresholds[measure] };
+      await create('/v1/alerts', { ...alert, ...scopes[measure] });
+    }
   });
   after(() => product.close());
 
-  /** Whether money was promised twice, or a balance is not what its entries say. */
+  /**
+   * Whether money was promised twice, a balance is not what its entries say, or a threshold that is
+   * passed has not exactly one trigger and one event: one statement, so of one instant.
+   */
   const faults = () =>
     product.query<{ fault: string }>(`
       select 'entries of ' || wallet.wallet_id as fault
@@ -77,7 +90,43 @@ describe('holds whose product is killed', function () {
       select 'journal of ' || wallet_id from wallet_balance where balance <> (
         select -sum(amount) from journal_entry
         cross join unnest(accounts, amounts) as posting (account, amount)
-        where posting.account = 'wallet')`);
+        where posting.account = 'wallet')
+      union all
+      select format('threshold %s of %s, passed %s: triggers %s, events %s', threshold, measure,
+        is_passed, triggers, events)
+      from (
+        select measure, threshold,
+          case measure
+            when 'spend' then (select coalesce(sum(amount), 0) from rated_transaction) >= threshold
+            when 'quantity'
+            then (select coalesce(sum(quantity), 0) from rated_transaction) >= threshold
+            else (select balance from wallet_balance as own where own.wallet_id = alert.wallet_id)
+              < threshold
+          end as is_passed,
+          (select count(*) from alert_trigger as one
+            where one.alert_id = alert.id and one.threshold = passed.threshold) as triggers,
+          (select count(*) from webhook_event as one
+            where one.record_id = alert.id and one.event = 'alert.triggered'
+              and (one.body::jsonb #>> '{data,threshold}')::numeric = passed.threshold) as events
+        from alert cross join unnest(thresholds) as passed (threshold)
+      ) as counted
+      where triggers <> is_passed::integer or events <> is_passed::integer`);
+
+  const untilRated = () =>
+    until(
+      async () => {
+        const response = await send('/v1/usage-events/summary', undefined, 'GET');
+        return ((await response.json()) as { pending: number }).pending === 0;
+      },
+      60_000,
+      'rating of all events',
+    );
+  const triggered = async (): Promise<string[]> => {
+    const rows = await product.query<{ measure: string; threshold: string }>(
+      'select measure, threshold from alert_trigger order by measure, threshold',
+    );
+    return rows.map(({ measure, threshold }) => `${measure} ${Number(threshold)}`);
+  };
 
   // spec/beyond.md R268, R271, R276
   it('promise nothing twice, and each commit that is sent again ends with its charge', async () => {
@@ -112,27 +161,54 @@ describe('holds whose product is killed', function () {
       expect(done.status, await done.clone().text()).to.equal(200);
       expect(await done.json()).to.include({ status: 'committed' });
     }
-    await until(
-      async () => {
-        const response = await send('/v1/usage-events/summary', undefined, 'GET');
-        return ((await response.json()) as { pending: number }).pending === 0;
-      },
-      60_000,
-      'rating of all events',
-    );
+    await untilRated();
     expect(await faults()).to.deep.equal([]);
     const [counted] = await product.query<{ committed: string; events: string }>(`
       select (select count(*) from wallet_hold where status = 'committed') as committed,
         (select count(*) from usage_event where status = 'rated') as events`);
     expect(Number(counted?.committed)).to.equal(holds.length);
     expect(Number(counted?.events)).to.equal(holds.length);
-    // Each threshold that was passed has triggered once, whatever was killed, repeated or at once.
-    const triggered = await product.query<{ threshold: string }>(
-      'select threshold from alert_trigger order by threshold',
+    expect(await triggered()).not.to.deep.equal([]);
+  });
+
+  // spec/beyond.md R276, R277
+  it('trigger each threshold once, by concurrent batches that are sent again', async () => {
+    // Holds whose answer a kill has swallowed keep their money from others.
+    const open = await product.query<{ id: string }>(
+      `select id from wallet_hold where release_at is not null`,
     );
-    expect(triggered.map(({ threshold }) => Number(threshold))).to.deep.equal(
-      thresholds.filter((threshold) => threshold <= 100 * holds.length),
-    );
-    expect(triggered).not.to.deep.equal([]);
+    for (const { id } of open) {
+      expect((await send(`/v1/holds/${id}`, undefined, 'DELETE')).status).to.equal(204);
+    }
+    /** One account by three names, so that three partitions rate it at the same time. */
+    const names = ['acme', 'A-1', accountId];
+    const sendBatch = async (batch: number): Promise<void> => {
+      const body = Array.from({ length: eventsPerBatch }, (_each, index) => {
+        const { message } = event(1_000_000 + batch * eventsPerBatch + index);
+        return { message: { ...message, billingAccountRef: names[batch % names.length] } };
+      });
+      for (;;) {
+        const done = await send('/v1/ingest/usage/batch', body);
+        expect(done.status, await done.text()).to.be.oneOf([200, 202, 503]);
+      }
+    };
+    for (const afterMs of [300, 900]) {
+      const killed = new Promise<void>((resolve) => {
+        setTimeout(() => void product.kill().then(resolve), afterMs);
+      });
+      // Each is sent again and again until the product is gone.
+      await Promise.allSettled(Array.from({ length: batches }, (_each, batch) => sendBatch(batch)));
+      await killed;
+      await product.launch();
+      expect(await faults()).to.deep.equal([]);
+    }
+    await untilRated();
+    expect(await faults()).to.deep.equal([]);
+    // 300 events of 0.20, but for those that are free, and what the holds have charged.
+    expect(await triggered()).to.include.members([
+      ...thresholds.balance.map((threshold) => `balance ${threshold}`),
+      'spend 45',
+      'quantity 21000',
+    ]);
   });
 });

@@ -18,6 +18,7 @@ import * as rating from '../../../rating/index.js';
 import { findLines, isChargeOf, recomputeWith } from '../usage-explanation.js';
 import { eventOfCharges } from '../gone-message.js';
 import { readMessage } from '../usage-message.js';
+import { auditFigures } from '../../balances/audit.js';
 import { auditPeriods } from '../../billing/adjustments/audit.js';
 import { auditJournal } from '../../billing/journal/audit.js';
 import { auditLists } from './usage-list-audit.js';
@@ -304,7 +305,8 @@ const exact = (text: string | null): string | null =>
 
 /**
  * Compares counters, totals and lists of a period with the rated usage, whatever the sample, what
- * adjustments made of periods with what it comes to, and the journal with the books.
+ * adjustments made of periods with what it comes to, the journal with the books, and the figures of
+ * alerts with what they count.
  */
 export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<CounterAudit> {
   const counters = await auditCounters(scope, input);
@@ -312,11 +314,12 @@ export async function auditSums(scope: Scope, input: UsageAuditInput): Promise<C
   const lists = await auditLists(scope, input);
   const periods = await auditPeriods(scope, input);
   const journal = await auditJournal(scope);
+  const figures = await auditFigures(scope);
+  const others = [totals, lists, periods, journal, figures];
   return {
     counters: counters.counters,
-    differenceCount:
-      counters.differenceCount + totals.count + lists.count + periods.count + journal.count,
-    differences: [counters, totals, lists, periods, journal]
+    differenceCount: others.reduce((sum, { count }) => sum + count, counters.differenceCount),
+    differences: [counters, ...others]
       .flatMap(({ differences }) => differences)
       .slice(0, differencesMax),
   };
