@@ -11,7 +11,8 @@ const thresholds = {
   spend: [0.2, 1, 2, 5, 10, 20, 30, 45, 60],
   balance: [40, 39.9, 39, 35, 30, 20, 10, 0.05],
 };
-/** Usage that comes without holds, in batches of so many events; that is 60.00, more than is left. */
+/** Usage of others that the account pays for, in batches of so many events: 54.00, more than it has. */
+const units = ['unit-0', 'unit-1', 'unit-2'];
 const batches = 12;
 const eventsPerBatch = 25;
 
@@ -180,12 +181,17 @@ describe('holds whose product is killed', function () {
     for (const { id } of open) {
       expect((await send(`/v1/holds/${id}`, undefined, 'DELETE')).status).to.equal(204);
     }
-    /** One account by three names, so that three partitions rate it at the same time. */
-    const names = ['acme', 'A-1', accountId];
+    // Usage of three accounts is in three partitions, which are rated at the same time.
+    for (const externalId of units) {
+      const unit = { ...demoAccount, name: externalId, number: externalId, externalId };
+      const masterAccountId = await create(`${external}/accounts`, unit);
+      const services = [{ serviceId, accountMap: { [accountId]: 1 } }];
+      await create(`${external}/contracts`, { masterAccountId, name: externalId, services });
+    }
     const sendBatch = async (batch: number): Promise<void> => {
       const body = Array.from({ length: eventsPerBatch }, (_each, index) => {
         const { message } = event(1_000_000 + batch * eventsPerBatch + index);
-        return { message: { ...message, billingAccountRef: names[batch % names.length] } };
+        return { message: { ...message, billingAccountRef: units[batch % units.length] } };
       });
       for (;;) {
         const done = await send('/v1/ingest/usage/batch', body);
@@ -204,7 +210,7 @@ describe('holds whose product is killed', function () {
     }
     await untilRated();
     expect(await faults()).to.deep.equal([]);
-    // 300 events of 0.20, but for those that are free, and what the holds have charged.
+    // 90 events of each unit are 0.20, 10 are free; the holds have charged more.
     expect(await triggered()).to.include.members([
       ...thresholds.balance.map((threshold) => `balance ${threshold}`),
       'spend 45',

@@ -73,4 +73,40 @@ describe('property: prices of whole volumes', () => {
       { numRuns: 150 },
     );
   });
+
+  // spec/beyond.md R66, R67
+  it('costs without a meter what each event costs by itself', () => {
+    const quantities = fc.array(small, { minLength: 1, maxLength: 6 });
+    const size = fc.integer({ min: 1, max: 400 }).map((n) => new Decimal(n).div(8));
+    fc.assert(
+      fc.property(stairs, size, rateText, quantities, (steps, packageSize, unitRate, split) => {
+        const rates = { packageSize: packageSize.toFixed(), unitRate };
+        const priceOfPackages = (volume: Decimal): Decimal => {
+          let packages = 0;
+          while (packageSize.times(packages).lessThan(volume)) packages += 1;
+          return new Decimal(unitRate).times(packages);
+        };
+        const prices: [row: RowFacts, priceOf: (volume: Decimal) => Decimal][] = [
+          [make.aRow('api_calls', 'PACKAGE', rates), priceOfPackages],
+          [
+            make.aRow('api_calls', 'VOLUME', make.tiers(...tiersOf(steps))),
+            (volume) => priceOfWhole(steps, volume),
+          ],
+        ];
+        for (const [row, priceOf] of prices) {
+          const context = make.withRows([row]);
+          const counters: make.Counters = new Map();
+          for (const quantity of split) {
+            const event = make.anEvent({ dimensions: { api_calls: quantity } });
+            const charge = make.amountOf(make.rate(event, context, counters));
+            assert.equal(
+              decimalText(new Decimal(charge)),
+              decimalText(priceOf(new Decimal(quantity))),
+            );
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
 });

@@ -52,7 +52,13 @@ describe('an audit of what accounts have spent', () => {
     const alerts = {
       Own: { accountId, measure: 'spend', period: 'Monthly' },
       Each: { measure: 'spend', period: 'Yearly' },
-      Calls: { measure: 'quantity', period: 'Lifetime', serviceId, attribute: 'api_calls' },
+      Calls: {
+        accountId,
+        measure: 'quantity',
+        period: 'Lifetime',
+        serviceId,
+        attribute: 'api_calls',
+      },
       Low: { measure: 'balance', period: 'Monthly', walletId },
     };
     alertIds = {};
@@ -79,7 +85,7 @@ describe('an audit of what accounts have spent', () => {
 
   for (const [name, field, recorded, computed, ownerOf] of [
     ['Own', "spend in USD of 'Own'", '6', '5', () => accountId],
-    ['Calls', "quantity of 'Calls'", '901', '900', () => alertIds['Calls']],
+    ['Calls', "quantity of 'Calls'", '501', '500', () => accountId],
     ['Low', "balance in USD of 'Low'", '6', '5', () => walletId],
   ] as const) {
     it(`names a figure that is wrong: ${field}`, async () => {
