@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { UsageMaker, accountRef, benchClient, createAccounts, createServices } from './fixture.js';
+import { UsageMaker, accountRef, createAccounts, createServices, openTenant } from './fixture.js';
 import type { BenchClient } from './fixture.js';
 import { giveMoney } from './hold.js';
 import { inTurn } from './load.js';
@@ -21,16 +21,8 @@ interface Rated {
   readonly services: readonly string[];
 }
 
-async function openTenant(
-  { product, client: { url } }: Bench,
-  db: pg.Client,
-  tenantId: string,
-  hasMoney: boolean,
-): Promise<Rated> {
-  await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
-    tenantId,
-  ]);
-  const client = benchClient(url, await product.ask<string>({ do: 'token', tenantId }));
+async function openRated(bench: Bench, tenantId: string, hasMoney: boolean): Promise<Rated> {
+  const client = await openTenant(bench, tenantId);
   const accounts = await createAccounts(client, accountCount);
   const services = await createServices(client, serviceCount);
   if (!hasMoney) return { client, services };
@@ -94,8 +86,8 @@ async function rateAndMerge(bench: Bench, db: pg.Client, of: Rated, hasJournal: 
 export async function measureBalances(bench: Bench): Promise<BenchRow[]> {
   const db = new pg.Client({ connectionString: bench.databaseUrl });
   await db.connect();
-  const plain = await openTenant(bench, db, 'bench-plain', false);
-  const paid = await openTenant(bench, db, 'bench-paid', true);
+  const plain = await openRated(bench, 'bench-plain', false);
+  const paid = await openRated(bench, 'bench-paid', true);
   // The first ones fill caches.
   await rate(bench, db, plain, accountCount);
   await rate(bench, db, paid, accountCount);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { accountRef, createAccounts, createServices, benchClient } from './fixture.js';
+import { accountRef, createAccounts, createServices, openTenant } from './fixture.js';
 import type { BenchClient } from './fixture.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
@@ -77,11 +77,7 @@ export async function measureCorrect(bench: Bench): Promise<BenchRow[]> {
   const { product, tell } = bench;
   const db = new pg.Client({ connectionString: bench.databaseUrl });
   await db.connect();
-  await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
-    tenantId,
-  ]);
-  const token = await product.ask<string>({ do: 'token', tenantId });
-  const client = benchClient(bench.client.url, token);
+  const client = await openTenant(bench, tenantId);
   const accounts = await createAccounts(client, accountCount);
   const [serviceId = ''] = await createServices(client, 1);
   const month = new Date().toISOString().slice(0, 7);

@@ -1,3 +1,6 @@
+import pg from 'pg';
+import type { Bench } from './rows.js';
+
 /** A client of the product that throws unless the answer is 2xx. */
 export interface BenchClient {
   readonly url: string;
@@ -20,6 +23,20 @@ export function benchClient(url: string, token: string): BenchClient {
       return (await response.json()) as { id: string };
     },
   };
+}
+
+/** A tenant of a measurement of its own. */
+export async function openTenant(
+  { databaseUrl, product, client }: Bench,
+  tenantId: string,
+): Promise<BenchClient> {
+  const db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+  await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
+    tenantId,
+  ]);
+  await db.end();
+  return benchClient(client.url, await product.ask<string>({ do: 'token', tenantId }));
 }
 
 const external = '/api/v1/external';

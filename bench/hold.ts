@@ -1,11 +1,10 @@
 import autocannon from 'autocannon';
 import pg from 'pg';
-import { benchClient, createAccounts, type BenchClient } from './fixture.js';
+import { createAccounts, openTenant, type BenchClient } from './fixture.js';
 import { median } from './load.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
-const tenantId = 'bench-hold';
 const accountCount = 500;
 const connections = 8;
 const seconds = 5;
@@ -80,15 +79,9 @@ async function openFloor(databaseUrl: string, accounts: readonly string[]): Prom
 
 /** Holds over all accounts and on one wallet, against two statements in a transaction. */
 export async function measureHold(bench: Bench): Promise<BenchRow[]> {
-  const { product, floorUrl } = bench;
-  const db = new pg.Client({ connectionString: bench.databaseUrl });
-  await db.connect();
-  await db.query('insert into tenant (id, name) values ($1, $1) on conflict do nothing', [
-    tenantId,
-  ]);
-  await db.end();
-  const token = await product.ask<string>({ do: 'token', tenantId });
-  const client = benchClient(bench.client.url, token);
+  const { floorUrl } = bench;
+  const client = await openTenant(bench, 'bench-hold');
+  const { token } = client;
   const accounts = await createAccounts(client, accountCount);
   await giveMoney(client, accounts);
   await openFloor(bench.databaseUrl, accounts);

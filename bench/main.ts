@@ -22,6 +22,7 @@ import { measureBill } from './bill.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
+import { measureAlert } from './alert.js';
 import { measureBalances } from './balances.js';
 import { measureHold } from './hold.js';
 import { measureCorrect } from './correct.js';
@@ -113,6 +114,7 @@ const measures = {
   flat: measureFlat,
   bill: measureBill,
   hold: measureHold,
+  alert: measureAlert,
   balances: measureBalances,
   totals: measureTotals,
   correct: measureCorrect,

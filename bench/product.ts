@@ -25,6 +25,7 @@ const platform = await openPlatform(
     logLevel: 'error',
     publicUrl: 'http://localhost',
     host: '127.0.0.1',
+    webhooks: { allowsPrivateAddresses: true },
     port: setup.port,
     secret: Buffer.from(setup.secret, 'base64'),
   },
