@@ -82,14 +82,15 @@ export class WalletGrant extends TenantModel {
     walletIds: readonly string[],
     alsoIds: readonly string[] = [],
   ): Promise<WalletGrantRow[]> {
+    const also = `union
+       select ${columns} from wallet_grant
+       where tenant_id = :tenantId and id = any(:alsoIds::uuid[])
+         and wallet_id = any(:walletIds::uuid[])`;
     return sqlRows<WalletGrantRow>(
       trx,
       `select ${columns} from wallet_grant
        where tenant_id = :tenantId and wallet_id = any(:walletIds::uuid[]) and is_open
-       union
-       select ${columns} from wallet_grant
-       where tenant_id = :tenantId and id = any(:alsoIds::uuid[])
-         and wallet_id = any(:walletIds::uuid[])`,
+       ${alsoIds.length === 0 ? '' : also}`,
       { tenantId, walletIds: [...walletIds], alsoIds: [...alsoIds] },
     );
   }
