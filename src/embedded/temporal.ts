@@ -33,6 +33,8 @@ const DYNAMIC_CONFIG = {
   // The development server always opens a port for HTTP, which pages in a browser and webhooks could
   // reach. It answers hosts of this name alone, and no request can carry such a name.
   'frontend.httpAllowedHosts': '["\\u0001"]',
+  // Tasks of tenants come in turn, instead of in the order of their arrival (docs/decisions/0404).
+  'matching.enableFairness': true,
   'system.enableNexus': false,
 };
 

@@ -3,7 +3,7 @@ import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { Definition } from '../../messages/definitions/definition.js';
-import type { CallOperation, TaskCall, TaskRow } from '../../messages/definitions/task.js';
+import type { CallOperation, KeptTask, TaskCall } from '../../messages/definitions/task.js';
 import { awayFailureType } from '../../messages/flow-run.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
@@ -101,7 +101,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     beginDefinition: flowStep(platform, begin),
 
     /** Keeps what tasks did that need no step of their own. */
-    async keepTasks({ run, input }: StepCall<readonly TaskRow[]>): Promise<void> {
+    async keepTasks({ run, input }: StepCall<readonly KeptTask[]>): Promise<void> {
       try {
         const { db, tenantId } = await outerScope(platform, run);
         await db.transaction((trx) => WorkflowTask.keep(trx, tenantId, run.executionId, input));

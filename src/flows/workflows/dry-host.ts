@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Host, HostScope } from '../../interpreter/host.js';
 import { taskError, TaskError } from '../../interpreter/task-error.js';
+import { Portions } from '../../kernel/portions.js';
 import type { ApprovalState, AskedApproval } from '../../messages/definitions/approval.js';
 import type { AskedListener, EmittedEvent, HeardEvent } from '../../messages/definitions/event.js';
 import type { TaskRow } from '../../messages/definitions/task.js';
@@ -29,7 +30,7 @@ export interface DryCall {
 }
 
 /** What a dry run may take (spec/beyond.md R347). */
-const dryLimits = { rows: 1_000, bytes: 1_000_000, ms: 5_000 } as const;
+const dryLimits = { rows: 1_000, bytes: 1_000_000, ms: 20_000 } as const;
 
 /** A dry run has to end before it is done. */
 export class DryRunStopped extends Error {}
@@ -47,7 +48,8 @@ interface Sleeper {
  * waited for (docs/decisions/0401).
  */
 export class DryHost implements Host {
-  readonly costAtOnce = 20_000;
+  /** Some milliseconds: of all dry runs of this process one goes on in each turn of the event loop. */
+  readonly costAtOnce = 5_000;
   readonly rows = new Map<number, TaskRow>();
   readonly calls: DryCall[] = [];
   readonly #resultOf: (path: string, isNext: boolean) => FakeResult | undefined;
@@ -56,6 +58,8 @@ export class DryHost implements Host {
   readonly #sleepers = new Set<Sleeper>();
   readonly #decisions = new Map<number, FakeResult | undefined>();
   readonly #events = new Map<number, HeardEvent>();
+  readonly #portions = new Portions();
+  readonly #rests = new Set<Promise<void>>();
   #now: number;
   #bytes = 0;
   #isPumping = false;
@@ -81,9 +85,12 @@ export class DryHost implements Host {
       const known = this.rows.get(row.seq);
       this.rows.set(row.seq, { ...known, ...row, input: row.input ?? known?.input });
     }
-    this.#isActive = true;
-    await nextTurn();
     this.#checkLimits(rows);
+    const rest = this.#portions.rest();
+    this.#rests.add(rest);
+    await rest;
+    this.#rests.delete(rest);
+    this.#isActive = true;
   }
 
   #checkLimits(added: unknown): void {
@@ -227,9 +234,10 @@ export class DryHost implements Host {
       // Branches that yield in `keep` come before time does.
       do {
         this.#isActive = false;
+        await Promise.all(this.#rests);
         await nextTurn();
         await nextTurn();
-      } while (this.#isActive);
+      } while (this.#isActive || this.#rests.size > 0);
       const next = [...this.#sleepers].sort((left, right) => left.at - right.at)[0];
       if (!next) break;
       this.#now = Math.max(this.#now, next.at);

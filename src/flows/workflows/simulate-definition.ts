@@ -12,8 +12,8 @@ import { workflowNames } from '../../schemas/flows/flow-id.js';
 import type { DryRunBody, DryRunDto } from '../../schemas/workflows/dry-run.js';
 import { DryHost, DryRunStopped, type FakeResult } from './dry-host.js';
 
-/** Of all expressions of a dry run together: about two seconds of a processor. */
-const costMax = 2_000_000;
+/** Of all expressions of a dry run together: about a second of a processor. */
+const costMax = 1_000_000;
 const noId = '00000000-0000-0000-0000-000000000000';
 
 /** The names and paths of all tasks of a list. */

@@ -30,6 +30,41 @@ export interface TaskRow {
   readonly undoneAt?: string | undefined;
 }
 
+/** A run of a task as it is kept: values are JSON, cut where it is long. */
+export interface KeptTask extends Omit<TaskRow, 'input' | 'output' | 'error'> {
+  readonly input: string | null;
+  readonly output: string | null;
+  readonly error: string | null;
+}
+
+/** Characters of what a task was given and gave that are kept; few, once there are many tasks. */
+const shownMax = { first: 8_000, later: 500 };
+const firstTasks = 1_000;
+
+/** JSON of a value; of one that is long, how long it is. */
+function shown(value: unknown, seq: number): string | null {
+  if (value === undefined) return null;
+  const text = JSON.stringify(value);
+  const max = seq <= firstTasks ? shownMax.first : shownMax.later;
+  return text.length <= max ? text : JSON.stringify({ cut: true, characters: text.length });
+}
+
+/** What is kept of rows: each run of a task once, as it stands after all of them. */
+export function keptTasks(rows: readonly TaskRow[]): KeptTask[] {
+  const last = new Map<number, TaskRow>();
+  for (const row of rows) {
+    const known = last.get(row.seq);
+    const { input = known?.input, output = known?.output } = row;
+    last.set(row.seq, { ...row, input, output });
+  }
+  return [...last.values()].map((row) => ({
+    ...row,
+    input: shown(row.input, row.seq),
+    output: shown(row.output, row.seq),
+    error: shown(row.error, row.seq),
+  }));
+}
+
 /** What a call asks for, its expressions evaluated. */
 export interface TaskCall {
   readonly seq: number;

@@ -1,19 +1,7 @@
 import type { Knex } from 'knex';
-import type { TaskRow } from '../../messages/definitions/task.js';
+import type { KeptTask } from '../../messages/definitions/task.js';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
-
-/** Characters of what a task was given and gave that are kept; few, once there are many tasks. */
-const shownMax = { first: 8_000, later: 500 };
-const firstTasks = 1_000;
-
-/** JSON of a value; of one that is long, how long it is. */
-function shown(value: unknown, seq: number): string | null {
-  if (value === undefined) return null;
-  const text = JSON.stringify(value);
-  const max = seq <= firstTasks ? shownMax.first : shownMax.later;
-  return text.length <= max ? text : JSON.stringify({ cut: true, characters: text.length });
-}
 
 /** A run of a task of an execution. */
 export class WorkflowTask extends TenantModel {
@@ -55,35 +43,35 @@ export class WorkflowTask extends TenantModel {
     db: Knex,
     tenantId: string,
     executionId: string,
-    rows: readonly TaskRow[],
+    tasks: readonly KeptTask[],
   ): Promise<void> {
-    for (const row of rows) {
-      await sqlRows(
-        db,
-        `insert into workflow_task (tenant_id, execution_id, seq, path, name, kind, status, attempts,
-           input, output, error, started_at, ended_at, undone_at)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         on conflict (tenant_id, execution_id, seq) do update set status = excluded.status,
-           attempts = excluded.attempts, output = coalesce(excluded.output, workflow_task.output),
-           input = coalesce(excluded.input, workflow_task.input), error = excluded.error,
-           ended_at = excluded.ended_at, undone_at = excluded.undone_at`,
-        [
-          tenantId,
-          executionId,
-          row.seq,
-          row.path,
-          row.name,
-          row.kind,
-          row.status,
-          row.attempts,
-          shown(row.input, row.seq),
-          shown(row.output, row.seq),
-          shown(row.error, row.seq),
-          row.startedAt,
-          row.endedAt ?? null,
-          row.undoneAt ?? null,
-        ],
-      );
-    }
+    await sqlRows(
+      db,
+      `insert into workflow_task (tenant_id, execution_id, seq, path, name, kind, status, attempts,
+         input, output, error, started_at, ended_at, undone_at)
+       select ?, ?, task.* from unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::text[],
+         ?::integer[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
+         ?::timestamptz[]) as task
+       on conflict (tenant_id, execution_id, seq) do update set status = excluded.status,
+         attempts = excluded.attempts, output = coalesce(excluded.output, workflow_task.output),
+         input = coalesce(excluded.input, workflow_task.input), error = excluded.error,
+         ended_at = excluded.ended_at, undone_at = excluded.undone_at`,
+      [
+        tenantId,
+        executionId,
+        tasks.map(({ seq }) => seq),
+        tasks.map(({ path }) => path),
+        tasks.map(({ name }) => name),
+        tasks.map(({ kind }) => kind),
+        tasks.map(({ status }) => status),
+        tasks.map(({ attempts }) => attempts),
+        tasks.map(({ input }) => input),
+        tasks.map(({ output }) => output),
+        tasks.map(({ error }) => error),
+        tasks.map(({ startedAt }) => startedAt),
+        tasks.map(({ endedAt }) => endedAt ?? null),
+        tasks.map(({ undoneAt }) => undoneAt ?? null),
+      ],
+    );
   }
 }

@@ -13,6 +13,7 @@ import {
   TypedSearchAttributes,
 } from '@temporalio/common';
 import { defined } from '../../kernel/defined.js';
+import { contentId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
 import { temporalProblem, type Temporal } from './temporal.js';
@@ -93,6 +94,8 @@ export async function startWorkflow(
         ? WorkflowIdReusePolicy.REJECT_DUPLICATE
         : WorkflowIdReusePolicy.ALLOW_DUPLICATE,
     memo: { ...defined({ executionId }), [signatureMemo]: signature },
+    // Of tasks that wait, those of each tenant come in turn.
+    priority: { fairnessKey: contentId(subject.tenantId) },
     staticSummary: summary,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: keys.tenant, value: subject.tenantId },

@@ -18,7 +18,7 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import { type TaskCall, type TaskRow } from '../../messages/definitions/task.js';
+import { keptTasks, type TaskCall } from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
@@ -96,7 +96,8 @@ function hostOf(
   const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
     CancellationScope.nonCancellable(() => safely(work));
   return temporalHost(time, {
-    keep: (rows: readonly TaskRow[]) => anyhow(() => shortSteps.keepTasks({ run, input: rows })),
+    // Cut here: states that are long would go through the step, to be cut behind it.
+    keep: (rows) => anyhow(() => shortSteps.keepTasks({ run, input: keptTasks(rows) })),
     openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
       decided.delete(look.seq);
