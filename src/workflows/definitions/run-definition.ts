@@ -6,6 +6,7 @@ import {
   proxyActivities,
   setCurrentDetails,
   setHandler,
+  sleep,
   uuid4,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
@@ -75,6 +76,9 @@ const callerOf =
   (task) =>
     (task.call === 'http' ? callHttp : callTask)({ run, input: task });
 
+/** How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow task. */
+const keepsPerTurn = 10;
+
 /** What the interpreter needs of this workflow. */
 function hostOf(
   run: FlowRun<DefinitionInput>,
@@ -82,6 +86,7 @@ function hostOf(
   time: TenantTime,
   call: Call,
 ): Host {
+  let keeps = 0;
   const decided = new Set<number>();
   setHandler(approvalDecided, (seq) => {
     decided.add(seq);
@@ -96,8 +101,13 @@ function hostOf(
   const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
     CancellationScope.nonCancellable(() => safely(work));
   return temporalHost(time, {
-    // Cut here: states that are long would go through the step, to be cut behind it.
-    keep: (rows) => anyhow(() => shortSteps.keepTasks({ run, input: keptTasks(rows) })),
+    async keep(rows) {
+      // Cut here: states that are long would go through the step, to be cut behind it.
+      await anyhow(() => shortSteps.keepTasks({ run, input: keptTasks(rows) }));
+      keeps += 1;
+      // A task of Temporal is over once it waits for a timer: its place is another execution's.
+      if (keeps % keepsPerTurn === 0) await time.step(() => sleep(1));
+    },
     openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
       decided.delete(look.seq);
