@@ -33,8 +33,8 @@ export async function bundleConsole(build, source, target) {
     metafile: true,
     jsx: 'automatic',
     tsconfig: join(source, 'tsconfig.json'),
-    // What runs `Intl.NumberFormat` on text without loss.
-    target: ['chrome106', 'firefox116', 'safari15.4'],
+    // What has `light-dark()`, and runs `Intl.NumberFormat` on text without loss.
+    target: ['chrome123', 'firefox120', 'safari17.5'],
     define: { 'process.env.NODE_ENV': '"production"' },
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',

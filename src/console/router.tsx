@@ -68,7 +68,7 @@ const accountRoute = createRoute({
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
-  validateSearch: listSearch(['q', 'accountId']),
+  validateSearch: listSearch(['q', 'accountId', 'billingRunId']),
   component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 
@@ -76,6 +76,19 @@ const invoiceRoute = createRoute({
   ...at,
   path: '/invoices/$invoiceId',
   component: lazyRouteComponent(() => import('./invoices/invoice-page.tsx'), 'InvoicePage'),
+});
+
+const billingRoute = createRoute({
+  ...at,
+  path: '/billing',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(() => import('./billing/runs-page.tsx'), 'RunsPage'),
+});
+
+const billingRunRoute = createRoute({
+  ...at,
+  path: '/billing/$billingRunId',
+  component: lazyRouteComponent(() => import('./billing/run-page.tsx'), 'RunPage'),
 });
 
 const itemRoute = createRoute({
@@ -155,6 +168,8 @@ const routes = root.addChildren([
   invoicesRoute,
   invoiceRoute,
   itemRoute,
+  billingRoute,
+  billingRunRoute,
   receiptRoute,
   usageRoute,
   eventsRoute,

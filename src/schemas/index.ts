@@ -1,6 +1,7 @@
 import * as account from './accounts/account.js';
 import * as attribute from './catalog/attribute.js';
 import * as audit from './access/audit.js';
+import * as billingRun from './billing/billing-run.js';
 import * as clock from './access/clock.js';
 import * as contract from './contracts/contract.js';
 import * as contractAttachment from './contracts/contract-attachment.js';
@@ -10,6 +11,7 @@ import * as credential from './access/credential.js';
 import * as embed from './access/embed.js';
 import * as envelope from './http/envelope.js';
 import * as execution from './flows/execution.js';
+import * as explanation from './usage/explanation.js';
 import * as exceptionCard from './catalog/exception-card.js';
 import * as exported from './exports/export.js';
 import * as exportedAudit from './exports/audit.js';
@@ -87,6 +89,7 @@ export const operations = {
   adjustment: adjustment.adjustmentOperations,
   invoice: invoice.invoiceOperations,
   nextInvoice: nextInvoice.nextInvoiceOperations,
+  billingRun: billingRun.billingRunOperations,
   journal: journal.journalOperations,
   flow: flowOperations,
   flowBatch: flowBatchOperations,
@@ -149,11 +152,13 @@ export const modules: readonly object[] = [
   invoiceExplanation,
   invoiceItem,
   nextInvoice,
+  billingRun,
   journal,
   oauth,
   credential,
   embed,
   ingestion,
+  explanation,
   usageEvent,
   usageCorrection,
   repricing,

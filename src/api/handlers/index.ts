@@ -20,6 +20,7 @@ import { flowBatchHandlers } from './flows/flow-batch.js';
 import { ingestionHandlers } from './usage/ingestion.js';
 import { invoiceHandlers } from './billing/invoice.js';
 import { journalHandlers } from './billing/journal.js';
+import { billingRunHandlers } from './billing/billing-run.js';
 import { nextInvoiceHandlers } from './billing/next-invoice.js';
 import { oauthHandlers } from './access/oauth.js';
 import { paymentHandlers } from './payments/payment.js';
@@ -77,6 +78,7 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   adjustment: adjustmentHandlers,
   invoice: invoiceHandlers,
   nextInvoice: nextInvoiceHandlers,
+  billingRun: billingRunHandlers,
   flow: flowHandlers,
   flowBatch: flowBatchHandlers,
   flowContract: flowContractHandlers,

@@ -3,9 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { Pager } from '../shown/pager.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { orNone, Status } from '../shown/values.tsx';
 import { accountList, pageSize } from './queries.ts';
@@ -49,23 +49,17 @@ export function AccountsPage(): ReactNode {
           content.length === 0 ? (
             <NoAccounts isSearched={q !== undefined} />
           ) : (
-            <>
-              <DataTable
-                caption="Accounts"
-                columns={columns}
-                rows={content}
-                keyOf={({ Id }) => Id}
-              />
-              <Pager
-                name="accounts"
-                first={page * pageSize}
-                shown={content.length}
-                total={totalElements}
-                onMove={(by) =>
-                  void navigate({ search: (before) => ({ ...before, page: page + by }) })
-                }
-              />
-            </>
+            <PagedTable
+              caption="Accounts"
+              name="accounts"
+              columns={columns}
+              rows={content}
+              keyOf={({ Id }) => Id}
+              page={page}
+              size={pageSize}
+              total={totalElements}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
           )
         }
       </Loaded>

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { Page } from '../frame/page.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { Pager } from '../shown/pager.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
 import { Instant, Status } from '../shown/values.tsx';
 import { approvalList, size, type Approval } from './queries.ts';
 
@@ -67,23 +67,17 @@ export function ApprovalsPage(): ReactNode {
               <p>{status === 'pending' ? 'Nothing waits for you.' : 'There is none of these.'}</p>
             </Empty>
           ) : (
-            <>
-              <DataTable
-                caption="Approvals, the newest first"
-                columns={columns}
-                rows={data}
-                keyOf={({ id }) => id}
-              />
-              <Pager
-                name="approvals"
-                first={page * size}
-                shown={data.length}
-                total={String(pagination.total)}
-                onMove={(by) =>
-                  void navigate({ search: (before) => ({ ...before, page: page + by }) })
-                }
-              />
-            </>
+            <PagedTable
+              caption="Approvals, the newest first"
+              name="approvals"
+              columns={columns}
+              rows={data}
+              keyOf={({ id }) => id}
+              page={page}
+              size={size}
+              total={String(pagination.total)}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
           )
         }
       </Loaded>

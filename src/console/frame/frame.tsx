@@ -7,6 +7,7 @@ import { chooseTheme, chosenTheme, type Theme } from './theme.ts';
 const places = [
   ['/accounts', 'Accounts'],
   ['/invoices', 'Invoices'],
+  ['/billing', 'Billing'],
   ['/usage', 'Usage'],
   ['/workflows', 'Workflows'],
   ['/approvals', 'Approvals'],

@@ -3,9 +3,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { Pager } from '../shown/pager.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
 import { invoiceList, pageSize } from './queries.ts';
@@ -42,20 +42,24 @@ const route = getRouteApi('/invoices');
 
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
-  const { q, accountId, page = 0 } = search;
+  const { q, accountId, billingRunId, page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(invoiceList(search));
   const find = (text: string): void =>
     void navigate({
-      search: { ...(text === '' ? {} : { q: text }), ...(accountId ? { accountId } : {}) },
+      search: {
+        ...(text === '' ? {} : { q: text }),
+        ...(accountId ? { accountId } : {}),
+        ...(billingRunId ? { billingRunId } : {}),
+      },
       replace: true,
     });
   return (
     <Page title="Invoices">
       <SearchForm label="Find invoices" hint="Number" value={q ?? ''} onSearch={find} />
-      {accountId === undefined ? null : (
+      {accountId === undefined && billingRunId === undefined ? null : (
         <p>
-          Of one account.{' '}
+          {accountId === undefined ? 'Of one billing run. ' : 'Of one account. '}
           <Link to="/invoices" search={{}}>
             Show those of all
           </Link>
@@ -72,28 +76,24 @@ export function InvoicesPage(): ReactNode {
               </p>
               {q === undefined ? (
                 <p>
-                  <code>npm run --silent durabill -- billing-run --help</code>
+                  <Link to="/billing" search={{}}>
+                    Bill a period
+                  </Link>
                 </p>
               ) : null}
             </Empty>
           ) : (
-            <>
-              <DataTable
-                caption="Invoices"
-                columns={columns}
-                rows={content}
-                keyOf={({ Id }) => Id}
-              />
-              <Pager
-                name="invoices"
-                first={page * pageSize}
-                shown={content.length}
-                total={totalElements}
-                onMove={(by) =>
-                  void navigate({ search: (before) => ({ ...before, page: page + by }) })
-                }
-              />
-            </>
+            <PagedTable
+              caption="Invoices"
+              name="invoices"
+              columns={columns}
+              rows={content}
+              keyOf={({ Id }) => Id}
+              page={page}
+              size={pageSize}
+              total={totalElements}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
           )
         }
       </Loaded>

@@ -4,7 +4,6 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Charge } from '../receipts/charge.tsx';
-import type { Explanation } from '../receipts/explanation.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
@@ -110,7 +109,7 @@ function Parts({ explained, item }: { readonly explained: Explained; readonly it
           {explanation === null ? (
             <p className="muted">What it was priced with is no longer kept.</p>
           ) : (
-            <Charge explanation={explanation as unknown as Explanation} />
+            <Charge explanation={explanation} />
           )}
         </Section>
       ))}

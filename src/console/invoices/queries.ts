@@ -11,6 +11,7 @@ export const chargesSize = 50;
 export interface InvoiceSearch {
   readonly q?: string;
   readonly accountId?: string;
+  readonly billingRunId?: string;
   readonly page?: number;
 }
 

@@ -1,9 +1,13 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
 import { Facts, orNone } from '../shown/values.tsx';
-import type { Explanation, ExplainedRow, ExplainedStep } from './explanation.ts';
 import { Tiers } from './tier-bar.tsx';
+
+type Explanation = Schemas['Explanation'];
+type ExplainedRow = Schemas['ExplainedRow'];
+type ExplainedStep = Schemas['ExplainedStep'];
 
 const stepColumns: readonly Column<ExplainedStep>[] = [
   { name: 'Step', show: ({ name, label }) => label ?? name },

@@ -8,7 +8,6 @@ import { instantText, moneyText } from '../shown/format.ts';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Charge } from './charge.tsx';
-import type { Explanation } from './explanation.ts';
 
 const usageEvent = (id: string) =>
   queryOptions({
@@ -95,7 +94,7 @@ function Charges({ event }: { readonly event: Event }): ReactNode {
         {explanation === null ? (
           <p className="muted">What it was priced with is no longer kept.</p>
         ) : (
-          <Charge explanation={explanation as unknown as Explanation} />
+          <Charge explanation={explanation} />
         )}
       </Section>
     );

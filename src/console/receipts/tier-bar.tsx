@@ -1,7 +1,10 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
-import type { ExplainedRow, ExplainedTier } from './explanation.ts';
+
+type ExplainedRow = Schemas['ExplainedRow'];
+type ExplainedTier = Schemas['ExplainedTier'];
 
 /** A length of the drawing, of 1,000 in all; the only place where figures are doubles. */
 const lengthOf = (text: string, of: string): number => (1_000 * Number(text)) / (Number(of) || 1);

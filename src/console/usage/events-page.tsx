@@ -6,11 +6,11 @@ import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
-import { DataTable, type Column } from '../shown/data-table.tsx';
+import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
-import { Pager } from '../shown/pager.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 
 type Event = Schemas['UsageEventSummary'];
@@ -155,23 +155,17 @@ export function EventsPage(): ReactNode {
                 <p>{isRejected ? 'No event is rejected here.' : 'There are no such events.'}</p>
               </Empty>
             ) : (
-              <>
-                <DataTable
-                  caption="Events, the newest first"
-                  columns={columns}
-                  rows={data}
-                  keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
-                />
-                <Pager
-                  name="events"
-                  first={page * size}
-                  shown={data.length}
-                  total={pagination.total}
-                  onMove={(by) =>
-                    void navigate({ search: (before) => ({ ...before, page: page + by }) })
-                  }
-                />
-              </>
+              <PagedTable
+                caption="Events, the newest first"
+                name="events"
+                columns={columns}
+                rows={data}
+                keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
+                page={page}
+                size={size}
+                total={pagination.total}
+                onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+              />
             )}
           </>
         )}

@@ -101,7 +101,7 @@ export const publish = (workflowId: string, definition: Definition) =>
 export const define = (definition: Definition) =>
   read(asJson.POST('/v1/workflows', { body: { definition } }));
 
-export const execute = (workflowId: string, data: Record<string, never>) =>
+export const execute = (workflowId: string, data: Record<string, unknown>) =>
   read(
     asJson.POST('/v1/workflows/{workflowId}/execute', {
       params: { path: { workflowId }, header: { 'Idempotency-Key': crypto.randomUUID() } },

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Static } from 'typebox';
 import {
   outputListMax,
   type BillingProblem,
@@ -10,6 +11,10 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { Account } from '../../models/accounts/account.js';
 import { sqlRows } from '../../models/db/sql-rows.js';
+import type * as schema from '../../schemas/billing/billing-run.js';
+import type { Listed } from '../../schemas/http/operation.js';
+import type { PageRequest } from '../../schemas/http/paging.js';
+import { getExecution, listExecutions, type ExecutionRecord } from '../flows/execution.js';
 
 /** Accounts that may have something to bill: usage, contract lines, shares of lines, rows that bill them, or minimums. */
 const candidatesSql = `
@@ -181,4 +186,161 @@ export async function summarizeBillingRun(
     invoiceIds: ids.map(({ id }) => id),
     ...rest,
   };
+}
+
+type SummaryDto = Static<typeof schema.BillingRunSummary>;
+type DraftDto = Static<typeof schema.BillingDraft>;
+type TotalDto = NonNullable<Static<typeof schema.BillingRun>['totals']>[number];
+export type BillingRunDto = Static<typeof schema.BillingRun>;
+
+/** A draft in the output of a run: numbers that a float would change are text. */
+interface StoredDraft extends Pick<
+  DraftDto,
+  'accountId' | 'accountName' | 'invoiceType' | 'currency'
+> {
+  readonly amount: Decimal | number | string;
+  readonly taxAmount: Decimal | number | string;
+}
+
+/** What a run puts out at its end. */
+interface StoredOutput {
+  readonly invoiceDate: string;
+  readonly accountCount: number;
+  readonly invoiceCount: number;
+  readonly problemCount: number;
+  readonly problems: readonly BillingProblem[];
+  readonly totals?: readonly {
+    readonly invoiceType: string;
+    readonly currency: string;
+    readonly count: number;
+    readonly amount: Decimal | number | string;
+    readonly taxAmount: Decimal | number | string;
+  }[];
+  readonly invoices?: readonly StoredDraft[];
+}
+
+const outputOf = ({ output }: ExecutionRecord): StoredOutput | null =>
+  output as StoredOutput | null;
+
+function presentRun(record: ExecutionRecord): SummaryDto {
+  const { id, status, actor, startedAt, completedAt, error } = record;
+  const input = record.input as unknown as BillingRunInput;
+  const output = outputOf(record);
+  return {
+    id,
+    status,
+    actor,
+    startedAt: startedAt.toISOString(),
+    completedAt: completedAt?.toISOString() ?? null,
+    periodStart: input.periodStart,
+    periodEnd: input.periodEnd,
+    accountId: input.accountId ?? null,
+    dryRun: input.dryRun === true,
+    error: error?.message ?? null,
+    accountCount: output?.accountCount ?? null,
+    invoiceCount: output?.invoiceCount ?? null,
+    problemCount: output?.problemCount ?? null,
+  };
+}
+
+/** One page of billing runs, the latest first (spec/beyond.md R376). */
+export async function listBillingRuns(
+  scope: Scope,
+  page: PageRequest,
+): Promise<Listed<SummaryDto>> {
+  const listed = await listExecutions(scope, 'runBilling', undefined, page);
+  return { ...listed, items: listed.items.map(presentRun) };
+}
+
+/** What drafts come to, by type and currency. */
+function sumDrafts(drafts: readonly StoredDraft[]): TotalDto[] {
+  const sums = new Map<string, TotalDto>();
+  for (const { invoiceType, currency, amount, taxAmount } of drafts) {
+    const key = `${invoiceType} ${currency}`;
+    const sum = sums.get(key);
+    sums.set(key, {
+      invoiceType,
+      currency,
+      count: (sum?.count ?? 0) + 1,
+      amount: new Decimal(amount).plus(sum?.amount ?? 0),
+      taxAmount: new Decimal(taxAmount).plus(sum?.taxAmount ?? 0),
+    });
+  }
+  return [...sums.entries()].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, sum]) => sum);
+}
+
+function totalsOf({ totals, invoices, invoiceCount }: StoredOutput): TotalDto[] | null {
+  if (invoices) return invoices.length === invoiceCount ? sumDrafts(invoices) : null;
+  return (totals ?? []).map(({ amount, taxAmount, ...total }) => ({
+    ...total,
+    amount: new Decimal(amount),
+    taxAmount: new Decimal(taxAmount),
+  }));
+}
+
+interface PreviousRow {
+  readonly accountId: string;
+  readonly invoiceType: string;
+  readonly currency: string;
+  readonly id: string;
+  readonly total: string;
+}
+
+const previousSql = `
+  select distinct on (account_id, invoice_type, currency) account_id as "accountId",
+    invoice_type as "invoiceType", currency, id, amount + tax_amount as "total"
+  from invoice
+  where tenant_id = ? and account_id = any(?::uuid[]) and invoice_status = 'Posted'
+    and period_end < ?::date
+  order by account_id, invoice_type, currency, period_end desc, invoice_no desc`;
+
+/** Drafts, each beside the last invoice of an earlier period. */
+async function compareDrafts(
+  { db, tenantId }: Scope,
+  periodStart: string,
+  drafts: readonly StoredDraft[],
+): Promise<DraftDto[]> {
+  const accountIds = [...new Set(drafts.map(({ accountId }) => accountId))];
+  const rows =
+    drafts.length === 0
+      ? []
+      : await sqlRows<PreviousRow>(db.read, previousSql, [tenantId, accountIds, periodStart]);
+  const keyOf = ({ accountId, invoiceType, currency }: PreviousRow | StoredDraft): string =>
+    `${accountId} ${invoiceType} ${currency}`;
+  const previous = new Map(rows.map((row) => [keyOf(row), row]));
+  return drafts.map((draft) => {
+    const { accountId, accountName, invoiceType, currency } = draft;
+    const [amount, taxAmount] = [new Decimal(draft.amount), new Decimal(draft.taxAmount)];
+    const before = previous.get(keyOf(draft));
+    return {
+      accountId,
+      accountName,
+      invoiceType,
+      currency,
+      amount,
+      taxAmount,
+      total: amount.plus(taxAmount),
+      previousInvoiceId: before?.id ?? null,
+      previousTotal: before ? new Decimal(before.total) : null,
+    };
+  });
+}
+
+/** A billing run with what it left out and why (spec/beyond.md R377), and its record. 404: there is none. */
+export async function readBillingRun(
+  scope: Scope,
+  id: string,
+): Promise<{ readonly run: BillingRunDto; readonly record: ExecutionRecord }> {
+  const record = await getExecution(scope, 'runBilling', id);
+  const summary = presentRun(record);
+  const output = outputOf(record);
+  const run = {
+    ...summary,
+    invoiceDate: output?.invoiceDate ?? null,
+    totals: output && totalsOf(output),
+    problems: [...(output?.problems ?? [])],
+    drafts: await compareDrafts(scope, summary.periodStart, output?.invoices ?? []),
+    progress: null,
+  };
+  return { run, record };
 }

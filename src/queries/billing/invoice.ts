@@ -87,7 +87,12 @@ const invoiceList = {
   model: Invoice,
   orderBy: 'invoice_date desc, id desc',
   searched: ['invoice_no'],
-  filters: { accountId: 'account_id =', fromDate: 'invoice_date >=', toDate: 'invoice_date <=' },
+  filters: {
+    accountId: 'account_id =',
+    fromDate: 'invoice_date >=',
+    toDate: 'invoice_date <=',
+    billingRunId: 'execution_id =',
+  },
 };
 
 export interface InvoiceFilter {
@@ -97,6 +102,7 @@ export interface InvoiceFilter {
   /** Both dates are part of the range. */
   readonly fromDate?: string;
   readonly toDate?: string;
+  readonly billingRunId?: string;
 }
 
 /** One page of invoices, the latest date first. 400: fromDate is after toDate. */

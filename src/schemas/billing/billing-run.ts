@@ -1,8 +1,13 @@
 import { Type, type Static } from 'typebox';
+import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { daysFrom } from '../../kernel/time/date.js';
 import { problem } from '../../kernel/problem.js';
-import { DateText, optional } from '../fields/field.js';
+import { DateText, Instant, nullable, optional, Uuid } from '../fields/field.js';
+import { ExecutionState } from '../flows/execution.js';
+import { operation, reply } from '../http/operation.js';
+import { offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
+import { BillingProblem } from './next-invoice.js';
 
 /** What a billing run is asked for (spec/flows.md R34). */
 export const BillingRunData = Type.Object(
@@ -48,3 +53,114 @@ export const billingRunWorkflow = {
   data: BillingRunData,
   example: { periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
 } as const;
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const atItsEnd = (description: string) => nullable(count(`${description} Null: it has not ended.`));
+
+const BillingRunFields = {
+  id: Uuid('Id of the run, and of its execution.'),
+  status: ExecutionState,
+  actor: nullable(Type.String({ description: 'Who asked for it.' })),
+  startedAt: Instant('When it began.'),
+  completedAt: nullable(Instant('When it ended.')),
+  periodStart: DateText('First day of the period.'),
+  periodEnd: DateText('Last day of the period.'),
+  accountId: nullable(Uuid('The only account that was billed; null: all that were due.')),
+  dryRun: Type.Boolean({ description: 'Whether nothing was written.' }),
+  error: nullable(Type.String({ description: 'Why it failed.' })),
+  accountCount: atItsEnd('Accounts that it looked at.'),
+  invoiceCount: atItsEnd('Invoices that it made, or of a dry run would make.'),
+  problemCount: atItsEnd('What it left out or could not do as it should.'),
+};
+
+export const BillingRunSummary = Type.Object(BillingRunFields, {
+  description: 'A billing run.',
+});
+
+const BillingTotal = Type.Object(
+  {
+    invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
+    currency: Type.String({ description: 'ISO code.' }),
+    count: count('How many there are.'),
+    amount: DecimalValue({ description: 'Their sum without tax.' }),
+    taxAmount: DecimalValue({ description: 'Sum of their tax.' }),
+  },
+  { description: 'What the invoices of a run come to, by type and currency.' },
+);
+
+export const BillingDraft = Type.Object(
+  {
+    accountId: Uuid('The account.'),
+    accountName: nullable(Type.String({ description: 'Its name.' })),
+    invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
+    currency: Type.String({ description: 'ISO code.' }),
+    amount: DecimalValue({ description: 'Sum of the items, without tax.' }),
+    taxAmount: DecimalValue({ description: 'Tax.' }),
+    total: DecimalValue({ description: 'amount + taxAmount.' }),
+    previousInvoiceId: nullable(
+      Uuid('The last posted invoice of an earlier period, of the same type and currency.'),
+    ),
+    previousTotal: nullable(DecimalValue({ description: 'Its total; null: there is none.' })),
+  },
+  { description: 'An invoice that a run would make, beside the one before.' },
+);
+
+const BillingProgress = Type.Object(
+  {
+    accountCount: count('Accounts that may have something to bill.'),
+    accountsDone: count('Those that are billed.'),
+    invoices: count('Invoices so far.'),
+    problems: count('What was left out so far.'),
+  },
+  { description: 'How far a run is.' },
+);
+
+export const BillingRun = Type.Object(
+  {
+    ...BillingRunFields,
+    invoiceDate: nullable(DateText('Date of its invoices; null: it has not ended.')),
+    totals: nullable(
+      Type.Array(BillingTotal, {
+        description:
+          'What the invoices come to. Null: it has not ended, or is a dry run of more invoices than drafts shows.',
+      }),
+    ),
+    problems: Type.Array(BillingProblem, {
+      description: 'What it left out, and why: of all accounts first; at most 1,000.',
+    }),
+    drafts: Type.Array(BillingDraft, {
+      description: 'Of a dry run: the invoices that it would make, at most 200.',
+    }),
+    progress: nullable(BillingProgress),
+  },
+  { description: 'A billing run, with what it left out and why.' },
+);
+
+const place = { tag: 'Invoices', family: 'records', isAddition: true } as const;
+
+/** Billing runs as people look at them (spec/beyond.md R376, R377). */
+export const billingRunOperations = {
+  list: operation({
+    id: 'listBillingRuns',
+    method: 'GET',
+    path: '/v1/billing-runs',
+    ...place,
+    summary: 'List billing runs, the latest first',
+    details: 'Dry runs too: of which period, by whom, and how many invoices came of it.',
+    query: Type.Object(offsetQuery),
+    success: reply.offsetPage(BillingRunSummary),
+    errors: [400],
+  }),
+  get: operation({
+    id: 'getBillingRun',
+    method: 'GET',
+    path: '/v1/billing-runs/{billingRunId}',
+    ...place,
+    summary: 'Read a billing run, with what it left out and why',
+    details:
+      'While it runs, how far it is. Of a dry run the invoices that it would make, each beside the one ' +
+      'before; those that a run has made are listed by listInvoices with its id.',
+    success: reply.dto(BillingRun),
+    errors: [404],
+  }),
+};

@@ -1,11 +1,8 @@
 import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import type { Explanation } from '../../rating/index.js';
 import { DateText, nullable, Uuid } from '../fields/field.js';
+import { Explanation } from '../usage/explanation.js';
 import { ItemTier, Proration } from './invoice-item.js';
-
-const Formula = (description: string) =>
-  nullable(Type.Unsafe<Explanation>({ type: 'object', description }));
 
 /** A rated transaction as a part of an item. */
 const ExplainedUsage = Type.Object(
@@ -16,7 +13,7 @@ const ExplainedUsage = Type.Object(
     transactionDate: DateText('Day of the usage.'),
     volume: DecimalValue({ description: 'What of its volume is part of the item.' }),
     amount: DecimalValue({ description: 'What of its amount is part of the item.' }),
-    explanation: Formula('How it was priced: card, row, tiers, counters, every formula step.'),
+    explanation: nullable(Explanation),
   },
   { description: 'Usage that is part of an item.' },
 );
@@ -33,9 +30,7 @@ const ExplainedCharge = Type.Object(
     isProrated: Type.Boolean({ description: 'Whether only the charged days are paid.' }),
     proration: nullable(Proration),
     amount: DecimalValue({ description: 'The amount of these days.' }),
-    explanation: Formula(
-      'How the amount came about: the price of the whole period, and then of the charged days.',
-    ),
+    explanation: nullable(Explanation),
   },
   { description: 'A charge of a contract line that is part of an item.' },
 );

@@ -108,7 +108,7 @@ const statuses: readonly ExecutionStatus[] = [
   'terminated',
   'timed_out',
 ];
-const Status = Type.Unsafe<ExecutionStatus>({
+export const ExecutionState = Type.Unsafe<ExecutionStatus>({
   type: 'string',
   enum: statuses,
   description: 'How it stands.',
@@ -118,7 +118,7 @@ const Status = Type.Unsafe<ExecutionStatus>({
 export const Execution = Type.Object(
   {
     executionId: Uuid('Id of the execution.'),
-    status: Status,
+    status: ExecutionState,
     workflowId: Uuid('Id of the workflow.'),
     workflowName: Type.String({ description: 'Name of the workflow.' }),
     input: nullable(FreeObject('What it was given.')),
@@ -220,7 +220,7 @@ export const executionOperations = {
     path: '/v1/workflows/{workflowId}/executions',
     ...place,
     summary: 'List the executions of a workflow, the latest first',
-    query: Type.Object({ ...offsetQuery, status: Type.Optional(Status) }),
+    query: Type.Object({ ...offsetQuery, status: Type.Optional(ExecutionState) }),
     details: 'Filter by status: running, completed, failed, canceled, terminated, timed_out.',
     success: reply.offsetPage(Execution),
     errors: [400, 404],

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
-import type { Explanation } from '../../rating/index.js';
+import { Explanation } from './explanation.js';
 import { examples } from '../http/examples.js';
 import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
@@ -122,15 +122,10 @@ export const UsageCorrection = Type.Object(
   { description: 'A correction of rated usage, with what it came to by account.' },
 );
 
-const ExplanationOf = (description: string) =>
-  nullable(Type.Unsafe<Explanation>({ type: 'object', description }));
-
-/** How two charges of an event came about, and where they part. */
+/** How two charges of an event came about, and where they part; null: there is none, or it cannot be told. */
 export const ChargeExplanations = {
-  beforeExplanation: Type.Optional(
-    ExplanationOf('How the charge before came about; null: there was none, or it cannot be told.'),
-  ),
-  afterExplanation: Type.Optional(ExplanationOf('How the charge now comes about.')),
+  beforeExplanation: Type.Optional(nullable(Explanation)),
+  afterExplanation: Type.Optional(nullable(Explanation)),
   firstDifference: Type.Optional(
     nullable(
       Type.Object(

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox';
-import { rejectionCodes, type Explanation } from '../../rating/index.js';
+import { rejectionCodes } from '../../rating/index.js';
+import { Explanation } from './explanation.js';
 import { examples } from '../http/examples.js';
 import { IngestionBody } from './ingestion.js';
 import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
@@ -60,14 +61,7 @@ export const UsageEventSummary = Type.Object(UsageEventFields, {
 export const ExplainedTransaction = Type.Object(
   {
     ...RatedTransaction.properties,
-    explanation: nullable(
-      Type.Unsafe<Explanation>({
-        type: 'object',
-        description:
-          'How it came about: contract line, card version, row, tiers with the volume and amount in ' +
-          'each, counter before and after, every formula step with its value.',
-      }),
-    ),
+    explanation: nullable(Explanation),
     matches: Type.Boolean({
       description: 'Whether computing it again, from what was recorded, gives the stored amounts.',
     }),

@@ -234,11 +234,12 @@ async function bill(story: Story): Promise<void> {
   story.params['paymentId'] = payment.id;
   const accountId = story.params['accountId'];
   const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31', accountId };
-  const { output } = await story.call('executeWorkflow', {
+  const { output, executionId: billingRunId } = await story.call('executeWorkflow', {
     params: { workflowId: 'billing-run' },
     body: { data },
     isAside: true,
   });
+  story.params['billingRunId'] = billingRunId;
   const [invoiceId] = output.invoiceIds;
   Object.assign(story.params, { invoiceId, workflowId: 'account-edit' });
   story.references['invoiceId'] = invoiceId;

@@ -146,6 +146,12 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
     pdf: { fileName: `INV-1 ${tenant.id}.pdf`, bytes: Buffer.from('%PDF-1.7') },
   });
   references['invoiceId'] = params['invoiceId'];
+  const period = { periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true };
+  const billing = await tenant
+    .post('/v1/workflows/billing-run/execute', { data: { ...period, accountId: account.id } })
+    .expect(200);
+  params['billingRunId'] = billing.body.executionId;
+  references['billingRunId'] = billing.body.executionId;
   await tenant.post(`/v1/payments/${payment.id}/apply`, {}).expect(200);
   const code = `VAT ${tenant.id}`;
   params['taxRateId'] = (

@@ -1,0 +1,9 @@
+import { showBillingRun } from '../../../flows/billing-run.js';
+import { listBillingRuns } from '../../../queries/billing/billing-run.js';
+import type { Operations } from '../../../schemas/index.js';
+import type { Handlers } from '../../mount.js';
+
+export const billingRunHandlers: Handlers<Operations['billingRun']> = {
+  list: ({ query }, scope) => listBillingRuns(scope, query),
+  get: ({ params }, scope, platform) => showBillingRun(scope, platform, params.billingRunId),
+};

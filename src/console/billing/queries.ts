@@ -1,0 +1,59 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+
+export type Run = Schemas['BillingRun'];
+
+export const size = 25;
+/** While something runs, how often it is looked at. */
+const runningMs = 1_000;
+/** Otherwise: others bill, too. */
+const restingMs = 15_000;
+
+export const runList = (page: number) =>
+  queryOptions({
+    queryKey: ['billing runs', page],
+    placeholderData: keepPreviousData,
+    refetchInterval: restingMs,
+    queryFn: ({ signal }) => {
+      const query = { limit: digits(size), offset: digits(page * size) };
+      return read(api.GET('/v1/billing-runs', { params: { query }, signal }));
+    },
+  });
+
+export const billingRun = (billingRunId: string) =>
+  queryOptions({
+    queryKey: ['billing run', billingRunId],
+    refetchInterval: ({
+      state: { data },
+    }: {
+      readonly state: { readonly data: Run | undefined };
+    }) => (data?.status === 'running' ? runningMs : false),
+    queryFn: ({ signal }): Promise<Run> =>
+      read(
+        api.GET('/v1/billing-runs/{billingRunId}', {
+          params: { path: { billingRunId } },
+          signal,
+        }),
+      ),
+  });
+
+/** What is billed: the days, and perhaps one account. */
+export interface Wanted {
+  readonly periodStart: string;
+  readonly periodEnd: string;
+  readonly accountId?: string;
+}
+
+/** Starts a run; a dry one writes nothing. */
+export const startRun = (wanted: Wanted, dryRun: boolean) =>
+  read(
+    api.POST('/v1/workflows/{workflowId}/execute', {
+      params: {
+        path: { workflowId: 'billing-run' },
+        header: { 'Idempotency-Key': crypto.randomUUID() },
+      },
+      body: { data: { ...wanted, dryRun }, async: true },
+    }),
+  );

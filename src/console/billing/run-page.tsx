@@ -1,0 +1,222 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { AccountName } from '../shown/names.tsx';
+import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import { billingRun, startRun, type Run } from './queries.ts';
+
+type Total = NonNullable<Run['totals']>[number];
+type Draft = Run['drafts'][number];
+type LeftOut = Run['problems'][number];
+
+const totals: readonly Column<Total>[] = [
+  { name: 'Of', show: ({ invoiceType, currency }) => `${invoiceType}, ${currency}` },
+  { name: 'Invoices', isNumber: true, show: ({ count }) => quantityText(count) },
+  { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
+  {
+    name: 'Tax',
+    isNumber: true,
+    show: ({ taxAmount, currency }) => moneyText(taxAmount, currency),
+  },
+];
+
+const drafts: readonly Column<Draft>[] = [
+  { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
+  { name: 'Kind', show: ({ invoiceType }) => invoiceType },
+  {
+    name: 'Before',
+    isNumber: true,
+    show: ({ previousInvoiceId, previousTotal, currency }) =>
+      previousInvoiceId === null || previousTotal === null ? (
+        <None />
+      ) : (
+        <Link to="/invoices/$invoiceId" params={{ invoiceId: previousInvoiceId }}>
+          {moneyText(previousTotal, currency)}
+        </Link>
+      ),
+  },
+  {
+    name: 'Tax',
+    isNumber: true,
+    show: ({ taxAmount, currency }) => moneyText(taxAmount, currency),
+  },
+  { name: 'Total', isNumber: true, show: ({ total, currency }) => moneyText(total, currency) },
+];
+
+const leftOut: readonly Column<LeftOut>[] = [
+  { name: 'Why', show: ({ message }) => <bdi>{message}</bdi> },
+  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  {
+    name: 'Account',
+    show: ({ accountId }) => (accountId === null ? 'all' : <AccountName accountId={accountId} />),
+  },
+  {
+    name: 'Events',
+    isNumber: true,
+    show: ({ events, code }) =>
+      events === undefined ? (
+        <None />
+      ) : (
+        <Link to="/usage/events" search={{ status: 'rejected', code }}>
+          {quantityText(events)}
+        </Link>
+      ),
+  },
+];
+
+/** How far it is, said as it goes. */
+const Progress = ({ of }: { readonly of: Run }): ReactNode => (
+  <p role="status">
+    {of.progress === null
+      ? 'It runs.'
+      : `${quantityText(of.progress.accountsDone)} of ${quantityText(of.progress.accountCount)} accounts, ${quantityText(of.progress.invoices)} invoices so far.`}
+  </p>
+);
+
+/** What it has billed or would bill. */
+function Billed({ run }: { readonly run: Run }): ReactNode {
+  const navigate = useNavigate();
+  const { id, dryRun, periodStart, periodEnd, accountId, invoiceCount } = run;
+  if (invoiceCount === '0') {
+    return (
+      <Empty>
+        <p>Nothing of this period is left to be billed.</p>
+      </Empty>
+    );
+  }
+  const wanted = { periodStart, periodEnd, ...(accountId === null ? {} : { accountId }) };
+  return (
+    <>
+      {run.totals === null ? null : (
+        <DataTable
+          caption={dryRun ? 'What would be billed' : 'What was billed'}
+          columns={totals}
+          rows={run.totals}
+          keyOf={({ invoiceType, currency }) => `${invoiceType} ${currency}`}
+        />
+      )}
+      {dryRun ? (
+        <>
+          <DataTable
+            caption="Invoices that would be made, beside those before"
+            columns={drafts}
+            rows={run.drafts}
+            keyOf={({ accountId: of, invoiceType, currency }, index) =>
+              `${of} ${invoiceType} ${currency} ${index}`
+            }
+          />
+          <Action
+            name="Bill it"
+            isPrimary
+            onDo={() => startRun(wanted, false)}
+            onDone={({ executionId }) =>
+              void navigate({
+                to: '/billing/$billingRunId',
+                params: { billingRunId: executionId },
+              })
+            }
+          />
+        </>
+      ) : (
+        <p>
+          <Link to="/invoices" search={{ billingRunId: id }}>
+            Invoices of this run
+          </Link>
+        </p>
+      )}
+    </>
+  );
+}
+
+const WhatItIs = ({ run }: { readonly run: Run }): ReactNode => (
+  <Facts
+    of={[
+      ['Status', <Status key="status" name={run.status} />],
+      [
+        'Of',
+        run.accountId === null ? (
+          'all accounts'
+        ) : (
+          <AccountName key="account" accountId={run.accountId} />
+        ),
+      ],
+      ['Invoices', orNone(run.invoiceCount)],
+      ['Dated', orNone(run.invoiceDate)],
+      ['By', orNone(run.actor)],
+      ['Began', <Instant key="began" at={run.startedAt} />],
+      ['Ended', <Instant key="ended" at={run.completedAt} />],
+      [
+        'Steps',
+        <Link
+          key="execution"
+          to="/workflows/$workflowId/executions/$executionId"
+          params={{ workflowId: 'billing-run', executionId: run.id }}
+        >
+          its execution
+        </Link>,
+      ],
+    ]}
+  />
+);
+
+const route = getRouteApi('/billing/$billingRunId');
+
+/** A billing run: what it billed, what it left out and why. */
+export function RunPage(): ReactNode {
+  const { billingRunId } = route.useParams();
+  const query = useQuery(billingRun(billingRunId));
+  const found = query.data;
+  const title = found
+    ? `${found.dryRun ? 'Dry run' : 'Run'} of ${found.periodStart} to ${found.periodEnd}`
+    : 'Billing run';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="billing" to="/billing" search={{}}>
+              Billing
+            </Link>,
+            title,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(run) => (
+          <>
+            <WhatItIs run={run} />
+            {run.status === 'running' ? <Progress of={run} /> : null}
+            {run.error === null ? null : (
+              <div className="fault">
+                <p>
+                  <strong>It failed</strong>
+                </p>
+                <p>{run.error}</p>
+              </div>
+            )}
+            {run.status === 'completed' ? <Billed run={run} /> : null}
+            {run.problems.length === 0 ? null : (
+              <Section title="What was left out">
+                <DataTable
+                  caption="What was left out, and why"
+                  columns={leftOut}
+                  rows={run.problems}
+                  keyOf={({ code, accountId, contractServiceId }, index) =>
+                    `${code} ${accountId} ${contractServiceId} ${index}`
+                  }
+                />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,125 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page, Section } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { AccountName } from '../shown/names.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { Instant, None, orNone, Status } from '../shown/values.tsx';
+import { runList, size, startRun, type Wanted } from './queries.ts';
+
+type Row = Schemas['BillingRunSummary'];
+
+const countOrNone = (count: string | null): ReactNode =>
+  count === null ? <None /> : quantityText(count);
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: 'Period',
+    show: ({ id, periodStart, periodEnd }) => (
+      <Link to="/billing/$billingRunId" params={{ billingRunId: id }}>
+        {periodStart} to {periodEnd}
+      </Link>
+    ),
+  },
+  { name: 'Kind', show: ({ dryRun }) => (dryRun ? 'dry run' : 'run') },
+  {
+    name: 'Of',
+    show: ({ accountId }) =>
+      accountId === null ? 'all accounts' : <AccountName accountId={accountId} />,
+  },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  { name: 'Invoices', isNumber: true, show: ({ invoiceCount }) => countOrNone(invoiceCount) },
+  { name: 'Left out', isNumber: true, show: ({ problemCount }) => countOrNone(problemCount) },
+  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'Began', show: ({ startedAt }) => <Instant at={startedAt} /> },
+];
+
+/** The days of the month before this one: what is billed at its end. */
+function monthBefore(): Wanted {
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  return {
+    periodStart: dayOf(Date.UTC(year, month - 1, 1)),
+    periodEnd: dayOf(Date.UTC(year, month, 0)),
+  };
+}
+
+const route = getRouteApi('/billing');
+
+/** A dry run first: its page says what would be billed, and bills it. */
+function Start(): ReactNode {
+  const navigate = route.useNavigate();
+  const [{ periodStart, periodEnd }, setPeriod] = useState(monthBefore);
+  return (
+    <Section title="Bill a period">
+      <p>The dry run shows what would be billed and what would be left out. It writes nothing.</p>
+      <div className="fields">
+        <label>
+          <span>First day</span>
+          <input
+            type="date"
+            value={periodStart}
+            onChange={({ target }) => setPeriod({ periodStart: target.value, periodEnd })}
+          />
+        </label>
+        <label>
+          <span>Last day</span>
+          <input
+            type="date"
+            value={periodEnd}
+            onChange={({ target }) => setPeriod({ periodStart, periodEnd: target.value })}
+          />
+        </label>
+      </div>
+      <Action
+        name="Show what would be billed"
+        isPrimary
+        onDo={() => startRun({ periodStart, periodEnd }, true)}
+        onDone={({ executionId }) =>
+          void navigate({ to: '/billing/$billingRunId', params: { billingRunId: executionId } })
+        }
+      />
+    </Section>
+  );
+}
+
+/** Runs that have billed, or have shown what they would. */
+export function RunsPage(): ReactNode {
+  const { page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(runList(page));
+  return (
+    <Page title="Billing">
+      <Start />
+      <Section title="Runs">
+        <Loaded query={query}>
+          {({ data, pagination }) =>
+            data.length === 0 ? (
+              <Empty>
+                <p>Nothing was billed yet. Begin with a dry run of the last month.</p>
+              </Empty>
+            ) : (
+              <PagedTable
+                caption="Billing runs, the latest first"
+                name="billing runs"
+                columns={columns}
+                rows={data}
+                keyOf={({ id }) => id}
+                page={page}
+                size={size}
+                total={pagination.total}
+                onMove={(to) => void navigate({ search: { page: to } })}
+              />
+            )
+          }
+        </Loaded>
+      </Section>
+    </Page>
+  );
+}

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { usage } from '../../support/billing/usage.js';
+import { external } from '../../support/servers/instance.js';
+import { useStory } from '../../support/story/story.js';
+
+const absent = '00000000-0000-4000-8000-000000000000';
+
+/** Billing runs as people look at them. */
+describe('billing runs over HTTP', function () {
+  this.timeout(120_000);
+  const story = useStory();
+  let acme: string;
+
+  before(async () => {
+    acme = await story.account('acme', { name: 'Acme' });
+    const calls = await story.service('Calls');
+    const at = (day: string, api_calls: string, account = 'acme') =>
+      usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
+    // At 0.01 each: 1.00 in February, 3.00 in March, and one event that nobody pays.
+    await story.send(
+      at('2026-02-10', '100'),
+      at('2026-03-10', '300'),
+      at('2026-03-11', '100', 'nobody'),
+    );
+    await story.bill('2026-02');
+  });
+
+  const listed = async () => (await story.tenant.get('/v1/billing-runs').expect(200)).body;
+  const read = async (id: string) =>
+    (await story.tenant.get(`/v1/billing-runs/${id}`).expect(200)).body;
+
+  // spec/beyond.md R376, R377
+  it('show what a dry run would bill beside the invoice before, and what it leaves out', async () => {
+    await story.preview('2026-03');
+    const { data, pagination } = await listed();
+    expect(pagination.total).to.equal(2);
+    expect(data[0]).to.include({
+      status: 'completed',
+      periodStart: '2026-03-01',
+      periodEnd: '2026-03-31',
+      accountId: null,
+      dryRun: true,
+      invoiceCount: 1,
+      problemCount: 1,
+    });
+    const run = await read(data[0].id);
+    expect(run.totals).to.deep.equal([
+      { invoiceType: 'Invoice', currency: 'USD', count: 1, amount: 3, taxAmount: 0 },
+    ]);
+    expect(run.drafts).to.have.length(1);
+    expect(run.drafts[0]).to.include({ accountId: acme, accountName: 'Acme', total: 3 });
+    expect(run.drafts[0]).to.include({ previousTotal: 1 });
+    const problems = run.problems.map(({ code, events }: { code: string; events: number }) => ({
+      code,
+      events,
+    }));
+    expect(problems).to.deep.equal([{ code: 'ACCOUNT_NOT_FOUND', events: 1 }]);
+  });
+
+  it('show what a run has billed, and lead to its invoices', async () => {
+    const { run, invoices } = await story.bill('2026-03', { accountId: acme });
+    expect(run.invoiceIds).to.have.length(1);
+    const [latest] = (await listed()).data;
+    expect(latest).to.include({ accountId: acme, dryRun: false, invoiceCount: 1 });
+    const { totals, drafts } = await read(latest.id);
+    expect(totals[0]).to.include({ count: 1, amount: 3, taxAmount: 0 });
+    expect(drafts).to.deep.equal([]);
+    const made = await story.tenant
+      .get(`${external}/invoices?billingRunId=${latest.id}`)
+      .expect(200);
+    expect(made.body.data.content.map(({ Id }: { Id: string }) => Id)).to.deep.equal([
+      invoices[0]?.id,
+    ]);
+  });
+
+  it('say why one failed', async () => {
+    const data = { periodStart: '2026-03-01', periodEnd: '2026-03-31', accountId: absent };
+    await story.tenant.post('/v1/workflows/billing-run/execute', { data });
+    const [latest] = (await listed()).data;
+    if (latest.status !== 'failed') return expect(latest.accountId).to.equal(acme);
+    expect(latest).to.include({
+      invoiceCount: null,
+      error: `'accountId' names no account: '${absent}'`,
+    });
+  });
+
+  it('are 404 where there is none', async () => {
+    await story.tenant.get(`/v1/billing-runs/${absent}`).expect(404);
+    await story.tenant.get('/v1/billing-runs?limit=x').expect(400);
+  });
+});

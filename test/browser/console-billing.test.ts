@@ -1,0 +1,96 @@
+import { usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** Month end: what would be billed, what would be left out, and then the run. */
+describe('billing in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+
+  before(async () => {
+    await story.account('acme', { name: 'Acme & Söhne' });
+    const calls = await story.service('Calls');
+    const at = (day: string, api_calls: string, account = 'acme') =>
+      usage(account, calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
+    // At 0.01 each: 1.00 in February, 3.00 in March, and two events that nobody pays.
+    await story.send(
+      at('2026-02-10', '100'),
+      at('2026-03-10', '300'),
+      at('2026-03-11', '100', 'nobody'),
+      at('2026-03-12', '100', 'nobody'),
+    );
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  it('says what to begin with where nothing was billed yet', async () => {
+    await visit.open('/console/billing', 'Billing');
+    await visit.told('Nothing was billed yet. Begin with a dry run of the last month.');
+    await visit.inspect('billing-none');
+  });
+
+  // spec/beyond.md R378
+  it('bills by keyboard what a dry run has shown, and leads to what it left out', async () => {
+    await story.bill('2026-02');
+    await visit.open('/console/billing', 'Billing');
+    await visit.tabTo('First day');
+    await visit.page.keyboard.type('03012026');
+    await visit.tabTo('Last day');
+    await visit.page.keyboard.type('03312026');
+    await visit.tabTo('Show what would be billed');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Dry run of 2026-03-01 to 2026-03-31');
+    await visit.find('table', 'What would be billed');
+    await visit.find('table', 'Invoices that would be made, beside those before');
+    await visit.find('link', 'Acme & Söhne');
+    // February's invoice, and March's.
+    for (const amount of ['USD 1.00', 'USD 3.00']) await visit.told(amount);
+    await visit.find('table', 'What was left out, and why');
+    await visit.told('ACCOUNT_NOT_FOUND');
+    await visit.inspect('billing-dry-run');
+    await visit.tabTo('Bill it');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Run of 2026-03-01 to 2026-03-31');
+    await visit.find('table', 'What was billed');
+    await visit.inspect('billing-run');
+    await visit.click('link', '2');
+    await visit.arrive('Rejected events');
+    await visit.told('1 to 2 of 2');
+    await visit.page.goBack();
+    await visit.click('link', 'Invoices of this run');
+    await visit.arrive('Invoices');
+    await visit.find('link', 'INV-000002');
+    await visit.told('1 to 1 of 1');
+  });
+
+  it('lists runs, and says where nothing is left to be billed', async () => {
+    await visit.open('/console/billing', 'Billing');
+    await visit.find('table', 'Billing runs, the latest first');
+    await visit.told('dry run');
+    await visit.inspect('billing');
+    await visit.tabTo('First day');
+    await visit.page.keyboard.type('03012026');
+    await visit.tabTo('Last day');
+    await visit.page.keyboard.type('03312026');
+    await visit.click('button', 'Show what would be billed');
+    await visit.told('Nothing of this period is left to be billed.');
+    await visit.inspect('billing-empty');
+  });
+
+  it('says at its place what cannot be billed, and what is not there', async () => {
+    await visit.open('/console/billing', 'Billing');
+    await visit.tabTo('Last day');
+    await visit.page.keyboard.type('01012020');
+    await visit.click('button', 'Show what would be billed');
+    await visit.told(`'periodEnd' must not be before 'periodStart'`);
+    await visit.checkAccess();
+    await visit.shoot('billing-wrong');
+    await visit.open('/console/billing/00000000-0000-4000-8000-000000000000', 'Billing run');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    visit.complaints.splice(0);
+  });
+});
