@@ -161,6 +161,39 @@ const executionRoute = createRoute({
   component: lazyRouteComponent(() => import('./workflows/execution-page.tsx'), 'ExecutionPage'),
 });
 
+const webhooksRoute = createRoute({
+  ...at,
+  path: '/webhooks',
+  component: lazyRouteComponent(() => import('./webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+});
+
+const webhookRoute = createRoute({
+  ...at,
+  path: '/webhooks/$webhookId',
+  validateSearch: listSearch(['status', 'event']),
+  component: lazyRouteComponent(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
+});
+
+const pricesRoute = createRoute({
+  ...at,
+  path: '/prices',
+  validateSearch: listSearch(['q']),
+  component: lazyRouteComponent(() => import('./prices/services-page.tsx'), 'ServicesPage'),
+});
+
+const serviceRoute = createRoute({
+  ...at,
+  path: '/prices/$serviceId',
+  component: lazyRouteComponent(() => import('./prices/service-page.tsx'), 'ServicePage'),
+});
+
+const trialRoute = createRoute({
+  ...at,
+  path: '/prices/tried/$repricingId',
+  validateSearch: listSearch(['sort']),
+  component: lazyRouteComponent(() => import('./prices/trial-page.tsx'), 'TrialPage'),
+});
+
 const routes = root.addChildren([
   start,
   accountsRoute,
@@ -179,6 +212,11 @@ const routes = root.addChildren([
   newWorkflowRoute,
   workflowRoute,
   executionRoute,
+  webhooksRoute,
+  webhookRoute,
+  pricesRoute,
+  serviceRoute,
+  trialRoute,
 ]);
 
 export const router = createRouter({

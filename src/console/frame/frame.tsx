@@ -8,9 +8,11 @@ const places = [
   ['/accounts', 'Accounts'],
   ['/invoices', 'Invoices'],
   ['/billing', 'Billing'],
+  ['/prices', 'Prices'],
   ['/usage', 'Usage'],
   ['/workflows', 'Workflows'],
   ['/approvals', 'Approvals'],
+  ['/webhooks', 'Webhooks'],
 ] as const;
 
 const themes: readonly (readonly [Theme, string])[] = [

@@ -1,0 +1,143 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { api, asJson, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
+import { read } from '../api/problem.ts';
+
+export type Repricing = Schemas['Repricing'];
+
+export const size = 20;
+/** While something runs, how often it is looked at. */
+const runningMs = 1_000;
+
+export const serviceList = ({ q, page = 0 }: { readonly q?: string; readonly page?: number }) =>
+  queryOptions({
+    queryKey: ['services', q, page],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { page: digits(page), size: digits(size), ...(q ? { q } : {}) };
+      const { data } = await read(
+        api.GET('/api/v1/external/services', { params: { query }, signal }),
+      );
+      return data;
+    },
+  });
+
+/** The cards of a service that are in force, one for each currency. */
+export const cardsOf = (serviceId: string) =>
+  queryOptions({
+    queryKey: ['cards', serviceId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/api/v1/external/services/{serviceId}/rate-cards', {
+          params: { path: { serviceId } },
+          signal,
+        }),
+      ),
+  });
+
+export const versionsOf = (serviceId: string, currency: string) =>
+  queryOptions({
+    queryKey: ['card versions', serviceId, currency],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/api/v1/external/services/{serviceId}/rate-cards/{currency}/versions', {
+          params: { path: { serviceId, currency } },
+          signal,
+        }),
+      ),
+  });
+
+/** The rows of the card in force, whose numbers are changed and sent back as they are written. */
+export const exactRows = (serviceId: string, currency: string) =>
+  queryOptions({
+    queryKey: ['exact card', serviceId, currency],
+    queryFn: async ({ signal }): Promise<readonly ExactJson[]> => {
+      const text = await read(
+        asJson.GET('/api/v1/external/services/{serviceId}/rate-cards/{currency}', {
+          params: { path: { serviceId, currency } },
+          parseAs: 'text',
+          signal,
+        }),
+      );
+      const card = parseExact(text);
+      const rows = typeof card === 'object' && card !== null && 'rows' in card ? card.rows : null;
+      if (!Array.isArray(rows)) throw new TypeError('The card came without rows.');
+      return rows;
+    },
+  });
+
+/** Other prices of a service, tried on what was used in a time. */
+export interface Trial {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly serviceId: string;
+  readonly currency: string;
+  readonly rows: readonly ExactJson[];
+}
+
+export const tryPrices = ({ name, from, to, serviceId, currency, rows }: Trial) => {
+  const changes = [{ kind: 'rateCard', serviceId, currency, rows }];
+  return read(
+    asJson.POST('/v1/workflows/{workflowId}/execute', {
+      params: {
+        path: { workflowId: 'reprice' },
+        header: { 'Idempotency-Key': crypto.randomUUID() },
+      },
+      body: { data: { name, from, to, serviceIds: [serviceId], changes }, async: true },
+      bodySerializer: writeExact,
+    }),
+  );
+};
+
+export const trialList = (page: number) =>
+  queryOptions({
+    queryKey: ['repricings', page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { limit: digits(size), offset: digits(page * size) };
+      return read(api.GET('/v1/repricings', { params: { query }, signal }));
+    },
+  });
+
+export const trial = (repricingId: string) =>
+  queryOptions({
+    queryKey: ['repricing', repricingId],
+    refetchInterval: ({
+      state: { data },
+    }: {
+      readonly state: { readonly data: Repricing | undefined };
+    }) => (data?.status === 'running' ? runningMs : false),
+    // It is known a moment after its execution began.
+    retry: 3,
+    queryFn: ({ signal }): Promise<Repricing> =>
+      read(api.GET('/v1/repricings/{repricingId}', { params: { path: { repricingId } }, signal })),
+  });
+
+export const trialAccounts = (
+  repricingId: string,
+  sort: 'change:desc' | 'change:asc',
+  page: number,
+) =>
+  queryOptions({
+    queryKey: ['repriced accounts', repricingId, sort, page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { sort, limit: digits(size), offset: digits(page * size) };
+      return read(
+        api.GET('/v1/repricings/{repricingId}/accounts', {
+          params: { path: { repricingId }, query },
+          signal,
+        }),
+      );
+    },
+  });
+
+export const promote = (repricingId: string, fromDate: string) =>
+  read(
+    api.POST('/v1/repricings/{repricingId}/promote', {
+      params: { path: { repricingId } },
+      body: { fromDate },
+    }),
+  );

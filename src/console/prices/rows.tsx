@@ -1,0 +1,98 @@
+import type { ReactNode } from 'react';
+import {
+  isExactNumber,
+  isNumberText,
+  type ExactJson,
+  type ExactNumber,
+} from '../api/exact-json.ts';
+
+/** Where a number stands in a card: names and places, from its rows down. */
+type Path = readonly (string | number)[];
+
+interface Rate {
+  readonly path: Path;
+  readonly value: ExactNumber;
+}
+
+/** Counted by the API, not chosen. */
+const counted = new Set(['tierNum']);
+
+/** Every number of a part of a card. */
+function ratesIn(value: ExactJson | undefined, path: Path): Rate[] {
+  if (value === undefined || value === null || typeof value !== 'object') return [];
+  if (isExactNumber(value)) return counted.has(String(path.at(-1))) ? [] : [{ path, value }];
+  return Object.entries(value).flatMap(([name, part]) =>
+    ratesIn(part as ExactJson, [...path, Array.isArray(value) ? Number(name) : name]),
+  );
+}
+
+/** The same with another number at a place. */
+function withNumber(value: ExactJson, [first, ...rest]: Path, text: string): ExactJson {
+  if (first === undefined) return { '#': text };
+  if (Array.isArray(value)) {
+    return (value as readonly ExactJson[]).map((part, index) =>
+      index === first ? withNumber(part, rest, text) : part,
+    );
+  }
+  const members = value as { readonly [name: string]: ExactJson };
+  return { ...members, [first]: withNumber(members[first] ?? null, rest, text) };
+}
+
+/** Whether every number of a card is one. */
+export const areRates = (rows: readonly ExactJson[]): boolean =>
+  ratesIn(rows, []).every(({ value }) => isNumberText(value['#']));
+
+/** `['rateCardTiers', 0, 'tierUnitRate']` as `tier 1, unit rate`. */
+const nameOf = (path: Path): string =>
+  path
+    .map((part) =>
+      typeof part === 'number'
+        ? String(part + 1)
+        : part
+            .replace(/^rateCardTiers$/, 'tier')
+            .replace(/^tier(?=[A-Z])/, '')
+            .replace(/Val$/, '')
+            .replace(/([a-z])([A-Z])/g, '$1 $2')
+            .toLowerCase(),
+    )
+    .join(' ');
+
+const labelOf = (row: ExactJson): string =>
+  typeof row === 'object' && row !== null && 'label' in row && typeof row.label === 'string'
+    ? row.label
+    : 'Row';
+
+/** The rows of a card with their numbers to change. */
+export const Rows = ({
+  rows,
+  onChange,
+}: {
+  readonly rows: readonly ExactJson[];
+  readonly onChange: (rows: readonly ExactJson[]) => void;
+}): ReactNode =>
+  rows.map((row, at) => (
+    <fieldset key={at}>
+      <legend>
+        <bdi>{labelOf(row)}</bdi>
+      </legend>
+      <div className="fields">
+        {ratesIn(row, []).map(({ path, value }) => (
+          <label key={path.join(' ')}>
+            <span>{`${labelOf(row)}: ${nameOf(path)}`}</span>
+            <input
+              inputMode="decimal"
+              value={value['#']}
+              aria-invalid={!isNumberText(value['#'])}
+              onChange={({ target }) =>
+                onChange(
+                  rows.map((one, index) =>
+                    index === at ? withNumber(one, path, target.value.trim()) : one,
+                  ),
+                )
+              }
+            />
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  ));

@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page, Section } from '../frame/page.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { SearchForm } from '../shown/search-form.tsx';
+import { Instant, orNone, Status } from '../shown/values.tsx';
+import { serviceList, size, trialList } from './queries.ts';
+
+type Row = Schemas['ServiceRow'];
+type Trial = Schemas['RepricingSummary'];
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: 'Service',
+    show: ({ Id, Name }) => (
+      <Link to="/prices/$serviceId" params={{ serviceId: Id }} search={{}}>
+        <bdi>{Name}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Code', show: ({ Code }) => orNone(Code) },
+];
+
+const trials: readonly Column<Trial>[] = [
+  {
+    name: 'Tried',
+    show: ({ id, name }) => (
+      <Link to="/prices/tried/$repricingId" params={{ repricingId: id }} search={{}}>
+        <bdi>{name}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  {
+    name: 'On usage of',
+    show: ({ from, to }) => `${from.slice(0, 10)} to before ${to.slice(0, 10)}`,
+  },
+  { name: 'In force from', show: ({ promotedFrom }) => orNone(promotedFrom) },
+  { name: 'Began', show: ({ createdAt }) => <Instant at={createdAt} /> },
+];
+
+const route = getRouteApi('/prices');
+
+const Trials = (): ReactNode => {
+  const { data } = useQuery(trialList(0));
+  if (data === undefined || data.data.length === 0) return null;
+  return (
+    <Section title="What was tried">
+      <DataTable
+        caption="Prices that were tried, the newest first"
+        columns={trials}
+        rows={data.data}
+        keyOf={({ id }) => id}
+      />
+    </Section>
+  );
+};
+
+/** What is sold, and the prices that were tried. */
+export function ServicesPage(): ReactNode {
+  const search = route.useSearch();
+  const { q, page = 0 } = search;
+  const navigate = route.useNavigate();
+  const query = useQuery(serviceList(search));
+  return (
+    <Page title="Prices">
+      <SearchForm
+        label="Find services"
+        hint="Name or code"
+        value={q ?? ''}
+        onSearch={(text) =>
+          void navigate({ search: text === '' ? {} : { q: text }, replace: true })
+        }
+      />
+      <Loaded query={query}>
+        {({ content, totalElements }) =>
+          content.length === 0 ? (
+            <Empty>
+              <p>
+                {q === undefined ? (
+                  <>
+                    Nothing is sold yet. <a href="/docs#tag/services">The API</a> makes a service
+                    with its prices.
+                  </>
+                ) : (
+                  'No service has this in its name or code.'
+                )}
+              </p>
+            </Empty>
+          ) : (
+            <PagedTable
+              caption="Services"
+              name="services"
+              columns={columns}
+              rows={content}
+              keyOf={({ Id }) => Id}
+              page={page}
+              size={size}
+              total={totalElements}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
+          )
+        }
+      </Loaded>
+      <Trials />
+    </Page>
+  );
+}

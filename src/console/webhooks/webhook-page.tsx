@@ -1,0 +1,167 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { Filters } from '../shown/filters.tsx';
+import { instantText, quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
+import { deliveryList, redeliver, sendTest, size, webhook, type Delivery } from './queries.ts';
+import { stateOf } from './webhooks-page.tsx';
+
+type Attempt = Delivery['attempts'][number];
+
+/** What the receiver answered, or why nothing came. */
+const outcomeOf = ({ statusCode, error }: Attempt): string =>
+  error ?? (statusCode === null ? 'no answer' : `answered with ${statusCode}`);
+
+/** Every attempt, with what came back. */
+const Attempts = ({ of }: { readonly of: Delivery }): ReactNode => {
+  const last = of.attempts.at(-1);
+  if (last === undefined) return 'none yet';
+  return (
+    <details>
+      <summary>
+        {quantityText(String(of.attempts.length))}, the last: {outcomeOf(last)}
+      </summary>
+      <ol>
+        {of.attempts.map((attempt) => (
+          <li key={attempt.startedAt}>
+            {instantText(attempt.startedAt)}: {outcomeOf(attempt)}
+            {attempt.answer ? (
+              <>
+                {' '}
+                <code>{attempt.answer}</code>
+              </>
+            ) : null}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+};
+
+const columnsOf = (webhookId: string): readonly Column<Delivery>[] => [
+  { name: 'Event', show: ({ event }) => <code>{event}</code> },
+  { name: 'Status', show: ({ status }) => <Status name={status} /> },
+  { name: 'Happened', show: ({ createdAt }) => <Instant at={createdAt} /> },
+  { name: 'Attempts', show: (delivery) => <Attempts of={delivery} /> },
+  { name: 'Sent next', show: ({ nextAttemptAt }) => <Instant at={nextAttemptAt} /> },
+  {
+    name: 'Again',
+    show: ({ id, status, reason }) => (
+      <>
+        {reason === null ? null : <span>{reason}</span>}
+        {status === 'failed' || status === 'delivered' ? (
+          <Action
+            name="Send again"
+            onDo={() => redeliver(webhookId, id)}
+            told={({ status: now }) => `It is ${now}.`}
+          />
+        ) : (
+          orNone(null)
+        )}
+      </>
+    ),
+  },
+];
+
+const statusNames = [
+  ['', 'All'],
+  ['failed', 'Failed'],
+  ['retrying', 'Retrying'],
+  ['pending', 'Pending'],
+  ['delivered', 'Delivered'],
+] as const;
+
+const route = getRouteApi('/webhooks/$webhookId');
+
+function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
+  const search = route.useSearch();
+  const { status = '', event = '', page = 0 } = search;
+  const navigate = route.useNavigate();
+  const query = useQuery(deliveryList(webhookId, search));
+  return (
+    <Section title="Deliveries">
+      <Filters
+        label="Which deliveries"
+        fields={[
+          { name: 'status', label: 'Status', value: status, options: statusNames },
+          { name: 'event', label: 'Event', value: event, hint: 'invoice.posted' },
+        ]}
+        onApply={(texts) => void navigate({ search: texts })}
+      />
+      <Loaded query={query}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <Empty>
+              <p>
+                {status === '' && event === ''
+                  ? 'Nothing was sent in the last 30 days.'
+                  : 'There is none of these.'}
+              </p>
+            </Empty>
+          ) : (
+            <PagedTable
+              caption="Deliveries, the latest first"
+              name="deliveries"
+              columns={columnsOf(webhookId)}
+              rows={data}
+              keyOf={({ id }) => id}
+              page={page}
+              size={size}
+              total={pagination.total}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
+          )
+        }
+      </Loaded>
+    </Section>
+  );
+}
+
+/** A webhook, and what became of what was sent to it. */
+export function WebhookPage(): ReactNode {
+  const { webhookId } = route.useParams();
+  const query = useQuery(webhook(webhookId));
+  return (
+    <Page
+      title={query.data?.url ?? 'Webhook'}
+      above={
+        <Trail>
+          {[
+            <Link key="webhooks" to="/webhooks">
+              Webhooks
+            </Link>,
+            <bdi key="webhook">{query.data?.url ?? 'Webhook'}</bdi>,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                ['Status', <Status key="status" name={stateOf(found)} />],
+                ['Failing since', <Instant key="since" at={found.failingSince} />],
+                ['Switched off', <Instant key="off" at={found.disabledAt} />],
+                ['Why', orNone(found.disabledReason)],
+                ['Events', found.events.join(', ')],
+              ]}
+            />
+            <Deliveries webhookId={webhookId} />
+            <Action
+              name="Send a test event"
+              onDo={() => sendTest(webhookId)}
+              told={({ status }) => `It is ${status}.`}
+            />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { external } from '../support/servers/instance.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** A price is changed, tried on what was used, and put in force. */
+describe('prices in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+  let calls: string;
+
+  before(async () => {
+    await story.account('acme', { name: 'Acme & Söhne' });
+    calls = await story.service('Calls');
+    const at = (day: string, api_calls: string) =>
+      usage('acme', calls, { eventTimestamp: `${day}T10:00:00Z`, dimensions: { api_calls } });
+    // 400 at 0.01 each: 4.00 in March.
+    await story.send(at('2026-03-10', '300'), at('2026-03-11', '100'));
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  it('lists services and shows one with the versions of its card', async () => {
+    await visit.open('/console/prices?q=nothing', 'Prices');
+    await visit.told('No service has this in its name or code.');
+    await visit.open('/console/prices', 'Prices');
+    await visit.find('table', 'Services');
+    await visit.inspect('prices');
+    await visit.tabTo('Calls');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Calls');
+    await visit.find('table', 'Versions in USD, the newest first');
+    await visit.find('textbox', 'API calls: unit rate');
+    await visit.inspect('prices-service');
+  });
+
+  // spec/beyond.md R380
+  it('tries a price by keyboard on what was used, and puts it in force', async () => {
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    const { page } = visit;
+    const type = async (name: string, text: string): Promise<void> => {
+      await visit.tabTo(name);
+      await page.keyboard.down('Control');
+      await page.keyboard.press('a');
+      await page.keyboard.up('Control');
+      await page.keyboard.type(text);
+    };
+    await visit.find('textbox', 'API calls: unit rate');
+    await type('API calls: unit rate', 'a lot');
+    const isHeld = `[...document.querySelectorAll('button')].find(
+      ({ textContent }) => textContent === 'Run over this time').disabled`;
+    expect(await page.evaluate(isHeld)).to.equal(true);
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    await visit.find('textbox', 'API calls: unit rate');
+    // More digits than a double has.
+    await type('API calls: unit rate', '0.012500000000000001');
+    await type('Name of this try', 'A quarter more');
+    await visit.tabTo('Usage from');
+    await page.keyboard.type('03012026');
+    await visit.tabTo('Before');
+    await page.keyboard.type('04012026');
+    await visit.tabTo('Run over this time');
+    await page.keyboard.press('Enter');
+    await visit.arrive('A quarter more');
+    await visit.find('table', 'What the usage costs');
+    // 400 x 0.0125 = 5, and what the last digit makes of it is less than the 10 places of amounts.
+    for (const said of ['USD 4.00', 'USD 5.00', '25 %']) await visit.told(said);
+    await visit.find('table', 'What accounts would pay');
+    await visit.find('link', 'Acme & Söhne');
+    await visit.inspect('prices-tried');
+    await visit.tabTo('From');
+    await page.keyboard.type('01012041');
+    await visit.tabTo('Put it in force');
+    await page.keyboard.press('Enter');
+    await visit.told('In force from 2041-01-01');
+    await visit.checkAccess();
+    await visit.shoot('prices-promoted');
+    const { text } = await story.tenant
+      .get(`${external}/services/${calls}/rate-cards/USD/versions`)
+      .expect(200);
+    expect(text).to.include('0.012500000000000001');
+    await visit.open('/console/prices', 'Prices');
+    await visit.find('link', 'A quarter more');
+    await visit.told('2041-01-01');
+  });
+
+  it('says at its place what cannot be tried, and what is not there', async () => {
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    await visit.find('textbox', 'API calls: unit rate');
+    await visit.tabTo('Before');
+    await visit.page.keyboard.type('01012020');
+    await visit.click('button', 'Run over this time');
+    await visit.find('alert', '');
+    await visit.checkAccess();
+    await visit.shoot('prices-wrong');
+    const absent = '00000000-0000-4000-8000-000000000000';
+    await visit.open(`/console/prices/tried/${absent}`, 'Prices that were tried');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    visit.complaints.splice(0);
+  });
+});

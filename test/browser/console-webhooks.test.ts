@@ -1,0 +1,65 @@
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { ok, openReceiver, type Receiver } from '../support/servers/receiver.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** A receiver that was away: what did not arrive is seen, understood, and sent again. */
+describe('webhooks in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({
+    isPublic: true,
+    // One attempt: what fails has failed.
+    webhooks: { delaysMs: [0], timeoutMs: 1_000 },
+  });
+  let visit: ConsoleVisit;
+  let receiver: Receiver;
+  before(async () => {
+    receiver = await openReceiver();
+  });
+  after(() => receiver.close());
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  it('says what registers a webhook where there is none', async () => {
+    await visit.open('/console/webhooks', 'Webhooks');
+    await visit.told('Nothing is told to anybody yet.');
+    await visit.inspect('webhooks-none');
+  });
+
+  // spec/beyond.md R379
+  it('shows what failed and why, and sends it again', async () => {
+    receiver.answer = (_request, response) => void response.writeHead(500).end('We are closed.');
+    const { url } = receiver;
+    const body = { url, events: ['invoice.posted'], secret: 'a secret of some length' };
+    const { body: made } = await story.tenant.post('/v1/webhooks', body).expect(201);
+    await visit.open('/console/webhooks', 'Webhooks');
+    await visit.find('table', 'Webhooks');
+    await visit.inspect('webhooks');
+    await visit.tabTo(url);
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive(url);
+    await visit.told('Nothing was sent in the last 30 days.');
+    await visit.tabTo('Send a test event');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It is pending.');
+    await visit.open(`/console/webhooks/${made.id}?status=failed`, url);
+    await visit.told('answered with 500');
+    await visit.inspect('webhook-failed');
+    receiver.answer = ok;
+    await visit.tabTo('Send again');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('There is none of these.');
+    await visit.open(`/console/webhooks/${made.id}?status=delivered`, url);
+    await visit.told('answered with 204');
+    await visit.inspect('webhook');
+  });
+
+  it('says what is not there', async () => {
+    await visit.open('/console/webhooks/00000000-0000-4000-8000-000000000000', 'Webhook');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    await visit.shoot('webhook-wrong');
+    visit.complaints.splice(0);
+  });
+});
