@@ -1,5 +1,3 @@
-import { withQuotedNumbers } from './digits.ts';
-
 /** A number in JSON that is changed and sent back: its characters, and no double in between. */
 export interface ExactNumber {
   readonly '#': string;
@@ -28,9 +26,7 @@ const marked = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 /** Reads JSON with its numbers as they are written. */
 export const parseExact = (json: string): ExactJson =>
   JSON.parse(
-    json.replace(marked, (token) =>
-      token.startsWith('"') ? token : `{"#":${withQuotedNumbers(token)}}`,
-    ),
+    json.replace(marked, (token) => (token.startsWith('"') ? token : `{"#":"${token}"}`)),
   ) as ExactJson;
 
 /** Writes them the same way: quotes within texts are escaped, so that no text looks like a number. */

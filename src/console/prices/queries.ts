@@ -63,7 +63,7 @@ export const exactRows = (serviceId: string, currency: string) =>
       const card = parseExact(text);
       const rows = typeof card === 'object' && card !== null && 'rows' in card ? card.rows : null;
       if (!Array.isArray(rows)) throw new TypeError('The card came without rows.');
-      return rows;
+      return rows as readonly ExactJson[];
     },
   });
 

@@ -22,7 +22,7 @@ function ratesIn(value: ExactJson | undefined, path: Path): Rate[] {
   if (value === undefined || value === null || typeof value !== 'object') return [];
   if (isExactNumber(value)) return counted.has(String(path.at(-1))) ? [] : [{ path, value }];
   return Object.entries(value).flatMap(([name, part]) =>
-    ratesIn(part as ExactJson, [...path, Array.isArray(value) ? Number(name) : name]),
+    ratesIn(part, [...path, Array.isArray(value) ? Number(name) : name]),
   );
 }
 

@@ -10,7 +10,7 @@ import { SearchForm } from '../shown/search-form.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceList, size, trialList } from './queries.ts';
 
-type Row = Schemas['ServiceRow'];
+type Row = Schemas['ServiceSummaryRow'];
 type Trial = Schemas['RepricingSummary'];
 
 const columns: readonly Column<Row>[] = [
