@@ -44,7 +44,7 @@ describe('webhooks in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.told('It is pending.');
     await visit.open(`/console/webhooks/${made.id}?status=failed`, url);
-    await visit.told('answered with 500');
+    await visit.told('The answer was 500.');
     await visit.inspect('webhook-failed');
     receiver.answer = ok;
     await visit.tabTo('Send again');
