@@ -12,6 +12,8 @@ export interface TenantDatabase {
   transaction<T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T>;
   /** Cancels running statements after the client has disconnected. */
   abandon?(): void;
+  /** Whether nobody waits for the work any more: what takes long looks, and ends. */
+  readonly isAbandoned?: boolean;
 }
 
 /** By which it is found later whether somebody still may do what they did: no secret. */

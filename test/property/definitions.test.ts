@@ -26,7 +26,7 @@ class StoppingHost extends DryHost {
   #steps = 0;
 
   constructor(every: number) {
-    super(startMs, resultOf);
+    super(startMs, resultOf, () => false);
     this.#every = every;
   }
 

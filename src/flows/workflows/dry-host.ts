@@ -53,6 +53,7 @@ export class DryHost implements Host {
   readonly rows = new Map<number, TaskRow>();
   readonly calls: DryCall[] = [];
   readonly #resultOf: (path: string, isNext: boolean) => FakeResult | undefined;
+  readonly #isAbandoned: () => boolean;
   readonly #isCanceled = new AsyncLocalStorage<readonly DryScope[]>();
   readonly #began = performance.now();
   readonly #sleepers = new Set<Sleeper>();
@@ -66,9 +67,14 @@ export class DryHost implements Host {
   /** Whether something went on since it was looked at last. */
   #isActive = false;
 
-  constructor(now: number, resultOf: (path: string, isNext: boolean) => FakeResult | undefined) {
+  constructor(
+    now: number,
+    resultOf: (path: string, isNext: boolean) => FakeResult | undefined,
+    isAbandoned: () => boolean,
+  ) {
     this.#now = now;
     this.#resultOf = resultOf;
+    this.#isAbandoned = isAbandoned;
   }
 
   now(): number {
@@ -101,6 +107,7 @@ export class DryHost implements Host {
     if (this.#bytes > dryLimits.bytes) {
       throw new DryRunStopped('What the tasks are given and give is more than a dry run shows.');
     }
+    if (this.#isAbandoned()) throw new DryRunStopped('Nobody waits for it any more.');
     if (performance.now() - this.#began > dryLimits.ms) {
       throw new DryRunStopped(`A dry run takes at most ${dryLimits.ms / 1000} seconds.`);
     }

@@ -96,7 +96,8 @@ export async function simulateDefinition(
     const message = `'results' has '${unknown.slice(0, 100)}', which is no task. Known are: ${known}.`;
     throw problem.validation(message, { field: 'results' });
   }
-  const host = new DryHost(scope.now().getTime(), resultsOf(results));
+  const isAbandoned = (): boolean => scope.db.isAbandoned === true;
+  const host = new DryHost(scope.now().getTime(), resultsOf(results), isAbandoned);
   const startedMs = host.now();
   const state: DefinitionState = {
     seq: 0,

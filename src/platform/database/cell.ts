@@ -155,6 +155,10 @@ class TenantHandle implements TenantDatabase {
   abandon(): void {
     this.#caller.abandon(this.#cancel);
   }
+
+  get isAbandoned(): boolean {
+    return this.#caller.isGone;
+  }
 }
 
 /** Where the connections of a tenant come from. */

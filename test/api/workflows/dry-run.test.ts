@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { DryHost, DryRunStopped } from '../../../src/flows/workflows/dry-host.js';
 import { WorkflowTask } from '../../../src/models/workflows/task.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 
@@ -129,6 +130,24 @@ describe("tenants' workflows: dry runs", () => {
     const spent = await simulate([{ a: costly }], { input: { list: few, turns: many } });
     expect(spent.status).to.equal('failed');
     expect(spent.error.detail).to.contain('cost more');
+  });
+
+  // spec/beyond.md R347
+  it('end when nobody waits for them any more', async () => {
+    let isAbandoned = false;
+    const host = new DryHost(
+      0,
+      () => undefined,
+      () => isAbandoned,
+    );
+    const row = { seq: 1, path: '/do/0/a', name: 'a', kind: 'set', status: 'running' } as const;
+    await host.keep([{ ...row, startedAt: '2026-01-01T00:00:00Z', attempts: 1 }]);
+    isAbandoned = true;
+    let error: unknown;
+    await host.keep([]).catch((thrown: unknown) => {
+      error = thrown;
+    });
+    expect(error).to.be.instanceOf(DryRunStopped);
   });
 
   it('refuse results of no task, a wrong input, and what is built in', async () => {
