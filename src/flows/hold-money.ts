@@ -15,9 +15,10 @@ interface Asking {
 
 type HoldGroups = Groups<Asking, HoldDto>;
 
-/** Of a tenant, how many transactions of holds run at a time, and how many holds one makes. */
-const groupsMax = 2;
+/** How many holds a transaction makes, and how many of a tenant run at a time: one, unless it lasts. */
 const holdsMax = 64;
+const groupsMax = 4;
+const patienceMs = 50;
 
 /** The groups of each process: tests have several in one. */
 const known = new WeakMap<Platform['database'], HoldGroups>();
@@ -35,7 +36,7 @@ export function holdMoney(
   let groups = known.get(database);
   if (!groups) {
     const carryOut = (asked: readonly [Asking, ...Asking[]]) => holdTogether(database, asked);
-    groups = new Groups({ carryOut, groupsMax, itemsMax: holdsMax });
+    groups = new Groups({ carryOut, groupsMax, itemsMax: holdsMax, patienceMs });
     known.set(database, groups);
   }
   return groups.join(scope.tenantId, input.accountId, { scope, input });

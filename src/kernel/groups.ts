@@ -19,6 +19,10 @@ interface Queue<Item, Result> {
   /** Lanes that groups which run have. */
   readonly lanes: Set<string>;
   running: number;
+  /** When the last group has begun. */
+  begunAt: number;
+  /** Set while it is waited for whether that one lasts. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 interface GroupOptions<Item, Result> {
@@ -26,6 +30,8 @@ interface GroupOptions<Item, Result> {
   /** Of one key, how many groups run at a time. */
   readonly groupsMax: number;
   readonly itemsMax: number;
+  /** How long a group runs before another one begins beside it: fewer and larger ones do more. */
+  readonly patienceMs: number;
 }
 
 /**
@@ -43,7 +49,7 @@ export class Groups<Item, Result> {
   join(key: string, lane: string, item: Item): Promise<Result> {
     let queue = this.#queues.get(key);
     if (!queue) {
-      queue = { waiting: [], lanes: new Set(), running: 0 };
+      queue = { waiting: [], lanes: new Set(), running: 0, begunAt: 0, timer: undefined };
       this.#queues.set(key, queue);
     }
     const { waiting } = queue;
@@ -57,17 +63,32 @@ export class Groups<Item, Result> {
   #start(key: string): void {
     const queue = this.#queues.get(key);
     if (!queue) return;
-    while (queue.running < this.#options.groupsMax) {
+    while (queue.running < this.#options.groupsMax && !this.#isPatient(key, queue)) {
       const group = this.#take(queue);
       if (group.length === 0) break;
       queue.running += 1;
+      queue.begunAt = performance.now();
       void this.#run(group).then(() => {
         queue.running -= 1;
         for (const { lane } of group) queue.lanes.delete(lane);
         this.#start(key);
       });
     }
-    if (queue.running === 0 && queue.waiting.length === 0) this.#queues.delete(key);
+    if (queue.running > 0 || queue.waiting.length > 0) return;
+    clearTimeout(queue.timer);
+    this.#queues.delete(key);
+  }
+
+  /** Whether what waits waits for the end of the last group still; looks again when that lasts. */
+  #isPatient(key: string, queue: Queue<Item, Result>): boolean {
+    if (queue.running === 0 || queue.waiting.length === 0) return false;
+    const leftMs = queue.begunAt + this.#options.patienceMs - performance.now();
+    if (leftMs <= 0) return false;
+    queue.timer ??= setTimeout(() => {
+      queue.timer = undefined;
+      this.#start(key);
+    }, Math.ceil(leftMs));
+    return true;
   }
 
   /** Takes what may run now, the longest waiting first. */

@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { Groups } from '../../src/kernel/groups.js';
 
 /** Groups whose work ends when it is told to. */
-const openGroups = (options: { groupsMax: number; itemsMax: number }) => {
+const openGroups = (options: { groupsMax: number; itemsMax: number; patienceMs?: number }) => {
   const begun: { items: readonly string[]; end: (results?: unknown[]) => void }[] = [];
   const fulfilled = (items: readonly string[]) =>
     items.map((value) => ({ status: 'fulfilled' as const, value }));
   const groups = new Groups<string, string>({
+    patienceMs: 0,
     ...options,
     carryOut: (items) =>
       new Promise((resolve, reject) => {
@@ -63,6 +64,20 @@ describe('groups', () => {
     expect(begun[2]?.items).to.deep.equal(['b']);
     begun[2]?.end();
     expect(await rest[0]).to.equal('b');
+  });
+
+  it('begin beside one that runs when that lasts longer, and not before', async () => {
+    const { groups, begun } = openGroups({ groupsMax: 2, itemsMax: 9, patienceMs: 20 });
+    const since = performance.now();
+    const first = groups.join('k', 'a', 'a');
+    await turn();
+    const rest = [groups.join('k', 'b', 'b'), groups.join('k', 'c', 'c')];
+    while (begun.length < 2) await turn();
+    expect(performance.now() - since).to.be.at.least(20);
+    expect(begun[1]?.items).to.deep.equal(['b', 'c']);
+    begun[1]?.end();
+    begun[0]?.end();
+    expect(await Promise.all([first, ...rest])).to.deep.equal(['a', 'b', 'c']);
   });
 
   it('end each item for itself, and all of them where the group fails', async () => {
