@@ -2,25 +2,26 @@ import { expect } from 'chai';
 import { meteredService, usage } from '../support/billing/usage.js';
 import { runDurabill, settingsOf } from '../support/servers/command-line.js';
 import { external } from '../support/servers/instance.js';
-import { useStory } from '../support/story/story.js';
+import { useStory, type Story } from '../support/story/story.js';
 
 describe('durabill correct', function () {
   // Each command is a process of its own.
   this.timeout(300_000);
   const story = useStory();
-  const { instance, tenant } = story;
-  const correct = (...words: readonly string[]) =>
+  const { tenant } = story;
+  const correctIn = ({ instance, tenant: { id } }: Story, ...words: readonly string[]) =>
     runDurabill(
       { ...settingsOf(instance), PUBLIC_URL: instance.url },
       'correct',
       '--tenant',
-      tenant.id,
+      id,
       '--url',
       instance.url,
       '--reason',
       'It was wrong.',
       ...words,
     );
+  const correct = (...words: readonly string[]) => correctIn(story, ...words);
 
   // spec/beyond.md R147
   it('shows what came of it as a table, and refuses what would be left out', async () => {
@@ -78,5 +79,22 @@ describe('durabill correct', function () {
       expect(refused.errors, words.join(' ')).to.include(why);
       expect(refused.code).to.equal(1);
     }
+  });
+
+  // spec/beyond.md R147
+  describe('of what takes longer than an answer is waited for', () => {
+    const slow = useStory({ flowTimeoutMs: 1 });
+
+    it('waits for its end, and corrects once', async () => {
+      await slow.account('acme');
+      const [a = ''] = await slow.send(usage('acme', await slow.service('Calls')));
+      await slow.tenant.post(`/v1/usage-events/${a}/cancel`, { reason: '' }).expect(400);
+      const done = await correctIn(slow, '--cancel', a);
+      // 100 at 0.01.
+      expect(done.errors).to.equal('');
+      expect(done.output).to.match(/all +USD +1 +0 +-1/);
+      const { body } = await slow.tenant.get('/v1/corrections').expect(200);
+      expect(body.pagination.total).to.equal(1);
+    });
   });
 });

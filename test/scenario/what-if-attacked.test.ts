@@ -183,7 +183,8 @@ describe('what-ifs, used by a stranger', () => {
     const again = await rerate({ accountId: 'acme', serviceId: 'Calls' }).expect(200);
     expect(again.body.output).to.include({ events: 1, changed: 0 });
     await rerate({ accountId: 'nobody' }).expect(400);
-    await send({ changes: [], accountIds: ['nobody'] }).expect(400);
+    const unknown = await send({ changes: [], accountIds: ['acme', 'nobody'] }).expect(400);
+    expect(unknown.body.error.details.field).to.equal('accountIds[1]');
     await send({ changes: [], serviceIds: ['Nothing'] }).expect(400);
   });
 
@@ -238,6 +239,8 @@ describe('what-ifs, used by a stranger', () => {
     const of = `/v1/repricings/${repricingId}`;
     const { body } = await tenant.get(`${of}/accounts/${globex}/charges`).expect(200);
     expect(body.data).to.deep.equal([]);
+    // No account has this id.
+    await tenant.get(`${of}/accounts/${repricingId}/charges`).expect(404);
     const other = await story.instance.tenant();
     for (const path of [of, `${of}/accounts`, `${of}/accounts/${globex}/charges`]) {
       await other.get(path).expect(404);

@@ -11,6 +11,7 @@ const chapters = [
   'prices.md',
   'llm.md',
   'invoice.md',
+  'corrections.md',
   'rejected.md',
   'exports.md',
   'erasure.md',

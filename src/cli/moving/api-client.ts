@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { parseJson } from '../../kernel/text/json.js';
 import { issueForCommand } from '../access/named-tenant.js';
 import { instanceAddresses, withInstance } from '../start/instance.js';
@@ -43,6 +44,19 @@ export class ApiClient {
 
   put<T>(path: string, body: string): Promise<T> {
     return this.#call<T>('PUT', path, body);
+  }
+
+  /** Sends a request that is a flow until its answer is there, however long the flow takes. */
+  async postUntilDone<T>(path: string, body: string): Promise<T> {
+    // Under one key it is one flow, whose end the next request waits for.
+    const key = randomUUID();
+    for (;;) {
+      try {
+        return await this.post<T>(path, body, key);
+      } catch (error) {
+        if (!(error instanceof ApiFault && error.status === 504)) throw error;
+      }
+    }
   }
 
   /** Makes a record unless there is one of its name. */

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import { ApiClient } from '../moving/api-client.js';
+import { namesOf } from './account-names.js';
 
 export interface CorrectOptions {
   readonly tenant: string;
@@ -110,7 +111,9 @@ export async function correctFromTerminal(options: CorrectOptions): Promise<void
   const api = await ApiClient.open(options.tenant, options.url);
   const isJson = options.json === true;
   if (options.from === undefined) {
-    const done = await api.post<EventCorrected>(path, textOf(body));
+    const done = await telling('correcting', () =>
+      api.postUntilDone<EventCorrected>(path, textOf(body)),
+    );
     if (isJson) return console.log(stringifyJson(done));
     console.log(`event ${done.eventId} is ${done.status}`);
     if (done.correctionId === null) return console.log('it was rejected: there is no correction');
@@ -118,7 +121,7 @@ export async function correctFromTerminal(options: CorrectOptions): Promise<void
     return printFigures(api, done.correctionId, found);
   }
   const started = await api.post<Answer>(path, textOf(body));
-  const ended = await waitForEnd(api, started);
+  const ended = await telling('rating again', () => waitForEnd(api, started));
   if (ended.status !== 'completed' || !ended.output) {
     throw new Error(ended.error?.message ?? `The execution is ${ended.status}.`);
   }
@@ -127,35 +130,32 @@ export async function correctFromTerminal(options: CorrectOptions): Promise<void
 }
 
 async function waitForEnd(api: ApiClient, started: Answer): Promise<Answer> {
-  const since = performance.now();
   let ended = started;
   while (ended.status === 'running') {
     await wait(pollMs);
-    if (process.stderr.isTTY) {
-      const seconds = Math.round((performance.now() - since) / 1000);
-      process.stderr.write(`\rrating again, ${seconds} s; nothing is seen of it before its end `);
-    }
     ended = await api.get<Answer>(`/v1/workflows/rerate-usage/executions/${started.executionId}`);
   }
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   return ended;
+}
+
+/** Tells somebody who looks on how long it takes. */
+async function telling<T>(what: string, work: () => Promise<T>): Promise<T> {
+  if (!process.stderr.isTTY) return work();
+  const since = performance.now();
+  const timer = setInterval(() => {
+    const seconds = Math.round((performance.now() - since) / 1000);
+    process.stderr.write(`\r${what}, ${seconds} s; nothing is seen of it before its end `);
+  }, pollMs);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    process.stderr.write('\r\u001b[K');
+  }
 }
 
 /** Accounts that are printed. */
 const accountsShownMax = 20;
-
-/** What people call these accounts, by their ids. */
-async function namesOf(api: ApiClient, ids: Iterable<string>): Promise<Map<string, string>> {
-  const names = await Promise.all(
-    [...new Set(ids)].map(async (id) => {
-      const found = await api.find<{ data: { Name: string | null } }>(
-        `/api/v1/external/accounts/${id}`,
-      );
-      return [id, found?.data.Name ?? id] as const;
-    }),
-  );
-  return new Map(names);
-}
 
 const counted = (count: number, word: string): string =>
   `${count} ${count === 1 ? word : `${word}s`}`;

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import cliProgress from 'cli-progress';
-import { parseJson, stringifyJson } from '../../kernel/text/json.js';
-import { issueForCommand } from '../access/named-tenant.js';
-import { instanceAddresses, withInstance } from '../start/instance.js';
+import { stringifyJson } from '../../kernel/text/json.js';
+import { ApiClient } from '../moving/api-client.js';
+import { namesOf } from './account-names.js';
 
 export interface WhatIfOptions {
   readonly tenant: string;
@@ -17,6 +17,7 @@ export interface WhatIfOptions {
   readonly accountChangeMax?: string;
   readonly totalDecreaseMax?: string;
   readonly json?: true;
+  readonly url?: string;
 }
 
 /** Amounts and percents as they come: numbers, or decimals with more digits. */
@@ -67,8 +68,6 @@ interface Account {
   readonly change: Amount | null;
 }
 
-type Call = <T>(path: string, body?: string) => Promise<T>;
-
 const pollMs = 500;
 const accountsShown = 10;
 
@@ -91,7 +90,11 @@ function table(rows: readonly (readonly string[])[]): string {
 const percentText = (of: Amount | null | undefined): string =>
   of === null || of === undefined ? '-' : `${of.toString()} %`;
 
-function printResult(output: Output, accounts: readonly Account[]): void {
+function printResult(
+  output: Output,
+  accounts: readonly Account[],
+  names: ReadonlyMap<string, string>,
+): void {
   const { before, after, change, guard, rejected, events, repricingId } = output;
   const sums = before.map(({ currency, amount }): string[] => [
     currency,
@@ -115,7 +118,7 @@ function printResult(output: Output, accounts: readonly Account[]): void {
     guard.passed ? 'The guard passes.' : 'The guard does not pass:',
     ...guard.violations.map(
       ({ limit, max, accountId, currency, change: of }) =>
-        `  ${limit} ${max.toString()} %: ${accountId ?? 'total'} ${currency} ${percentText(of)}`,
+        `  ${limit} ${max.toString()} %: ${names.get(accountId ?? '') ?? 'total'} ${currency} ${percentText(of)}`,
     ),
   ];
   console.log(parts.join('\n\n'));
@@ -124,9 +127,7 @@ function printResult(output: Output, accounts: readonly Account[]): void {
 /** The request, its changes as they were given, so that numbers keep all their digits. */
 async function bodyOf(options: WhatIfOptions): Promise<string> {
   const { name, from, to, account, service, accountChangeMax, totalDecreaseMax } = options;
-  const changes =
-    options.changes === '-' ? await text(process.stdin) : await readFile(options.changes, 'utf8');
-  if (!Array.isArray(JSON.parse(changes))) throw new Error('The changes are no JSON array.');
+  const changes = await readChanges(options.changes);
   const guard = {
     accountChangeMax: numberOf('--account-change-max', accountChangeMax),
     totalDecreaseMax: numberOf('--total-decrease-max', totalDecreaseMax),
@@ -135,13 +136,25 @@ async function bodyOf(options: WhatIfOptions): Promise<string> {
   return `{"async":true,"data":${data.slice(0, -1)},"changes":${changes}}}`;
 }
 
+/** The text of a JSON array. */
+async function readChanges(file: string): Promise<string> {
+  try {
+    const changes = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    if (!Array.isArray(JSON.parse(changes))) throw new Error('this is no array');
+    return changes;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`--changes needs a file with a JSON array: ${why}`, { cause: error });
+  }
+}
+
 function numberOf(option: string, given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   if (/^\d+(\.\d+)?$/.test(given)) return Number(given);
   throw new Error(`${option} is a percent such as 25, not '${given}'.`);
 }
 
-async function watch(call: Call, executionId: string): Promise<Execution> {
+async function watch(api: ApiClient, executionId: string): Promise<Execution> {
   const bar = new cliProgress.SingleBar({
     format: 'rating {bar} {value} of about {total} events',
     hideCursor: true,
@@ -150,9 +163,9 @@ async function watch(call: Call, executionId: string): Promise<Execution> {
   bar.start(0, 0);
   try {
     for (;;) {
-      const ended = await call<Execution>(`/v1/workflows/reprice/executions/${executionId}`);
+      const ended = await api.get<Execution>(`/v1/workflows/reprice/executions/${executionId}`);
       // Its first step may not have run yet.
-      const progress = await call<Progress>(`/v1/repricings/${executionId}`).catch(() => null);
+      const progress = await api.find<Progress>(`/v1/repricings/${executionId}`);
       if (progress) {
         bar.setTotal(progress.eventsTotal);
         bar.update(progress.eventsDone);
@@ -168,29 +181,18 @@ async function watch(call: Call, executionId: string): Promise<Execution> {
 /** Rates usage with changes over the API of the running instance, and prints what it would come to. */
 export async function tryFromTerminal(options: WhatIfOptions): Promise<void> {
   const body = await bodyOf(options);
-  const { apiUrl } = await instanceAddresses();
-  const given = { orgId: null, roles: ['OPERATOR'], expiresInSeconds: 86_400 };
-  const token = await withInstance((access) => issueForCommand(access, options.tenant, given));
-  const call = async <T>(path: string, content?: string): Promise<T> => {
-    const answer = await fetch(`${apiUrl}${path}`, {
-      ...(content === undefined ? {} : { method: 'POST', body: content }),
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    });
-    const read = parseJson(await answer.text());
-    if (answer.ok) return read as T;
-    const { error } = read as { readonly error?: { readonly message: string } };
-    throw new Error(error?.message ?? `The API answers ${answer.status}.`);
-  };
-  const { executionId } = await call<Execution>('/v1/workflows/reprice/execute', body);
-  const ended = await watch(call, executionId);
+  const api = await ApiClient.open(options.tenant, options.url);
+  const { executionId } = await api.post<Execution>('/v1/workflows/reprice/execute', body);
+  const ended = await watch(api, executionId);
   if (ended.status !== 'completed' || !ended.output) {
     throw new Error(ended.error?.message ?? `The execution is ${ended.status}.`);
   }
   const { output } = ended;
   if (output.guard.passed === false) process.exitCode = 2;
   if (options.json === true) return console.log(stringifyJson(output));
-  const accounts = await call<{ readonly data: readonly Account[] }>(
+  const accounts = await api.get<{ readonly data: readonly Account[] }>(
     `/v1/repricings/${output.repricingId}/accounts?sort=change:desc&limit=${accountsShown}`,
   );
-  printResult(output, accounts.data);
+  const refused = output.guard.violations.flatMap(({ accountId }) => accountId ?? []);
+  printResult(output, accounts.data, await namesOf(api, refused));
 }

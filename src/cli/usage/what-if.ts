@@ -16,6 +16,7 @@ export function registerWhatIf(program: Command): void {
     .option('--account-change-max <percent>', 'how far what an account pays may rise or fall')
     .option('--total-decrease-max <percent>', 'how far the total of a currency may fall')
     .option('--json', 'print the result as JSON')
+    .option('--url <address>', 'API to ask; the running instance by default')
     .addHelpText(
       'after',
       `

@@ -42,6 +42,8 @@ interface PartRow {
   readonly transactionDate: string;
   readonly volume: string;
   readonly amount: string;
+  readonly reverses: string | null;
+  readonly correction: ExplainedItemDto['transactions'][number]['correction'];
 }
 
 /**
@@ -259,7 +261,11 @@ async function readParts(
     db,
     `select usage.invoice_item_id as "itemId", t.id, t.usage_event_id as "usageEventId",
        t.external_tran_id as "externalTranId", t.transaction_date as "transactionDate",
-       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount + t.discount) as "amount"
+       coalesce(d.volume, t.quantity) as "volume", coalesce(d.calc_amount, t.amount + t.discount) as "amount",
+       t.reverses, (
+         select json_build_object('id', made.id, 'kind', made.kind, 'reason', made.reason)
+         from usage_correction as made where made.tenant_id = t.tenant_id and made.id = t.correction_id
+       ) as "correction"
      ${invoicePartsSql} and usage.invoice_item_id = any(?::uuid[])
        and usage.first_position < ?::bigint
        and usage.first_position + cardinality(usage.transaction_ids) > ?::bigint
@@ -272,12 +278,14 @@ async function readParts(
 }
 
 function presentPart(part: PartRow, explanation: Explanation | null) {
-  const { id, usageEventId, externalTranId, transactionDate } = part;
+  const { id, usageEventId, externalTranId, transactionDate, reverses, correction } = part;
   return {
     id,
     usageEventId,
     externalTranId,
     transactionDate,
+    reverses,
+    correction,
     volume: new Decimal(part.volume),
     amount: new Decimal(part.amount),
     explanation,

@@ -44,10 +44,17 @@ function findPlaces(schema: Declaration, path: readonly string[]): Place[] {
 /** A reference to a record by something other than its id. */
 interface Named {
   readonly owner: Record<string, unknown>;
-  readonly name: string;
+  /** The property of the owner, or the index in a list. */
+  readonly name: string | number;
   readonly field: string;
   readonly record: KeyedRecord;
   readonly text: string;
+}
+
+function namedOf(of: object, name: string | number, field: string, record: KeyedRecord): Named[] {
+  const owner = of as Record<string, unknown>;
+  const text = owner[name];
+  return typeof text === 'string' && !isUuid(text) ? [{ owner, name, field, record, text }] : [];
 }
 
 function findNamed(value: unknown, { path, record }: Place, field: string): Named[] {
@@ -55,19 +62,19 @@ function findNamed(value: unknown, { path, record }: Place, field: string): Name
   if (typeof value !== 'object' || value === null) return [];
   if (name === '*') {
     if (!Array.isArray(value)) return [];
-    return value.flatMap((one, index) =>
-      rest.length === 0
-        ? findNamed(value, { path: [String(index)], record }, field)
-        : findNamed(one, { path: rest, record }, `${field}[${index}]`),
-    );
+    return value.flatMap((one, index) => {
+      const at = `${field}[${index}]`;
+      return rest.length === 0
+        ? namedOf(value, index, at, record)
+        : findNamed(one, { path: rest, record }, at);
+    });
   }
   const owner = value as Record<string, unknown>;
   const at = field === '' ? name : `${field}.${name}`;
-  const member = Object.hasOwn(owner, name) ? owner[name] : undefined;
-  if (rest.length > 0) return findNamed(member, { path: rest, record }, at);
-  return typeof member === 'string' && !isUuid(member)
-    ? [{ owner, name, field: at, record, text: member }]
-    : [];
+  if (!Object.hasOwn(owner, name)) return [];
+  return rest.length > 0
+    ? findNamed(owner[name], { path: rest, record }, at)
+    : namedOf(owner, name, at, record);
 }
 
 /** Replaces natural keys by ids, with one query for each kind of record; `refuse` may throw. */

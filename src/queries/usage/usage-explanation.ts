@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { Static } from 'typebox';
 import type { Decimal } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
+import { UsageCorrection } from '../../models/usage/corrections/usage-correction.js';
 import { RatedTransaction } from '../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../models/usage/rating-plan.js';
 import type { UsageEvent } from '../../models/usage/usage-event.js';
@@ -48,6 +49,11 @@ export async function explainCharges(
     tenantId,
     transactions.map(({ id }) => id),
   );
+  const corrections = await UsageCorrection.reasonsOf(
+    db.read,
+    tenantId,
+    transactions.flatMap(({ correctionId }) => correctionId ?? []),
+  );
   return transactions.map((transaction) => {
     const index = explained?.transactions.findIndex(
       isChargeOf(transaction.accountId, transaction.usageType, transaction.shareOf !== null),
@@ -55,6 +61,7 @@ export async function explainCharges(
     const again = index === undefined ? undefined : explained?.transactions[index];
     return {
       ...presentRatedTransaction(transaction, numbers),
+      correction: corrections.get(transaction.correctionId ?? '') ?? null,
       explanation: withCredits(
         (index === undefined ? null : explained?.explanations[index]) ?? null,
         credits.get(transaction.id),

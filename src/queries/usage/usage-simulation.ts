@@ -157,6 +157,7 @@ function presentCharges(
     return {
       ...presentRatedTransaction(transaction, numbers),
       explanation: rated.explanations[index] ?? null,
+      correction: null,
       matches: true,
     };
   });

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { DateText, nullable, Uuid } from '../fields/field.js';
 import { Explanation } from '../usage/explanation.js';
+import { ChargeCorrection } from '../usage/rated-transaction.js';
 import { ItemTier, Proration } from './invoice-item.js';
 
 /** A rated transaction as a part of an item. */
@@ -13,6 +14,8 @@ const ExplainedUsage = Type.Object(
     transactionDate: DateText('Day of the usage.'),
     volume: DecimalValue({ description: 'What of its volume is part of the item.' }),
     amount: DecimalValue({ description: 'What of its amount is part of the item.' }),
+    reverses: nullable(Uuid('Of a reversal: the rated transaction that it takes back.')),
+    correction: ChargeCorrection,
     explanation: nullable(Explanation),
   },
   { description: 'Usage that is part of an item.' },

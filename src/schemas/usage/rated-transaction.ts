@@ -53,6 +53,18 @@ const RatedTransactionHeader = {
   ),
 };
 
+/** The correction that made a charge, on receipts: what was done, and why. */
+export const ChargeCorrection = nullable(
+  Type.Object(
+    {
+      id: Uuid('Id of the correction.'),
+      kind: Type.String({ description: 'cancel, amend or rerate.' }),
+      reason: Type.String({ description: 'Why it was corrected.' }),
+    },
+    { description: 'The correction that made it; null where usage was rated as it came.' },
+  ),
+);
+
 /** What a row of a list shows. */
 export const RatedTransactionSummary = Type.Object(RatedTransactionHeader, {
   description: 'A rated transaction without its dimensions.',

@@ -6,7 +6,7 @@ import { IngestionBody } from './ingestion.js';
 import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
-import { RatedTransaction } from './rated-transaction.js';
+import { ChargeCorrection, RatedTransaction } from './rated-transaction.js';
 import { RecordId } from '../http/record-id.js';
 
 /** Why an event is rejected (spec/rating.md R60). */
@@ -61,6 +61,7 @@ export const UsageEventSummary = Type.Object(UsageEventFields, {
 export const ExplainedTransaction = Type.Object(
   {
     ...RatedTransaction.properties,
+    correction: ChargeCorrection,
     explanation: nullable(Explanation),
     matches: Type.Boolean({
       description: 'Whether computing it again, from what was recorded, gives the stored amounts.',

@@ -102,6 +102,21 @@ export class UsageCorrection extends TenantModel {
     });
   }
 
+  /** What was done and why, by the ids of corrections. */
+  static async reasonsOf(
+    db: Knex,
+    tenantId: string,
+    ids: readonly string[],
+  ): Promise<ReadonlyMap<string, Pick<CorrectionRow, 'id' | 'kind' | 'reason'>>> {
+    if (ids.length === 0) return new Map();
+    const found = await sqlRows<Pick<CorrectionRow, 'id' | 'kind' | 'reason'>>(
+      db,
+      'select id, kind, reason from usage_correction where tenant_id = ? and id = any(?::uuid[])',
+      [tenantId, [...new Set(ids)]],
+    );
+    return new Map(found.map((one) => [one.id, one]));
+  }
+
   /** Says which charges came in the place of which. */
   static writePairs(
     trx: Knex.Transaction,

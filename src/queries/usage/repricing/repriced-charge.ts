@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { Decimal, ZERO } from '../../../kernel/numbers/money.js';
 import { Portions } from '../../../kernel/portions.js';
 import type { Scope } from '../../../kernel/scope.js';
+import { Account } from '../../../models/accounts/account.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
 import { counterIdOf } from '../../../models/usage/usage-counter.js';
 import { readRun, type Repricing } from '../../../models/usage/repricing/repricing.js';
@@ -18,6 +19,7 @@ import {
 import type { Listed } from '../../../schemas/http/operation.js';
 import type { PageRequest } from '../../../schemas/http/paging.js';
 import type * as schema from '../../../schemas/usage/repricing.js';
+import { missingAccount } from '../../accounts/account.js';
 import { contentAt } from '../corrections/content-at.js';
 import {
   explainCharge,
@@ -66,9 +68,15 @@ async function readPairs(
   return { pairs: all.slice(offset - from, offset - from + limit), total };
 }
 
+/** 404: there is no such account, and there was none. */
+async function requireAccount({ db, tenantId }: Scope, accountId: string): Promise<void> {
+  const known = await Account.query(db.read).forTenant(tenantId).findById(accountId).select('id');
+  if (!known) throw missingAccount(accountId);
+}
+
 /**
  * The charges of an account, in the books and as they would be (spec/beyond.md R226). 404: there is no
- * such repricing. 409: they were removed.
+ * such repricing, or account. 409: they were removed.
  */
 export async function listRepricedCharges(
   scope: Scope,
@@ -81,6 +89,7 @@ export async function listRepricedCharges(
   const limit = isExplained ? Math.min(page.limit, explainedMax) : page.limit;
   const bindings = { tenantId, id: repricing.id, accountId };
   const { pairs, total } = await readPairs(db.read, bindings, { limit, offset: page.offset });
+  if (total === 0) await requireAccount(scope, accountId);
   const eventIds = [...new Set(pairs.map(({ eventId }) => eventId))];
   const facts = await readExplainingFacts(scope, eventIds, repricing.createdAt);
   const explained = isExplained
