@@ -39,7 +39,7 @@ export interface KeptTask extends Omit<TaskRow, 'input' | 'output' | 'error'> {
 
 /** Characters of what a task was given and gave that are kept; few, once there are many tasks. */
 const shownMax = { first: 8_000, later: 500 };
-const firstTasks = 1_000;
+const firstTasks = 100;
 
 /** JSON of a value; of one that is long, how long it is. */
 function shown(value: unknown, seq: number): string | null {
