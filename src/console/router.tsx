@@ -65,6 +65,15 @@ const accountRoute = createRoute({
   component: lazyRouteComponent(() => import('./accounts/account-page.tsx'), 'AccountPage'),
 });
 
+const nextInvoiceRoute = createRoute({
+  ...at,
+  path: '/accounts/$accountId/next-invoice',
+  component: lazyRouteComponent(
+    () => import('./accounts/next-invoice-page.tsx'),
+    'NextInvoicePage',
+  ),
+});
+
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
@@ -118,6 +127,26 @@ const eventsRoute = createRoute({
   path: '/usage/events',
   validateSearch: listSearch(['status', 'code', 'from', 'to', 'accountId']),
   component: lazyRouteComponent(() => import('./usage/events-page.tsx'), 'EventsPage'),
+});
+
+const correctionsRoute = createRoute({
+  ...at,
+  path: '/usage/corrections',
+  validateSearch: listSearch(['eventId']),
+  component: lazyRouteComponent(
+    () => import('./corrections/corrections-page.tsx'),
+    'CorrectionsPage',
+  ),
+});
+
+const correctionRoute = createRoute({
+  ...at,
+  path: '/usage/corrections/$correctionId',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(
+    () => import('./corrections/correction-page.tsx'),
+    'CorrectionPage',
+  ),
 });
 
 const approvalsRoute = createRoute({
@@ -198,6 +227,7 @@ const routes = root.addChildren([
   start,
   accountsRoute,
   accountRoute,
+  nextInvoiceRoute,
   invoicesRoute,
   invoiceRoute,
   itemRoute,
@@ -206,6 +236,8 @@ const routes = root.addChildren([
   receiptRoute,
   usageRoute,
   eventsRoute,
+  correctionsRoute,
+  correctionRoute,
   approvalsRoute,
   approvalRoute,
   workflowsRoute,

@@ -56,7 +56,7 @@ describe('billing in the console', function () {
     await visit.arrive('Run of 2026-03-01 to 2026-03-31');
     await visit.find('table', 'What was billed');
     await visit.inspect('billing-run');
-    await visit.click('link', '2');
+    await visit.click('link', '2 events');
     await visit.arrive('Rejected events');
     await visit.told('1 to 2 of 2');
     await visit.page.goBack();

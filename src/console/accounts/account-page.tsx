@@ -44,6 +44,19 @@ export function AccountPage(): ReactNode {
                 ['Pays within', orNone(found.NetTerm__r?.Name)],
               ]}
             />
+            <p>
+              <Link to="/accounts/$accountId/next-invoice" params={{ accountId: found.Id }}>
+                Next invoice
+              </Link>{' '}
+              ·{' '}
+              <Link to="/invoices" search={{ accountId: found.Id }}>
+                Invoices
+              </Link>{' '}
+              ·{' '}
+              <Link to="/usage" search={{ account: found.Id }}>
+                Usage
+              </Link>
+            </p>
             <Section title="Contract lines">
               <ContractLines accountId={found.Id} />
             </Section>

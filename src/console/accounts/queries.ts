@@ -113,3 +113,34 @@ export const timelineOf = (accountId: string, offset: number) =>
         }),
       ),
   });
+
+export const nextInvoice = (accountId: string) =>
+  queryOptions({
+    queryKey: ['next invoice', accountId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/accounts/{accountId}/next-invoice', {
+          params: { path: { accountId } },
+          signal,
+        }),
+      ),
+  });
+
+/** Entries that a page of a wallet's ledger has. */
+export const entriesSize = 25;
+
+export const entriesOf = (walletId: string, offset: number) =>
+  queryOptions({
+    queryKey: ['entries', walletId, offset],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/wallets/{walletId}/entries', {
+          params: {
+            path: { walletId },
+            query: { limit: digits(entriesSize), offset: digits(offset) },
+          },
+          signal,
+        }),
+      ),
+  });

@@ -5,6 +5,7 @@ import { moneyText } from '../shown/format.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, Money, Status } from '../shown/values.tsx';
+import { Entries } from './entries.tsx';
 import { balanceOf, grantsOf, walletsOf } from './queries.ts';
 
 type Grant = Schemas['WalletGrant'];
@@ -88,7 +89,10 @@ export function Wallets({ accountId }: { readonly accountId: string }): ReactNod
               ),
             )}
             {content.map(({ Id, Title }) => (
-              <Grants key={Id} walletId={Id} title={Title ?? 'the wallet'} />
+              <div key={Id}>
+                <Grants walletId={Id} title={Title ?? 'the wallet'} />
+                <Entries walletId={Id} title={Title ?? 'the wallet'} />
+              </div>
             ))}
           </>
         )

@@ -64,6 +64,7 @@ const leftOut: readonly Column<LeftOut>[] = [
       ) : (
         <Link to="/usage/events" search={{ status: 'rejected', code }}>
           {quantityText(events)}
+          <span className="heard"> events</span>
         </Link>
       ),
   },

@@ -1,18 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import type { Schemas } from '../api/client.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { moneyText, quantityText } from '../shown/format.ts';
+import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
+import { itemColumns, rangeText, type Item } from './items.tsx';
 import { invoice } from './queries.ts';
-
-type Item = Schemas['InvoiceItem'];
-
-const rangeText = (from: string | null, to: string | null): string | null =>
-  from === null || to === null ? null : from === to ? from : `${from} to ${to}`;
 
 const columns: readonly Column<Item>[] = [
   {
@@ -23,24 +18,7 @@ const columns: readonly Column<Item>[] = [
       </Link>
     ),
   },
-  { name: 'Kind', show: ({ chargeType }) => chargeType },
-  {
-    name: 'Days',
-    show: ({ billStartDate, billEndDate }) => orNone(rangeText(billStartDate, billEndDate)),
-  },
-  {
-    name: 'Volume',
-    isNumber: true,
-    show: ({ volume, unit }) => [quantityText(volume), unit].filter(Boolean).join(' '),
-  },
-  {
-    name: 'Price',
-    isNumber: true,
-    show: ({ ratePerUnit, currency }) =>
-      orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency)),
-  },
-  { name: 'Tax', isNumber: true, show: ({ tax, currency }) => moneyText(tax, currency) },
-  { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
+  ...itemColumns,
 ];
 
 const route = getRouteApi('/invoices/$invoiceId');

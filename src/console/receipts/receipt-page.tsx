@@ -113,6 +113,13 @@ export function ReceiptPage(): ReactNode {
           <>
             <ComputeAgain eventId={eventId} />
             <Charges event={event} />
+            {event.id === null ? null : (
+              <p>
+                <Link to="/usage/corrections" search={{ eventId: event.id }}>
+                  Corrections of this event
+                </Link>
+              </p>
+            )}
             <Section title="The event">
               <Facts
                 of={[

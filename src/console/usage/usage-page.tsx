@@ -258,6 +258,11 @@ export function UsagePage(): ReactNode {
   return (
     <Page title="Usage">
       <Outcomes />
+      <p>
+        <Link to="/usage/corrections" search={{}}>
+          Corrections
+        </Link>
+      </p>
       <Section title="Totals">
         <Filters
           label="Which usage"

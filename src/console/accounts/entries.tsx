@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import type { Column } from '../shown/data-table.tsx';
+import { quantityText } from '../shown/format.ts';
+import { Loaded } from '../shown/loaded.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { Instant, None } from '../shown/values.tsx';
+import { entriesOf, entriesSize } from './queries.ts';
+
+type Entry = Schemas['WalletEntry'];
+
+const columns: readonly Column<Entry>[] = [
+  { name: 'Entry', show: ({ number }) => quantityText(number) },
+  { name: 'Kind', show: ({ kind }) => kind },
+  { name: 'Grant', show: ({ externalId }) => <bdi>{externalId}</bdi> },
+  {
+    name: 'For',
+    show: ({ usageEventId }) =>
+      usageEventId === null ? (
+        <None />
+      ) : (
+        <Link to="/receipts/$eventId" params={{ eventId: usageEventId }} search={{}}>
+          Receipt
+        </Link>
+      ),
+  },
+  { name: 'Amount', isNumber: true, show: ({ amount }) => quantityText(amount) },
+  {
+    name: 'Held',
+    isNumber: true,
+    show: ({ held }) => (held === null ? <None /> : quantityText(held)),
+  },
+  { name: 'Balance', isNumber: true, show: ({ balanceAfter }) => quantityText(balanceAfter) },
+  { name: 'At', show: ({ createdAt }) => <Instant at={createdAt} /> },
+];
+
+/** The ledger of a wallet: what came in, what it paid, what was held. */
+export function Entries({
+  walletId,
+  title,
+}: {
+  readonly walletId: string;
+  readonly title: string;
+}): ReactNode {
+  const [page, setPage] = useState(0);
+  const query = useQuery(entriesOf(walletId, page * entriesSize));
+  return (
+    <Loaded query={query}>
+      {({ data, pagination }) =>
+        data.length === 0 ? null : (
+          <PagedTable
+            caption={`Entries of ${title}`}
+            name={`the entries of ${title}`}
+            columns={columns}
+            rows={data}
+            keyOf={({ id }) => id}
+            page={page}
+            size={entriesSize}
+            total={pagination.total}
+            onMove={setPage}
+          />
+        )
+      }
+    </Loaded>
+  );
+}

@@ -1,0 +1,188 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { Page, Section, Trail } from '../frame/page.tsx';
+import { Charge } from '../receipts/charge.tsx';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { jsonText } from '../shown/json.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { AccountName } from '../shown/names.tsx';
+import { Pager } from '../shown/pager.tsx';
+import { Facts, Instant, None, orNone } from '../shown/values.tsx';
+import { sumsText } from './corrections-page.tsx';
+import {
+  correctedCharges,
+  correction,
+  size,
+  type CorrectedCharge,
+  type Correction,
+} from './queries.ts';
+
+type Paying = Correction['accounts'][number];
+
+const accounts: readonly Column<Paying>[] = [
+  { name: 'Account', show: ({ accountId }) => <AccountName accountId={accountId} /> },
+  { name: 'Before', isNumber: true, show: ({ before, currency }) => moneyText(before, currency) },
+  { name: 'After', isNumber: true, show: ({ after, currency }) => moneyText(after, currency) },
+];
+
+const kept: readonly Column<Correction['rejected'][number]>[] = [
+  { name: 'Code', show: ({ code }) => <code>{code}</code> },
+  { name: 'Events', isNumber: true, show: ({ events }) => quantityText(events) },
+];
+
+const valueText = (value: unknown): ReactNode =>
+  value === null || value === undefined ? (
+    <None />
+  ) : typeof value === 'string' ? (
+    value
+  ) : (
+    jsonText(value)
+  );
+
+/** One of two explanations; there may be none. */
+const Side = ({
+  title,
+  of,
+}: {
+  readonly title: string;
+  readonly of: CorrectedCharge['beforeExplanation'];
+}): ReactNode => (
+  <div className="card">
+    <h3>{title}</h3>
+    {of === null || of === undefined ? (
+      <p className="muted">There is no charge, or it cannot be told.</p>
+    ) : (
+      <Charge explanation={of} />
+    )}
+  </div>
+);
+
+/** A charge before and after: where the two part, and both in full. */
+function Corrected({ of }: { readonly of: CorrectedCharge }): ReactNode {
+  const { externalTransactionId, eventId, before, after, difference, currency } = of;
+  const { firstDifference } = of;
+  return (
+    <Section title={`Event ${externalTransactionId}`}>
+      <Facts
+        of={[
+          [
+            'Event',
+            <Link key="event" to="/receipts/$eventId" params={{ eventId }} search={{}}>
+              <bdi>{externalTransactionId}</bdi>
+            </Link>,
+          ],
+          ['Before', moneyText(before, currency)],
+          ['After', moneyText(after, currency)],
+          ['Difference', <strong key="difference">{moneyText(difference, currency)}</strong>],
+        ]}
+      />
+      {firstDifference === null || firstDifference === undefined ? null : (
+        <p>
+          They part at <strong>{firstDifference.step}</strong>: {valueText(firstDifference.before)}{' '}
+          became {valueText(firstDifference.after)}.
+        </p>
+      )}
+      <details>
+        <summary>Both charges of {externalTransactionId}, side by side</summary>
+        <div className="sides">
+          <Side title="Before" of={of.beforeExplanation} />
+          <Side title="After" of={of.afterExplanation} />
+        </div>
+      </details>
+    </Section>
+  );
+}
+
+const route = getRouteApi('/usage/corrections/$correctionId');
+
+function Charges({ correctionId }: { readonly correctionId: string }): ReactNode {
+  const { page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(correctedCharges(correctionId, page));
+  return (
+    <Loaded query={query}>
+      {({ data, pagination }) =>
+        data.length === 0 ? (
+          <Empty>
+            <p>No charge came out different.</p>
+          </Empty>
+        ) : (
+          <>
+            {data.map((charge, index) => (
+              <Corrected key={`${charge.eventId} ${index}`} of={charge} />
+            ))}
+            <Pager
+              name="charges"
+              first={page * size}
+              shown={data.length}
+              total={pagination.total}
+              onMove={(by) => void navigate({ search: { page: page + by } })}
+            />
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** What a correction has changed, down to the first step in which charges part. */
+export function CorrectionPage(): ReactNode {
+  const { correctionId } = route.useParams();
+  const query = useQuery(correction(correctionId));
+  const title = query.data?.reason ?? 'Correction';
+  return (
+    <Page
+      title={title}
+      above={
+        <Trail>
+          {[
+            <Link key="usage" to="/usage" search={{}}>
+              Usage
+            </Link>,
+            <Link key="corrections" to="/usage/corrections" search={{}}>
+              Corrections
+            </Link>,
+            <bdi key="correction">{title}</bdi>,
+          ]}
+        </Trail>
+      }
+    >
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                ['Kind', found.kind],
+                ['Events', quantityText(found.events)],
+                ['Changed', quantityText(found.changed)],
+                ['Before', orNone(sumsText(found.before))],
+                ['After', orNone(sumsText(found.after))],
+                ['By', orNone(found.actor)],
+                ['At', <Instant key="at" at={found.createdAt} />],
+              ]}
+            />
+            {found.accounts.length === 0 ? null : (
+              <DataTable
+                caption="What accounts pay"
+                columns={accounts}
+                rows={found.accounts}
+                keyOf={({ accountId, currency }) => `${accountId} ${currency}`}
+              />
+            )}
+            {found.rejected.length === 0 ? null : (
+              <DataTable
+                caption="Events that keep their charges"
+                columns={kept}
+                rows={found.rejected}
+                keyOf={({ code }) => code}
+              />
+            )}
+            <Charges correctionId={correctionId} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}

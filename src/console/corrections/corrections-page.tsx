@@ -1,0 +1,98 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { Page, Trail } from '../frame/page.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { Instant, orNone } from '../shown/values.tsx';
+import { correctionList, size } from './queries.ts';
+
+type Row = Schemas['UsageCorrectionSummary'];
+
+/** Sums of several currencies as one text. */
+export const sumsText = (
+  sums: readonly { readonly amount: string; readonly currency: string }[],
+): string => sums.map(({ amount, currency }) => moneyText(amount, currency)).join(', ');
+
+const columns: readonly Column<Row>[] = [
+  {
+    name: 'Why',
+    show: ({ id, reason }) => (
+      <Link to="/usage/corrections/$correctionId" params={{ correctionId: id }} search={{}}>
+        <bdi>{reason}</bdi>
+      </Link>
+    ),
+  },
+  { name: 'Kind', show: ({ kind }) => kind },
+  { name: 'Events', isNumber: true, show: ({ changed }) => quantityText(changed) },
+  { name: 'Before', isNumber: true, show: ({ before }) => orNone(sumsText(before)) },
+  { name: 'After', isNumber: true, show: ({ after }) => orNone(sumsText(after)) },
+  { name: 'By', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'At', show: ({ createdAt }) => <Instant at={createdAt} /> },
+];
+
+const route = getRouteApi('/usage/corrections');
+
+/** What was rated, and had to be rated otherwise. */
+export function CorrectionsPage(): ReactNode {
+  const search = route.useSearch();
+  const { eventId, page = 0 } = search;
+  const navigate = route.useNavigate();
+  const query = useQuery(correctionList(search));
+  return (
+    <Page
+      title="Corrections"
+      above={
+        <Trail>
+          {[
+            <Link key="usage" to="/usage" search={{}}>
+              Usage
+            </Link>,
+            'Corrections',
+          ]}
+        </Trail>
+      }
+    >
+      {eventId === undefined ? null : (
+        <p>
+          Of one event.{' '}
+          <Link to="/usage/corrections" search={{}}>
+            Show those of all
+          </Link>
+        </p>
+      )}
+      <Loaded query={query}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <Empty>
+              <p>
+                Nothing was corrected. <a href="/docs#tag/corrections">The API</a> cancels and
+                amends events, and rates a time again:
+              </p>
+              <p>
+                <Link to="/workflows/$workflowId" params={{ workflowId: 'rerate-usage' }}>
+                  Rate usage again
+                </Link>
+              </p>
+            </Empty>
+          ) : (
+            <PagedTable
+              caption="Corrections, the newest first"
+              name="corrections"
+              columns={columns}
+              rows={data}
+              keyOf={({ id }) => id}
+              page={page}
+              size={size}
+              total={pagination.total}
+              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Schemas } from '../api/client.ts';
+import type { Column } from '../shown/data-table.tsx';
+import { moneyText, quantityText } from '../shown/format.ts';
+import { orNone } from '../shown/values.tsx';
+
+export type Item = Schemas['InvoiceItem'];
+
+export const rangeText = (from: string | null, to: string | null): string | null =>
+  from === null || to === null ? null : from === to ? from : `${from} to ${to}`;
+
+/** What an item says of itself, beside its name. */
+export const itemColumns: readonly Column<Item>[] = [
+  { name: 'Kind', show: ({ chargeType }) => chargeType },
+  {
+    name: 'Days',
+    show: ({ billStartDate, billEndDate }) => orNone(rangeText(billStartDate, billEndDate)),
+  },
+  {
+    name: 'Volume',
+    isNumber: true,
+    show: ({ volume, unit }) => [quantityText(volume), unit].filter(Boolean).join(' '),
+  },
+  {
+    name: 'Price',
+    isNumber: true,
+    show: ({ ratePerUnit, currency }) =>
+      orNone(ratePerUnit === null ? null : moneyText(ratePerUnit, currency)),
+  },
+  { name: 'Tax', isNumber: true, show: ({ tax, currency }) => moneyText(tax, currency) },
+  { name: 'Amount', isNumber: true, show: ({ amount, currency }) => moneyText(amount, currency) },
+];

@@ -1,0 +1,94 @@
+import { usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** Usage was wrong: what the account would pay, what was corrected, and where the charges part. */
+describe('corrections in the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true });
+  let visit: ConsoleVisit;
+  let acme: string;
+  let calls: string;
+  const at = (id: string, day: string, api_calls: string) =>
+    usage('acme', calls, {
+      externalTransactionId: id,
+      eventTimestamp: `${day}T10:00:00Z`,
+      dimensions: { api_calls },
+    });
+
+  before(async () => {
+    acme = await story.account('acme', { name: 'Acme & Söhne' });
+    await story.account('beta', { name: 'Beta' });
+    calls = await story.service('Calls');
+    // At 0.01 each: 3.00 and 1.00.
+    await story.send(at('first', '2026-03-10', '300'), at('second', '2026-03-11', '100'));
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  it('says how to correct where nothing was', async () => {
+    await visit.open('/console/usage', 'Usage');
+    await visit.click('link', 'Corrections');
+    await visit.arrive('Corrections');
+    await visit.told('Nothing was corrected.');
+    await visit.inspect('corrections-none');
+  });
+
+  // spec/beyond.md R381
+  it('shows the next invoice of an account, and that nothing is to be billed', async () => {
+    await visit.open(`/console/accounts/${acme}`, 'Acme & Söhne');
+    await visit.tabTo('Next invoice');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Next invoice');
+    await visit.find('table', 'Items of the draft in USD');
+    await visit.told('USD 4.00');
+    await visit.inspect('next-invoice');
+    await visit.open('/console/accounts?q=beta', 'Accounts');
+    await visit.click('link', 'Beta');
+    await visit.click('link', 'Next invoice');
+    await visit.told('Nothing is to be billed now.');
+    await visit.inspect('next-invoice-none');
+  });
+
+  // spec/beyond.md R382
+  it('shows a correction by keyboard: before and after, and where charges part', async () => {
+    const message = at('first', '2026-03-10', '250');
+    const { body: event } = await story.tenant.get('/v1/usage-events/first').expect(200);
+    await story.tenant
+      .post(`/v1/usage-events/${event.id}/amend`, { message, reason: 'Sent in the wrong unit.' })
+      .expect(200);
+    await visit.open('/console/receipts/first', 'Receipt of first');
+    await visit.tabTo('Corrections of this event');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Corrections');
+    await visit.find('table', 'Corrections, the newest first');
+    await visit.inspect('corrections');
+    await visit.tabTo('Sent in the wrong unit.');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Sent in the wrong unit.');
+    // 250 instead of 300 at 0.01.
+    for (const said of ['USD 3.00', 'USD 2.50', '-USD 0.50', 'They part at']) {
+      await visit.told(said);
+    }
+    await visit.tabTo('Both charges of first, side by side');
+    await visit.page.keyboard.press('Enter');
+    await visit.find('heading', 'Before');
+    await visit.inspect('correction');
+    await visit.open(`/console/accounts/${acme}/next-invoice`, 'Next invoice');
+    // 2.50 and 1.00.
+    await visit.told('USD 3.50');
+  });
+
+  it('says what is not there', async () => {
+    const absent = '00000000-0000-4000-8000-000000000000';
+    await visit.open(`/console/usage/corrections/${absent}`, 'Correction');
+    await visit.told('There is nothing here');
+    await visit.checkAccess();
+    await visit.shoot('correction-wrong');
+    await visit.open(`/console/accounts/${absent}/next-invoice`, 'Next invoice');
+    await visit.told('There is nothing here');
+    visit.complaints.splice(0);
+  });
+});
