@@ -223,6 +223,13 @@ const trialRoute = createRoute({
   component: lazyRouteComponent(() => import('./prices/trial-page.tsx'), 'TrialPage'),
 });
 
+const sessionsRoute = createRoute({
+  ...at,
+  path: '/sessions',
+  validateSearch: listSearch([]),
+  component: lazyRouteComponent(() => import('./sessions/sessions-page.tsx'), 'SessionsPage'),
+});
+
 const routes = root.addChildren([
   start,
   accountsRoute,
@@ -249,6 +256,7 @@ const routes = root.addChildren([
   pricesRoute,
   serviceRoute,
   trialRoute,
+  sessionsRoute,
 ]);
 
 export const router = createRouter({

@@ -173,6 +173,30 @@ describe('the console', function () {
     expect(bytes).to.be.within(50_000, 180_000);
   });
 
+  // spec/beyond.md R383
+  it('lists sessions, and ends one, which ends here', async () => {
+    const other = await visitConsole(browser, story.instance);
+    await signIn(other, story.instance, story.tenant.token);
+    await other.arrive('Accounts');
+    await visit.open('/console/accounts', 'Accounts');
+    await visit.page.click('details summary');
+    await visit.click('link', 'Sessions');
+    await visit.arrive('Sessions');
+    await visit.find('table', 'Sessions, the latest first');
+    await visit.inspect('sessions');
+    // The latest is the other's.
+    await visit.click('button', 'End that of tester');
+    await visit.page.waitForFunction(
+      `[...document.querySelectorAll('button')].filter(
+        ({ textContent }) => textContent === 'End that of tester').length === 1`,
+    );
+    await visit.checkAccess();
+    await visit.shoot('sessions-ended');
+    await other.page.reload();
+    await other.find('link', 'Sign in');
+    await other.close();
+  });
+
   // spec/beyond.md R363
   it('signs out', async () => {
     await visit.open('/console/accounts', 'Accounts');

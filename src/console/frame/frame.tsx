@@ -55,6 +55,11 @@ function Person(): ReactNode {
             ))}
           </select>
         </label>
+        <p>
+          <Link to="/sessions" search={{}}>
+            Sessions
+          </Link>
+        </p>
         <button type="button" onClick={() => void signOut()}>
           Sign out
         </button>

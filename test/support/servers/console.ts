@@ -28,7 +28,7 @@ export interface ConsoleVisit {
   find(role: string, name: string): Promise<void>;
   /** Fails for what axe finds, in both themes. */
   checkAccess(): Promise<void>;
-  /** Writes a picture where SCREENSHOTS says. */
+  /** Writes a picture where SCREENSHOTS says, and those of the README where DRAW_CONSOLE is set. */
   shoot(name: string): Promise<void>;
   /** What every page has to pass (spec/beyond.md R370): axe and the width, from 320 to 2,560 px. */
   inspect(name: string): Promise<void>;
@@ -53,6 +53,16 @@ const focusedName = `(({ ariaLabel, labels, textContent }) =>
   ariaLabel ?? labels?.[0]?.firstElementChild?.textContent ?? textContent)(document.activeElement)`;
 
 const shown = process.env['SCREENSHOTS'];
+
+/** The pictures of the README, which `npm run draw-console` takes anew. */
+const pictured = new Set(['receipt-light', 'billing-dry-run-light', 'prices-tried-dark']);
+const pictures = new URL('../../../docs/pictures/console/', import.meta.url).pathname;
+
+/** Where a picture is written, if anywhere. */
+function placesOf(name: string): string[] {
+  const isDrawn = process.env['DRAW_CONSOLE'] !== undefined && pictured.has(name);
+  return [...(shown === undefined ? [] : [shown]), ...(isDrawn ? [pictures] : [])];
+}
 
 async function inTheme(page: Page, theme: 'light' | 'dark', work: () => Promise<void>) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
@@ -106,11 +116,14 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
       await page.emulateMediaFeatures([]);
     },
     async shoot(name) {
-      if (shown === undefined) return;
-      await page.waitForNetworkIdle({ idleTime: 100 });
       for (const theme of ['light', 'dark'] as const) {
+        const places = placesOf(`${name}-${theme}`);
+        if (places.length === 0) continue;
+        await page.waitForNetworkIdle({ idleTime: 100 });
         await inTheme(page, theme, async () => {
-          await page.screenshot({ path: `${shown}/${name}-${theme}.png`, fullPage: true });
+          for (const place of places) {
+            await page.screenshot({ path: `${place}/${name}-${theme}.png`, fullPage: true });
+          }
         });
       }
       await page.emulateMediaFeatures([]);

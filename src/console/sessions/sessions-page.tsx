@@ -1,0 +1,86 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+import { Page } from '../frame/page.tsx';
+import { Action } from '../shown/action.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { Empty, Loaded } from '../shown/loaded.tsx';
+import { PagedTable } from '../shown/paged-table.tsx';
+import { Instant, orNone } from '../shown/values.tsx';
+
+type Grant = Schemas['OauthGrant'];
+
+const size = 25;
+
+const grantList = (page: number) =>
+  queryOptions({
+    queryKey: ['oauth grants', page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { limit: digits(size), offset: digits(page * size) };
+      return read(api.GET('/v1/oauth/grants', { params: { query }, signal }));
+    },
+  });
+
+const end = (grantId: string) =>
+  read(api.DELETE('/v1/oauth/grants/{grantId}', { params: { path: { grantId } } }));
+
+const columns: readonly Column<Grant>[] = [
+  { name: 'Whose', show: ({ subject }) => <bdi>{subject}</bdi> },
+  { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
+  { name: 'May', show: ({ roles, scopes }) => `${roles.join(', ')}: ${scopes.join(', ')}` },
+  { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
+  { name: 'Ends unless used', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
+  {
+    name: 'End',
+    show: ({ id, subject, revokedAt, revokedReason }) =>
+      revokedAt === null ? (
+        <Action name={`End that of ${subject}`} onDo={() => end(id)} />
+      ) : (
+        <>
+          <Instant at={revokedAt} /> {revokedReason}
+        </>
+      ),
+  },
+];
+
+const route = getRouteApi('/sessions');
+
+/** Who is signed in, here and with other clients, and until when. */
+export function SessionsPage(): ReactNode {
+  const { page = 0 } = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useQuery(grantList(page));
+  return (
+    <Page title="Sessions">
+      <p>
+        Whoever is signed in here, and what clients of models were allowed. One that ends, ends at
+        once.
+      </p>
+      <Loaded query={query}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <Empty>
+              <p>Nobody is signed in.</p>
+            </Empty>
+          ) : (
+            <PagedTable
+              caption="Sessions, the latest first"
+              name="sessions"
+              columns={columns}
+              rows={data}
+              keyOf={({ id }) => id}
+              page={page}
+              size={size}
+              total={pagination.total}
+              onMove={(to) => void navigate({ search: { page: to } })}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
