@@ -137,4 +137,54 @@ describe('invoices and receipts in the console', function () {
     expect(visit.complaints.every((text) => text.includes('404'))).to.equal(true);
     visit.complaints.splice(0);
   });
+
+  // spec/beyond.md R384
+  it('credits an item by keyboard, and voids the note and the invoice', async () => {
+    const { page } = visit;
+    const reason = async (text: string): Promise<void> => {
+      await visit.tabTo('Mend it: credit or void');
+      await page.keyboard.press('Enter');
+      await visit.tabTo('Reason, which the document says');
+      await page.keyboard.type(text);
+    };
+    await visit.open('/console/invoices?q=INV-000001', 'Invoices');
+    await visit.click('link', 'INV-000001');
+    await visit.arrive('Invoice INV-000001');
+    await visit.find('link', 'Seats');
+    await reason('Six seats too many.');
+    await visit.tabTo('Credit');
+    await page.keyboard.type('Seats');
+    await visit.tabTo('Amount, without tax');
+    await page.keyboard.type('7.90');
+    await visit.told('Credits USD 7.90 of USD 27.90 for Seats');
+    await visit.inspect('invoice-credit');
+    await visit.tabTo('Make the credit note');
+    await page.keyboard.press('Enter');
+    await visit.told('CN-000001 credits USD 7.90.');
+    await visit.find('table', 'Credit notes against it');
+    // 57.90 less 7.90.
+    await visit.told('USD 50.00');
+    await visit.checkAccess();
+    await visit.shoot('invoice-credited');
+    await visit.click('button', 'Void it');
+    await visit.find('alert', '');
+    await visit.shoot('invoice-void-refused');
+    visit.complaints.splice(0);
+    await visit.click('link', 'CN-000001');
+    await visit.arrive('Credit Note CN-000001');
+    await reason('It was right.');
+    await visit.tabTo('Void it');
+    await page.keyboard.press('Enter');
+    await visit.told('Void: It was right.');
+    await visit.open('/console/invoices?q=INV-000001', 'Invoices');
+    await visit.click('link', 'INV-000001');
+    await visit.arrive('Invoice INV-000001');
+    await visit.find('link', 'Seats');
+    await reason('A wrong price.');
+    await visit.tabTo('Void it');
+    await page.keyboard.press('Enter');
+    await visit.told('Void: A wrong price.');
+    await visit.find('link', 'bill them again');
+    await visit.inspect('invoice-void');
+  });
 });

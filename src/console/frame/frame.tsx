@@ -56,7 +56,14 @@ function Person(): ReactNode {
           </select>
         </label>
         <p>
-          <Link to="/sessions" search={{}}>
+          <Link
+            to="/sessions"
+            search={{}}
+            // Else it stays open above the page that it led to.
+            onClick={({ currentTarget }) =>
+              currentTarget.closest('details')?.removeAttribute('open')
+            }
+          >
             Sessions
           </Link>
         </p>

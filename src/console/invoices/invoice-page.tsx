@@ -7,6 +7,7 @@ import { moneyText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
 import { itemColumns, rangeText, type Item } from './items.tsx';
+import { CreditNotes, Mend } from './mend.tsx';
 import { invoice } from './queries.ts';
 
 const columns: readonly Column<Item>[] = [
@@ -80,6 +81,8 @@ export function InvoicePage(): ReactNode {
                 ['Open', moneyText(found.balance, found.currency)],
               ]}
             />
+            {found.invoiceType === 'Invoice' ? <CreditNotes of={found} /> : null}
+            <Mend of={found} />
           </>
         )}
       </Loaded>

@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import { api } from '../api/client.ts';
+import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
+import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
 
 /** Rows a page: as many as billing lists give at most. */
@@ -52,6 +53,51 @@ export const invoice = (invoiceId: string) =>
       return { ...first, items };
     },
   });
+
+export type WholeInvoice = Schemas['Invoice'];
+
+export const creditNotes = (invoiceId: string) =>
+  queryOptions({
+    queryKey: ['credit notes', invoiceId],
+    queryFn: ({ signal }) =>
+      read(
+        api.GET('/v1/invoices/{invoiceId}/credit-notes', {
+          params: { path: { invoiceId } },
+          signal,
+        }),
+      ),
+  });
+
+/** Credits these amounts, as they were typed; all that is left without any. */
+export const credit = (
+  invoiceId: string,
+  reason: string,
+  items: { readonly itemId: string; readonly amount: string }[] | undefined,
+) =>
+  read(
+    api.POST('/v1/invoices/{invoiceId}/credit-notes', {
+      params: {
+        path: { invoiceId },
+        header: { 'Idempotency-Key': crypto.randomUUID() },
+      },
+      body: { reason, ...(items === undefined ? {} : { items }) },
+      bodySerializer: (body) =>
+        writeExact({
+          ...body,
+          ...(items === undefined
+            ? {}
+            : { items: items.map(({ itemId, amount }) => ({ itemId, amount: { '#': amount } })) }),
+        }),
+    }),
+  );
+
+export const voidInvoice = (invoiceId: string, reason: string) =>
+  read(
+    api.POST('/v1/invoices/{invoiceId}/void', {
+      params: { path: { invoiceId } },
+      body: { reason },
+    }),
+  );
 
 export const explainedItem = (invoiceId: string, itemId: string, page: number) =>
   queryOptions({
