@@ -34,6 +34,7 @@ describe('prices in the console', function () {
     await visit.page.keyboard.press('Enter');
     await visit.arrive('Calls');
     await visit.find('table', 'Versions in USD, the newest first');
+    await visit.told('API calls: USD 0.01 each');
     await visit.find('textbox', 'API calls: unit rate');
     await visit.inspect('prices-service');
   });
@@ -83,6 +84,8 @@ describe('prices in the console', function () {
       .get(`${external}/services/${calls}/rate-cards/USD/versions`)
       .expect(200);
     expect(text).to.include('0.012500000000000001');
+    await visit.open(`/console/prices/${calls}`, 'Calls');
+    await visit.told('API calls: USD 0.012500000000000001 each');
     await visit.open('/console/prices', 'Prices');
     await visit.find('link', 'A quarter more');
     await visit.told('2041-01-01');

@@ -11,6 +11,7 @@ import { quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { None } from '../shown/values.tsx';
 import { cardsOf, exactRows, tryPrices, versionsOf } from './queries.ts';
+import { priceText } from './price-text.ts';
 import { areRates, Rows } from './rows.tsx';
 
 type Version = Schemas['RateCard'];
@@ -22,7 +23,15 @@ const columns: readonly Column<Version>[] = [
   { name: 'In force', show: ({ isCurrent }) => (isCurrent ? 'today' : <None />) },
   {
     name: 'Prices',
-    show: ({ rows }) => rows.map(({ label, priceMethod }) => `${label}: ${priceMethod}`).join(', '),
+    show: ({ rows, currency }) => (
+      <ul className="plain">
+        {rows.map((row) => (
+          <li key={row.id}>
+            <bdi>{row.label}</bdi>: {priceText(row, currency)}
+          </li>
+        ))}
+      </ul>
+    ),
   },
 ];
 
