@@ -156,7 +156,7 @@ describe('invoices and receipts in the console', function () {
     await page.keyboard.type('Seats');
     await visit.tabTo('Amount, without tax');
     await page.keyboard.type('7.90');
-    await visit.told('Credits USD 7.90 of USD 27.90 for Seats');
+    await visit.told('Credits USD 7.90 of USD 31.00 for Seats');
     await visit.inspect('invoice-credit');
     await visit.tabTo('Make the credit note');
     await page.keyboard.press('Enter');
