@@ -1,71 +1,29 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { meteredService, tiers } from '../support/billing/usage.js';
+import { tiers } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { KillableProduct } from '../start/killable.js';
+import { KilledTenant } from '../start/killed-tenant.js';
 import { tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';
 
 const tenantId = 'kill-corrections';
 const events = 20_000;
-const batch = 1_000;
 /** How often the product dies with kill -9 while it corrects: DURABILL_KILLS=100 for the long run. */
 const kills = Number(process.env['DURABILL_KILLS'] ?? 6);
 const reason = 'The price was wrong.';
 const month = { from: '2026-03-01', to: '2026-04-01' };
 
-interface Execution {
-  readonly status: string;
-  readonly output: Record<string, unknown> | null;
-  readonly error?: unknown;
-}
-
 describe('corrections while the product is killed with -9', function () {
   this.timeout(3_600_000);
   let product: KillableProduct;
-  let token = '';
+  let tenant: KilledTenant;
   before(async () => {
     product = await KillableProduct.start();
-    token = await product.token(tenantId, '12h');
+    tenant = await KilledTenant.open(product, tenantId);
   });
   after(() => product.close());
 
-  const call = async <T>(path: string, body?: unknown): Promise<T> => {
-    const answer = await product.send(
-      token,
-      path,
-      body === undefined ? { method: 'GET' } : { body },
-    );
-    const text = await answer.text();
-    expect(answer.ok, `${path}: ${answer.status} ${text}`).to.equal(true);
-    return JSON.parse(text) as T;
-  };
-  const execute = (name: string, data: object, more: object = {}): Promise<Execution> =>
-    call(`/v1/workflows/${name}/execute`, { data, ...more });
-  const start = async (name: string, data: object): Promise<string> => {
-    const { executionId } = (await execute(name, data, { async: true })) as unknown as {
-      executionId: string;
-    };
-    return executionId;
-  };
-  /** From the database: the API would count so many questions. */
-  const read = async (id: string): Promise<Execution> => {
-    const [row] = await product.query<Execution>(
-      `select status, output, error from execution where tenant_id = '${tenantId}' and id = '${id}'`,
-    );
-    return row ?? { status: 'running', output: null };
-  };
-  const ended = async (name: string, id: string): Promise<Execution> => {
-    await until(async () => (await read(id)).status !== 'running', 600_000, `the end of ${name}`);
-    return read(id);
-  };
-  const messageOf = (serviceId: string, index: number) => ({
-    externalTransactionId: `k-${index}`,
-    serviceId,
-    billingAccountRef: 'acme',
-    eventTimestamp: '2026-03-15T12:00:00Z',
-    dimensions: { api_calls: String((index % 7) + 1) },
-  });
   const count = async (where: string): Promise<number> => {
     const [row] = await product.query<{ count: number }>(
       `select count(*)::integer from rated_transaction as t where t.tenant_id = '${tenantId}' and ${where}`,
@@ -75,41 +33,21 @@ describe('corrections while the product is killed with -9', function () {
 
   // spec/beyond.md R142, R144; spec/flows.md R36
   it('leaves what one that nobody kills leaves, and bills nothing twice', async () => {
-    await call(`${external}/accounts`, {
-      name: 'acme',
-      externalId: 'acme',
-      defaultCurrency: 'USD',
-    });
-    const { id: serviceId } = await call<{ id: string }>(`${external}/services`, {
-      name: 'Metered',
-      currency: 'USD',
-      ...meteredService,
-    });
-    for (let from = 0; from < events; from += batch) {
-      await call(
-        '/v1/ingest/usage/batch',
-        Array.from({ length: batch }, (_each, index) => ({
-          message: messageOf(serviceId, from + index),
-        })),
-      );
-    }
-    const isRated = async () =>
-      (await call<{ pending: number }>('/v1/usage-events/summary')).pending === 0;
-    await until(isRated, 300_000, 'rating');
-    await call(`${external}/services/${serviceId}/rate-cards/USD/versions`, {
+    const serviceId = await tenant.fill({ events, accounts: ['acme'], prefix: 'k' });
+    await tenant.call(`${external}/services/${serviceId}/rate-cards/USD/versions`, {
       currency: 'USD',
       fromDate: '2026-03-01',
       rows: [
         { priceDimName: 'api_calls', label: 'API calls', ...tiers([0, 500, 0], [500, null, 0.03]) },
       ],
     });
-    const rerating = await start('rerate-usage', { ...month, reason });
-    const billing = await start('billing-run', {
+    const rerating = await tenant.start('rerate-usage', { ...month, reason });
+    const billing = await tenant.start('billing-run', {
       periodStart: '2026-03-01',
       periodEnd: '2026-03-31',
     });
     const canceled = product
-      .send(token, '/v1/usage-events/k-3/cancel', { body: { reason }, key: 'cancel-k-3' })
+      .send(tenant.token, '/v1/usage-events/k-3/cancel', { body: { reason }, key: 'cancel-k-3' })
       .catch(() => null);
     for (let kill = 0; kill < kills; kill += 1) {
       await wait(200 + Math.random() * 3_000);
@@ -117,18 +55,17 @@ describe('corrections while the product is killed with -9', function () {
       await product.launch();
     }
     await canceled;
-    const done = await ended('rerate-usage', rerating);
-    expect(done.status, JSON.stringify(done.error)).to.equal('completed');
-    expect((await ended('billing-run', billing)).status).to.equal('completed');
+    await tenant.ended('rerate-usage', rerating);
+    await tenant.ended('billing-run', billing);
     // The same key: what it began goes on, or is done.
     const isCanceled = async () =>
-      (await call<{ status: string }>('/v1/usage-events/k-3')).status === 'canceled';
-    await product.send(token, '/v1/usage-events/k-3/cancel', {
+      (await tenant.call<{ status: string }>('/v1/usage-events/k-3')).status === 'canceled';
+    await product.send(tenant.token, '/v1/usage-events/k-3/cancel', {
       body: { reason },
       key: 'cancel-k-3',
     });
     await until(isCanceled, 300_000, 'the cancel');
-    const corrections = await call<{ pagination: { total: number } }>('/v1/corrections');
+    const corrections = await tenant.call<{ pagination: { total: number } }>('/v1/corrections');
     expect(corrections.pagination.total).to.equal(2);
     expect(
       await count(`correction_id is not null and not exists (
@@ -142,20 +79,25 @@ describe('corrections while the product is killed with -9', function () {
     );
     // 500 are free, then 0.03 each.
     const amount = ((volume - 500) * 3) / 100;
-    const { data } = await call<{ data: { amount: number; quantity: number }[] }>('/v1/usage');
+    const { data } = await tenant.call<{ data: { amount: number; quantity: number }[] }>(
+      '/v1/usage',
+    );
     expect(data).to.have.length(1);
     expect(data[0]).to.include({ amount, quantity: volume });
-    const again = await execute('rerate-usage', { ...month, reason, dryRun: true });
+    const again = await tenant.execute('rerate-usage', { ...month, reason, dryRun: true });
     expect(again.output).to.include({ events: events - 1, changed: 0 });
     // It takes longer than an answer is waited for.
-    const auditing = await start('audit-usage', {
+    const auditing = await tenant.start('audit-usage', {
       periodStart: '2026-03-01',
       periodEnd: '2026-03-31',
     });
-    const audit = await ended('audit-usage', auditing);
-    expect(audit.output?.['differences']).to.deep.equal([]);
-    const last = await start('billing-run', { periodStart: '2026-03-01', periodEnd: '2026-03-31' });
-    await ended('billing-run', last);
+    const audit = await tenant.ended('audit-usage', auditing);
+    expect(audit['differences']).to.deep.equal([]);
+    const last = await tenant.start('billing-run', {
+      periodStart: '2026-03-01',
+      periodEnd: '2026-03-31',
+    });
+    await tenant.ended('billing-run', last);
     const [billed] = await product.query<{ billed: string; twice: number }>(
       `select (select trim_scale(sum(case invoice_type when 'Credit Note' then -amount else amount end))
            from invoice where tenant_id = '${tenantId}' and invoice_status = 'Posted')::text as billed,
@@ -166,7 +108,7 @@ describe('corrections while the product is killed with -9', function () {
     tellFigures({ kills, events, charges: await count('true'), ...billed });
     expect(billed?.twice).to.equal(0);
     // Negative differences wait while nothing else is to be billed: the cancel may be one.
-    const waiting = await call<{ invoices: { amount: number }[] }>(
+    const waiting = await tenant.call<{ invoices: { amount: number }[] }>(
       `/v1/accounts/acme/next-invoice`,
     );
     expect(waiting.invoices).to.deep.equal([]);
