@@ -167,6 +167,34 @@ export const workflowAttacks: readonly Attack[] = [
     },
   },
   {
+    name: 'workflows: as many that listen as may, and events with a condition for each',
+    seconds: 6,
+    async run(attacker) {
+      const condition = '${ data.list.all(a, a >= 0) && data.of == "nobody" }';
+      const one = { with: { type: 'custom.call', data: condition } };
+      const listening = await publish(attacker, [
+        { f: branches(() => ({ listen: { to: { one }, timeout: 'PT60S' } })) },
+      ]);
+      // A hundred with twenty branches each: 2,000 may listen.
+      for (let each = 0; each < 100 && !attacker.isOver(); each += 10) {
+        const starts = numbers(10).map(() =>
+          attacker.send({
+            path: `/v1/workflows/${listening}/execute`,
+            method: 'POST',
+            body: textOf({ data: {}, async: true }),
+          }),
+        );
+        await Promise.all(starts);
+      }
+      const event = { type: 'custom.call', data: { list: numbers(200), of: 'all' } };
+      const calling = await publish(attacker, [
+        { f: branches(() => ({ emit: { event: { with: event } } })) },
+      ]);
+      await starting(attacker, calling, {});
+      for (const name of [listening, calling]) await stop(attacker, name);
+    },
+  },
+  {
     name: 'workflows: dry runs of loops',
     async run(attacker) {
       const name = await publish(attacker, [turns([turns([step], 'inner')], 'outer')]);
