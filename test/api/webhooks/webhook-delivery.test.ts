@@ -202,7 +202,8 @@ describe('deliveries of webhooks', () => {
     expect(told).to.deep.equal(without(event, 'message', 'ratedTransactions'));
     const [charge] = charges as object[];
     const [shown] = ratedTransactions as object[];
-    expect(charge).to.deep.equal(without(shown ?? {}, 'explanation', 'matches'));
+    // Why it was corrected is said by the event itself, as the explanation is.
+    expect(charge).to.deep.equal(without(shown ?? {}, 'explanation', 'matches', 'correction'));
   });
 
   it('are sent again with the same webhook-id until the receiver takes them', async () => {
