@@ -174,6 +174,8 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addToolCall(tenant);
   await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
+  // Rated usage is delivered, too: a world is one in which nothing is under way.
+  await waitUntilDelivered(tenant, params['webhookId'] ?? '');
   return { tenant, params, references };
 }
 
