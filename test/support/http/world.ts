@@ -70,7 +70,7 @@ export function ofTenant(example: object, tenantId: string): object {
 }
 
 /**
- * Builds it through the API: account, service, contract with an exception price, rated usage. The
+ * Builds it through the API: account, service, contract with an exception price, rated and delivered usage. The
  * workers of the instance must run.
  */
 export async function buildWorld(tenant: TestTenant): Promise<World> {
@@ -150,8 +150,7 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   const billing = await tenant
     .post('/v1/workflows/billing-run/execute', { data: { ...period, accountId: account.id } })
     .expect(200);
-  params['billingRunId'] = billing.body.executionId;
-  references['billingRunId'] = billing.body.executionId;
+  for (const named of [params, references]) named['billingRunId'] = billing.body.executionId;
   await tenant.post(`/v1/payments/${payment.id}/apply`, {}).expect(200);
   const code = `VAT ${tenant.id}`;
   params['taxRateId'] = (
@@ -174,7 +173,6 @@ export async function buildWorld(tenant: TestTenant): Promise<World> {
   await addToolCall(tenant);
   await addWebhook(tenant, params);
   if (isDeclared('getRatedTransaction')) await addUsage(tenant, params, references);
-  // Rated usage is delivered, too: a world is one in which nothing is under way.
   await waitUntilDelivered(tenant, params['webhookId'] ?? '');
   return { tenant, params, references };
 }
