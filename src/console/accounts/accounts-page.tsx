@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
+import { Empty } from '../shown/loaded.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { orNone, Status } from '../shown/values.tsx';
 import { accountList, pageSize } from './queries.ts';
@@ -44,25 +44,17 @@ export function AccountsPage(): ReactNode {
         value={q ?? ''}
         onSearch={search}
       />
-      <Loaded query={query}>
-        {({ content, totalElements }) =>
-          content.length === 0 ? (
-            <NoAccounts isSearched={q !== undefined} />
-          ) : (
-            <PagedTable
-              caption="Accounts"
-              name="accounts"
-              columns={columns}
-              rows={content}
-              keyOf={({ Id }) => Id}
-              page={page}
-              size={pageSize}
-              total={totalElements}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
-        }
-      </Loaded>
+      <Listed
+        query={query}
+        caption="Accounts"
+        name="accounts"
+        columns={columns}
+        keyOf={({ Id }) => Id}
+        page={page}
+        size={pageSize}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={<NoAccounts isSearched={q !== undefined} />}
+      />
     </Page>
   );
 }

@@ -4,8 +4,7 @@ import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
 import { quantityText } from '../shown/format.ts';
-import { Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Instant, None } from '../shown/values.tsx';
 import { entriesOf, entriesSize } from './queries.ts';
 
@@ -47,22 +46,16 @@ export function Entries({
   const [page, setPage] = useState(0);
   const query = useQuery(entriesOf(walletId, page * entriesSize));
   return (
-    <Loaded query={query}>
-      {({ data, pagination }) =>
-        data.length === 0 ? null : (
-          <PagedTable
-            caption={`Entries of ${title}`}
-            name={`the entries of ${title}`}
-            columns={columns}
-            rows={data}
-            keyOf={({ id }) => id}
-            page={page}
-            size={entriesSize}
-            total={pagination.total}
-            onMove={setPage}
-          />
-        )
-      }
-    </Loaded>
+    <Listed
+      query={query}
+      caption={`Entries of ${title}`}
+      name={`the entries of ${title}`}
+      columns={columns}
+      keyOf={({ id }) => id}
+      page={page}
+      size={entriesSize}
+      onMove={setPage}
+      empty={null}
+    />
   );
 }

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Reason } from '../shown/field.tsx';
 import { Json, jsonText } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
@@ -59,15 +60,7 @@ function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
   const [reason, setReason] = useState('');
   return (
     <Section title="Decide">
-      <label className="wide">
-        <span>Reason</span>
-        <textarea
-          rows={2}
-          maxLength={1000}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      </label>
+      <Reason label="Reason" value={reason} onChange={setReason} />
       <Action
         name="Approve"
         isPrimary

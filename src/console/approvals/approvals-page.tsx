@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Instant, Status } from '../shown/values.tsx';
 import { approvalList, size, type Approval } from './queries.ts';
 
@@ -60,27 +59,17 @@ export function ApprovalsPage(): ReactNode {
         ]}
         onApply={(texts) => void navigate({ search: texts })}
       />
-      <Loaded query={query}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>
-              <p>{status === 'pending' ? 'Nothing waits for you.' : 'There is none of these.'}</p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Approvals, the newest first"
-              name="approvals"
-              columns={columns}
-              rows={data}
-              keyOf={({ id }) => id}
-              page={page}
-              size={size}
-              total={String(pagination.total)}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
-        }
-      </Loaded>
+      <Listed
+        query={query}
+        caption="Approvals, the newest first"
+        name="approvals"
+        columns={columns}
+        keyOf={({ id }) => id}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={<p>{status === 'pending' ? 'Nothing waits for you.' : 'There is none of these.'}</p>}
+      />
     </Page>
   );
 }

@@ -5,10 +5,10 @@ import type { Schemas } from '../api/client.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
+import { Field } from '../shown/field.tsx';
 import { quantityText } from '../shown/format.ts';
-import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
 import { Instant, None, orNone, Status } from '../shown/values.tsx';
 import { runList, size, startRun, type Wanted } from './queries.ts';
 
@@ -60,22 +60,18 @@ function Start(): ReactNode {
     <Section title="Bill a period">
       <p>The dry run shows what would be billed and what would be left out. It writes nothing.</p>
       <div className="fields">
-        <label>
-          <span>First day</span>
-          <input
-            type="date"
-            value={periodStart}
-            onChange={({ target }) => setPeriod({ periodStart: target.value, periodEnd })}
-          />
-        </label>
-        <label>
-          <span>Last day</span>
-          <input
-            type="date"
-            value={periodEnd}
-            onChange={({ target }) => setPeriod({ periodStart, periodEnd: target.value })}
-          />
-        </label>
+        <Field
+          label="First day"
+          type="date"
+          value={periodStart}
+          onChange={(day) => setPeriod({ periodStart: day, periodEnd })}
+        />
+        <Field
+          label="Last day"
+          type="date"
+          value={periodEnd}
+          onChange={(day) => setPeriod({ periodStart, periodEnd: day })}
+        />
       </div>
       <Action
         name="Show what would be billed"
@@ -98,27 +94,17 @@ export function RunsPage(): ReactNode {
     <Page title="Billing">
       <Start />
       <Section title="Runs">
-        <Loaded query={query}>
-          {({ data, pagination }) =>
-            data.length === 0 ? (
-              <Empty>
-                <p>Nothing was billed yet. Begin with a dry run of the last month.</p>
-              </Empty>
-            ) : (
-              <PagedTable
-                caption="Billing runs, the latest first"
-                name="billing runs"
-                columns={columns}
-                rows={data}
-                keyOf={({ id }) => id}
-                page={page}
-                size={size}
-                total={pagination.total}
-                onMove={(to) => void navigate({ search: { page: to } })}
-              />
-            )
-          }
-        </Loaded>
+        <Listed
+          query={query}
+          caption="Billing runs, the latest first"
+          name="billing runs"
+          columns={columns}
+          keyOf={({ id }) => id}
+          page={page}
+          size={size}
+          onMove={(to) => void navigate({ search: { page: to } })}
+          empty={<p>Nothing was billed yet. Begin with a dry run of the last month.</p>}
+        />
       </Section>
     </Page>
   );

@@ -5,8 +5,7 @@ import type { Schemas } from '../api/client.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 import { correctionList, size } from './queries.ts';
 
@@ -64,35 +63,29 @@ export function CorrectionsPage(): ReactNode {
           </Link>
         </p>
       )}
-      <Loaded query={query}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>
-              <p>
-                Nothing was corrected. <a href="/docs#tag/corrections">The API</a> cancels and
-                amends events, and rates a time again:
-              </p>
-              <p>
-                <Link to="/workflows/$workflowId" params={{ workflowId: 'rerate-usage' }}>
-                  Rate usage again
-                </Link>
-              </p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Corrections, the newest first"
-              name="corrections"
-              columns={columns}
-              rows={data}
-              keyOf={({ id }) => id}
-              page={page}
-              size={size}
-              total={pagination.total}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
+      <Listed
+        query={query}
+        caption="Corrections, the newest first"
+        name="corrections"
+        columns={columns}
+        keyOf={({ id }) => id}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={
+          <>
+            <p>
+              Nothing was corrected. <a href="/docs#tag/corrections">The API</a> cancels and amends
+              events, and rates a time again:
+            </p>
+            <p>
+              <Link to="/workflows/$workflowId" params={{ workflowId: 'rerate-usage' }}>
+                Rate usage again
+              </Link>
+            </p>
+          </>
         }
-      </Loaded>
+      />
     </Page>
   );
 }

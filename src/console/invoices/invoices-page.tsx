@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
 import { invoiceList, pageSize } from './queries.ts';
@@ -65,38 +64,32 @@ export function InvoicesPage(): ReactNode {
           </Link>
         </p>
       )}
-      <Loaded query={query}>
-        {({ content, totalElements }) =>
-          content.length === 0 ? (
-            <Empty>
+      <Listed
+        query={query}
+        caption="Invoices"
+        name="invoices"
+        columns={columns}
+        keyOf={({ Id }) => Id}
+        page={page}
+        size={pageSize}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={
+          <>
+            <p>
+              {q === undefined
+                ? 'Nothing is billed yet. A billing run makes invoices:'
+                : 'No invoice has this in its number.'}
+            </p>
+            {q === undefined ? (
               <p>
-                {q === undefined
-                  ? 'Nothing is billed yet. A billing run makes invoices:'
-                  : 'No invoice has this in its number.'}
+                <Link to="/billing" search={{}}>
+                  Bill a period
+                </Link>
               </p>
-              {q === undefined ? (
-                <p>
-                  <Link to="/billing" search={{}}>
-                    Bill a period
-                  </Link>
-                </p>
-              ) : null}
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Invoices"
-              name="invoices"
-              columns={columns}
-              rows={content}
-              keyOf={({ Id }) => Id}
-              page={page}
-              size={pageSize}
-              total={totalElements}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
+            ) : null}
+          </>
         }
-      </Loaded>
+      />
     </Page>
   );
 }

@@ -6,6 +6,7 @@ import { isNumberText } from '../api/exact-json.ts';
 import { Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Field, Reason } from '../shown/field.tsx';
 import { moneyText } from '../shown/format.ts';
 import { Fault } from '../shown/loaded.tsx';
 import { Status } from '../shown/values.tsx';
@@ -69,15 +70,7 @@ function Credit({ of, reason }: { readonly of: WholeInvoice; readonly reason: st
           </select>
         </label>
         {isOfItem ? (
-          <label>
-            <span>Amount, without tax</span>
-            <input
-              inputMode="decimal"
-              value={amount}
-              aria-invalid={amount !== '' && !isNumberText(amount)}
-              onChange={({ target }) => setAmount(target.value.trim())}
-            />
-          </label>
+          <Field label="Amount, without tax" type="number" value={amount} onChange={setAmount} />
         ) : null}
       </div>
       <p>{creditText(of, itemId, amount)}</p>
@@ -109,15 +102,7 @@ export function Mend({ of }: { readonly of: WholeInvoice }): ReactNode {
     <details>
       <summary>Mend it: credit or void</summary>
       <Section title="Credit or void">
-        <label className="wide">
-          <span>Reason, which the document says</span>
-          <textarea
-            rows={2}
-            maxLength={1000}
-            value={reason}
-            onChange={({ target }) => setReason(target.value)}
-          />
-        </label>
+        <Reason label="Reason, which the document says" value={reason} onChange={setReason} />
         {isNote ? null : <Credit of={of} reason={reason.trim()} />}
         <p>
           {isNote

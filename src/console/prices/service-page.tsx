@@ -7,6 +7,7 @@ import type { ExactJson } from '../api/exact-json.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Field } from '../shown/field.tsx';
 import { quantityText } from '../shown/format.ts';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { None } from '../shown/values.tsx';
@@ -58,26 +59,19 @@ function Try({ currency, inForce }: { readonly currency: string; inForce: readon
       <p>What was used is rated again, beside the books. Nothing is changed by it.</p>
       <Rows rows={rows} onChange={setRows} />
       <div className="fields">
-        <label>
-          <span>Name of this try</span>
-          <input value={name} maxLength={255} onChange={({ target }) => setName(target.value)} />
-        </label>
-        <label>
-          <span>Usage from</span>
-          <input
-            type="date"
-            value={from}
-            onChange={({ target }) => setTime({ from: target.value, to })}
-          />
-        </label>
-        <label>
-          <span>Before</span>
-          <input
-            type="date"
-            value={to}
-            onChange={({ target }) => setTime({ from, to: target.value })}
-          />
-        </label>
+        <Field label="Name of this try" value={name} onChange={setName} />
+        <Field
+          label="Usage from"
+          type="date"
+          value={from}
+          onChange={(day) => setTime({ from: day, to })}
+        />
+        <Field
+          label="Before"
+          type="date"
+          value={to}
+          onChange={(day) => setTime({ from, to: day })}
+        />
       </div>
       <Action
         name="Run over this time"

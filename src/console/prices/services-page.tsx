@@ -4,8 +4,7 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Section } from '../frame/page.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 import { serviceList, size, trialList } from './queries.ts';
@@ -76,36 +75,28 @@ export function ServicesPage(): ReactNode {
           void navigate({ search: text === '' ? {} : { q: text }, replace: true })
         }
       />
-      <Loaded query={query}>
-        {({ content, totalElements }) =>
-          content.length === 0 ? (
-            <Empty>
-              <p>
-                {q === undefined ? (
-                  <>
-                    Nothing is sold yet. <a href="/docs#tag/services">The API</a> makes a service
-                    with its prices.
-                  </>
-                ) : (
-                  'No service has this in its name or code.'
-                )}
-              </p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Services"
-              name="services"
-              columns={columns}
-              rows={content}
-              keyOf={({ Id }) => Id}
-              page={page}
-              size={size}
-              total={totalElements}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
+      <Listed
+        query={query}
+        caption="Services"
+        name="services"
+        columns={columns}
+        keyOf={({ Id }) => Id}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={
+          <p>
+            {q === undefined ? (
+              <>
+                Nothing is sold yet. <a href="/docs#tag/services">The API</a> makes a service with
+                its prices.
+              </>
+            ) : (
+              'No service has this in its name or code.'
+            )}
+          </p>
         }
-      </Loaded>
+      />
       <Trials />
     </Page>
   );

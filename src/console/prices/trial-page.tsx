@@ -5,11 +5,12 @@ import type { Schemas } from '../api/client.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Field } from '../shown/field.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { moneyText, quantityText } from '../shown/format.ts';
-import { Empty, Loaded } from '../shown/loaded.tsx';
+import { Listed } from '../shown/listed.tsx';
+import { Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
 import { Facts, None, orNone, Status } from '../shown/values.tsx';
 import { promote, size, trial, trialAccounts, type Repricing } from './queries.ts';
 
@@ -73,11 +74,11 @@ function Sums({ of }: { readonly of: Repricing }): ReactNode {
       {change === null ? null : (
         <Facts
           of={[
-            ['Least change of an account', percentOrNone(change.min)],
-            ['Of a hundred the fifth', percentOrNone(change.p5)],
-            ['The middle one', percentOrNone(change.p50)],
-            ['The ninety-fifth', percentOrNone(change.p95)],
-            ['Most', percentOrNone(change.max)],
+            ['Smallest change of an account', percentOrNone(change.min)],
+            ['5th percentile', percentOrNone(change.p5)],
+            ['Median', percentOrNone(change.p50)],
+            ['95th percentile', percentOrNone(change.p95)],
+            ['Largest', percentOrNone(change.max)],
           ]}
         />
       )}
@@ -105,27 +106,17 @@ function Accounts({ repricingId }: { readonly repricingId: string }): ReactNode 
         fields={[{ name: 'sort', label: 'Order', value: order, options: sorts }]}
         onApply={(texts) => void navigate({ search: texts })}
       />
-      <Loaded query={query}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>
-              <p>Nobody has used it in this time.</p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="What accounts would pay"
-              name="accounts"
-              columns={accounts}
-              rows={data}
-              keyOf={({ accountId, currency }) => `${accountId} ${currency}`}
-              page={page}
-              size={size}
-              total={pagination.total}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
-        }
-      </Loaded>
+      <Listed
+        query={query}
+        caption="What accounts would pay"
+        name="accounts"
+        columns={accounts}
+        keyOf={({ accountId, currency }) => `${accountId} ${currency}`}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={<p>Nobody has used it in this time.</p>}
+      />
     </Section>
   );
 }
@@ -146,14 +137,7 @@ function Promote({ of }: { readonly of: Repricing }): ReactNode {
         A version of the card is made that begins on this day. Nothing is rated again by itself.
       </p>
       <div className="fields">
-        <label>
-          <span>From</span>
-          <input
-            type="date"
-            value={fromDate}
-            onChange={({ target }) => setFromDate(target.value)}
-          />
-        </label>
+        <Field label="From" type="date" value={fromDate} onChange={setFromDate} />
       </div>
       <Action
         name="Put it in force"

@@ -7,8 +7,7 @@ import { read } from '../api/problem.ts';
 import { Page } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 
 type Grant = Schemas['OauthGrant'];
@@ -60,27 +59,17 @@ export function SessionsPage(): ReactNode {
         Whoever is signed in here, and what clients of models were allowed. One that ends, ends at
         once.
       </p>
-      <Loaded query={query}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>
-              <p>Nobody is signed in.</p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Sessions, the latest first"
-              name="sessions"
-              columns={columns}
-              rows={data}
-              keyOf={({ id }) => id}
-              page={page}
-              size={size}
-              total={pagination.total}
-              onMove={(to) => void navigate({ search: { page: to } })}
-            />
-          )
-        }
-      </Loaded>
+      <Listed
+        query={query}
+        caption="Sessions, the latest first"
+        name="sessions"
+        columns={columns}
+        keyOf={({ id }) => id}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: { page: to } })}
+        empty={<p>Nobody is signed in.</p>}
+      />
     </Page>
   );
 }

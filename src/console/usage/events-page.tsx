@@ -9,8 +9,7 @@ import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { quantityText } from '../shown/format.ts';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone, Status } from '../shown/values.tsx';
 
 type Event = Schemas['UsageEventSummary'];
@@ -146,30 +145,20 @@ export function EventsPage(): ReactNode {
         ]}
         onApply={(texts) => void navigate({ search: texts })}
       />
-      <Loaded query={query}>
-        {({ data, pagination }) => (
-          <>
-            {isRejected ? <RetryAll search={search} total={pagination.total} /> : null}
-            {data.length === 0 ? (
-              <Empty>
-                <p>{isRejected ? 'No event is rejected here.' : 'There are no such events.'}</p>
-              </Empty>
-            ) : (
-              <PagedTable
-                caption="Events, the newest first"
-                name="events"
-                columns={columns}
-                rows={data}
-                keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
-                page={page}
-                size={size}
-                total={pagination.total}
-                onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
+      {isRejected && query.data ? (
+        <RetryAll search={search} total={query.data.pagination.total} />
+      ) : null}
+      <Listed
+        query={query}
+        caption="Events, the newest first"
+        name="events"
+        columns={columns}
+        keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
+        page={page}
+        size={size}
+        empty={<p>{isRejected ? 'No event is rejected here.' : 'There are no such events.'}</p>}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+      />
     </Page>
   );
 }

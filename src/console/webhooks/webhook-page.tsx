@@ -6,8 +6,8 @@ import { Action } from '../shown/action.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Filters } from '../shown/filters.tsx';
 import { instantText, quantityText } from '../shown/format.ts';
-import { Empty, Loaded } from '../shown/loaded.tsx';
-import { PagedTable } from '../shown/paged-table.tsx';
+import { Listed } from '../shown/listed.tsx';
+import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { deliveryList, redeliver, sendTest, size, webhook, type Delivery } from './queries.ts';
 import { stateOf } from './webhooks-page.tsx';
@@ -94,31 +94,23 @@ function Deliveries({ webhookId }: { readonly webhookId: string }): ReactNode {
         ]}
         onApply={(texts) => void navigate({ search: texts })}
       />
-      <Loaded query={query}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <Empty>
-              <p>
-                {status === '' && event === ''
-                  ? 'Nothing was sent in the last 30 days.'
-                  : 'There is none of these.'}
-              </p>
-            </Empty>
-          ) : (
-            <PagedTable
-              caption="Deliveries, the latest first"
-              name="deliveries"
-              columns={columnsOf(webhookId)}
-              rows={data}
-              keyOf={({ id }) => id}
-              page={page}
-              size={size}
-              total={pagination.total}
-              onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
-            />
-          )
+      <Listed
+        query={query}
+        caption="Deliveries, the latest first"
+        name="deliveries"
+        columns={columnsOf(webhookId)}
+        keyOf={({ id }) => id}
+        page={page}
+        size={size}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+        empty={
+          <p>
+            {status === '' && event === ''
+              ? 'Nothing was sent in the last 30 days.'
+              : 'There is none of these.'}
+          </p>
         }
-      </Loaded>
+      />
     </Section>
   );
 }

@@ -78,9 +78,9 @@ export const repriceWorkflow = {
 const percent = (description: string) => nullable(DecimalValue({ description }));
 const Change = Type.Object(
   {
-    p5: percent('Of a hundred accounts the fifth, by nearest rank.'),
-    p50: percent('The middle one.'),
-    p95: percent('The ninety-fifth.'),
+    p5: percent('The 5th percentile of accounts, by nearest rank.'),
+    p50: percent('The median.'),
+    p95: percent('The 95th percentile.'),
     min: percent('The lowest.'),
     max: percent('The highest.'),
   },
