@@ -5,6 +5,7 @@ import {
   keepWatchedUntil,
   recordClosedExecution,
 } from '../activities/flows/execution.js';
+import { definitionQueue } from '../messages/definitions/definition-run.js';
 import type { ExecutionStatus } from '../messages/flow-run.js';
 import { signatureMemo } from '../messages/workflow-signature.js';
 import type { Platform } from '../process/platform.js';
@@ -101,7 +102,7 @@ export class ExecutionWatch {
     const query =
       `ExecutionStatus in ("Canceled", "Terminated", "TimedOut")` +
       ` and CloseTime > "${new Date(since).toISOString()}"` +
-      ` and TaskQueue = "${temporal.taskQueue}"`;
+      ` and TaskQueue in ("${temporal.taskQueue}", "${definitionQueue(temporal.taskQueue)}")`;
     const found: WorkflowExecutionInfo[] = [];
     for await (const info of temporal.lister.workflow.list({ query })) {
       if (!this.#recorded.has(info.runId)) found.push(info);

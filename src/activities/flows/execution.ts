@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { recordWorkflowEnd } from '../../commands/flows/workflow-end.js';
 import type { ExecutionStatus, FlowFailure, FlowRun } from '../../messages/flow-run.js';
-import { recordedAs } from '../../messages/definitions/definition-run.js';
+import { inputInWorkflowId, recordedAs } from '../../messages/definitions/definition-run.js';
 import { parseJson, stringifyJson } from '../../kernel/text/json.js';
 import { Execution, type TemporalRun } from '../../models/flows/execution.js';
 import { ExecutionWatchMark } from '../../models/flows/execution-watch.js';
@@ -74,7 +74,8 @@ export async function recordClosedExecution(
   { tenantId, executionId, actor, place, status }: ClosedExecution,
 ): Promise<void> {
   const requestId = place.workflowId;
-  const run: FlowRun = { executionId, tenantId, orgId: null, actor, requestId, input: {} };
+  const input = inputInWorkflowId(place.workflowId);
+  const run: FlowRun = { executionId, tenantId, orgId: null, actor, requestId, input };
   const end = { status, output: undefined, error: null };
   const now = await platform.clocks.of(tenantId);
   await platform.database

@@ -3,7 +3,7 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { depthMax, runningMax } from '../../messages/definitions/definition-run.js';
+import { definitionRunKey, depthMax, runningMax } from '../../messages/definitions/definition-run.js';
 import { mayRunMore, type DefinedWorkflow } from '../../queries/workflows/definition.js';
 import type { FlowStart } from '../run-flow.js';
 
@@ -37,7 +37,7 @@ export async function definedFlow(
   const input = { definitionId: id, version, start, depth, ...defined({ starter }) };
   return {
     workflow: 'runDefinition',
-    businessKey: (executionId) => `workflow/${id}/${executionId}`,
+    businessKey: (executionId) => definitionRunKey(id, executionId),
     input,
     entityType: 'workflow',
     entityId: id,

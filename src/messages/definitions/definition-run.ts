@@ -25,6 +25,16 @@ export const definitionWorkflow = (definitionId: string): string => `${prefix}/$
 export const definitionOf = (workflow: string): string | undefined =>
   workflow.startsWith(`${prefix}/`) ? workflow.slice(prefix.length + 1) : undefined;
 
+/** The end of the workflow id of an execution, behind the tenant: its definition and itself. */
+export const definitionRunKey = (definitionId: string, executionId: string): string =>
+  `workflow/${definitionId}/${executionId}`;
+
+/** What of its input the workflow id of an execution tells; nothing where it is built in. */
+export function inputInWorkflowId(workflowId: string): Partial<DefinitionInput> {
+  const [, definitionId] = /\/workflow\/([0-9a-f-]{36})\/[0-9a-f-]{36}$/.exec(workflowId) ?? [];
+  return definitionId === undefined ? {} : { definitionId };
+}
+
 /** The task queue of definitions: what tenants define never delays what the product does. */
 export const definitionQueue = (taskQueue: string): string => `${taskQueue}-definitions`;
 

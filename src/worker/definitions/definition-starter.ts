@@ -5,7 +5,7 @@ import {
   type DefinedStart,
 } from '../../activities/workflows/starts.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { definitionQueue } from '../../messages/definitions/definition-run.js';
+import { definitionQueue, definitionRunKey } from '../../messages/definitions/definition-run.js';
 import { startWorkflow } from '../../platform/temporal/workflow-start.js';
 import type { Platform } from '../../process/platform.js';
 import { watchCells, type Stoppable } from '../watch.js';
@@ -23,7 +23,7 @@ async function startOne({ temporal }: Platform, { run, cause }: DefinedStart): P
   await startWorkflow(temporal, {
     type: 'runDefinition',
     taskQueue: definitionQueue(temporal.taskQueue),
-    workflowId: `${tenantId}/workflow/${input.definitionId}/${executionId}`,
+    workflowId: `${tenantId}/${definitionRunKey(input.definitionId, executionId)}`,
     input: jsonSafe(run) as object,
     executionId,
     subject: { tenantId, entityType: 'workflow', entityId: input.definitionId, actor },

@@ -9,6 +9,7 @@ import {
 } from '@temporalio/workflow';
 import { awayFailureType } from '../../messages/flow-run.js';
 import { isOverBudget, outOfTime } from './budget.js';
+import { isOutOfTime } from './failure.js';
 
 const delayMinMs = 1_000;
 const delayMaxMs = 30_000;
@@ -25,11 +26,15 @@ export function mayPass(error: unknown): boolean {
   return failure instanceof TimeoutFailure;
 }
 
-/** Whether what a step needs is away: other errors do not pass by waiting. */
+/**
+ * Whether what a step needs is away: other errors do not pass by waiting. A short step that is not done
+ * in its seconds has a database that does not answer. A long one that was alive to the end of its time
+ * takes longer than it may, and would again.
+ */
 export function isAway(error: unknown): boolean {
   const failure = failureOfStep(error);
   if (failure instanceof ApplicationFailure) return failure.type === awayFailureType;
-  return failure instanceof TimeoutFailure;
+  return failure instanceof TimeoutFailure && !isOutOfTime(error);
 }
 
 interface Persistence<Input> {
