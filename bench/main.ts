@@ -19,6 +19,7 @@ import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } fr
 import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
 import { measureBill } from './bill.js';
+import { measureDefinition } from './definition.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
@@ -111,6 +112,7 @@ const measures = {
   rate: measureRate,
   fresh: measureFresh,
   flow: measureFlow,
+  workflow: measureDefinition,
   flat: measureFlat,
   bill: measureBill,
   hold: measureHold,

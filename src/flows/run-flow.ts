@@ -47,8 +47,8 @@ export interface FlowStart<K extends FlowName = FlowName> {
   readonly idempotencyKey: string | null;
   /** Whether it has no time limit. */
   readonly isLong?: boolean;
-  /** Whether it is a tenant's own, which run on a task queue apart. */
-  readonly isDefined?: boolean;
+  /** The tenant's definition that it carries out: those run on a task queue apart. */
+  readonly definition?: { readonly name: string; readonly version: number };
 }
 
 /**
@@ -126,7 +126,7 @@ async function startFlow<K extends FlowName>(
   { executionId, workflowId }: Execution,
 ): Promise<RunningFlow> {
   const { tenantId, actor } = scope;
-  const { workflow, entityType, entityId, summary, isLong = false, isDefined = false } = flow;
+  const { workflow, entityType, entityId, summary, isLong = false, definition } = flow;
   const run = runOf(scope, flow, executionId);
   const deadline = Date.now() + config.flowTimeoutMs;
   for (;;) {
@@ -136,7 +136,7 @@ async function startFlow<K extends FlowName>(
         workflowId,
         summary,
         isExclusive: true,
-        ...(isDefined ? { taskQueue: definitionQueue(temporal.taskQueue) } : {}),
+        ...(definition ? { definition, taskQueue: definitionQueue(temporal.taskQueue) } : {}),
         ...(isLong ? {} : { executionTimeout: config.flowLifeMs ?? executionTimeoutMs }),
         input: jsonSafe(run) as object,
         executionId,

@@ -7,6 +7,7 @@ import {
   type OnTimeout,
 } from '../messages/definitions/approval.js';
 import { definitionLimits, durationMs } from '../messages/definitions/definition.js';
+import { nameIn } from '../messages/definitions/task.js';
 import type { Block } from './blocks.js';
 import type { Interpreter } from './interpreter.js';
 import { Suspended, taskError, type TaskError } from './task-error.js';
@@ -82,7 +83,8 @@ export async function runApproval(on: Interpreter, block: Block): Promise<unknow
       until: Date.parse(asked?.dueAt ?? ''),
       onTimeout: asked?.onTimeout ?? 'fail',
     });
-    host.show(`${path}: waits for an approval until ${new Date(until).toISOString()}`);
+    const end = new Date(until).toISOString();
+    host.show(path, `${nameIn(path)}: waits for an approval until ${end}`);
     for (;;) {
       const isOver = host.time() >= until;
       if (!isFresh) {
@@ -91,7 +93,7 @@ export async function runApproval(on: Interpreter, block: Block): Promise<unknow
       }
       isFresh = false;
       const isStopped = (): boolean => on.isSuspending || host.isDecided(seq);
-      if (!isOver) await host.wait(isStopped, until);
+      if (!isOver) await host.wait(isStopped, until, path);
       if (on.isSuspending) throw new Suspended();
     }
   } catch (error) {

@@ -2,6 +2,7 @@ import { compileExpression } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
 import { definitionLimits, durationMs, expressionIn } from '../messages/definitions/definition.js';
 import { eventLimits, type AskedListener } from '../messages/definitions/event.js';
+import { nameIn } from '../messages/definitions/task.js';
 import type { Block } from './blocks.js';
 import type { Interpreter } from './interpreter.js';
 import { Suspended, taskError } from './task-error.js';
@@ -18,7 +19,7 @@ export async function runEmit(on: Interpreter, { task, path, variables, frame }:
     throw taskError(path, 400, detail);
   }
   await on.flush();
-  on.host.show(`${path}: ${type}`);
+  on.host.show(path, `${nameIn(path)}: emits ${type}`);
   await on.host.emit({ seq: frame.seq ?? 0, type, data });
   return variables['input'];
 }
@@ -74,7 +75,7 @@ export async function runListen(on: Interpreter, block: Block): Promise<unknown>
     if (asked) await host.openListener(asked, path);
     const ms = durationMs(task.listen?.timeout ?? '') ?? definitionLimits.ms;
     const { until } = (frame.listening ??= { until: Math.min(await on.dueIn(ms), on.endsAt + 1) });
-    host.show(`${path}: waits for an event until ${new Date(until).toISOString()}`);
+    host.show(path, `${nameIn(path)}: waits for an event until ${new Date(until).toISOString()}`);
     for (;;) {
       const isOver = host.time() >= until;
       if (!isFresh) {
@@ -88,7 +89,7 @@ export async function runListen(on: Interpreter, block: Block): Promise<unknown>
       }
       isFresh = false;
       const isStopped = (): boolean => on.isSuspending || host.isHeard(seq);
-      if (!isOver) await host.wait(isStopped, until);
+      if (!isOver) await host.wait(isStopped, until, path);
       if (on.isSuspending) throw new Suspended();
     }
   } catch (error) {

@@ -49,10 +49,10 @@ export interface Host {
   /** Whether the execution has to go on in another history. */
   isHistoryLong(): boolean;
   /** Waits until a time of the tenant, or until it is over before; whether it was. */
-  wait(isOver: () => boolean, until: number): Promise<boolean>;
+  wait(isOver: () => boolean, until: number, path: string): Promise<boolean>;
   openScope(): HostScope;
-  /** Shows people what is done at this moment. */
-  show(text: string): void;
+  /** Shows people what a task does at this moment; without a text it has done it. */
+  show(path: string, text?: string): void;
   isCancellation(error: unknown): boolean;
   /** What a call that has failed means to the definition. */
   faultOf(error: unknown, path: string): TaskError;

@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskList,
 } from '../messages/definitions/definition.js';
-import type { TaskFault, TaskRow } from '../messages/definitions/task.js';
+import { callSummary, nameIn, type TaskFault, type TaskRow } from '../messages/definitions/task.js';
 import { runFor, runFork, runTry } from './blocks.js';
 import { runApproval } from './approval.js';
 import { runEmit, runListen } from './events.js';
@@ -169,6 +169,8 @@ export class Interpreter {
       const status = isCanceled ? 'canceled' : 'failed';
       this.#rows.push({ ...base, status, endedAt: this.#now(), error: fault });
       throw found;
+    } finally {
+      this.host.show(path);
     }
   }
 
@@ -251,7 +253,7 @@ export class Interpreter {
   async #call(task: Task, path: string, variables: Variables, frame: Frame): Promise<unknown> {
     const given = this.values.given(task, variables, path);
     await this.flush();
-    this.host.show(`${path}: ${task.call ?? ''}`);
+    this.host.show(path, callSummary(path, task.call ?? '', given));
     const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0, path);
     this.values.checkSize(output, path);
     return output;
@@ -278,7 +280,7 @@ export class Interpreter {
 
   async #wait(duration: DurationSpec, path: string, frame: Frame): Promise<void> {
     frame.until ??= await this.dueIn(durationMs(duration) ?? 0);
-    this.host.show(`${path}: waits until ${new Date(frame.until).toISOString()}`);
+    this.host.show(path, `${nameIn(path)}: waits until ${new Date(frame.until).toISOString()}`);
     await this.sleep(path, frame);
   }
 
@@ -293,7 +295,8 @@ export class Interpreter {
     const until = Math.min(frame.until ?? 0, this.endsAt + 1);
     await this.flush();
     const isOver = (): boolean => this.#isSuspending;
-    if (until > this.host.time() && (await this.host.wait(isOver, until))) throw new Suspended();
+    if (until > this.host.time() && (await this.host.wait(isOver, until, path)))
+      throw new Suspended();
     frame.until = undefined;
     this.#checkTime(path);
   }

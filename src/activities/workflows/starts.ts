@@ -12,6 +12,7 @@ import type { Cell } from '../../platform/database/cell.js';
 /** An execution that is to be started. */
 export interface DefinedStart {
   readonly run: FlowRun<DefinitionInput>;
+  readonly name: string;
   /** What causes it, for people. */
   readonly cause: string;
 }
@@ -32,12 +33,16 @@ async function startsOf(
   const starts: DefinedStart[] = [];
   const dropped: ClaimedStart[] = [];
   for (const one of claimed) {
-    const { tenantId, id: executionId, definitionId, version, cause, eventId, depth } = one;
+    const { tenantId, id: executionId, definitionId, name, version, cause, eventId, depth } = one;
     const start = dataOf(one);
     if (holds(one.condition, { data: start })) {
       const input = { definitionId, version, start, depth };
       const requestId = `${cause}/${eventId}`;
-      starts.push({ cause, run: { executionId, tenantId, orgId: null, actor, requestId, input } });
+      starts.push({
+        name,
+        cause,
+        run: { executionId, tenantId, orgId: null, actor, requestId, input },
+      });
     } else dropped.push(one);
     // A condition may cost something: whoever else waits for this process has a turn in between.
     if (one.condition !== null) await nextTurn();

@@ -3,7 +3,11 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { jsonSafe } from '../../kernel/text/json.js';
-import { definitionRunKey, depthMax, runningMax } from '../../messages/definitions/definition-run.js';
+import {
+  definitionRunKey,
+  depthMax,
+  runningMax,
+} from '../../messages/definitions/definition-run.js';
 import { mayRunMore, type DefinedWorkflow } from '../../queries/workflows/definition.js';
 import type { FlowStart } from '../run-flow.js';
 
@@ -44,6 +48,6 @@ export async function definedFlow(
     summary: `${name}, version ${version}`,
     idempotencyKey,
     isLong: true,
-    isDefined: true,
+    definition: { name, version },
   };
 }

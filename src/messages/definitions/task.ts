@@ -112,3 +112,14 @@ export function faultType(status: number): string {
 }
 
 export const expressionFaultType = `${types}/expression`;
+
+/** The name of the task at a path. */
+export const nameIn = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** What a call does, in a line for people. It has no values: those may be personal, or secret. */
+export function callSummary(path: string, call: string, given: unknown): string {
+  const { operationId, method } = (given ?? {}) as Readonly<Record<string, unknown>>;
+  const what =
+    call === 'durabill.operation' ? operationId : call === 'http' ? `http ${String(method)}` : call;
+  return `${nameIn(path)}: ${String(what)}`.slice(0, 200);
+}

@@ -13,6 +13,7 @@ import type { Logger } from '../log.js';
 import { freePort } from '../free-port.js';
 import { listCodec, payloadCodec, type PayloadKeys } from './payload-codec.js';
 import { logFromSdk } from './sdk-log.js';
+import { registerSearchAttributes } from './search-attributes.js';
 import { closableRetries } from './temporal-retries.js';
 import type { SecretKeys } from '../secret-box.js';
 import type { Tracing } from '../tracing.js';
@@ -35,6 +36,8 @@ export interface Temporal {
   readonly taskQueue: string;
   /** Where the metrics of the SDK are read from, on this machine; null: nowhere. */
   readonly metricsUrl: string | null;
+  /** Whether the server finds executions by their definition. */
+  readonly findsDefinitions: boolean;
   /** How the workers and clients of this process write what Temporal keeps. */
   readonly dataConverter: DataConverter;
   /** Proves that this installation has started a workflow. */
@@ -55,26 +58,6 @@ export interface Temporal {
    */
   cancel(workflowId: string, runId: string): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Keyword search attributes of every workflow. */
-const searchAttributes = ['TenantId', 'Flow', 'EntityType', 'EntityId', 'Actor'];
-
-const alreadyExists = 6;
-
-async function registerSearchAttributes(connection: Connection, namespace: string): Promise<void> {
-  const known = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = searchAttributes.filter((name) => !(name in (known.customAttributes ?? {})));
-  if (missing.length === 0) return;
-  try {
-    await connection.operatorService.addSearchAttributes({
-      namespace,
-      // 2 is INDEXED_VALUE_TYPE_KEYWORD of the Temporal API.
-      searchAttributes: Object.fromEntries(missing.map((name) => [name, 2])),
-    });
-  } catch (error) {
-    if ((error as { code?: number }).code !== alreadyExists) throw error;
-  }
 }
 
 /** The problem for callers when a call to Temporal fails; the log has the cause. */
@@ -146,7 +129,7 @@ export async function openTemporal(
   const native = await NativeConnection.connect(place);
   const retries = closableRetries();
   const connection = await Connection.connect({ ...place, interceptors: [retries.interceptor] });
-  await registerSearchAttributes(connection, namespace);
+  const findsDefinitions = await registerSearchAttributes(connection, namespace, log);
   const dataConverter = dataConverterOf(payloadKeys);
   const interceptors = tracing === undefined ? {} : { workflow: [traceStarts(tracing)] };
   const waiter = new Client({ connection, namespace, dataConverter });
@@ -155,6 +138,7 @@ export async function openTemporal(
     uiUrl,
     taskQueue,
     metricsUrl,
+    findsDefinitions,
     dataConverter,
     signer: workflowSigner({ ...secrets, namespace, unsignedUntil }),
     native,

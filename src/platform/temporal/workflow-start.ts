@@ -6,16 +6,12 @@ import {
   WorkflowIdReusePolicy,
   type WorkflowHandleWithStartDetails,
 } from '@temporalio/client';
-import {
-  type Duration,
-  defineSearchAttributeKey,
-  SearchAttributeType,
-  TypedSearchAttributes,
-} from '@temporalio/common';
+import { type Duration, TypedSearchAttributes } from '@temporalio/common';
 import { defined } from '../../kernel/defined.js';
 import { contentId } from '../../kernel/id.js';
 import { problem } from '../../kernel/problem.js';
 import { signatureMemo } from '../../messages/workflow-signature.js';
+import { definitionKeys, searchKeys } from './search-attributes.js';
 import { temporalProblem, type Temporal } from './temporal.js';
 
 /** What a workflow is indexed by. */
@@ -33,6 +29,8 @@ export interface WorkflowStart {
   readonly workflowId: string;
   readonly input: object;
   readonly subject: Subject;
+  /** The tenant's definition that it carries out. */
+  readonly definition?: { readonly name: string; readonly version: number };
   /** One line for people who read the Temporal UI. */
   readonly summary: string;
   /**
@@ -55,14 +53,25 @@ export interface WorkflowStart {
 export const isAlreadyRunning = (error: unknown): boolean =>
   error instanceof WorkflowExecutionAlreadyStartedError;
 
-const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
-const keys = {
-  tenant: keyword('TenantId'),
-  flow: keyword('Flow'),
-  entityType: keyword('EntityType'),
-  entityId: keyword('EntityId'),
-  actor: keyword('Actor'),
-};
+/** What a workflow is found by in Temporal. */
+function searchAttributesOf(
+  { findsDefinitions }: Temporal,
+  { type, subject, definition }: WorkflowStart,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: searchKeys.tenant, value: subject.tenantId },
+    { key: searchKeys.flow, value: type },
+    { key: searchKeys.entityType, value: subject.entityType },
+    { key: searchKeys.entityId, value: subject.entityId },
+    { key: searchKeys.actor, value: subject.actor },
+    ...(definition && findsDefinitions
+      ? [
+          { key: definitionKeys.definition, value: definition.name },
+          { key: definitionKeys.version, value: definition.version },
+        ]
+      : []),
+  ]);
+}
 
 /**
  * Timeout of a workflow task: after this time the workflows of a killed worker go on elsewhere.
@@ -97,13 +106,7 @@ export async function startWorkflow(
     // Of tasks that wait, those of each tenant come in turn.
     priority: { fairnessKey: contentId(subject.tenantId) },
     staticSummary: summary,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: keys.tenant, value: subject.tenantId },
-      { key: keys.flow, value: type },
-      { key: keys.entityType, value: subject.entityType },
-      { key: keys.entityId, value: subject.entityId },
-      { key: keys.actor, value: subject.actor },
-    ]),
+    typedSearchAttributes: searchAttributesOf(temporal, start),
   });
   temporal.onStarted(type, handle.eagerlyStarted);
   return handle;

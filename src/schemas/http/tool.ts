@@ -75,6 +75,12 @@ const balanceTools = readingTools(balanceResources);
 const correctionTools = readingTools(correctionResources);
 const repricingTools = readingTools(repricingResources);
 const approvalTools = readingTools(approvalResources);
+/** A tenant's own workflows from the first draft to its executions, which are read as all others. */
+const workflowWrites = new Set(['executeWorkflow', 'cancelExecution']);
+const workflowTools = [
+  ...toolsOf('definition'),
+  ...toolsOf('execution').filter(({ operation }) => workflowWrites.has(operation.id)),
+];
 const runTools = toolsOf('flow');
 
 /** What mends prices and invoices beside the flows. */
@@ -107,6 +113,7 @@ export const tools: readonly Tool[] = [
   ...correctionTools,
   ...repricingTools,
   ...approvalTools,
+  ...workflowTools,
   ...runTools,
   ...changeTools,
 ];
@@ -120,6 +127,7 @@ const toolSets = {
   corrections: correctionTools,
   whatif: repricingTools,
   approvals: approvalTools,
+  workflows: [...readingTools(['execution']), ...workflowTools],
   all: tools,
 } as const;
 

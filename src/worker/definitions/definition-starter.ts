@@ -18,7 +18,7 @@ const scheduleMs = 1_000;
 const startsMax = 10;
 
 /** Starts one; the same again joins the first, since its execution was chosen with its event. */
-async function startOne({ temporal }: Platform, { run, cause }: DefinedStart): Promise<void> {
+async function startOne({ temporal }: Platform, { run, name, cause }: DefinedStart): Promise<void> {
   const { tenantId, executionId, actor, input } = run;
   await startWorkflow(temporal, {
     type: 'runDefinition',
@@ -27,7 +27,8 @@ async function startOne({ temporal }: Platform, { run, cause }: DefinedStart): P
     input: jsonSafe(run) as object,
     executionId,
     subject: { tenantId, entityType: 'workflow', entityId: input.definitionId, actor },
-    summary: `started by ${cause}, version ${input.version}`,
+    definition: { name, version: input.version },
+    summary: `${name}, version ${input.version}, started by ${cause}`,
   });
 }
 

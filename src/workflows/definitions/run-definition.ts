@@ -4,7 +4,6 @@ import {
   isCancellation,
   defineSignal,
   proxyActivities,
-  setCurrentDetails,
   setHandler,
   sleep,
   uuid4,
@@ -19,7 +18,7 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import { keptTasks, type TaskCall } from '../../messages/definitions/task.js';
+import { callSummary, keptTasks, type TaskCall } from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
@@ -69,12 +68,17 @@ const newState = (startedMs: number): DefinitionState => ({
   root: {},
 });
 
-type Call = (task: TaskCall) => Promise<unknown>;
+type Call = (task: TaskCall, path: string) => Promise<unknown>;
 
 const callerOf =
   (run: FlowRun<DefinitionInput>): Call =>
-  (task) =>
-    (task.call === 'http' ? callHttp : callTask)({ run, input: task });
+  (task, path) => {
+    const summary = callSummary(path, task.call, task.with);
+    const activity = task.call === 'http' ? callHttp : callTask;
+    return activity.executeWithOptions({ summary: task.isUndo ? `undo of ${summary}` : summary }, [
+      { run, input: task },
+    ]);
+  };
 
 /** How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow task. */
 const keepsPerTurn = 10;
@@ -106,7 +110,8 @@ function hostOf(
       await anyhow(() => shortSteps.keepTasks({ run, input: keptTasks(rows) }));
       keeps += 1;
       // A task of Temporal is over once it waits for a timer: its place is another execution's.
-      if (keeps % keepsPerTurn === 0) await time.step(() => sleep(1));
+      if (keeps % keepsPerTurn === 0)
+        await time.step(() => sleep(1, { summary: 'others have their turn' }));
     },
     openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
@@ -121,9 +126,9 @@ function hostOf(
       return anyhow(() => shortSteps.lookAtListener({ run, input: look }));
     },
     isHeard: (seq) => heard.has(seq),
-    call: (called, given, seq) =>
+    call: (called, given, seq, path) =>
       time.step(() =>
-        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }),
+        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }, path),
       ),
   });
 }
@@ -157,7 +162,6 @@ export async function runDefinition(
   };
   try {
     const output = await interpreter.run(definition, run.input.start, { workflow });
-    setCurrentDetails('');
     return await lastStep(shortSteps.endDefinition, run, output ?? null);
   } catch (error) {
     if (error instanceof Suspended) {

@@ -10,7 +10,7 @@ import {
 import type { Host } from '../../interpreter/host.js';
 import { taskError, type TaskError } from '../../interpreter/task-error.js';
 import { statusOfKind, type ProblemKind } from '../../kernel/problem.js';
-import type { TaskFault } from '../../messages/definitions/task.js';
+import { nameIn, type TaskFault } from '../../messages/definitions/task.js';
 import { awayFailureType, type FlowFailure } from '../../messages/flow-run.js';
 import { failed, failureOf } from '../runtime/failure.js';
 import type { TenantTime } from './tenant-time.js';
@@ -28,6 +28,16 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
   return taskError(instance, status, message, { title: kind });
 }
 
+/** Shows in Temporal's UI what the tasks do that are under way, one in a line. */
+function showTasks(): Host['show'] {
+  const shown = new Map<string, string>();
+  return (path, text) => {
+    if (text === undefined && !shown.delete(path)) return;
+    if (text !== undefined) shown.set(path, text);
+    setCurrentDetails([...shown].map(([at, what]) => `- ${what} (\`${at}\`)`).join('\n'));
+  };
+}
+
 /** What of its host a workflow has of Temporal and of the time of its tenant. */
 const ofTemporal = (time: TenantTime) => ({
   // Temporal's deadlock detector waits for two seconds.
@@ -36,9 +46,10 @@ const ofTemporal = (time: TenantTime) => ({
   time: () => time.now(),
   refreshTime: () => time.refresh(),
   isHistoryLong: () => workflowInfo().continueAsNewSuggested,
-  wait: (isOver: () => boolean, until: number) => time.wait(isOver, until),
+  wait: (isOver: () => boolean, until: number, path: string) =>
+    time.wait(isOver, until, `${nameIn(path)}: waits`),
   openScope: () => new CancellationScope(),
-  show: setCurrentDetails,
+  show: showTasks(),
   isCancellation,
   faultOf: errorOfActivity,
 });

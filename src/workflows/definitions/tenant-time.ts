@@ -58,8 +58,10 @@ export class TenantTime {
   }
 
   /** Waits until an instant, or until it is over before; whether it was. */
-  async wait(isOver: () => boolean, until: number): Promise<boolean> {
-    if (this.#standsAt === undefined) return condition(isOver, Math.max(until - Date.now(), 1));
+  async wait(isOver: () => boolean, until: number, summary: string): Promise<boolean> {
+    if (this.#standsAt === undefined) {
+      return condition(isOver, Math.max(until - Date.now(), 1), { summary });
+    }
     const mine = { until };
     this.#waits.add(mine);
     this.#isNoted = false;
