@@ -6,8 +6,7 @@ import { Interpreter } from '../../src/interpreter/interpreter.js';
 import type { DefinitionState } from '../../src/interpreter/state.js';
 import { Suspended, TaskError } from '../../src/interpreter/task-error.js';
 import type { Definition } from '../../src/messages/definitions/definition.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import { tasksOf, type Json } from '../support/workflows/random-definitions.js';
 
 const startMs = Date.parse('2026-11-25T00:00:00Z');
 const start = { n: 2, list: [1, 2, 3] };
@@ -109,82 +108,9 @@ async function run(definition: Definition, every: number): Promise<Ran> {
   };
 }
 
-const value = fc.constantFrom(
-  '${ workflow.input.n }',
-  '${ workflow.input.list.map(x, x + 1) }',
-  '${ has(context.kept) ? context.kept : 0 }',
-  '${ workflow.input.list[7] }',
-  7,
-  'text',
-);
-const condition = fc.constantFrom(
-  '${ workflow.input.n > 1 }',
-  '${ workflow.input.list.size() == 0 }',
-  '${ !has(context.kept) }',
-);
-const call = fc.constant({ call: 'http', with: { method: 'GET', endpoint: 'https://a.example' } });
-const undoOf = { call: 'http', with: { method: 'DELETE', endpoint: 'https://a.example' } };
-const millis = fc.integer({ min: 1, max: 5_000_000 });
-const raise = { raise: { error: { type: 'urn:no', status: 422 } } };
-
-/** Tasks as a list of a definition. */
-const named = (all: readonly Json[]): Json[] => all.map((each, index) => ({ [`t${index}`]: each }));
-const listOf = (some: fc.Arbitrary<Json>[]): fc.Arbitrary<Json[]> =>
-  fc.array(fc.oneof(...some), { minLength: 1, maxLength: 3 }).map(named);
-
-/** Tasks, in lists up to some depth; branches race only where that is asked for. */
-function tasksOf(depth: number, races: boolean): fc.Arbitrary<Json[]> {
-  const leaves: fc.Arbitrary<Json>[] = [
-    value.map((of) => ({ set: { of } })),
-    value.map((kept) => ({ set: { n: 1 }, export: { as: { kept } } })),
-    call.map((of) => ({ ...of, 'durabill.undo': undoOf })),
-    call,
-    millis.map((milliseconds) => ({ wait: { milliseconds } })),
-    fc.constant(raise),
-  ];
-  // A branch that fails ends the others wherever they stand.
-  const safe = [
-    fc.constant({ set: { of: '${ workflow.input.n }' } }),
-    call,
-    millis.map((milliseconds) => ({ wait: { milliseconds } })),
-  ];
-  const calm = fc
-    .array(
-      fc.oneof(
-        ...safe,
-        listOf(safe).map((of) => ({ do: of })),
-      ),
-      { minLength: 1, maxLength: 4 },
-    )
-    .map(named);
-  const inner = depth === 0 ? undefined : tasksOf(depth - 1, races);
-  const blocks: fc.Arbitrary<Json>[] = inner
-    ? [
-        inner.map((of) => ({ do: of })),
-        fc.tuple(inner, fc.option(condition, { nil: undefined })).map(([of, go]) => ({
-          for: { in: '${ workflow.input.list }' },
-          ...(go === undefined ? {} : { while: go }),
-          do: of,
-        })),
-        fc
-          .tuple(races ? inner : calm, races ? fc.boolean() : fc.constant(false))
-          .map(([of, compete]) => ({ fork: { compete, branches: of } })),
-        fc.tuple(inner, inner, fc.boolean()).map(([of, handler, isTriedAgain]) => ({
-          try: of,
-          catch: {
-            ...(isTriedAgain
-              ? { retry: { delay: { seconds: 5 }, limit: { attempt: { count: 2 } } } }
-              : {}),
-            do: handler,
-          },
-        })),
-      ]
-    : [];
-  const task = fc
-    .tuple(fc.oneof(...leaves, ...blocks), fc.option(condition, { nil: undefined, freq: 4 }))
-    .map(([of, only]): Json => (only === undefined ? of : { if: only, ...of }));
-  return fc.array(task, { minLength: 1, maxLength: 4 }).map(named);
-}
+const call = { call: 'http', with: { method: 'GET', endpoint: 'https://a.example' } };
+const undo = { call: 'http', with: { method: 'DELETE', endpoint: 'https://a.example' } };
+const random = { call, undo, waitMaxMs: 5_000_000, delay: { seconds: 5 } };
 
 const definitionOf = (tasks: Json[]): Definition => {
   const document = { dsl: '1.0.0', namespace: 'test', name: 'random', version: '1.0.0' };
@@ -201,7 +127,7 @@ describe('random definitions', function () {
   // spec/beyond.md R359
   it('end, or are over in time, and do the same whenever they are carried out', async () => {
     await fc.assert(
-      fc.asyncProperty(tasksOf(3, true), async (tasks) => {
+      fc.asyncProperty(tasksOf(3, { ...random, races: true }), async (tasks) => {
         const definition = definitionOf(tasks);
         const first = await run(definition, 0);
         expect(first.endedAt).to.be.at.most(startMs + limitMs + 1);
@@ -215,17 +141,21 @@ describe('random definitions', function () {
   it('do the same when they go on in another history between any two steps', async () => {
     let stops = 0;
     await fc.assert(
-      fc.asyncProperty(tasksOf(2, false), fc.integer({ min: 1, max: 6 }), async (tasks, every) => {
-        const definition = definitionOf(tasks);
-        const whole = await run(definition, 0);
-        const parts = await run(definition, every);
-        stops += parts.stops;
-        expect([parts.output, parts.fault]).to.deep.equal([whole.output, whole.fault]);
-        expect([...parts.calls].sort()).to.deep.equal([...whole.calls].sort());
-        expect([...parts.undo].sort()).to.deep.equal([...whole.undo].sort());
-        // No step is done twice.
-        expect(new Set(parts.seqs).size).to.equal(parts.seqs.length);
-      }),
+      fc.asyncProperty(
+        tasksOf(2, { ...random, races: false }),
+        fc.integer({ min: 1, max: 6 }),
+        async (tasks, every) => {
+          const definition = definitionOf(tasks);
+          const whole = await run(definition, 0);
+          const parts = await run(definition, every);
+          stops += parts.stops;
+          expect([parts.output, parts.fault]).to.deep.equal([whole.output, whole.fault]);
+          expect([...parts.calls].sort()).to.deep.equal([...whole.calls].sort());
+          expect([...parts.undo].sort()).to.deep.equal([...whole.undo].sort());
+          // No step is done twice.
+          expect(new Set(parts.seqs).size).to.equal(parts.seqs.length);
+        },
+      ),
       { numRuns: 600 },
     );
     expect(stops).to.be.above(100);

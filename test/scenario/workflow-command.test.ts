@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createAccount } from '../support/billing/usage.js';
-import { runDurabill, settingsOf } from '../support/servers/command-line.js';
+import { runDurabill, settingsOf, startDurabill } from '../support/servers/command-line.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 const definition = `document: { dsl: 1.0.0, namespace: test, name: sizes, version: 1.0.0 }
@@ -43,6 +44,47 @@ describe('durabill workflow', function () {
     expect((await workflow('create', file, ...ofTenant)).code).to.equal(1);
     const shown = (await tenant.get('/v1/workflows/sizes').expect(200)).body;
     expect(shown.version).to.equal(1);
+  });
+
+  // spec/beyond.md R356
+  it('checks a file again whenever it changes, until it is stopped', async () => {
+    const file = join(folder, 'watched.yaml');
+    await writeFile(file, definition);
+    const { child, output } = startDurabill({}, 'workflow', 'validate', file, '--watch');
+    const said = async (text: string): Promise<void> => {
+      while (!output().includes(text)) await pause(50);
+    };
+    try {
+      await said('Waiting for changes');
+      expect(output()).to.include(`${file}: valid`);
+      await writeFile(file, definition.replace('{ size: large }', '${ inptu }'));
+      await said(`${file}:4:7: /do/0/size/set: `);
+      // As editors do it: another file takes its place.
+      await writeFile(`${file}.new`, definition);
+      const before = output().length;
+      await rename(`${file}.new`, file);
+      while (!output().slice(before).includes(`${file}: valid`)) await pause(50);
+      expect(child.exitCode).to.equal(null);
+    } finally {
+      child.kill();
+    }
+  });
+
+  // spec/beyond.md R356
+  it('shows what each task did, and why one failed', async () => {
+    const file = join(folder, 'tasks.yaml');
+    const tasks = definition.replace('name: sizes', 'name: tasks');
+    const wait = '  - rest: { wait: PT0.1S }\n';
+    const stop = '  - stop: { raise: { error: { type: urn:x, status: 409, detail: Taken. } } }\n';
+    await writeFile(file, tasks + wait + stop);
+    const ofTenant = ['--tenant', tenant.id];
+    expect((await workflow('create', file, ...ofTenant)).code).to.equal(0);
+    const { code, output } = await workflow('run', 'tasks', ...ofTenant);
+    expect(code).to.equal(1);
+    expect(output).to.match(/completed {2} size \(set\) {2}\/do\/0\/size {2}\d+\.\d s\n/);
+    expect(output).to.match(/completed {2} rest \(wait\) {2}\/do\/1\/rest {2}\d+\.\d s\n/);
+    expect(output).to.match(/failed {5} stop \(raise\) {2}\/do\/2\/stop .*\n {4}409 Taken\.\n/);
+    expect(output).to.match(/failed: \/do\/2\/stop: Taken\.\n$/);
   });
 
   // spec/beyond.md R356

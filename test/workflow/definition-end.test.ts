@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { workflowIdOf } from '../support/servers/histories.js';
+import { external } from '../support/servers/instance.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 /** What its operation declares: what of it the tests need, they know. */
@@ -13,7 +14,7 @@ const definitionOf = (name: string, tasks: object[]): object => ({
   },
 });
 
-describe("tenants' workflows that somebody ends in Temporal", () => {
+describe("tenants' workflows that end, and what they leave", () => {
   const instance = useInstance({ withWorkers: true });
   const tenant = useTenant(instance);
 
@@ -31,7 +32,7 @@ describe("tenants' workflows that somebody ends in Temporal", () => {
   };
 
   // spec/beyond.md R392, R344
-  it('show so here, with what they waited for closed, and can be deleted', async () => {
+  it('in Temporal, by hand, show so here, close what they waited for, and can be deleted', async () => {
     const ask = {
       call: 'durabill.approval',
       with: { title: 'Go on?', details: {}, timeout: 'PT1H', onTimeout: 'fail' },
@@ -47,5 +48,51 @@ describe("tenants' workflows that somebody ends in Temporal", () => {
     const { body } = await tenant.get(`/v1/approvals/${data[0].id}`).expect(200);
     expect(body.status).to.equal('canceled');
     await tenant.delete('/v1/workflows/ended').expect(204);
+  });
+
+  // spec/beyond.md R321
+  it('keep to the version that they began with, whatever is published meanwhile', async () => {
+    const version = (n: number): object =>
+      definitionOf('versions', [{ rest: { wait: 'PT1S' } }, { give: { set: { version: n } } }]);
+    await tenant.post('/v1/workflows', version(1)).expect(201);
+    const path = await begin('versions');
+    const { body } = await tenant.put('/v1/workflows/versions', version(2)).expect(200);
+    expect(body.version).to.equal(2);
+    const later = await begin('versions');
+    const ended = ({ status }: Body): boolean => status !== 'running';
+    expect((await until(path, ended)).output).to.deep.equal({ version: 1 });
+    expect((await until(later, ended)).output).to.deep.equal({ version: 2 });
+  });
+
+  // spec/beyond.md R321, R332
+  it('are canceled and take back what they did when their workflow is deleted by force', async () => {
+    const made = {
+      call: 'durabill.operation',
+      with: { operationId: 'createAccount', body: { name: 'Forced', externalId: 'forced' } },
+      'durabill.undo': {
+        call: 'durabill.operation',
+        with: { operationId: 'deleteAccount', parameters: { accountId: '${ output.id }' } },
+      },
+    };
+    const tasks = [{ made }, { rest: { wait: 'PT1H' } }];
+    await tenant.post('/v1/workflows', definitionOf('forced', tasks)).expect(201);
+    const path = await begin('forced');
+    const id = path.split('/').at(-1) ?? '';
+    await until(`${path}/timeline`, ({ data }) => data.length === 2);
+    await tenant.delete('/v1/workflows/forced').expect(409);
+    await tenant.delete('/v1/workflows/forced?force=true').expect(204);
+    await tenant.get(path).expect(404);
+    const statusOf = async (): Promise<unknown> => {
+      const { rows } = await tenant.scope.db.read.raw<{ rows: { status: string }[] }>(
+        'select status from execution where tenant_id = ? and id = ?',
+        [tenant.id, id],
+      );
+      return rows[0]?.status;
+    };
+    while ((await statusOf()) === 'running') await pause(50);
+    expect(await statusOf()).to.equal('canceled');
+    await tenant.get(`${external}/accounts/forced?isExternal=true`).expect(404);
+    // Its name is free again.
+    await tenant.post('/v1/workflows', definitionOf('forced', tasks)).expect(201);
   });
 });

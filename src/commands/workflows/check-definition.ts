@@ -11,16 +11,10 @@ import {
   type TaskKind,
 } from '../../messages/definitions/definition.js';
 import { eventKindsText, isEventKind, isOwnEvent } from '../../messages/definitions/event.js';
-import {
-  headFaults,
-  listFaults,
-  taskFaults,
-  taskNameForm,
-} from '../../schemas/workflows/definition.js';
+import { headFaults, listFaults, taskNameForm } from '../../schemas/workflows/definition.js';
 import { checkCall } from './check-call.js';
 import { scheduleFaults } from './check-schedule.js';
-
-type Json = Readonly<Record<string, unknown>>;
+import { usableTask } from './usable-task.js';
 
 /** Names that every expression may use; `output` is known once a task has given it. */
 const names = ['input', 'context', 'workflow'];
@@ -77,11 +71,12 @@ export class DefinitionCheck {
       this.add(pointer, `Tasks nest at most ${definitionLimits.depth} deep.`);
       return;
     }
-    const faults = listFaults(list, pointer);
-    this.addAll(faults);
-    if (faults.length > 0 || !Array.isArray(list)) return;
-    const all = (list as Json[]).map((item) => Object.keys(item)[0] ?? '');
-    for (const [index, item] of (list as Json[]).entries()) {
+    this.addAll(listFaults(list, pointer));
+    if (!Array.isArray(list)) return;
+    const all = list.map((item) => (isObject(item) ? (Object.keys(item)[0] ?? '') : ''));
+    for (const [index, item] of (list as unknown[]).entries()) {
+      // What is no task is named with the list.
+      if (!isObject(item) || Object.keys(item).length !== 1) continue;
       const name = all[index] ?? '';
       const place = `${pointer}/${index}${pointerPart(name)}`;
       if (!taskNameForm.test(name)) {
@@ -109,12 +104,12 @@ export class DefinitionCheck {
       this.add(pointer, `A task has one of: ${taskKinds.join(', ')}.`);
       return;
     }
-    const faults = taskFaults(kind, task, pointer);
-    this.addAll(faults);
-    if (faults.length > 0) return;
+    const usable = usableTask(kind, task as Task, pointer);
+    this.addAll(usable.faults);
     const { own, depth, later } = around;
-    this.#flow(task as Task, pointer, own, later);
-    this.#inside(kind, task as Task, pointer, { own, depth: depth + 1, later });
+    this.#flow(usable.task, pointer, own, later);
+    if (!usable.isWhole) return;
+    this.#inside(kind, usable.task, pointer, { own, depth: depth + 1, later });
   }
 
   #flow(task: Task, pointer: string, own: readonly string[], later: ReadonlySet<string>): void {
@@ -188,6 +183,7 @@ export class DefinitionCheck {
     }
     this.list(branches, `${pointer}/fork/branches`, own, depth);
     for (const [index, branch] of branches.entries()) {
+      if (!isObject(branch)) continue;
       const [[name, one] = ['', undefined]] = Object.entries(branch);
       if (one?.then === undefined || one.then === 'continue') continue;
       const place = `${pointer}/fork/branches/${index}${pointerPart(name)}/then`;

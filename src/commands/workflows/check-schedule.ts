@@ -1,4 +1,4 @@
-import type { Fault } from '../../kernel/expression/shape.js';
+import { isObject, type Fault } from '../../kernel/expression/shape.js';
 import { nextOccurrence } from '../../kernel/time/cron.js';
 import type { Schedule } from '../../messages/definitions/definition.js';
 import { eventKindsText, isEventKind } from '../../messages/definitions/event.js';
@@ -66,7 +66,7 @@ export function scheduleFaults(schedule: Partial<Schedule>, check: DefinitionChe
     add('/timeZone', `'${timeZone.slice(0, 64)}' is no time zone, such as Europe/Berlin`);
   }
   const filter = on?.one?.with;
-  if (filter === undefined) return faults;
+  if (!isObject(filter)) return faults;
   const { type, data } = filter;
   if (typeof type === 'string' && !isEventKind(type)) {
     add('/on/one/with/type', `'${type.slice(0, 100)}' must be one of: ${eventKindsText}`);

@@ -127,7 +127,7 @@ const toolSets = {
   corrections: correctionTools,
   whatif: repricingTools,
   approvals: approvalTools,
-  workflows: [...readingTools(['execution']), ...workflowTools],
+  workflows: [...readTools.filter(({ resource }) => resource === 'execution'), ...workflowTools],
   all: tools,
 } as const;
 

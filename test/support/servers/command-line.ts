@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { TestInstance } from './instance.js';
 
@@ -30,3 +30,19 @@ export const runDurabill = (
       (error, output, errors) => resolve({ code: error ? Number(error.code) : 0, output, errors }),
     );
   });
+
+/** Starts a command that goes on until it is stopped, and hears what it prints. */
+export function startDurabill(
+  settings: Readonly<Record<string, string>>,
+  ...words: readonly string[]
+): { readonly child: ChildProcess; readonly output: () => string } {
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...words], {
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  return { child, output: () => output };
+}
