@@ -131,6 +131,25 @@ describe('row-level security', () => {
     ]);
     await database.close();
   });
+
+  it('goes on with a statement that has a name, whatever failed before', async () => {
+    const database = openDatabase(instance.databaseUrl, 1);
+    const named = async (tenantId: string, amount: number): Promise<unknown> => {
+      const { read } = database.forTenant(tenantId, { actor: 'x', requestId: 'x' }, 'request');
+      const sql = 'select 1 / ?::integer as value, count(*)::integer as accounts from account';
+      const { rows } = await read.raw<{ rows: object[] }>(sql, [amount]).options({ name: 'named' });
+      return rows[0];
+    };
+    const own = { value: 1, accounts: 1 };
+    // The entrance fails before the statement is known, the statement itself, and the entrance after.
+    expect(await failureOf(() => named('a\0b', 1))).to.have.property('code', '22021');
+    expect(await named(stranger.tenant.id, 1)).to.deep.equal(own);
+    expect(await failureOf(() => named(stranger.tenant.id, 0))).to.have.property('code', '22012');
+    expect(await named(stranger.tenant.id, 1)).to.deep.equal(own);
+    expect(await failureOf(() => named('a\0b', 1))).to.have.property('code', '22021');
+    expect(await named(owner.tenant.id, 1)).to.deep.equal(own);
+    await database.close();
+  });
 });
 
 describe('the tenant of a model query', () => {

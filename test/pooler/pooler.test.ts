@@ -65,6 +65,28 @@ describe('a real PgBouncer in transaction mode', () => {
     expect(backends.size).to.equal(2);
   });
 
+  it('gives statements that have a name to sessions that never heard of it', async () => {
+    // One connection of ours, whose statements meet one session after the other.
+    const own = openDatabase(pooled, 1);
+    const sessionOf = async (): Promise<number | undefined> => {
+      const { rows } = await own
+        .forTenant('t1', trail('x'), 'request')
+        .read.raw<{ rows: { pid: number }[] }>('select pg_backend_pid() as "pid"')
+        .options({ name: 'named' });
+      return rows[0]?.pid;
+    };
+    const first = await sessionOf();
+    const second = await database
+      .forTenant('t2', trail('x'), 'request')
+      .transaction(async (trx) => {
+        // PgBouncer gives the session that was used last.
+        await trx.raw('select 1');
+        return sessionOf();
+      });
+    expect(second).not.to.equal(first);
+    await own.close();
+  });
+
   it('leaves nothing in a session for whoever comes next, after errors neither', async () => {
     const db = database.forTenant('t1', trail('x'), 'request');
     const failures = [

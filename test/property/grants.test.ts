@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createGrant, revokeGrant, settleWallets } from '../../src/commands/balances/grant.js';
-import { createHold } from '../../src/commands/balances/create-holds.js';
+import { createHold } from '../../src/commands/balances/create-hold.js';
 import { releaseDueOf, releaseHold } from '../../src/commands/balances/hold.js';
 import { payCharges, returnCredits } from '../../src/commands/balances/pay-charges.js';
 import { createWallet } from '../../src/commands/payments/wallet.js';
 import { newId } from '../../src/kernel/id.js';
 import { Decimal } from '../../src/kernel/numbers/money.js';
 import { Problem } from '../../src/kernel/problem.js';
-import type { Scope } from '../../src/kernel/scope.js';
+import { within, type Scope } from '../../src/kernel/scope.js';
 import { readAccountBalance } from '../../src/queries/balances/account-balance.js';
 import { listEntries, listGrants } from '../../src/queries/balances/grant.js';
 import { createAccount, createService } from '../support/billing/usage.js';
@@ -29,7 +29,12 @@ const happening = fc.oneof(
     wallet: fc.nat(1),
   }),
   fc.record({ kind: fc.constant('charge' as const), amount, isScoped: fc.boolean() }),
-  fc.record({ kind: fc.constant('hold' as const), amount, lasts: fc.integer({ min: 1, max: 6 }) }),
+  fc.record({
+    kind: fc.constant('hold' as const),
+    amount,
+    lasts: fc.integer({ min: 1, max: 6 }),
+    isInTransaction: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant('release' as const), which: fc.nat(20) }),
   fc.record({ kind: fc.constant('revoke' as const), which: fc.nat(20) }),
   fc.record({ kind: fc.constant('return' as const), which: fc.nat(20) }),
@@ -194,14 +199,22 @@ describe('grants and holds, whatever happens', function () {
       serviceIds: isScoped ? [opened.serviceId] : null,
     });
   };
-  const holdOf = ({ scope, accountId }: Opened, cents: number, minutes: number) =>
-    createHold(scope, {
+  /** By itself, or in the transaction of an Idempotency-Key. */
+  const holdOf = (
+    { scope, accountId }: Opened,
+    { amount: cents, isInTransaction }: Extract<Happening, { kind: 'hold' }>,
+    minutes: number,
+  ) => {
+    const input = {
       accountId,
       currency: 'USD',
       amount: new Decimal(cents).div(100),
       expiresInSeconds: minutes * 60,
       key: newId(),
-    });
+    };
+    if (!isInTransaction) return createHold(scope, input);
+    return scope.db.transaction((trx) => createHold(within(scope, trx), input));
+  };
 
   // spec/beyond.md R264
   it('agree with a model at every step', async () => {
@@ -240,7 +253,7 @@ describe('grants and holds, whatever happens', function () {
             charges.push(id);
             model.draws.push(parts);
           } else if (each.kind === 'hold') {
-            const hold = await refused(holdOf(opened, each.amount, each.lasts));
+            const hold = await refused(holdOf(opened, each, each.lasts));
             const parts = model.take(each.amount, false);
             const free = [...parts.values()].reduce((sum, part) => sum + part, 0);
             expect(hold !== undefined).to.equal(free === each.amount);
@@ -297,7 +310,7 @@ describe('grants and holds, whatever happens', function () {
             if (each.kind === 'charge') {
               paid.push((await charge(opened, each.amount, each.isScoped)).paid);
             } else if (each.kind === 'hold') {
-              const hold = await refused(holdOf(opened, each.amount, 600));
+              const hold = await refused(holdOf(opened, each, 600));
               if (hold) held.push(each.amount);
             } else if (each.kind === 'grant') {
               await grantOf(opened, { ...each, begins: null, lasts: null, isScoped: false });

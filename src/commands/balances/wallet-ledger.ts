@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { Decimal, decimalText, ZERO } from '../../kernel/numbers/money.js';
 import type { Scope } from '../../kernel/scope.js';
-import { writeTogether, type BulkStatement } from '../../models/db/bulk-table.js';
+import { writeTogether } from '../../models/db/bulk-table.js';
 import {
   WalletBalance,
   type AccountCurrency,
@@ -155,19 +155,15 @@ export class WalletLedger {
     return sum;
   }
 
-  /** Promises an amount that is available. */
-  hold(account: AccountCurrency, amount: Decimal, holdId: string): GrantPart[] {
-    const parts = payWith(amount, null, this.#payersOf(account));
-    for (const { credit, amount: held } of parts) this.#promise(credit, 'hold', held, holdId);
-    return parts.map(partOf);
-  }
-
   /** Frees what a hold was promised. */
   release(parts: readonly GrantPart[], holdId: string): void {
     for (const { grantId, amount } of parts) {
       const grant = this.#grants.get(grantId);
       if (!grant || !amount.greaterThan(ZERO)) continue;
-      this.#promise(grant, 'release', amount, holdId);
+      const wallet = this.#wallet(grant.walletId);
+      grant.held = grant.held.minus(amount);
+      wallet.held = wallet.held.minus(amount);
+      this.#note(wallet, grant, { kind: 'release', amount: ZERO, held: amount }, { holdId });
       this.#takeEnded(grant);
     }
   }
@@ -216,8 +212,8 @@ export class WalletLedger {
     wallet.dueAt = nextDue(wallet);
   }
 
-  /** Writes what has changed, and `also`, with what falling balances lead to. */
-  async write(also: BulkStatement | null = null): Promise<void> {
+  /** Writes what has changed, with what falling balances lead to. */
+  async write(): Promise<void> {
     const [trx, tenantId] = [this.#trx, this.#tenantId];
     const balances = [...this.#moved].map(({ id, balance, held, lastEntry, dueAt }) => ({
       walletId: id,
@@ -225,6 +221,7 @@ export class WalletLedger {
       held: decimalText(held),
       lastEntry,
       dueAt,
+      movedAt: this.now,
     }));
     const grants = [...this.#changed].map((grant) => ({
       id: grant.id,
@@ -239,7 +236,6 @@ export class WalletLedger {
       WalletBalance.moving(tenantId, balances),
       WalletGrant.moving(tenantId, grants),
       WalletEntry.inserting(tenantId, this.#entries),
-      also,
     ]);
     const wallets = [...this.#moved]
       .filter(({ before, balance }) => !before.eq(balance))
@@ -319,14 +315,6 @@ export class WalletLedger {
     if (moves) grant.rest = grant.rest.plus(amount);
     wallet.balance = wallet.balance.plus(amount);
     this.#note(wallet, grant, { kind, amount, held: null }, cause);
-  }
-
-  #promise(grant: LedgerGrant, kind: 'hold' | 'release', amount: Decimal, holdId: string): void {
-    const wallet = this.#wallet(grant.walletId);
-    const change = kind === 'hold' ? amount : amount.negated();
-    grant.held = grant.held.plus(change);
-    wallet.held = wallet.held.plus(change);
-    this.#note(wallet, grant, { kind, amount: ZERO, held: amount }, { holdId });
   }
 
   #note(

@@ -24,6 +24,8 @@ export interface MovedBalance {
   readonly held: string;
   readonly lastEntry: number;
   readonly dueAt: Date | null;
+  /** The instant of the last entry. */
+  readonly movedAt: Date;
 }
 
 /** Whose wallets are asked for. */
@@ -38,6 +40,7 @@ const moved = new BulkTable<MovedBalance>('wallet_balance', {
   held: 'numeric',
   lastEntry: 'bigint',
   dueAt: 'timestamptz',
+  movedAt: 'timestamptz',
 });
 
 const columns = `wallet_id as "walletId", account_id as "accountId", currency,

@@ -1,46 +1,10 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../db/sql-rows.js';
 import { TenantModel } from '../db/tenant-model.js';
-import { BulkTable, type BulkStatement } from '../db/bulk-table.js';
 import type { AccountCurrency } from './wallet-balance.js';
 
 export const holdStatuses = ['open', 'committing', 'committed', 'released', 'expired'] as const;
 export type HoldStatus = (typeof holdStatuses)[number];
-
-/** A hold that is made. */
-export interface NewHold {
-  readonly id: string;
-  readonly accountId: string;
-  readonly currency: string;
-  readonly amount: string;
-  readonly key: string;
-  readonly contentId: string;
-  readonly parts: WalletHold['parts'];
-  readonly status: 'open';
-  readonly expiresAt: Date;
-  readonly releaseAt: Date;
-  readonly createdAt: Date;
-}
-
-/** What is shown of a hold, and what it was asked with. */
-export type KnownHold = Pick<
-  WalletHold,
-  'id' | 'accountId' | 'currency' | 'amount' | 'key' | 'contentId' | 'status' | 'expiresAt'
->;
-
-const table = new BulkTable<Omit<NewHold, 'parts'> & { readonly parts: string }>('wallet_hold', {
-  id: 'uuid',
-  accountId: 'uuid',
-  currency: 'text',
-  amount: 'numeric',
-  key: 'text',
-  contentId: 'uuid',
-  parts: 'jsonb',
-  status: 'text',
-  expiresAt: 'timestamptz',
-  releaseAt: 'timestamptz',
-  createdAt: 'timestamptz',
-});
 
 /** Money of an account that is promised to what it is going to use. */
 export class WalletHold extends TenantModel {
@@ -67,32 +31,6 @@ export class WalletHold extends TenantModel {
   declare messageId: string | null;
   declare createdAt: Date;
   declare endedAt: Date | null;
-
-  static inserting(tenantId: string, holds: readonly NewHold[]): BulkStatement | null {
-    const rows = holds.map((hold) => ({ ...hold, parts: JSON.stringify(hold.parts) }));
-    return table.inserting(tenantId, rows);
-  }
-
-  /**
-   * The holds with these keys. In the same round trip the transaction is told the requests of holds
-   * that it will make, for their audit: `trails` is JSON, {id: [actor, request, caller's request]}.
-   */
-  static async ofKeys(
-    trx: Knex.Transaction,
-    tenantId: string,
-    keys: readonly string[],
-    trails: string,
-  ): Promise<KnownHold[]> {
-    const rows = await sqlRows<Omit<KnownHold, 'id'> & { readonly id: string | null }>(
-      trx,
-      `select hold.id, account_id as "accountId", currency, amount, key, content_id as "contentId",
-         status, expires_at as "expiresAt"
-       from set_config('app.trails', ?, true) as told
-         left join wallet_hold as hold on tenant_id = ? and key = any(?::text[])`,
-      [trails, tenantId, [...keys]],
-    );
-    return rows.filter((row): row is KnownHold => row.id !== null);
-  }
 
   /** The holds of an account whose time is over, the longest first; the caller has its wallets. */
   static due(

@@ -96,6 +96,8 @@ type Query = (config: unknown, values?: unknown, callback?: unknown) => unknown;
 
 /** The messages of the protocol, as node-postgres sends them. */
 interface Wire {
+  /** The statements of the session that have a name. */
+  readonly parsedStatements: Record<string, string>;
   readonly stream: { cork(): void; uncork(): void };
   close(statement: { type: 'S'; name: string }): void;
   parse(statement: { text: string; name: string }): void;
@@ -104,6 +106,9 @@ interface Wire {
 }
 
 interface NodePostgresQuery {
+  /** Of a statement that stays prepared in its session. */
+  name?: string | undefined;
+  handleError(error: Error, wire: Wire): void;
   /** Sends the statement itself, up to the Sync message. */
   prepare(wire: Wire): void;
   handleDataRow(message: unknown): void;
@@ -136,8 +141,9 @@ class EnteredQuery extends PlainQuery {
     super(config, values);
     this.#connection = connection;
     this.#values = argumentsOf(entrance, facts);
-    // A pooler may give the next transaction a session that has not prepared it.
+    // A pooler may give the next transaction a session that has not prepared them.
     this.#name = facts.isPooled ? '' : enter;
+    if (facts.isPooled) this.name = undefined;
     this.#sql = enterSql(enter);
   }
 
@@ -152,11 +158,21 @@ class EnteredQuery extends PlainQuery {
       }
       wire.bind({ statement: this.#name, values: this.#values });
       wire.execute({ portal: '', rows: 0 });
+      const { name } = this;
+      if (name !== undefined && wire.parsedStatements[name] === undefined) {
+        wire.close({ type: 'S', name });
+      }
       this.prepare(wire);
     } finally {
       wire.stream.uncork();
     }
     return null;
+  }
+
+  /** What it had not come to is not prepared, though the driver has heard that of the entrance. */
+  override handleError(error: Error, wire: Wire): void {
+    if (this.name !== undefined) Reflect.deleteProperty(wire.parsedStatements, this.name);
+    super.handleError(error, wire);
   }
 
   override handleDataRow(message: unknown): void {

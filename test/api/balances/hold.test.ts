@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { holdMoney } from '../../../src/flows/hold-money.js';
+import { createHold } from '../../../src/commands/balances/create-hold.js';
 import { newId } from '../../../src/kernel/id.js';
 import { Decimal } from '../../../src/kernel/numbers/money.js';
-import type { Problem } from '../../../src/kernel/problem.js';
 import { createAccount, createService, usage } from '../../support/billing/usage.js';
 import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
@@ -133,75 +132,73 @@ describe('holds', () => {
   });
 
   // spec/beyond.md R151
-  it('that wait at the same moment are each answered and audited for themselves', async () => {
+  it('that are made at the same moment are each answered and audited for themselves', async () => {
     const { accountId } = await addAccount(10);
     const { accountId: otherId } = await addAccount(2);
     const poor = await createAccount(tenant, `none-${(count += 1)}`);
     const same = hold(accountId, 1);
-    // 10 - 1 - 1 - 4 = 4, of which 5 cannot be held, and 4 can.
+    // 10 - 1 - 1 - 4 = 4, of which 5 cannot be held, whoever comes first, and 4 can.
     const asked = [
-      { body: same, status: 201, available: 9 },
-      { body: hold(accountId, 1), status: 201, available: 8 },
+      { body: same, status: 201 },
+      { body: hold(accountId, 1), status: 201 },
       { body: hold(otherId, 2.01), status: 409 },
       { body: hold(poor, 1), status: 409 },
       { body: hold(newId(), 1), status: 400 },
-      { body: hold(accountId, 4), status: 201, available: 4 },
-      { body: hold(otherId, 2), status: 201, available: 0 },
-      { body: same, status: 201, available: 4 },
-      { body: { ...same, amount: 2 }, status: 409 },
-      { body: { ...same, accountId: otherId }, status: 409 },
-      { body: hold(accountId, 5), status: 409 },
-      { body: hold(accountId, 4), status: 201, available: 0 },
+      { body: hold(accountId, 4), status: 201 },
+      { body: hold(otherId, 2), status: 201 },
+      { body: same, status: 201 },
+      { body: hold(accountId, 10.01), status: 409 },
+      { body: hold(accountId, 4), status: 201 },
     ];
-    const scope = tenant.scope;
-    const answers = await Promise.allSettled(
+    const answers = await Promise.all(
       asked.map(({ body }, index) =>
-        holdMoney(
-          { ...scope, requestId: newId(), callerRequestId: `caller-${index}` },
-          instance.platform,
-          {
-            ...body,
-            amount: new Decimal(body.amount),
-          },
-        ),
+        tenant.post('/v1/holds', body).set('x-request-id', `caller-${index}`),
       ),
     );
-    const statuses = answers.map((answer) =>
-      answer.status === 'fulfilled' ? 201 : (answer.reason as Problem).status,
-    );
-    expect(statuses).to.deep.equal(asked.map(({ status }) => status));
+    expect(answers.map(({ status }) => status)).to.deep.equal(asked.map(({ status }) => status));
+    const [first, , , , , , , again] = answers;
+    expect(again?.body.id).to.equal(first?.body.id);
+    await tenant.post('/v1/holds', { ...same, amount: 2 }).expect(409);
+    await tenant.post('/v1/holds', { ...same, accountId: otherId }).expect(409);
     const audited: { after: { key: string }; callerRequestId: string; actor: string }[] = (
       await tenant.get('/v1/audit?entity=walletHold&limit=100').expect(200)
     ).body.data;
-    for (const [index, answer] of answers.entries()) {
-      if (answer.status !== 'fulfilled') continue;
-      const { body, available } = asked[index] ?? {};
-      expect(answer.value.available.toNumber(), `available ${index}`).to.equal(available);
-      // The same key again made no other hold.
-      const caller = index === 7 ? 'caller-0' : `caller-${index}`;
-      const own = audited.filter(({ after }) => after.key === body?.key);
-      expect(own.map((one) => [one.callerRequestId, one.actor])).to.deep.equal([
-        [caller, scope.actor],
-      ]);
+    for (const [index, { body, status }] of asked.entries()) {
+      const own = audited.filter(({ after }) => after.key === body.key);
+      expect(own, `hold ${index}`).to.have.length(status === 201 ? 1 : 0);
+      const callers = body === same ? ['caller-0', 'caller-7'] : [`caller-${index}`];
+      for (const { callerRequestId, actor } of own) {
+        expect(callers).to.include(callerRequestId);
+        expect(actor).to.equal(tenant.scope.actor);
+      }
     }
     expect(await balanceOf(accountId)).to.include({ balance: 10, held: 10, available: 0 });
     expect(await balanceOf(otherId)).to.include({ balance: 2, held: 2, available: 0 });
   });
 
   // spec/beyond.md R151
-  it('whose transaction fails are each made in one of their own', async () => {
+  it('are entered after what they have waited for, whatever the time was when they came', async () => {
+    const { accountId, walletId } = await addAccount(10);
+    const early = { ...tenant.scope, now: () => new Date(Date.now() - 60_000) };
+    const input = { ...hold(accountId, 1), amount: new Decimal(1) };
+    const { expiresAt } = await createHold(early, input);
+    const { data } = (await tenant.get(`/v1/wallets/${walletId}/entries`).expect(200)).body;
+    const [granted, held] = data as { createdAt: string }[];
+    expect(held?.createdAt).to.equal(granted?.createdAt);
+    expect(Date.parse(expiresAt) - Date.parse(held?.createdAt ?? '')).to.equal(600_000);
+  });
+
+  it('are made under an Idempotency-Key, too', async () => {
     const { accountId } = await addAccount(10);
-    // A zero byte, which no text of PostgreSQL can hold, fails the transaction that it is in.
-    const bad = hold(accountId, 1, { key: 'bad \u0000' });
-    const good = [hold(accountId, 1), hold(accountId, 2)];
-    const [failed, ...answers] = await Promise.allSettled(
-      [bad, ...good].map((body) =>
-        holdMoney(tenant.scope, instance.platform, { ...body, amount: new Decimal(body.amount) }),
-      ),
-    );
-    expect(failed?.status).to.equal('rejected');
-    expect(answers.map(({ status }) => status)).to.deep.equal(['fulfilled', 'fulfilled']);
-    expect(await balanceOf(accountId)).to.include({ balance: 10, held: 3, available: 7 });
+    const body = hold(accountId, 6);
+    const send = () => tenant.post('/v1/holds', body).set('idempotency-key', body.key);
+    const [made, again] = [await send().expect(201), await send().expect(201)];
+    expect(again.body).to.deep.equal(made.body);
+    expect(made.body).to.include({ amount: 6, available: 4 });
+    const more = hold(accountId, 5);
+    const refused = await tenant.post('/v1/holds', more).set('idempotency-key', more.key);
+    expect(refused.status).to.equal(409);
+    expect(await balanceOf(accountId)).to.include({ held: 6, available: 4 });
   });
 
   // spec/beyond.md R271
