@@ -33,6 +33,12 @@ const lateMs = 20;
  * is on time and down while it is late.
  */
 const ease = { first: 1 / 8, least: 1 / 32, step: 1 / 32 };
+/**
+ * A tenant whose light requests cost more on the mean, in milliseconds, has no more slots for them than for
+ * heavy ones: each does some milliseconds in every turn of the event loop, and turns are as long as their sum.
+ * What a new one costs is not known: it counts as dear until its first has ended.
+ */
+const dearMs = 20;
 /** What a MiB of answer costs: about as long as it takes to write it. */
 const msPerByte = 10 / (1024 * 1024);
 
@@ -44,16 +50,21 @@ interface Waiting {
   readonly refuse: (reason: Error) => void;
 }
 
+interface Running {
+  /** The virtual time of its start. */
+  readonly since: number;
+}
+
 interface Tenant {
-  readonly inWork: Record<Lane, number>;
+  readonly inWork: Record<Lane, Set<Running>>;
   readonly waiting: Record<Lane, Waiting[]>;
   /**
    * The accumulated cost of its work in milliseconds of this process: the tenant with the lowest is
    * next.
    */
   spent: number;
-  /** The mean cost of its requests; it is charged in advance and corrected afterwards. */
-  mean: number;
+  /** The mean cost of its requests of a lane; it is charged in advance and corrected afterwards. */
+  readonly mean: Record<Lane, number>;
   /** How much of its share it may use. */
   ease: number;
   seenAt: number;
@@ -140,10 +151,10 @@ export class TenantShares {
       return known;
     }
     const tenant: Tenant = {
-      inWork: none(),
+      inWork: { light: new Set(), heavy: new Set(), flow: new Set() },
       waiting: { light: [], heavy: [], flow: [] },
       spent: this.#floor,
-      mean: 1,
+      mean: { light: dearMs * 1.2, heavy: 1, flow: 1 },
       ease: ease.first,
       seenAt: now,
     };
@@ -152,11 +163,13 @@ export class TenantShares {
     return tenant;
   }
 
-  #mayBegin({ inWork, ease: eased }: Tenant, lane: Lane): boolean {
-    const { slots, least } = lanes[lane];
-    if (this.#tenants.size === 1) return inWork[lane] < slots;
-    const most = Math.max(least, Math.ceil(slots * this.#share * eased));
-    return inWork[lane] < most && this.#inWork[lane] < Math.ceil(slots * (1 + this.#share));
+  #mayBegin({ inWork, mean, ease: eased }: Tenant, lane: Lane): boolean {
+    const { slots } = lanes[lane];
+    const { size } = inWork[lane];
+    if (this.#tenants.size === 1) return size < slots;
+    const own = lanes[lane === 'light' && mean.light > dearMs ? 'heavy' : lane];
+    const most = Math.max(own.least, Math.ceil(own.slots * this.#share * eased));
+    return size < most && this.#inWork[lane] < Math.ceil(slots * (1 + this.#share));
   }
 
   #advance(): number {
@@ -167,19 +180,19 @@ export class TenantShares {
   }
 
   #begin(tenant: Tenant, lane: Lane): Leave {
-    const since = this.#advance();
-    const { mean } = tenant;
+    const running = { since: this.#advance() };
+    const mean = tenant.mean[lane];
     tenant.spent = Math.max(tenant.spent, this.#floor) + mean;
     this.#floor = Math.max(this.#floor, tenant.spent - mean);
-    tenant.inWork[lane] += 1;
+    tenant.inWork[lane].add(running);
     this.#inWork[lane] += 1;
     this.#count += 1;
     return (bytes = 0) => {
-      const cost = this.#advance() - since + bytes * msPerByte;
+      const cost = this.#advance() - running.since + bytes * msPerByte;
       tenant.spent += cost - mean;
-      tenant.mean = tenant.mean * 0.8 + cost * 0.2;
+      tenant.mean[lane] = tenant.mean[lane] * 0.8 + cost * 0.2;
       tenant.seenAt = performance.now();
-      tenant.inWork[lane] -= 1;
+      tenant.inWork[lane].delete(running);
       this.#inWork[lane] -= 1;
       this.#count -= 1;
       if (this.#waiting > 0) this.#dispatch(lane);
@@ -211,17 +224,22 @@ export class TenantShares {
 
   /** Measures the event-loop delay, forgets inactive tenants, and ends long waits. */
   #tick(): void {
+    this.#advance();
     const now = performance.now();
     const isLate = now - this.#tickedAt - tickMs > lateMs;
     this.#tickedAt = now;
     this.#ease = nextEase(this.#ease, isLate);
     for (const [id, tenant] of this.#tenants) {
       tenant.ease = nextEase(tenant.ease, isLate);
+      // What is still in work has cost as much at the least.
+      for (const { since } of tenant.inWork.light) {
+        tenant.mean.light = Math.max(tenant.mean.light, this.#clock - since);
+      }
       const lists = Object.values(tenant.waiting);
       for (const list of lists) this.#endLongWaits(list, now);
       const isIdle =
         lists.every((list) => list.length === 0) &&
-        Object.values(tenant.inWork).every((count) => count === 0);
+        Object.values(tenant.inWork).every(({ size }) => size === 0);
       if (isIdle && now - tenant.seenAt > presentMs) this.#tenants.delete(id);
     }
     if (this.#waiting > 0) for (const lane of Object.keys(lanes)) this.#dispatch(lane as Lane);

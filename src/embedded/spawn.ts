@@ -8,6 +8,12 @@ import type { RunningServer } from './supervise.js';
 /** Logs larger than this begin anew at the next start; the last one is kept beside it. */
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 
+/**
+ * How far servers come behind the product for the processors of one machine: each message to one of them
+ * wakes it, and it would take the processor from whoever serves all tenants (docs/decisions/0481).
+ */
+const behind = 5;
+
 interface SpawnOptions extends Partial<ServerUser> {
   args: readonly string[];
   cwd: string;
@@ -44,7 +50,7 @@ export async function startDetached(
   try {
     const logStart = (await log.stat()).size;
     const child = withClosedFiles(() =>
-      spawn(program, args, {
+      spawn('nice', ['-n', String(behind), program, ...args], {
         ...user,
         cwd,
         detached: true,

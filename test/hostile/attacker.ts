@@ -35,6 +35,8 @@ export interface Loot extends Places {
   readonly hoardId: string;
   /** An invoice with as many items as a whole tenant's lines make. */
   readonly hugeInvoiceId: string;
+  /** Of a sandbox that he has beside his tenant. */
+  readonly sandboxToken: string;
 }
 
 interface Given {

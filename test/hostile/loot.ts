@@ -85,6 +85,14 @@ const idOf = (body: Body): string => String(body['id']);
 const firstId = (body: Body, name: string): string =>
   idOf(((body[name] as Body[] | undefined) ?? [])[0] ?? {});
 
+/** A sandbox without a limit of requests; a token of its administrator. */
+async function makeSandbox(product: KillableProduct, id: string): Promise<string> {
+  const { code, output } = await product.command('tenant', 'create', id, '--sandbox');
+  if (code !== 0) throw new Error(output);
+  await liftLimits(product, id);
+  return product.token(id, '7d');
+}
+
 /** Gives the attacker one of everything that a tenant can own, and much of what can be listed. */
 export async function collectLoot(
   product: KillableProduct,
@@ -159,6 +167,7 @@ export async function collectLoot(
     tenant: { id: tenantId },
     hoardId: idOf(hoard),
     hugeInvoiceId,
+    sandboxToken: await makeSandbox(product, `${tenantId}-sandbox`),
     params: {
       // Tokens are not stored: an id of one is whosever it is.
       jti: '01939c6e-7a00-4000-8000-00000000beef',

@@ -44,7 +44,6 @@ describe('shares of tenants', () => {
 
   // Slots of a tenant that is alone, and of one that is not: half of them.
   for (const [lane, alone, share] of [
-    ['light', 64, 32],
     ['heavy', 4, 2],
     ['flow', 256, 128],
   ] as const) {
@@ -61,6 +60,41 @@ describe('shares of tenants', () => {
       await untilInWork('b', share);
     });
   }
+
+  it('in the lane light: 64 alone, 32 of short ones while others want to work', async () => {
+    send('a', 1);
+    expect(await inWork('a')).to.equal(1);
+    send('a', 100);
+    expect(await inWork('a')).to.equal(64);
+    send('b', 1);
+    finish('a', 64);
+    send('a', 64);
+    // Each turn's requests end in it: the most at once grows while the event loop is on time.
+    let most = 0;
+    for (const deadline = performance.now() + 20_000; most < 32 && performance.now() < deadline;) {
+      const count = await inWork('a');
+      most = Math.max(most, count);
+      finish('a', count);
+      send('a', count);
+    }
+    expect(most).to.equal(32);
+  });
+
+  it('are in the lane light as few as in the heavy one where what is in work is dear, or unknown', async () => {
+    send('a', 1);
+    send('b', 20);
+    expect(await inWork('b')).to.equal(1);
+    // Two are in work: 100 ms of each are 50 of this process, and so are dear.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    finish('b', 1);
+    await untilInWork('b', 2);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(await inWork('b')).to.equal(2);
+    // Short ones make it cheap again.
+    send('b', 900);
+    for (let round = 0; round < 20; round += 1) finish('b', await inWork('b'));
+    expect(await inWork('b')).to.be.within(3, 32);
+  });
 
   it('are an eighth for who comes, until it is seen what its requests cost', async () => {
     send('a', 1, 'flow');

@@ -1,4 +1,5 @@
 import type { Attack } from '../attack.js';
+import { balanceAttacks } from './balances.js';
 import { edgeAttacks } from './edge.js';
 import { exportAttacks } from './exports.js';
 import { flowAttacks } from './flows.js';
@@ -8,6 +9,7 @@ import { oauthAttacks } from './oauth.js';
 import { operationAttacks } from './operations.js';
 import { ratingAttacks } from './rating.js';
 import { recordAttacks } from './records.js';
+import { sandboxAttacks } from './sandboxes.js';
 import { webhookAttacks } from './webhooks.js';
 import { workflowAttacks } from './workflows.js';
 
@@ -23,9 +25,11 @@ export const attacks: readonly Attack[] = [
   ...recordAttacks,
   ...ratingAttacks,
   ...flowAttacks,
+  ...balanceAttacks,
   ...multipliedAttacks,
   ...webhookAttacks,
   ...workflowAttacks,
+  ...sandboxAttacks,
   ...exportAttacks,
   ...operationAttacks,
 ].sort((a, b) => placeOf(a) - placeOf(b));

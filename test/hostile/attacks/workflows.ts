@@ -6,12 +6,18 @@ import type { Attacker } from '../attacker.js';
 const textOf = (value: unknown): string => JSON.stringify(value);
 
 /** Publishes a definition under a name of its own, and gives it. */
-async function publish(attacker: Attacker, tasks: object[], more: object = {}): Promise<string> {
+export async function publish(
+  attacker: Attacker,
+  tasks: object[],
+  more: object = {},
+  token = attacker.token,
+): Promise<string> {
   const name = `w${attacker.stamp}-${attacker.next()}`;
   const document = { dsl: '1.0.0', namespace: 'hostile', name, version: '1.0.0' };
   const { status, text } = await attacker.send({
     path: '/v1/workflows',
     method: 'POST',
+    token,
     body: textOf({ definition: { document, do: tasks, ...more } }),
   });
   if (status !== 201) throw new Error(`${status} ${text.slice(0, 200)}`);
@@ -42,7 +48,8 @@ async function attackWith(
   await stop(attacker, name);
 }
 
-const numbers = (count: number): number[] => Array.from({ length: count }, (_each, at) => at);
+export const numbers = (count: number): number[] =>
+  Array.from({ length: count }, (_each, at) => at);
 const list = '${ input.list }';
 const step = { step: { set: { list } } };
 const turns = (tasks: object[], name = 'loop') => ({
