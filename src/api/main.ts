@@ -66,7 +66,7 @@ export async function startApi(
   const { host, port } = platform.config;
   const { flowTimeoutMs, ingestTimeoutMs } = platform.config;
   const handle = answering(createApp(platform).callback(), platform.log);
-  return serve({ host, port, accepted }, platform.log, (server) => {
+  const running = await serve({ host, port, accepted }, platform.log, (server) => {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);
     answerClientErrors(server, platform);
@@ -81,6 +81,13 @@ export async function startApi(
         platform.clients.find(socket.remoteAddress, forwardedFor(headers)).group,
     });
   });
+  return {
+    url: running.url,
+    close: () => {
+      platform.eventStreams.endAll();
+      return running.close();
+    },
+  };
 }
 
 /** Node joins repeated headers of this name. */

@@ -16,10 +16,11 @@ import {
   type OperationInput,
   type OperationResult,
 } from '../schemas/http/operation.js';
-import type { StreamedAnswer } from '../schemas/http/operation.js';
+import type { StreamedAnswer, StreamedEvents } from '../schemas/http/operation.js';
 import { validate } from '../schemas/fields/validator.js';
 import { readBody } from './server/body.js';
 import { enterWithBody, largeBodyMin } from './server/body-budget.js';
+import { sendEvents } from './events/send-events.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
 import { limitToAccount } from './guards/limit-to-account.js';
 import { noteRefusedBearer } from './guards/failed-sign-ins.js';
@@ -224,6 +225,11 @@ async function perform(
   }
   if (operation.success.kind === 'stream') {
     await sendStream(ctx, (await work(scope)) as StreamedAnswer, platform, identity.tenantId);
+    return;
+  }
+  if (operation.success.kind === 'events') {
+    const check = () => identify(ctx, platform);
+    await sendEvents(ctx, (await work(scope)) as StreamedEvents, platform, identity, check);
     return;
   }
   const isSecure = platform.config.publicUrl.startsWith('https:');

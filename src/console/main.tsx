@@ -4,6 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiProblem } from './api/problem.ts';
 import { applyTheme, chosenTheme } from './frame/theme.ts';
+import { followChanges } from './live/live.ts';
 import { router } from './router.tsx';
 import { isServerAway, listenToConnection } from './session/connection.ts';
 import './style/console.css';
@@ -27,6 +28,7 @@ listenToConnection(() => {
   if (!isServerAway()) void client.invalidateQueries();
 });
 
+followChanges(client);
 applyTheme(chosenTheme());
 
 const root = document.getElementById('root');

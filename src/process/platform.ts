@@ -6,6 +6,8 @@ import { openAuthenticator, type Authenticate } from '../access/identity.js';
 import type { UsageBroker } from '../messages/broker.js';
 import type { Cell, CellAddress } from '../platform/database/cell.js';
 import { openDatabase, type Database } from '../platform/database/database.js';
+import { Changes } from '../platform/changes.js';
+import { EventStreams } from '../platform/event-streams.js';
 import { FlowReplies } from '../platform/temporal/flow-replies.js';
 import { openKafkaBroker, type KafkaSettings } from '../adapters/kafka/kafka-broker.js';
 import { listenTo, type HeardServer, type Listen } from '../platform/database/listen.js';
@@ -157,6 +159,10 @@ export interface Platform {
   readonly archive: ArchiveFiles | undefined;
   /** Limits the concurrent streamed answers of a tenant. */
   readonly streams: TenantPlaces;
+  /** Bounds the streams of events of a tenant and of this process. */
+  readonly eventStreams: EventStreams;
+  /** Tells all processes what has changed, and hears of it. */
+  readonly changes: Changes;
   /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
   readonly listen: Listen;
   /** The real time. */
@@ -212,15 +218,18 @@ async function openCells(
   const home: HeardServer = { url: directDatabaseUrl, mayBeAway: false };
   const others = cells.map(({ url, directUrl = url }) => ({ url: directUrl, mayBeAway: true }));
   const hear = listenTo([home, ...others], log);
+  const hearHome = listenTo([home], log);
   const stopHearing =
     cells.length === 0
       ? undefined
-      : await listenTo([home], log)(tenantCellChannel, (tenantId) => database.forgetCell(tenantId));
+      : await hearHome(tenantCellChannel, (tenantId) => database.forgetCell(tenantId));
+  const changes = new Changes(database.platform, hearHome, log);
   const close = async (): Promise<void> => {
     await stopHearing?.();
+    await changes.close();
     await database.close();
   };
-  return { database, listen: hear, closeDatabase: close };
+  return { database, listen: hear, changes, close };
 }
 
 function openWebhooks(config: PlatformConfig, log: Logger) {
@@ -238,6 +247,7 @@ const openShares = (tenantShare: number, metrics: Metrics) => ({
   admission: new Admission(tenantShare, metrics),
   shares: new TenantShares(tenantShare, metrics),
   streams: new TenantPlaces(metrics),
+  eventStreams: new EventStreams(),
   addressLimits: new AddressLimits(metrics),
 });
 
@@ -254,7 +264,8 @@ export async function openPlatform(
   const tracing = await openTracing(config.tracing);
   const log = openLog(config.logLevel, config.logTo, tracing && (() => tracing.ids()));
   tracing?.complainTo((message) => log.warn(message));
-  const { database, listen, closeDatabase } = await openCells(config, servers, { log, tracing });
+  const cells = await openCells(config, servers, { log, tracing });
+  const { database, listen } = cells;
   const metrics = openMetrics(() => database.pools());
   const temporal = await openTemporal(servers.temporal, config.taskQueue ?? defaultTaskQueue, {
     log,
@@ -283,7 +294,7 @@ export async function openPlatform(
     log,
     metrics,
     tracing,
-    database,
+    ...cells,
     ownerOf: (cell) => servers.owners?.get(cell),
     temporal,
     broker,
@@ -300,7 +311,6 @@ export async function openPlatform(
     parquet,
     archive,
     rateLimits: openRateLimits(database.platform, { ingestEventsPerMinute, log }),
-    listen,
     now,
     clocks: new TenantClocks((tenantId) => database.forTenant(tenantId, clockTrail), now),
     health: { areWorkersRunning: null, isEnding: false },
@@ -311,7 +321,7 @@ export async function openPlatform(
       await archive?.close();
       await parquet.close();
       await temporal.close();
-      await closeDatabase();
+      await cells.close();
       await tracing?.close();
     },
   };

@@ -3,6 +3,7 @@ import * as attribute from './catalog/attribute.js';
 import * as audit from './access/audit.js';
 import * as billingRun from './billing/billing-run.js';
 import * as clock from './access/clock.js';
+import * as change from './exports/change.js';
 import * as contract from './contracts/contract.js';
 import * as contractAttachment from './contracts/contract-attachment.js';
 import * as contractService from './contracts/contract-service.js';
@@ -116,6 +117,7 @@ export const operations = {
   clock: clock.clockOperations,
   retention: retention.retentionOperations,
   export: exported.exportOperations,
+  change: change.changeOperations,
 };
 
 /** The modules whose exports give the schemas of the OpenAPI document their names. */
@@ -173,6 +175,7 @@ export const modules: readonly object[] = [
   audit,
   clock,
   retention,
+  change,
   exported,
   exportedAudit,
   exportedBalances,

@@ -148,7 +148,7 @@ describe('the console', function () {
         [`/console/accounts/${acme}`, hostile],
       ] as const) {
         await visit.open(path, title);
-        await visit.page.waitForNetworkIdle({ idleTime: 100 });
+        await visit.quiet();
         const overflow =
           'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         expect(await visit.page.evaluate(overflow), `${path} at ${width}`).to.equal(0);
@@ -163,7 +163,7 @@ describe('the console', function () {
   it('loads its first page with at most 180 KB', async () => {
     await visit.open('/console/accounts', 'Accounts');
     await visit.find('table', 'Accounts');
-    await visit.page.waitForNetworkIdle({ idleTime: 100 });
+    await visit.quiet();
     const files = [...new Set(visit.requested.filter((url) => url.includes('/console/assets/')))];
     let bytes = 0;
     for (const url of files) {

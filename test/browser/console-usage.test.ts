@@ -98,7 +98,7 @@ describe('usage in the console', function () {
     await visit.click('button', 'Export the charges as CSV');
     const name = 'charges-2026-03-01-2026-04-01.csv';
     await visit.told(`${name} is there.`);
-    await visit.page.waitForNetworkIdle({ idleTime: 200 });
+    await visit.quiet();
     expect(await readdir(folder)).to.deep.equal([name]);
     expect(await readFile(join(folder, name), 'utf8')).to.match(/# end, rows: 11\r?\n$/);
     await rm(folder, { recursive: true });

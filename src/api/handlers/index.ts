@@ -13,6 +13,7 @@ import { grantHandlers, tokenRevocationHandlers } from './access/credential.js';
 import { embedHandlers } from './access/embed.js';
 import { exceptionCardHandlers } from './catalog/exception-card.js';
 import { executionHandlers } from './flows/execution.js';
+import { changeHandlers } from './exports/change.js';
 import { exportHandlers } from './exports/export.js';
 import { flowContractHandlers } from './flows/flow-contract.js';
 import { flowHandlers } from './flows/flow.js';
@@ -104,4 +105,5 @@ export const handlers: { readonly [K in keyof Operations]: Handlers<Operations[K
   clock: clockHandlers,
   retention: retentionHandlers,
   export: exportHandlers,
+  change: changeHandlers,
 };

@@ -44,7 +44,9 @@ export function answerText(
 ): string | Promise<string> | null {
   if (success.kind === 'empty' || success.kind === 'file' || success.kind === 'redirect')
     return null;
-  if (success.kind === 'stream') throw new Error('A stream has no text: see send-stream.ts.');
+  if (success.kind === 'stream' || success.kind === 'events') {
+    throw new Error('A stream has no text: see send-stream.ts and send-events.ts.');
+  }
   // A search says in its body which page it wants.
   const isList = success.kind === 'offsetPage';
   const asked = isList && bodySchema ? (body as typeof query) : query;

@@ -17,7 +17,7 @@ const ownCalls = ['http', 'durabill.operation', 'durabill.price', 'durabill.appr
 
 /** What workflows do not do: to decide is for people. */
 const notCallable = new Set(['decideApproval']);
-const notJson = new Set(['file', 'stream', 'redirect']);
+const notJson = new Set(['file', 'stream', 'events', 'redirect']);
 const callable = new Map(
   Object.values<Readonly<Record<string, Operation>>>(operations)
     .flatMap((each) => Object.values(each))

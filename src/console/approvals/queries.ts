@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { asJson, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 export type Approval = Schemas['Approval'];
 
@@ -25,7 +26,7 @@ export const approvalList = ({ status, kind, page = 0 }: ApprovalSearch) => {
     queryKey: ['approvals', query],
     placeholderData: keepPreviousData,
     // Others decide, too.
-    refetchInterval: 10_000,
+    ...live('executions'),
     queryFn: ({ signal }) => read(asJson.GET('/v1/approvals', { params: { query }, signal })),
   });
 };
@@ -33,6 +34,7 @@ export const approvalList = ({ status, kind, page = 0 }: ApprovalSearch) => {
 export const approval = (approvalId: string) =>
   queryOptions({
     queryKey: ['approval', approvalId],
+    ...live('executions'),
     queryFn: ({ signal }) =>
       read(asJson.GET('/v1/approvals/{approvalId}', { params: { path: { approvalId } }, signal })),
   });

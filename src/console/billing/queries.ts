@@ -2,20 +2,17 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 export type Run = Schemas['BillingRun'];
 
 export const size = 25;
-/** While something runs, how often it is looked at. */
-const runningMs = 1_000;
-/** Otherwise: others bill, too. */
-const restingMs = 15_000;
 
 export const runList = (page: number) =>
   queryOptions({
     queryKey: ['billing runs', page],
     placeholderData: keepPreviousData,
-    refetchInterval: restingMs,
+    ...live('executions'),
     queryFn: ({ signal }) => {
       const query = { limit: digits(size), offset: digits(page * size) };
       return read(api.GET('/v1/billing-runs', { params: { query }, signal }));
@@ -25,11 +22,7 @@ export const runList = (page: number) =>
 export const billingRun = (billingRunId: string) =>
   queryOptions({
     queryKey: ['billing run', billingRunId],
-    refetchInterval: ({
-      state: { data },
-    }: {
-      readonly state: { readonly data: Run | undefined };
-    }) => (data?.status === 'running' ? runningMs : false),
+    ...live('executions', billingRunId),
     queryFn: ({ signal }): Promise<Run> =>
       read(
         api.GET('/v1/billing-runs/{billingRunId}', {

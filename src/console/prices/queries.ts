@@ -3,12 +3,11 @@ import { api, asJson, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { parseExact, writeExact, type ExactJson } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 export type Repricing = Schemas['Repricing'];
 
 export const size = 20;
-/** While something runs, how often it is looked at. */
-const runningMs = 1_000;
 
 export const serviceList = ({ q, page = 0 }: { readonly q?: string; readonly page?: number }) =>
   queryOptions({
@@ -94,6 +93,7 @@ export const tryPrices = ({ name, from, to, serviceId, currency, rows }: Trial) 
 export const trialList = (page: number) =>
   queryOptions({
     queryKey: ['repricings', page],
+    ...live('executions'),
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => {
       const query = { limit: digits(size), offset: digits(page * size) };
@@ -104,11 +104,7 @@ export const trialList = (page: number) =>
 export const trial = (repricingId: string) =>
   queryOptions({
     queryKey: ['repricing', repricingId],
-    refetchInterval: ({
-      state: { data },
-    }: {
-      readonly state: { readonly data: Repricing | undefined };
-    }) => (data?.status === 'running' ? runningMs : false),
+    ...live('executions', repricingId),
     // It is known a moment after its execution began.
     retry: 3,
     queryFn: ({ signal }): Promise<Repricing> =>

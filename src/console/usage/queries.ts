@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 
 const buckets = ['hour', 'day', 'week', 'month', 'none'] as const;
 export type Bucket = (typeof buckets)[number];
@@ -43,6 +44,7 @@ export const usageTotals = (search: UsageSearch) => {
   };
   return queryOptions({
     queryKey: ['usage totals', query],
+    ...live('usage'),
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => read(api.GET('/v1/usage', { params: { query }, signal })),
   });
@@ -50,6 +52,7 @@ export const usageTotals = (search: UsageSearch) => {
 
 export const usageSummary = queryOptions({
   queryKey: ['usage summary'],
+  ...live('usage'),
   queryFn: ({ signal }) => read(api.GET('/v1/usage-events/summary', { signal })),
 });
 

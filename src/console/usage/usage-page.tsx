@@ -203,7 +203,10 @@ const Outcomes = (): ReactNode => {
     <Loaded query={query}>
       {({ accepted, rated, duplicate, rejected, canceled, pending }) => (
         <>
-          <p>{quantityText(accepted)} events were accepted in all. This became of them:</p>
+          <p>
+            {accepted === '1' ? '1 event was' : `${quantityText(accepted)} events were`} accepted in
+            all. This became of them:
+          </p>
           <Strip
             name="What became of all events"
             parts={[

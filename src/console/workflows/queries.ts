@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { asJson, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { live } from '../live/live.ts';
 import { fetchSignedIn } from '../session/fetch-signed-in.ts';
 
 export type Workflow = Schemas['Workflow'];
@@ -11,8 +12,6 @@ export type Definition = NonNullable<Workflow['definition']>;
 
 const listSize = 100;
 export const executionsSize = 20;
-/** While something runs, how often it is looked at. */
-const runningMs = 1_000;
 
 export const workflowList = queryOptions({
   queryKey: ['workflows'],
@@ -43,7 +42,7 @@ export const executionList = (workflowId: string, page: number) =>
   queryOptions({
     queryKey: ['executions', workflowId, page],
     placeholderData: keepPreviousData,
-    refetchInterval: 5_000,
+    ...live('executions'),
     queryFn: ({ signal }) => {
       const query = { limit: digits(executionsSize), offset: digits(page * executionsSize) };
       return read(
@@ -58,11 +57,7 @@ export const executionList = (workflowId: string, page: number) =>
 export const execution = (workflowId: string, executionId: string) =>
   queryOptions({
     queryKey: ['execution', workflowId, executionId],
-    refetchInterval: ({
-      state: { data },
-    }: {
-      readonly state: { readonly data: Execution | undefined };
-    }) => (data?.status === 'running' ? runningMs : false),
+    ...live('executions', executionId),
     queryFn: ({ signal }): Promise<Execution> =>
       read(
         asJson.GET('/v1/workflows/{workflowId}/executions/{executionId}', {
@@ -76,7 +71,7 @@ export const execution = (workflowId: string, executionId: string) =>
 export const timeline = (workflowId: string, executionId: string, isRunning: boolean) =>
   queryOptions({
     queryKey: ['execution tasks', workflowId, executionId, isRunning],
-    refetchInterval: isRunning ? runningMs : false,
+    ...live('executions', executionId),
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       read(

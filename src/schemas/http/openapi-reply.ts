@@ -52,6 +52,17 @@ const streamContent = (
     }),
   );
 
+/** Events by what the data of each is. */
+const eventsContent = (
+  { schema, example }: Extract<Reply, { readonly kind: 'events' }>,
+  translator: SchemaTranslator,
+): Content => ({
+  'text/event-stream': {
+    schema: translator.translate(schema),
+    example: `data: ${JSON.stringify(example)}\n\n`,
+  },
+});
+
 const rowSpecsOf = (operations: readonly Operation[]): RowSpec[] => [
   ...new Set(
     operations.flatMap(({ success }) => ('row' in success && success.row ? [success.row] : [])),
@@ -117,6 +128,8 @@ export function openApiReplies(
         return { [reply.contentType]: { schema: fileBody } };
       case 'stream':
         return streamContent(reply.types, translator);
+      case 'events':
+        return eventsContent(reply, translator);
       default:
         return {
           'application/json': {

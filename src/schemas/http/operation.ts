@@ -77,6 +77,14 @@ interface StreamedLines {
   readonly lines: readonly TSchema[];
   readonly example: string;
 }
+/** Events as they happen, as `text/event-stream`: the data of each is JSON of this. */
+interface EventsReply<S extends TSchema = TSchema> {
+  readonly kind: 'events';
+  readonly status: 200;
+  readonly schema: S;
+  /** Such data. */
+  readonly example: object;
+}
 /** Leads a browser elsewhere, perhaps with cookies. */
 interface RedirectReply {
   readonly kind: 'redirect';
@@ -97,11 +105,12 @@ export type Reply =
   | EnvelopedListReply
   | FileReply
   | StreamReply
+  | EventsReply
   | RedirectReply
   | EmptyReply;
 
 /** A reply with a body that is JSON, or with none. */
-export type JsonReply = Exclude<Reply, FileReply | StreamReply | RedirectReply>;
+export type JsonReply = Exclude<Reply, FileReply | StreamReply | EventsReply | RedirectReply>;
 
 /** The shapes of answers (spec/resources.md R4 to R9). */
 export const reply = {
@@ -153,6 +162,12 @@ export const reply = {
   /** Sent as an attachment under the file's own name. */
   file: (contentType: string): FileReply => ({ kind: 'file', status: 200, contentType }),
   stream: (types: StreamReply['types']): StreamReply => ({ kind: 'stream', status: 200, types }),
+  events: <S extends TSchema>(schema: S, example: Static<S> & object): EventsReply<S> => ({
+    kind: 'events',
+    status: 200,
+    schema,
+    example,
+  }),
   redirect: (): RedirectReply => ({ kind: 'redirect', status: 302 }),
   empty: (): EmptyReply => ({ kind: 'empty', status: 204 }),
 };
@@ -328,6 +343,14 @@ export interface StreamedAnswer {
   readonly breakOff: (fault: { readonly code: string; readonly message: string }) => string | null;
 }
 
+/** Events to send as they happen. */
+export interface StreamedEvents<E = unknown> {
+  /** For how long. */
+  readonly seconds: number;
+  /** Calls back with each event until the returned function is called. */
+  readonly hear: (send: (event: E) => void) => Promise<() => void>;
+}
+
 /** The target of a redirect, with cookies. */
 export interface Redirect {
   readonly location: string;
@@ -353,18 +376,23 @@ export interface OperationInput<O extends Operation> {
   readonly idempotencyKey: string | null;
 }
 
+type ResultWithBody<R extends Reply> = R extends
+  RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
+  ? Listed<Static<S>>
+  : R extends EnvelopedListReply<infer S>
+    ? readonly Static<S>[]
+    : R extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
+      ? Static<S>
+      : never;
+
 export type OperationResult<O extends Operation> = O['success'] extends EmptyReply
   ? void
   : O['success'] extends FileReply
     ? StoredFile
     : O['success'] extends StreamReply
       ? StreamedAnswer
-      : O['success'] extends RedirectReply
-        ? Redirect
-        : O['success'] extends RowPageReply<infer S> | PageReply<infer S> | OffsetPageReply<infer S>
-          ? Listed<Static<S>>
-          : O['success'] extends EnvelopedListReply<infer S>
-            ? readonly Static<S>[]
-            : O['success'] extends DtoReply<infer S> | RowReply<infer S> | EnvelopedReply<infer S>
-              ? Static<S>
-              : never;
+      : O['success'] extends EventsReply<infer S>
+        ? StreamedEvents<Static<S>>
+        : O['success'] extends RedirectReply
+          ? Redirect
+          : ResultWithBody<O['success']>;

@@ -9,7 +9,7 @@ interface WholeNumberRule {
 
 /** A whole number in a query string, or as a number in a body. */
 export const WholeNumber = (
-  options: { description: string; default: number } & WholeNumberRule,
+  options: { description: string; default?: number } & WholeNumberRule,
 ): TUnsafe<number> => {
   const { minimum, cap, ...annotations } = options;
   return Type.Unsafe<number>({

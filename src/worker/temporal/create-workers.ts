@@ -5,6 +5,7 @@ import { webhookQueue } from '../../messages/webhook.js';
 import { authenticateActivities } from '../../platform/temporal/workflow-signature.js';
 import { traceActivities, traceSinks } from '../../platform/temporal/workflow-tracing.js';
 import type { Platform } from '../../process/platform.js';
+import { tellChanges } from './tell-changes.js';
 import { loadWorkflowBundle } from '../workflow-bundle.js';
 
 /**
@@ -33,7 +34,7 @@ interface WorkerParts {
 
 /** The workers of this process: of the product, of deliveries to webhooks, and of tenants' definitions. */
 export async function createWorkers(
-  { temporal, log, tracing }: Platform,
+  { temporal, log, tracing, changes }: Platform,
   { activities, activityInterceptors }: WorkerParts,
 ): Promise<Worker[]> {
   const common = {
@@ -46,6 +47,7 @@ export async function createWorkers(
         ...(tracing ? [traceActivities(tracing)] : []),
         authenticateActivities(temporal.signer, log),
         ...activityInterceptors,
+        tellChanges(changes),
       ],
     },
     sinks: traceSinks(tracing),

@@ -12,6 +12,9 @@ const addresses = [
   'rated-transactions',
 ].map((address) => `/v1/exports/${address}`);
 
+/** More than a tenant may have. */
+const streamsTried = 1_000;
+
 /** What an attack asks for the n-th time. */
 const addressOf = (index: number): string => addresses[index % addresses.length] ?? '';
 
@@ -29,6 +32,18 @@ export const exportAttacks: readonly Attack[] = [
       for (let count = 0; count < crowd && !attacker.isOver(); count += 1) {
         attacker.socket(attacker.head('GET', addressOf(count))).pause();
         await wait(20);
+      }
+      await attacker.untilOver();
+    },
+  },
+  {
+    name: 'streams of changes, as many as are let in, of which nobody reads half',
+    operations: ['streamChanges'],
+    async run(attacker) {
+      const address = '/v1/changes?seconds=3600';
+      for (let count = 0; count < streamsTried && !attacker.isOver(); count += 1) {
+        const socket = attacker.socket(attacker.head('GET', address));
+        if (count % 2 === 0) socket.pause();
       }
       await attacker.untilOver();
     },

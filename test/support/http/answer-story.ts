@@ -16,7 +16,7 @@ export type Answers = Record<string, unknown>;
 
 /** Whether an operation answers with JSON: files, redirects and nothing need no example. */
 export const answersJson = ({ success }: Operation): boolean =>
-  !['empty', 'file', 'stream', 'redirect'].includes(success.kind);
+  !['empty', 'file', 'stream', 'events', 'redirect'].includes(success.kind);
 
 /** What its operation declares: what of it the story needs, it knows. */
 type Body = ReturnType<typeof JSON.parse>;

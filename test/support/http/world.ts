@@ -359,6 +359,7 @@ export function pathIn(world: Places, path: string): string {
 /** Query parameters whose values all tenants share. */
 const sharedQuery: Readonly<Record<string, string>> = {
   currencyId: 'USD',
+  seconds: '1',
   response_type: 'code',
   redirect_uri: examples.registration.redirect_uris[0] ?? '',
   code_challenge: 'A'.repeat(43),
@@ -371,8 +372,7 @@ export function queryIn(world: Places, { query }: Operation): string {
   const needed = required.filter((name) => !('default' in (query?.properties[name] ?? {})));
   const values = needed.map((name) => {
     const value = sharedQuery[name] ?? world.references[name];
-    if (value === undefined)
-      throw new Error(`test/support/http/world.ts has no reference '${name}'.`);
+    if (value === undefined) throw new Error(`The world of tests has no reference '${name}'.`);
     return `${name}=${encodeURIComponent(value)}`;
   });
   return values.length === 0 ? '' : `?${values.join('&')}`;

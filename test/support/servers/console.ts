@@ -1,6 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import axe, { type AxeResults } from 'axe-core';
 import { expect } from 'chai';
-import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import type { Browser, BrowserContext, HTTPRequest, Page } from 'puppeteer-core';
 import type { TestInstance } from './instance.js';
 
 /** Bundles the console where its sources have changed, as every start does. */
@@ -9,6 +10,9 @@ export async function buildConsole(): Promise<void> {
   const { compile } = (await import(path)) as { compile: () => Promise<void> };
   await compile();
 }
+
+/** Where the console is. */
+type Place = Pick<TestInstance, 'url'>;
 
 /** A browser that looks at the console, and what it noticed on the way. */
 export interface ConsoleVisit {
@@ -22,6 +26,8 @@ export interface ConsoleVisit {
   open(path: string, title: string): Promise<void>;
   /** Waits for the heading of a page. */
   arrive(title: string): Promise<void>;
+  /** Waits until nothing was asked for a moment; the stream of changes stays open all the time. */
+  quiet(): Promise<void>;
   click(role: string, name: string): Promise<void>;
   text(): Promise<string>;
   /** The name and value of what has this role and name, once it is there. */
@@ -64,19 +70,48 @@ function placesOf(name: string): string[] {
   return [...(shown === undefined ? [] : [shown]), ...(isDrawn ? [pictures] : [])];
 }
 
+/** How long nothing is asked before a page counts as loaded. */
+const quietMs = 100;
+
+/** Counts what a page asks; the function waits until nothing is asked any more. */
+function watchNetwork(page: Page): () => Promise<void> {
+  const open = new Set<HTTPRequest>();
+  let changedAt = performance.now();
+  const end = (request: HTTPRequest): void => {
+    open.delete(request);
+    changedAt = performance.now();
+  };
+  page.on('request', (request) => {
+    if (request.url().includes('/v1/changes?')) return;
+    open.add(request);
+    changedAt = performance.now();
+  });
+  page.on('requestfinished', end).on('requestfailed', end);
+  return async () => {
+    const until = performance.now() + foundMs;
+    while (open.size > 0 || performance.now() - changedAt < quietMs) {
+      if (performance.now() > until) {
+        throw new Error(`Still asking: ${[...open].map((request) => request.url()).join(', ')}`);
+      }
+      await wait(20);
+    }
+  };
+}
+
 async function inTheme(page: Page, theme: 'light' | 'dark', work: () => Promise<void>) {
   await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: theme }]);
   await work();
 }
 
 /** Opens a browser of its own at an instance; nobody is signed in. */
-export async function visitConsole(browser: Browser, { url }: TestInstance): Promise<ConsoleVisit> {
+export async function visitConsole(browser: Browser, { url }: Place): Promise<ConsoleVisit> {
   const context = await browser.createBrowserContext();
   const page = await context.newPage();
   await page.setViewport({ width: 1280, height: 900 });
   const complaints: string[] = [];
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
+  const quiet = watchNetwork(page);
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text());
@@ -89,6 +124,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
     context,
     complaints,
     requested,
+    quiet,
     find,
     arrive: (title) => find('heading', title),
     async open(path, title) {
@@ -102,7 +138,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
     // Amounts keep their currency by a space that does not break.
     text: async () => String(await page.evaluate(pageText)),
     async checkAccess() {
-      await page.waitForNetworkIdle({ idleTime: 100 });
+      await quiet();
       await page.evaluate(axe.source);
       for (const theme of ['light', 'dark'] as const) {
         await inTheme(page, theme, async () => {
@@ -119,7 +155,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
       for (const theme of ['light', 'dark'] as const) {
         const places = placesOf(`${name}-${theme}`);
         if (places.length === 0) continue;
-        await page.waitForNetworkIdle({ idleTime: 100 });
+        await quiet();
         await inTheme(page, theme, async () => {
           for (const place of places) {
             await page.screenshot({ path: `${place}/${name}-${theme}.png`, fullPage: true });
@@ -133,7 +169,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
       await visit.shoot(name);
       for (const width of [320, 2560]) {
         await page.setViewport({ width, height: 900 });
-        await page.waitForNetworkIdle({ idleTime: 100 });
+        await quiet();
         const overflow =
           'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         expect(await page.evaluate(overflow), `${name} at ${width}`).to.equal(0);
@@ -167,7 +203,7 @@ export async function visitConsole(browser: Browser, { url }: TestInstance): Pro
 /** Signs in with an access key or token, from the page that is asked for. */
 export async function signIn(
   visit: ConsoleVisit,
-  { url }: TestInstance,
+  { url }: Place,
   credential: string,
   path = '/console/accounts',
 ): Promise<void> {

@@ -1,0 +1,27 @@
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import { isFlowRun } from '../../messages/flow-run.js';
+import type { UsageRange } from '../../messages/usage-workflow.js';
+import { inputOfCall } from '../../messages/workflow-signature.js';
+import type { Changes } from '../../platform/changes.js';
+
+/**
+ * Tells what the steps of workflows have changed, once each is committed: whatever changes data is a
+ * workflow (docs/decisions/0460).
+ */
+export const tellChanges =
+  (changes: Changes): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      async execute(input, next) {
+        const result: unknown = await next(input);
+        const { workflowType = '' } = info;
+        const run = inputOfCall(workflowType, input.args[0]);
+        if (isFlowRun(run)) {
+          changes.tell(run.tenantId, { usage: false, executions: [run.executionId] });
+        } else if (workflowType === 'rateUsage') {
+          changes.tell((run as UsageRange).tenantId, { usage: true, executions: [] });
+        }
+        return result;
+      },
+    },
+  });
