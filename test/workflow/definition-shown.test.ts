@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect } from 'chai';
 import { openLog } from '../../src/platform/log.js';
 import { openTemporal } from '../../src/platform/temporal/temporal.js';
@@ -32,7 +33,7 @@ describe("tenants' workflows in Temporal", function () {
     const { waiter } = instance.platform.temporal;
     const handle = waiter.workflow.getHandle(await workflowIdOf(tenant, body.executionId));
     const details = async (): Promise<string> =>
-      ((await handle.query('__temporal_workflow_metadata')) as { currentDetails: string })
+      (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata'))
         .currentDetails;
     while (!(await details()).includes('pause')) await pause(50);
     const lines = (await details()).split('\n');
@@ -60,7 +61,7 @@ describe("tenants' workflows in Temporal", function () {
     const connection = await Connection.connect({ address });
     await connection.workflowService.registerNamespace({
       namespace,
-      workflowExecutionRetentionPeriod: { nanos: 0, ...{ seconds: 86_400 } } as object,
+      workflowExecutionRetentionPeriod: msToTs('1 day'),
     });
     // Of whole numbers it has three places.
     for (;;) {
