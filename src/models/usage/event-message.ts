@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { oneJsonSql } from '../../kernel/text/postgres-array.js';
+import { arrayLiteral, oneJsonSql } from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
 import { BulkTable } from '../db/bulk-table.js';
@@ -63,10 +63,25 @@ export async function readEventMessages(
     db,
     `select t.id, ${eventMessageSql('t')} as message from usage_event as t
      where t.tenant_id = ? and t.id = any(?::uuid[])`,
-    [tenantId, eventIds],
+    [tenantId, arrayLiteral(eventIds)],
   );
   return new Map(rows.map(({ id, message }) => [id, message]));
 }
+
+/** SQL for what stands at places of the log (`:partitions`, `:offsets`), as (place, text), counted from 1. */
+export const messagesAtSql = `
+  select asked.place::integer, (
+    ${groupSql(
+      `case when end_offset > asked."offset" then
+         ${oneJsonSql('messages', '(asked."offset" - first_offset + 1)::integer')} end`,
+      'asked',
+    )}
+  ) as text
+  from (
+    select :tenantId::text as tenant_id, one.*
+    from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
+      as one (partition, "offset", place)
+  ) as asked`;
 
 interface GroupRow {
   readonly partition: number;

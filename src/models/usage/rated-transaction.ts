@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Decimal } from '../../kernel/numbers/money.js';
+import { arrayLiteral } from '../../kernel/text/postgres-array.js';
 import { chargeId } from '../../messages/usage-log.js';
 import { BulkTable } from '../db/bulk-table.js';
 import { readPricedRows, type PricedRow, type PricedRowColumns } from './priced-row.js';
@@ -265,7 +266,7 @@ export class RatedTransaction extends TenantModel {
        from rated_transaction as t left join rating_plan_row as own on own.tenant_id = t.tenant_id
          and own.plan_id = t.plan_id and own.rate_card_row_id = t.rate_card_row_id
        where t.tenant_id = ? and t.id = any(?::uuid[]) order by t.id`,
-      [tenantId, ids],
+      [tenantId, arrayLiteral(ids)],
     );
     const charges = found.map(chargeWithRow);
     const others = charges.filter(({ dimensions }) => dimensions.length === 0);

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { inPortions } from '../../../kernel/portions.js';
+import { readAhead } from '../../../kernel/read-ahead.js';
 import { problem } from '../../../kernel/problem.js';
 import {
   UsageCorrection,
@@ -22,8 +23,8 @@ import type {
   Fate,
   MovedCounters,
   RerateRequest,
-} from '../../../queries/usage/corrections/rerate.js';
-import { Rerating } from '../../../queries/usage/corrections/rerating.js';
+} from '../../../queries/usage/corrections/rerating/rerate-request.js';
+import { Rerating } from '../../../queries/usage/corrections/rerating/rerating.js';
 import { loadRatingContexts } from '../../../queries/usage/rating-context.js';
 import {
   choosePlan,
@@ -60,7 +61,7 @@ export const unrateable = (code: string, message: string) =>
 /** The request that one event is taken out of the usage of an account, or comes to it. */
 const requestOf = (owner: MeterOwner, eventId: string, fate: Fate, isMovedIn: boolean) => ({
   owner,
-  targets: [eventId],
+  targets: [{ id: eventId }],
   fatesOf: () => Promise.resolve(new Map([[eventId, fate]])),
   isForced: true,
   isMovedIn,
@@ -101,7 +102,7 @@ export async function rerateAll(
   mark: LogMark = new Map(),
 ): Promise<Rerating[]> {
   const reratings: Rerating[] = [];
-  for await (const request of requests()) {
+  for await (const request of readAhead(requests())) {
     const rerating = new Rerating(db, tenantId, request, sink);
     await rerating.run(mark);
     reratings.push(rerating);

@@ -14,7 +14,7 @@ import {
   readRecordedEvents,
   type RecordedEvent,
 } from '../../../queries/usage/corrections/recorded-event.js';
-import type { Rerating } from '../../../queries/usage/corrections/rerating.js';
+import type { Rerating } from '../../../queries/usage/corrections/rerating/rerating.js';
 import type { Prepared } from '../../../rating/index.js';
 import type { RatingRun } from '../usage-batch.js';
 import {

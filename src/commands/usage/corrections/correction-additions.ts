@@ -9,7 +9,7 @@ import type {
 import type { DayTally } from '../../../models/usage/usage-day.js';
 import { CorrectedSums } from '../../../queries/usage/corrections/corrected-sums.js';
 import type { RecordedEvent } from '../../../queries/usage/corrections/recorded-event.js';
-import type { RatedAgain } from '../../../queries/usage/corrections/rerate.js';
+import type { RatedAgain } from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import { storedOf } from '../../../queries/usage/corrections/same-charges.js';
 import type { RatingPlan } from '../../../rating/index.js';
 import { countedCharge, type CountedCharge } from '../../balances/figures.js';

@@ -11,9 +11,15 @@ import {
 } from '../../../models/usage/finding/dropped-month.js';
 import { CorrectedSums } from '../../../queries/usage/corrections/corrected-sums.js';
 import { presentSums } from '../../../queries/usage/corrections/correction.js';
-import { findOwners, requestOfRange } from '../../../queries/usage/corrections/rerate-range.js';
-import type { ChangeSink, RerateRequest } from '../../../queries/usage/corrections/rerate.js';
-import type { Rerating } from '../../../queries/usage/corrections/rerating.js';
+import {
+  findOwners,
+  requestOfRange,
+} from '../../../queries/usage/corrections/rerating/rerate-range.js';
+import type {
+  ChangeSink,
+  RerateRequest,
+} from '../../../queries/usage/corrections/rerating/rerate-request.js';
+import type { Rerating } from '../../../queries/usage/corrections/rerating/rerating.js';
 import { keptOf, lockCorrection, rerateAll } from './compute-correction.js';
 import { CorrectionWriter, type StorePlans } from './write-correction.js';
 

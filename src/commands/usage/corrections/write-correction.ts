@@ -17,7 +17,7 @@ import type {
   ChangeSink,
   MovedCounters,
   RatedAgain,
-} from '../../../queries/usage/corrections/rerate.js';
+} from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import type { RatingPlan } from '../../../rating/index.js';
 import { countCharges } from '../../balances/figures.js';
 import { Additions, CorrectionFigures } from './correction-additions.js';

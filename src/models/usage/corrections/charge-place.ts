@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Decimal } from '../../../kernel/numbers/money.js';
+import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
 import { BulkTable } from '../../db/bulk-table.js';
 import { sqlRows } from '../../db/sql-rows.js';
 import type { PricedRow } from '../priced-row.js';
@@ -68,7 +69,11 @@ export async function movePlaces(
      where place.tenant_id = :tenantId and place.charge_id = any(:ids::uuid[])
        and known.created_at <= coalesce(:knownOn::timestamptz, 'infinity')
      order by known.created_at, known.id`,
-    { tenantId, ids: metered.map(({ id }) => id), knownOn: knownOn?.toISOString() ?? null },
+    {
+      tenantId,
+      ids: arrayLiteral(metered.map(({ id }) => id)),
+      knownOn: knownOn?.toISOString() ?? null,
+    },
   );
   if (rows.length === 0) return;
   // The latest is the last.

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { Decimal } from '../../../kernel/numbers/money.js';
+import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
 import { chargeId } from '../../../messages/usage-log.js';
 import { sqlRows } from '../../db/sql-rows.js';
 import { counterIdOf } from '../usage-counter.js';
@@ -68,7 +69,7 @@ export async function findCountersOf(
          and master_account_id = ? and service_id = ?`,
       [
         tenantId,
-        eventIds.slice(from, from + eventsAtOnce).map((id) => chargeId(id, 1)),
+        arrayLiteral(eventIds.slice(from, from + eventsAtOnce).map((id) => chargeId(id, 1))),
         owner.accountId,
         owner.serviceId,
       ],

@@ -45,6 +45,15 @@ export class CorrectedSums {
     }
   }
 
+  /** Adds what an event comes to, as it did. */
+  addSame(rated: Rated): void {
+    for (const { billedAccountId: accountId, currency, amount } of rated.transactions) {
+      const sums = this.#of({ accountId, currency });
+      sums.before = sums.before.plus(amount);
+      sums.after = sums.after.plus(amount);
+    }
+  }
+
   /** Adds what others came to. */
   addAll(others: CorrectedSums): void {
     for (const other of others.#sums.values()) {

@@ -2,7 +2,8 @@ import type { Knex } from 'knex';
 import { problem } from '../../../kernel/problem.js';
 import { dayBefore } from '../../../kernel/time/date.js';
 import { foreverPeriod } from '../../../kernel/time/period.js';
-import { sqlRows } from '../../../models/db/sql-rows.js';
+import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
+import { sqlRows, type SqlValue } from '../../../models/db/sql-rows.js';
 import { listRatedIds } from '../../../models/usage/finding/usage-list.js';
 import { requireInDatabase } from '../../../models/usage/finding/dropped-month.js';
 import { UsageDay } from '../../../models/usage/usage-day.js';
@@ -25,9 +26,9 @@ export const membersMax = 2_000_000;
 export async function findMembers(
   db: Knex,
   tenantId: string,
-  { owner, targets }: { readonly owner: MeterOwner; readonly targets: readonly string[] },
+  { owner, targets }: { readonly owner: MeterOwner; readonly targets: readonly PlacedEvent[] },
   counters: readonly MeteredCounter[],
-): Promise<PlacedEvent[]> {
+): Promise<readonly PlacedEvent[]> {
   const starts = counters.map(({ key }) => key.periodStart).sort();
   const ends = counters.map(({ key }) => key.periodEnd).sort();
   const [from = foreverPeriod.start] = starts;
@@ -42,9 +43,13 @@ export async function findMembers(
       `The account has ${listed.length} events in the periods of these counters; at most ${membersMax} can be rated again at once.`,
     );
   }
-  const ids = [...new Set([...listed, ...targets])];
-  await requireInDatabase(db, tenantId, ids);
-  return inOrder(db, tenantId, owner.serviceId, ids, targets);
+  const known = new Set(targets.map(({ id }) => id));
+  const others = listed.filter((id) => !known.has(id));
+  await requireInDatabase(db, tenantId, [...known, ...others]);
+  const found = await inOrder(db, tenantId, ofService(owner.serviceId), others);
+  const arePlaced = targets.every(({ offset }) => offset !== undefined);
+  if (found.length === 0 && arePlaced) return targets;
+  return inOrder(db, tenantId, anyOf, [...known, ...found.map(({ id }) => id)]);
 }
 
 /** An event with its place in the log, where it is known. */
@@ -56,29 +61,48 @@ export interface PlacedEvent {
   readonly receivedAt?: string;
   readonly accountId?: string;
   readonly serviceId?: string;
+  /** Whether it has the message that stands at its place in the log. */
+  readonly isAsSent?: boolean;
 }
 
 export const placeColumns = `id, partition, "offset"::float8 as "offset",
   to_char(received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') as "receivedAt"`;
 
-/** Those of the service, and the targets, in the order of the log. */
+/** Which of the events are meant, as SQL with its bindings. */
+interface Condition {
+  readonly sql: string;
+  readonly bindings: Readonly<Record<string, SqlValue>>;
+}
+
+const anyOf: Condition = { sql: 'true', bindings: {} };
+
+const ofService = (serviceId: string): Condition => ({
+  sql: 'service_id = :serviceId::uuid',
+  bindings: { serviceId },
+});
+
+/**
+ * Those of the events that are meant, in the order of the log. In a partition the offset says it: times
+ * of receipt may be those of producers.
+ */
 export async function inOrder(
   db: Knex,
   tenantId: string,
-  serviceId: string,
+  { sql, bindings }: Condition,
   ids: readonly string[],
-  targets: readonly string[],
 ): Promise<PlacedEvent[]> {
-  const read = (order: string) =>
-    sqlRows<PlacedEvent>(
-      db,
-      `select ${placeColumns} from usage_event
-       where tenant_id = :tenantId and id = any(:ids::uuid[])
-         and (service_id = :serviceId::uuid or id = any(:targets::uuid[])) order by ${order}`,
-      { tenantId, serviceId, ids, targets },
-    );
-  const rows = await read('received_at, partition, "offset"');
-  const isOfOne = rows.every(({ partition }) => partition === rows[0]?.partition);
-  // In a partition the offset says it: times of receipt may be those of producers.
-  return isOfOne ? read('"offset"') : rows;
+  if (ids.length === 0) return [];
+  return sqlRows<PlacedEvent>(
+    db,
+    `select id, partition, "offset", "receivedAt", "isAsSent" from (
+       select ${placeColumns}, received_at, min(partition) over () = max(partition) over () as is_of_one,
+         message is null and id not in (
+           select event_id from usage_event_change where tenant_id = :tenantId and message is not null
+         ) as "isAsSent"
+       from usage_event
+       where tenant_id = :tenantId and id = any(:ids::uuid[]) and ${sql}
+     ) as placed
+     order by case when is_of_one then null else received_at end, partition, "offset"`,
+    { ...bindings, tenantId, ids: arrayLiteral(ids) },
+  );
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
+import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
-import { readEventMessages } from '../../../models/usage/event-message.js';
+import { eventMessageSql, readEventMessages } from '../../../models/usage/event-message.js';
 import { RatedTransaction, standing } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import type { UsageStatus } from '../../../models/usage/usage-event.js';
@@ -22,25 +23,27 @@ export interface RecordedEvent {
   readonly charges: readonly RatedTransaction[];
   /** How many charges it ever had, reversals among them. */
   readonly chargeCount: number;
+  /** Its message, null where it is gone; left out where it was not asked for. */
+  readonly text?: string | null;
 }
 
-interface EventRow extends Omit<RecordedEvent, 'charges' | 'chargeCount'> {
-  readonly id: string;
-}
+type EventRow = Omit<RecordedEvent, 'charges' | 'chargeCount'>;
 
-/** These events with their charges, in the order of the ids. */
+/** These events with their charges, in the order of the ids; with their messages where that is said. */
 export async function readRecordedEvents(
   db: Knex,
   tenantId: string,
   ids: readonly string[],
+  withMessages = false,
 ): Promise<RecordedEvent[]> {
   if (ids.length === 0) return [];
   const reading = sqlRows<EventRow>(
     db,
-    `select id, partition, status, account_id as "accountId", service_id as "serviceId",
-       to_char(coalesce(event_at, received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour"
-     from usage_event where tenant_id = ? and id = any(?::uuid[])`,
-    [tenantId, ids],
+    `select t.id, t.partition, t.status, t.account_id as "accountId", t.service_id as "serviceId",
+       to_char(coalesce(t.event_at, t.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour"
+       ${withMessages ? `, ${eventMessageSql('t')} as text` : ''}
+     from usage_event as t where t.tenant_id = ? and t.id = any(?::uuid[])`,
+    [tenantId, arrayLiteral(ids)],
   );
   const [rows, charges] = await Promise.all([
     reading,
@@ -80,18 +83,15 @@ export class RecordedReader {
     const firsts = rated.flatMap(({ charges }) => charges.slice(0, 1));
     await this.#readPlans(firsts.map(({ planId }) => planId));
     const lines = await findLines(this.#db, this.#tenantId, firsts);
-    const messages = await readEventMessages(
-      this.#db,
-      this.#tenantId,
-      rated.map(({ id }) => id),
-    );
+    const unread = rated.flatMap(({ id, text }) => (text === undefined ? [id] : []));
+    const messages = await readEventMessages(this.#db, this.#tenantId, unread);
     return new Map(
-      rated.flatMap(({ id, charges }) => {
+      rated.flatMap(({ id, charges, text: read }) => {
         const [first] = charges;
         const plan = this.#plans.get(first?.planId ?? '');
         if (!first || !plan) return [];
         const line = lines.get(first.contractServiceId ?? '') ?? null;
-        const text = messages.get(id) ?? null;
+        const text = read === undefined ? (messages.get(id) ?? null) : read;
         const event = eventOf(text, plan, charges);
         return [[id, { plan, line, event, isFromMessage: text !== null }]];
       }),

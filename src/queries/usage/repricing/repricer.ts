@@ -20,7 +20,7 @@ import {
   type RecordedEvent,
   type RecordedFacts,
 } from '../corrections/recorded-event.js';
-import { elsewhere, messageGone } from '../corrections/rerate.js';
+import { elsewhere, messageGone } from '../corrections/rerating/rerate-request.js';
 import { loadRatingContexts } from '../rating-context.js';
 import { ChangedFacts, type ChangedFact } from './changed-facts.js';
 import type { CounterPlaces } from './counter-places.js';

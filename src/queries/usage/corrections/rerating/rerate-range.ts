@@ -1,20 +1,23 @@
 import type { Knex } from 'knex';
-import { inPortions } from '../../../kernel/portions.js';
-import { sqlRows } from '../../../models/db/sql-rows.js';
-import { listRatedIds } from '../../../models/usage/finding/usage-list.js';
-import { UsageDay } from '../../../models/usage/usage-day.js';
-import { eventTimeSql } from '../../../models/usage/usage-fact.js';
+import { inPortions } from '../../../../kernel/portions.js';
+import { sqlRows } from '../../../../models/db/sql-rows.js';
+import { listRatedIds } from '../../../../models/usage/finding/usage-list.js';
+import { UsageDay } from '../../../../models/usage/usage-day.js';
+import { eventTimeSql } from '../../../../models/usage/usage-fact.js';
 import {
   choosePlan,
   compileInPieces,
+  isCompiled,
   prepareFromPlan,
+  type Prepared,
   type UsageEvent,
-} from '../../../rating/index.js';
-import { loadRatingContexts } from '../rating-context.js';
-import { daysTouched } from '../finding/usage-event-filter.js';
-import { inOrder, type MeterOwner } from './meter-members.js';
-import { RecordedReader, type RecordedEvent, type RecordedFacts } from './recorded-event.js';
-import { elsewhere, type Fate, type RerateRequest } from './rerate.js';
+} from '../../../../rating/index.js';
+import { readMessage } from '../../usage-message.js';
+import { loadRatingContexts } from '../../rating-context.js';
+import { daysTouched } from '../../finding/usage-event-filter.js';
+import { inOrder, type MeterOwner, type PlacedEvent } from '../meter-members.js';
+import { RecordedReader, type RecordedEvent, type RecordedFacts } from '../recorded-event.js';
+import { elsewhere, type Fate, type RerateRequest } from './rerate-request.js';
 
 /** What happened in a range of time, `[from, to)`, of the given account, contract and service. */
 export interface RerateRange {
@@ -48,22 +51,17 @@ async function findTargets(
   db: Knex,
   tenantId: string,
   { accountId, serviceId }: MeterOwner,
-  range: RerateRange,
-): Promise<string[]> {
-  const days = daysTouched(range);
-  const ids = await UsageDay.idRange(db, tenantId, ['rated'], days);
+  { from, to }: RerateRange,
+): Promise<readonly PlacedEvent[]> {
+  const ids = await UsageDay.idRange(db, tenantId, ['rated'], daysTouched({ from, to }));
   if (!ids) return [];
   const listed = await listRatedIds(db, tenantId, accountId, ids);
-  const rows = await sqlRows<{ id: string }>(
-    db,
-    `select id from usage_event
-     where tenant_id = :tenantId and id = any(:ids::uuid[]) and service_id = :serviceId::uuid
-       and status = 'rated' and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`,
-    { tenantId, ids: listed, serviceId, from: range.from, to: range.to },
-  );
-  const found = rows.map(({ id }) => id);
-  return (await inOrder(db, tenantId, serviceId, found, [])).map(({ id }) => id);
+  const sql = `service_id = :serviceId::uuid and status = 'rated'
+    and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`;
+  return inOrder(db, tenantId, { sql, bindings: { serviceId, from, to } }, listed);
 }
+
+type Planned = ReturnType<typeof choosePlan>;
 
 const gone: Fate = {
   kind: 'kept',
@@ -99,6 +97,22 @@ class Present {
     return fates;
   }
 
+  /** What prices events of which only the messages are known; null: they are not simply rated anew. */
+  async preparedOf(texts: readonly (string | null)[]): Promise<(Prepared | null)[]> {
+    const events = texts.map((text) => {
+      const read = text === null ? null : readMessage(text).read;
+      return read?.ok === true ? read.event : null;
+    });
+    const known = events.filter((event) => event !== null);
+    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, known);
+    const prepared: (Prepared | null)[] = [];
+    for (const event of events) {
+      const fate = event && this.#fateWith(event, await this.#plan(event, contextOf));
+      prepared.push(fate?.kind === 'anew' ? fate.prepared : null);
+    }
+    return prepared;
+  }
+
   async #fateOf(
     recorded: RecordedEvent,
     facts: RecordedFacts | undefined,
@@ -110,20 +124,27 @@ class Present {
     const planned = await this.#plan(facts.event, contextOf);
     const is = planned.ok ? (planned.owner.line?.contractId ?? null) : null;
     if (!isMeant && is !== this.#contractId) return undefined;
+    return this.#fateWith(facts.event, planned);
+  }
+
+  #fateWith(event: UsageEvent, planned: Planned): Fate {
     if (!planned.ok) return { kind: 'kept', code: planned.code, message: planned.message };
     if (planned.owner.accountId !== this.#owner.accountId) return elsewhere;
-    const prepared = prepareFromPlan(planned.plan, facts.event, planned.owner);
+    const prepared = prepareFromPlan(planned.plan, event, planned.owner);
     return prepared.ok
       ? { kind: 'anew', prepared }
       : { kind: 'kept', code: prepared.code, message: prepared.message };
   }
 
-  async #plan(event: UsageEvent, contextOf: Awaited<ReturnType<typeof loadRatingContexts>>) {
+  async #plan(
+    event: UsageEvent,
+    contextOf: Awaited<ReturnType<typeof loadRatingContexts>>,
+  ): Promise<Planned> {
     const context =
       contextOf(event) ?? (await loadRatingContexts(this.#db, this.#tenantId, [event]))(event);
     if (!context) throw new Error('The facts of one event are always loaded.');
     const planned = choosePlan(event, context);
-    if (planned.ok) await inPortions(compileInPieces(planned.plan));
+    if (planned.ok && !isCompiled(planned.plan)) await inPortions(compileInPieces(planned.plan));
     return planned;
   }
 }
@@ -138,5 +159,12 @@ export async function requestOfRange(
   const targets = await findTargets(db, tenantId, owner, range);
   if (targets.length === 0) return null;
   const present = new Present(db, tenantId, owner, range);
-  return { owner, targets, fatesOf: (events) => present.fatesOf(events), isForced: false };
+  return {
+    owner,
+    targets,
+    fatesOf: (events) => present.fatesOf(events),
+    isForced: false,
+    // Whether an event is of a contract is said by its charges.
+    ...(range.contractId === null ? { preparedOf: (texts) => present.preparedOf(texts) } : {}),
+  };
 }

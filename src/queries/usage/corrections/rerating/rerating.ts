@@ -3,19 +3,14 @@ import {
   findCountersOf,
   readCounters,
   type MeteredCounter,
-} from '../../../models/usage/corrections/metered-counter.js';
-import { isBehind, type LogMark } from './log-mark.js';
-import { findMembers, type PlacedEvent } from './meter-members.js';
-import {
-  Pass,
-  type ChangeSink,
-  type MovedCounters,
-  type Rerated,
-  type RerateRequest,
-} from './rerate.js';
+} from '../../../../models/usage/corrections/metered-counter.js';
+import { isBehind, type LogMark } from '../log-mark.js';
+import { findMembers, type PlacedEvent } from '../meter-members.js';
+import { Pass } from './rerate.js';
+import type { ChangeSink, MovedCounters, Rerated, RerateRequest } from './rerate-request.js';
 
 /** Events that are read at once. */
-const pageSize = 500;
+const pageSize = 1_000;
 
 /**
  * Rates recorded events again, in the order of the log, with other facts, and says which charges come
@@ -47,10 +42,11 @@ export class Rerating {
   /** `mark` is how far the log was rated before. */
   async run(mark: LogMark): Promise<void> {
     const { owner, targets, isForced } = this.request;
-    let members: readonly PlacedEvent[] = targets.map((id) => ({ id }));
+    let members = targets;
     // Most counters are known before anything is rated: then one pass is enough.
     if (!isForced) {
-      const counters = await findCountersOf(this.#db, this.#tenantId, owner, targets);
+      const ids = targets.map(({ id }) => id);
+      const counters = await findCountersOf(this.#db, this.#tenantId, owner, ids);
       if (counters.size > 0) members = await this.#follow(counters, mark);
     }
     for (;;) {
@@ -69,7 +65,7 @@ export class Rerating {
     const pass = this.#pass;
     const read = (from: number): ReturnType<Pass['read']> | undefined => {
       if (from >= events.length) return undefined;
-      const page = pass.read(events.slice(from, from + pageSize).map(({ id }) => id));
+      const page = pass.read(events.slice(from, from + pageSize));
       // Where rating fails nobody waits for it any more.
       page.catch(() => undefined);
       return page;

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
-import { compareDecimals, ZERO, type Decimal } from '../../../kernel/numbers/money.js';
-import { inPortions, Portions } from '../../../kernel/portions.js';
-import { counterIdOf } from '../../../models/usage/usage-counter.js';
+import { compareDecimals, ZERO, type Decimal } from '../../../../kernel/numbers/money.js';
+import { inPortions, Portions } from '../../../../kernel/portions.js';
+import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import {
   compileInPieces,
   eventOperationsMax,
@@ -9,117 +9,55 @@ import {
   ratePrepared,
   Spending,
   type CounterReader,
-  type Prepared,
   type Rated,
-} from '../../../rating/index.js';
-import { CorrectedSums } from './corrected-sums.js';
-import type { MeterOwner } from './meter-members.js';
-import type { ChargePlace } from '../../../models/usage/corrections/charge-place.js';
+} from '../../../../rating/index.js';
+import { CorrectedSums } from '../corrected-sums.js';
+import type { PlacedEvent } from '../meter-members.js';
+import type { ChargePlace } from '../../../../models/usage/corrections/charge-place.js';
 import {
   counterOfKey,
   readCounters,
   type MeteredCounter,
-} from '../../../models/usage/corrections/metered-counter.js';
+} from '../../../../models/usage/corrections/metered-counter.js';
 import {
   CountedValues,
   recordedMoves,
   wasCounted,
-  type CountedChange,
   type RecordedMove,
-} from '../recorded-moves.js';
+} from '../../recorded-moves.js';
 import {
   readRecordedEvents,
   RecordedReader,
   type RecordedEvent,
   type RecordedFacts,
-} from './recorded-event.js';
-import { isSameCharge } from './same-charges.js';
+} from '../recorded-event.js';
+import { chargeText, readQuickly, type QuickEvent } from './quick-page.js';
+import {
+  messageGone,
+  type ChangeSink,
+  type Fate,
+  type KeptReason,
+  type MovedCounters,
+  type RatedAgain,
+  type Rerated,
+  type RerateRequest,
+} from './rerate-request.js';
+import { isSameCharge } from '../same-charges.js';
 
-/** What becomes of an event: it goes, or is priced by other facts; null: it can no longer be rated. */
-export type Fate =
-  | { readonly kind: 'removed' }
-  | { readonly kind: 'anew'; readonly prepared: Prepared }
-  | { readonly kind: 'kept'; readonly code: string; readonly message: string };
-
-/** An event with the charges that it gets; null: none. */
-export interface RatedAgain {
-  readonly event: RecordedEvent;
-  readonly isTarget: boolean;
-  readonly outcome: { readonly prepared: Prepared; readonly rated: Rated } | null;
+/** A page of a pass: as far as it takes to see that nothing becomes of it, or the whole of it. */
+interface ReadPage {
+  readonly placed: readonly PlacedEvent[];
+  readonly quick: readonly (QuickEvent | null)[] | null;
+  readonly whole: WholePage | null;
 }
-
-/** Why an event keeps its charges: it can no longer be rated. */
-interface KeptReason {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** What takes the changes, one after another in the order of the log: they are never held all at once. */
-export interface ChangeSink {
-  add(change: RatedAgain): Promise<void>;
-  /** Takes charges that stay as they are while their counters have moved. */
-  place(places: readonly ChargePlace[]): Promise<void>;
-  /** What a pass has given is void: it begins anew. */
-  discard(): Promise<void>;
-  /** What a pass has given holds. */
-  keep(): Promise<void>;
-}
-
-/** What is rated again for one account and service. */
-export interface RerateRequest {
-  readonly owner: MeterOwner;
-  /** The events that something becomes of, in the order of the log. */
-  readonly targets: readonly string[];
-  /** What becomes of those of them on a page. */
-  readonly fatesOf: (events: readonly RecordedEvent[]) => Promise<ReadonlyMap<string, Fate>>;
-  /** Whether all charges of a target are made again, whatever they come to. */
-  readonly isForced: boolean;
-  /** Whether the targets come from another account or service: their charges count there. */
-  readonly isMovedIn?: boolean;
-}
-
-/** What was rated again, without the changes: the sink has them. */
-export interface Rerated {
-  /** How many events have other charges. */
-  readonly changed: number;
-  /** How many events keep their charges, by code. */
-  readonly kept: ReadonlyMap<string, number>;
-  /** Of a target that could not be rated, why; null: there is none. */
-  readonly refused: KeptReason | null;
-  /** How many targets something became of, and what they came to. */
-  readonly targets: number;
-  readonly sums: CorrectedSums;
-}
-
-/** Counters as they are afterwards, by their ids. */
-export type MovedCounters = ReadonlyMap<
-  string,
-  {
-    readonly counter: MeteredCounter;
-    readonly value: Decimal;
-    /** What a UNIQUE one has counted that it had not, and the other way round. */
-    readonly counted: CountedChange;
-  }
->;
-
-/** Formulas may have used more of the event than its charges keep. */
-export const messageGone = {
-  code: 'MESSAGE_GONE',
-  message: 'The message of the event was removed, and its pricing logic needs it.',
-};
-/** An event is rated again for the account that it has. */
-export const elsewhere = {
-  kind: 'kept',
-  code: 'ACCOUNT_NOT_FOUND',
-  message: 'Another account has the external id that the event names.',
-} as const;
 
 /** Events of a pass, and what becomes of those of them that are targets. */
-interface ReadPage {
+interface WholePage {
   readonly events: readonly RecordedEvent[];
   readonly fates: ReadonlyMap<string, Fate>;
 }
 
+const noMoves: ReadonlyMap<string, RecordedMove> = new Map();
 const noFates: ReadonlyMap<string, Fate> = new Map();
 
 /** One pass over events in their order, with the counters that are known to move. */
@@ -135,6 +73,7 @@ export class Pass {
   readonly #counted = new CountedValues();
   readonly #reader: RecordedReader;
   readonly #sink: ChangeSink;
+  #isQuick = true;
   readonly #kept = new Map<string, number>();
   readonly #sums = new CorrectedSums();
   #refused: KeptReason | null = null;
@@ -151,15 +90,27 @@ export class Pass {
     this.#db = db;
     this.#tenantId = tenantId;
     this.#request = request;
-    this.#targets = new Set(request.targets);
+    this.#targets = new Set(request.targets.map(({ id }) => id));
     this.counters = counters;
     this.#sink = sink;
     this.#reader = new RecordedReader(db, tenantId);
   }
 
   /** Reads a page of events, which depends on nothing that was rated: it may be read ahead. */
-  async read(ids: readonly string[]): Promise<ReadPage> {
-    const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
+  async read(placed: readonly PlacedEvent[]): Promise<ReadPage> {
+    const { preparedOf } = this.#request;
+    if (preparedOf && this.#isQuick && placed.every(({ id }) => this.#targets.has(id))) {
+      const quick = await readQuickly(this.#db, this.#tenantId, placed, preparedOf);
+      return { placed, quick, whole: null };
+    }
+    return { placed, quick: null, whole: await this.#readWhole(placed) };
+  }
+
+  async #readWhole(placed: readonly PlacedEvent[]): Promise<WholePage> {
+    const ids = placed.map(({ id }) => id);
+    // What becomes of targets depends on their messages; others may not be rated at all.
+    const withMessages = ids.some((id) => this.#targets.has(id));
+    const read = await readRecordedEvents(this.#db, this.#tenantId, ids, withMessages);
     const events =
       this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
     for (const event of events) this.#counted.record(recordedMoves(event));
@@ -169,7 +120,40 @@ export class Pass {
   }
 
   /** Rates a page of events. */
-  async rate({ events, fates }: ReadPage): Promise<void> {
+  async rate({ placed, quick, whole }: ReadPage): Promise<void> {
+    const done = quick === null ? 0 : await this.#rateQuickly(quick);
+    if (done < placed.length) {
+      await this.#rateWhole(whole ?? (await this.#readWhole(placed.slice(done))));
+    }
+  }
+
+  /** Rates events until one comes to something else, or more of it has to be read; how many. */
+  async #rateQuickly(events: readonly (QuickEvent | null)[]): Promise<number> {
+    const portions = new Portions();
+    for (const [index, event] of events.entries()) {
+      if (!event || !this.#isAsItWas(event)) {
+        // Where one has changed others have, mostly.
+        this.#isQuick = false;
+        return index;
+      }
+      if (portions.isOver) await portions.rest();
+    }
+    return events.length;
+  }
+
+  #isAsItWas({ prepared, charge }: QuickEvent): boolean {
+    for (const { counter } of prepared.selected.values()) {
+      if (counter && !this.counters.has(counterIdOf(counter.text))) return false;
+    }
+    const rated = ratePrepared(prepared, this.#countersOf(noMoves));
+    if (!rated.ok || chargeText(prepared, rated) !== charge) return false;
+    this.#rated += 1;
+    this.#move(rated, noMoves);
+    this.#sums.addSame(rated);
+    return true;
+  }
+
+  async #rateWhole({ events, fates }: WholePage): Promise<void> {
     const followed = events.filter((event) => !fates.has(event.id) && this.#isFollowed(event));
     // Whoever still begins where its counters are is not read again.
     let facts: ReadonlyMap<string, RecordedFacts> | undefined;
