@@ -73,7 +73,10 @@ function placesOf(name: string): string[] {
 /** How long nothing is asked before a page counts as loaded. */
 const quietMs = 100;
 
-/** Counts what a page asks; the function waits until nothing is asked any more. */
+/**
+ * Counts what a page asks; the function waits until nothing is asked any more. Answered is what has its
+ * head: a body that nobody reads, as of a 401, need not ever end.
+ */
 function watchNetwork(page: Page): () => Promise<void> {
   const open = new Set<HTTPRequest>();
   let changedAt = performance.now();
@@ -86,6 +89,7 @@ function watchNetwork(page: Page): () => Promise<void> {
     open.add(request);
     changedAt = performance.now();
   });
+  page.on('response', (response) => end(response.request()));
   page.on('requestfinished', end).on('requestfailed', end);
   return async () => {
     const until = performance.now() + foundMs;
