@@ -125,6 +125,7 @@ export async function runTry(on: Interpreter, block: Block): Promise<Outcome> {
   for (frame.at ??= 1; frame.caught === undefined; frame.at += 1) {
     if (frame.until !== undefined) await on.sleep(path, frame);
     frame.child ??= {};
+    frame.tries = frame.at;
     try {
       return await on.list(task.try ?? [], `${path}/try`, input, variables, frame.child);
     } catch (error) {

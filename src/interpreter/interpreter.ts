@@ -13,7 +13,7 @@ import { runFor, runFork, runTry } from './blocks.js';
 import { runApproval } from './approval.js';
 import { runEmit, runListen } from './events.js';
 import type { Host } from './host.js';
-import type { DefinitionState, Frame } from './state.js';
+import { attemptsIn, type DefinitionState, type Frame } from './state.js';
 import { Suspended, taskError, TaskError } from './task-error.js';
 import { Values, type Variables } from './values.js';
 
@@ -158,7 +158,8 @@ export class Interpreter {
       if (isNew) await this.#note({ ...base, status: 'running', input });
       const given = await this.#run(task, path, { ...around, input }, frame);
       const { output, then } = this.#give(task, path, { ...around, input }, given, seq);
-      await this.#note({ ...base, status: 'completed', endedAt: this.#now(), output });
+      const attempts = attemptsIn(frame);
+      await this.#note({ ...base, attempts, status: 'completed', endedAt: this.#now(), output });
       return { output, then };
     } catch (error) {
       if (error instanceof Suspended) throw error;
@@ -167,7 +168,8 @@ export class Interpreter {
         isCanceled || error instanceof TaskError ? error : this.host.faultOf(error, path);
       const fault = found instanceof TaskError ? found.fault : undefined;
       const status = isCanceled ? 'canceled' : 'failed';
-      this.#rows.push({ ...base, status, endedAt: this.#now(), error: fault });
+      const attempts = attemptsIn(frame);
+      this.#rows.push({ ...base, attempts, status, endedAt: this.#now(), error: fault });
       throw found;
     } finally {
       this.host.show(path);

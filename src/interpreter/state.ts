@@ -23,9 +23,14 @@ export interface Frame {
   branches?: Frame[];
   /** Of a branch: what it gave. */
   done?: { readonly of: unknown };
+  /** Of `try`: how often its tasks were begun. */
+  tries?: number;
   /** Of `try`: what was caught, while it is handled. */
   caught?: unknown;
 }
+
+/** How often the tasks of a `try` were done; once where they are no such. */
+export const attemptsIn = ({ tries = 1 }: Frame): number => tries;
 
 /** What takes back a task that was done. */
 export interface Undo {

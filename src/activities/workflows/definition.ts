@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
@@ -35,6 +36,28 @@ function failureOfCall(error: unknown): unknown {
     return ApplicationFailure.retryable(error.message, awayFailureType);
   }
   return activityFailure(error);
+}
+
+/** Makes a call, and shows in the timeline how often that was tried, or that it took back what a task did. */
+async function shown(
+  platform: Platform,
+  call: StepCall<TaskCall>,
+  work: (call: StepCall<TaskCall>) => Promise<unknown>,
+): Promise<unknown> {
+  const { seq, isUndo } = call.input;
+  const { executionId } = call.run;
+  const { db, tenantId } = await outerScope(platform, call.run);
+  const { attempt: attempts } = Context.current().info;
+  if (attempts > 1 && !isUndo) {
+    const task = { executionId, seq, attempts };
+    await db.transaction((trx) => WorkflowTask.countAttempts(trx, tenantId, task));
+  }
+  const output = await work(call);
+  // Repeated, the call does nothing and this is done.
+  if (isUndo) {
+    await db.transaction((trx) => WorkflowTask.markUndone(trx, tenantId, executionId, seq));
+  }
+  return output;
 }
 
 async function begin(
@@ -87,7 +110,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     }
     running.set(tenantId, count + 1);
     try {
-      return await work(call);
+      return await shown(platform, call, work);
     } catch (error) {
       throw failureOfCall(error);
     } finally {

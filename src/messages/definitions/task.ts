@@ -27,7 +27,6 @@ export interface TaskRow {
   readonly input?: unknown;
   readonly output?: unknown;
   readonly error?: TaskFault | undefined;
-  readonly undoneAt?: string | undefined;
 }
 
 /** A run of a task as it is kept: values are JSON, cut where it is long. */

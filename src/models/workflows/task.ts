@@ -38,6 +38,26 @@ export class WorkflowTask extends TenantModel {
     return marked === 1;
   }
 
+  /** Keeps that what a run of a task did was taken back. */
+  static async markUndone(db: Knex, tenantId: string, executionId: string, seq: number) {
+    await WorkflowTask.query(db)
+      .forTenant(tenantId)
+      .where({ executionId, seq })
+      .patch({ undoneAt: new Date() });
+  }
+
+  /** Keeps that the call of a run of a task is made for the so-many-th time. */
+  static async countAttempts(
+    db: Knex,
+    tenantId: string,
+    { executionId, seq, attempts }: Pick<WorkflowTask, 'executionId' | 'seq' | 'attempts'>,
+  ): Promise<void> {
+    await WorkflowTask.query(db)
+      .forTenant(tenantId)
+      .where({ executionId, seq })
+      .patch({ attempts });
+  }
+
   /** Keeps how runs of tasks stand; what was kept before is what it was then. */
   static async keep(
     db: Knex,
@@ -48,14 +68,13 @@ export class WorkflowTask extends TenantModel {
     await sqlRows(
       db,
       `insert into workflow_task (tenant_id, execution_id, seq, path, name, kind, status, attempts,
-         input, output, error, started_at, ended_at, undone_at)
+         input, output, error, started_at, ended_at)
        select ?, ?, task.* from unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::text[],
-         ?::integer[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[],
-         ?::timestamptz[]) as task
+         ?::integer[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[]) as task
        on conflict (tenant_id, execution_id, seq) do update set status = excluded.status,
-         attempts = excluded.attempts, output = coalesce(excluded.output, workflow_task.output),
+         attempts = greatest(workflow_task.attempts, excluded.attempts), output = coalesce(excluded.output, workflow_task.output),
          input = coalesce(excluded.input, workflow_task.input), error = excluded.error,
-         ended_at = excluded.ended_at, undone_at = excluded.undone_at`,
+         ended_at = excluded.ended_at`,
       [
         tenantId,
         executionId,
@@ -70,7 +89,6 @@ export class WorkflowTask extends TenantModel {
         tasks.map(({ error }) => error),
         tasks.map(({ startedAt }) => startedAt),
         tasks.map(({ endedAt }) => endedAt ?? null),
-        tasks.map(({ undoneAt }) => undoneAt ?? null),
       ],
     );
   }
