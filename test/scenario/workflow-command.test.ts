@@ -81,9 +81,9 @@ describe('durabill workflow', function () {
     expect((await workflow('create', file, ...ofTenant)).code).to.equal(0);
     const { code, output } = await workflow('run', 'tasks', ...ofTenant);
     expect(code).to.equal(1);
-    expect(output).to.match(/completed {2} size \(set\) {2}\/do\/0\/size {2}\d+\.\d s\n/);
-    expect(output).to.match(/completed {2} rest \(wait\) {2}\/do\/1\/rest {2}\d+\.\d s\n/);
-    expect(output).to.match(/failed {5} stop \(raise\) {2}\/do\/2\/stop .*\n {4}409 Taken\.\n/);
+    expect(output).to.match(/completed {2}size \(set\) {2}\/do\/0\/size {2}\d+\.\d s\n/);
+    expect(output).to.match(/completed {2}rest \(wait\) {2}\/do\/1\/rest {2}\d+\.\d s\n/);
+    expect(output).to.match(/failed {5}stop \(raise\) {2}\/do\/2\/stop .*\n {4}409 Taken\.\n/);
     expect(output).to.match(/failed: \/do\/2\/stop: Taken\.\n$/);
   });
 
