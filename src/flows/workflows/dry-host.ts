@@ -61,6 +61,7 @@ export class DryHost implements Host {
   readonly #events = new Map<number, HeardEvent>();
   readonly #portions = new Portions();
   readonly #rests = new Set<Promise<void>>();
+  #resting: Promise<void> = Promise.resolve();
   #now: number;
   #bytes = 0;
   #isPumping = false;
@@ -92,7 +93,9 @@ export class DryHost implements Host {
       this.rows.set(row.seq, { ...known, ...row, input: row.input ?? known?.input });
     }
     this.#checkLimits(rows);
-    const rest = this.#portions.rest();
+    // One after the other and never at once, whatever the clock says: a race has one winner.
+    const rest = this.#resting.then(() => this.#portions.rest()).then(() => nextTurn());
+    this.#resting = rest;
     this.#rests.add(rest);
     await rest;
     this.#rests.delete(rest);
