@@ -220,6 +220,15 @@ describe('OAuth: tokens', () => {
     expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
   });
 
+  it('refreshes once, also where a second request knows an earlier time than the first', async () => {
+    const { refresh_token: token } = await steps.tokens(clientId, tenant.token);
+    const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: token };
+    clock.advance(5);
+    expect((await steps.token(form)).status).to.equal(200);
+    clock.advance(-5);
+    expectTokenFault(await steps.token(form), 400, 'invalid_grant');
+  });
+
   it('refuses refresh tokens that are not for this, or no longer', async () => {
     const { refresh_token: token } = await steps.tokens(clientId, tenant.token);
     const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: token };

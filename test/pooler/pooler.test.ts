@@ -128,7 +128,8 @@ describe('a real PgBouncer in transaction mode', () => {
     while ((await count()) < 2) await wait(10);
     abandoned.abandon?.();
     expect(await Promise.all(endings)).to.deep.equal(['57014', '57014']);
-    expect(await count()).to.equal(0);
+    // A session says that it is idle after it has told its client of the error.
+    while ((await count()) > 0) await wait(10);
     // Who shares the sessions with those that leave is not hit.
     for (let turn = 0; turn < 60; turn += 1) {
       const leaving = database.forTenant('t2', trail('left'), 'request');

@@ -132,7 +132,7 @@ export const findRefreshToken = (
 
 /**
  * Consumes a secret; false if it was consumed before, and longer ago than the leeway. Concurrent calls
- * are serialized.
+ * are serialized; without a leeway one of them counts, also where it came after another and is first.
  */
 async function consume(
   trx: Knex,
@@ -140,11 +140,13 @@ async function consume(
   hash: Buffer,
   { now, leewayMs }: { readonly now: Date; readonly leewayMs: number },
 ): Promise<boolean> {
+  const consumable = (query: Knex.QueryBuilder): void => {
+    void query.whereNull('consumedAt');
+    if (leewayMs > 0) void query.orWhere('consumedAt', '>', new Date(now.getTime() - leewayMs));
+  };
   const count = await trx(table)
     .where({ hash })
-    .whereRaw('(consumed_at is null or consumed_at > ?::timestamptz)', [
-      new Date(now.getTime() - leewayMs),
-    ])
+    .where(consumable)
     // The first time counts: the leeway does not begin again.
     .update({ consumedAt: trx.raw('coalesce(consumed_at, ?::timestamptz)', [now]) });
   return count > 0;
