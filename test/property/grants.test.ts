@@ -323,7 +323,8 @@ describe('grants and holds, whatever happens', function () {
         expect(state.held).to.equal(sum(held));
         expect(state.balance).to.equal(10_000 + sum(granted) - sum(paid));
       }),
-      { numRuns: 6, seed: 391 },
+      // What everything at once did cannot be made smaller: it would be tried again until the time is over.
+      { numRuns: 6, seed: 391, endOnFailure: true },
     );
   });
 });
