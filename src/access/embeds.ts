@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { decodeJwt } from 'jose';
 import type { Scope } from '../kernel/scope.js';
 import { recordSecurityEvent } from './security-events.js';
 import type { TokenKeys } from './tokens.js';
@@ -17,7 +18,6 @@ export async function issueEmbed(
 ) {
   const { tenantId, orgId, actor, requestId, callerRequestId } = scope;
   const id = randomUUID();
-  const expiresAt = new Date(scope.realNow().getTime() + expiresInSeconds * 1000);
   const token = await tokens.issue({
     tenantId,
     orgId,
@@ -27,6 +27,7 @@ export async function issueEmbed(
     id,
     accountId,
   });
+  const expiresAt = new Date(Math.round(Number(decodeJwt(token).exp) * 1000)).toISOString();
   await (scope.home ?? scope.db).transaction((trx) =>
     recordSecurityEvent(trx, {
       tenantId,
@@ -36,8 +37,8 @@ export async function issueEmbed(
       entity: 'accessToken',
       entityKey: id,
       action: 'create',
-      details: { accountId, expiresAt: expiresAt.toISOString() },
+      details: { accountId, expiresAt },
     }),
   );
-  return { token, tokenId: id, accountId, expiresAt: expiresAt.toISOString() };
+  return { token, tokenId: id, accountId, expiresAt };
 }

@@ -202,6 +202,9 @@ function sign(
       grantId: oauth.grant.id,
     }),
   };
+  // To the millisecond: in whole seconds a token of one second may be over before it is used. Clients take
+  // the difference of the claims for how long they may use theirs.
+  const end = now.getTime() / 1000 + expiresInSeconds;
   return new SignJWT(claims)
     .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? clientType : ownType })
     .setIssuer(oauth?.issuer ?? ownName)
@@ -209,7 +212,7 @@ function sign(
     .setSubject(subject)
     .setIssuedAt(now)
     .setJti(id ?? randomUUID())
-    .setExpirationTime(new Date(now.getTime() + expiresInSeconds * 1000))
+    .setExpirationTime(oauth ? Math.floor(end) : end)
     .sign(privateKey);
 }
 

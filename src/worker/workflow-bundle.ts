@@ -11,10 +11,10 @@ import type { Logger } from '../platform/log.js';
 const source = fileURLToPath(new URL('..', import.meta.url));
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const workflowsPath = join(source, 'workflows', `index${extension}`);
+const inRuntime = (name: string): string =>
+  join(source, 'workflows', 'runtime', `${name}${extension}`);
 /** The first one is the outermost. */
-const interceptorPaths = ['tracing', 'signature', 'interceptors'].map((name) =>
-  join(source, 'workflows', 'runtime', `${name}${extension}`),
-);
+const interceptorPaths = ['tracing', 'signature', 'interceptors'].map(inRuntime);
 
 /** The source folders of workflow code; it may import no other. */
 const bundled = ['workflows', 'interpreter', 'messages', 'kernel'];
@@ -78,6 +78,7 @@ export async function loadWorkflowBundle(
   const bundle = await bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: interceptorPaths,
+    preloadModules: [inRuntime('shared')],
     ...defined({ failureConverterPath }),
     logger: {
       log: () => undefined,

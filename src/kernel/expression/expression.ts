@@ -251,10 +251,10 @@ const positionOf = (error: unknown): number | null =>
 
 /**
  * Expressions that were compiled last: to compile one costs ten times what evaluating it does. By their
- * characters, about 200 bytes each; every execution of a tenant's workflow has a memory of its own.
+ * characters, about 200 bytes each; all executions of tenants' workflows in a process have them together.
  */
 const compiled = { of: new Map<string, Expression>(), characters: 0 };
-const compiledMax = 8_000;
+const compiledMax = 50_000;
 
 /** The same expression over the same variables as it was compiled before, where it still is. */
 export function compileExpression(text: string, names: readonly string[]): Expression {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { decodeJwt } from 'jose';
 import request from 'supertest';
 import { newId } from '../../../src/kernel/id.js';
 import { accessOf, type Operation } from '../../../src/schemas/http/operation.js';
@@ -129,7 +130,11 @@ describe('the token of an embed', () => {
   });
 
   it('ends in its time, and when it is revoked', async () => {
-    const short = await create({ accountId: own['accountId'], expiresInSeconds: 1 });
+    const asked = Date.now();
+    const short = await create({ accountId: own['accountId'], expiresInSeconds: 3 });
+    // In whole seconds it was over up to a second before it was to be.
+    expect(Number(decodeJwt(short.token).exp) * 1000).to.be.closeTo(Date.parse(short.expiresAt), 1);
+    expect(Date.parse(short.expiresAt)).to.be.within(asked + 3_000, Date.now() + 3_000);
     await get('/v1/usage', short).expect(200);
     while (Date.now() < Date.parse(short.expiresAt)) {
       await new Promise((resolve) => setTimeout(resolve, 50));
