@@ -7,7 +7,7 @@ import { until } from '../start/workbench.js';
 
 const tenantId = 'kill-definitions';
 /** How often the product dies with kill -9 while they run: DURABILL_KILLS=100 for the long run. */
-const kills = Number(process.env['DURABILL_KILLS'] ?? 5);
+const kills = Number(process.env['DURABILL_KILLS'] ?? 3);
 /** Executions that are begun before each kill: one after the other, so that each is elsewhere. */
 const perKill = 12;
 const endMs = 240_000;

@@ -9,7 +9,7 @@ import { tellFigures } from '../start/outcome.js';
 const tenantId = 'kill-what-if';
 const events = 20_000;
 /** How often the product dies with kill -9 while it rates: DURABILL_KILLS=100 for the long run. */
-const kills = Number(process.env['DURABILL_KILLS'] ?? 5);
+const kills = Number(process.env['DURABILL_KILLS'] ?? 3);
 
 describe('what-ifs while the product is killed with -9', function () {
   this.timeout(3_600_000);
