@@ -3,7 +3,7 @@ import type { Scope } from '../kernel/scope.js';
 import { findDefinition, type DefinedWorkflow } from '../queries/workflows/definition.js';
 import { problem } from '../kernel/problem.js';
 import type { Flow } from '../schemas/flows/flow.js';
-import { flowIdOf, jobs } from '../schemas/flows/flow-id.js';
+import { flowIdOf, jobs, operationWorkflows } from '../schemas/flows/flow-id.js';
 import { flowList, publicNameOf, type FlowWorkflow } from '../schemas/flows/index.js';
 
 /** A flow with the names that callers know it by. */
@@ -35,27 +35,6 @@ export const knownWorkflows: readonly KnownWorkflow[] = [
   ...jobs.map((job) => ({ ...job, flowId: flowIdOf(job.name) })),
 ];
 
-/** Runs a flow for many start nodes: it has executions, and is started by the flow's slug alone. */
-const flowBatch = {
-  workflow: 'runFlowBatch',
-  name: 'flow-batch',
-  flowId: flowIdOf('flow-batch'),
-} as const;
-
-/** Moves the time of a sandbox: `POST /v1/clock` alone starts it. */
-const clockMove = {
-  workflow: 'moveClock',
-  name: 'move-clock',
-  flowId: flowIdOf('move-clock'),
-} as const;
-
-/** What is started by an operation of its own. */
-const ofOperations = [
-  { workflow: 'decideApproval', name: 'decide-approval' },
-  { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
-  { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
-] as const;
-
 /** A workflow that a tenant has defined. */
 export interface DefinedFlow {
   /** As executions are kept. */
@@ -75,11 +54,7 @@ async function findDefined(scope: Scope, key: string): Promise<DefinedFlow | und
 
 /** Whatever has executions that callers read. */
 export type RecordedWorkflow =
-  | KnownWorkflow
-  | typeof flowBatch
-  | typeof clockMove
-  | DefinedFlow
-  | ((typeof ofOperations)[number] & { readonly flowId: string });
+  KnownWorkflow | DefinedFlow | ((typeof operationWorkflows)[number] & { readonly flowId: string });
 
 /** Of these, the one of an id or name; undefined: there is none. */
 const lookUp = <T extends RecordedWorkflow>(known: readonly T[], key: string): T | undefined =>
@@ -94,9 +69,7 @@ function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
 
 const recorded: readonly RecordedWorkflow[] = [
   ...knownWorkflows,
-  flowBatch,
-  clockMove,
-  ...ofOperations.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
+  ...operationWorkflows.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
 ];
 
 export const findFlow = (key: string): KnownFlow => find(knownFlows, key);

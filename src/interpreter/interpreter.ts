@@ -3,6 +3,7 @@ import {
   definitionLimits,
   durationMs,
   kindOf,
+  type CallSpec,
   type Definition,
   type DurationSpec,
   type Task,
@@ -199,10 +200,7 @@ export class Interpreter {
   #give(task: Task, path: string, variables: Variables, given: Outcome, seq: number): Outcome {
     const seen = { ...variables, output: given.output };
     const undo = task['durabill.undo'];
-    if (undo) {
-      const what = this.values.given(undo, seen, path);
-      this.#state.undo.push({ seq, path, call: undo.call, with: what });
-    }
+    if (undo) this.#noteUndo(undo, seen, path, seq);
     const output = task.output ? this.values.of(task.output.as, seen, path) : given.output;
     if (task.export) {
       this.#state.context = this.values.of(task.export.as, { ...variables, output }, path);
@@ -210,6 +208,17 @@ export class Interpreter {
     this.values.checkSize(output, path);
     const then = given.then === 'continue' ? (task.then ?? 'continue') : given.then;
     return { output, then };
+  }
+
+  /** What takes the task back; where that cannot be said, the task has failed and is told as not undone. */
+  #noteUndo(undo: CallSpec, seen: Variables, path: string, seq: number): void {
+    const { call } = undo;
+    try {
+      this.#state.undo.push({ seq, path, call, with: this.values.given(undo, seen, path) });
+    } catch (error) {
+      this.#state.undo.push({ seq, path, call, with: null, isLost: true });
+      throw error;
+    }
   }
 
   async #run(task: Task, path: string, variables: Variables, frame: Frame): Promise<Outcome> {
@@ -274,10 +283,11 @@ export class Interpreter {
   #raised(task: Task, path: string, variables: Variables): TaskError {
     const error = this.values.of(task.raise?.error, variables, path) as Partial<TaskFault>;
     const { status = 500, type, title = 'Raised', detail = title } = error;
-    return taskError(path, status, String(detail), {
-      title,
-      ...(type === undefined ? {} : { type }),
-    });
+    for (const [name, text] of Object.entries({ type, title, detail })) {
+      if (text === undefined || typeof text === 'string') continue;
+      return taskError(path, 400, `The ${name} of the error that is raised is no text.`);
+    }
+    return taskError(path, status, detail, { title, ...(type === undefined ? {} : { type }) });
   }
 
   async #wait(duration: DurationSpec, path: string, frame: Frame): Promise<void> {

@@ -38,6 +38,8 @@ export interface Undo {
   readonly path: string;
   readonly call: string;
   readonly with: unknown;
+  /** With what it would be called could not be said. */
+  readonly isLost?: boolean;
 }
 
 /** The state of an execution, carried from history to history. */

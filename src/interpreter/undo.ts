@@ -7,7 +7,11 @@ export async function undoAll(
   call: (task: TaskCall, path: string) => Promise<unknown>,
 ): Promise<string[]> {
   const undone: string[] = [];
-  for (const { seq, path, call: called, with: given } of [...undo].reverse()) {
+  for (const { seq, path, call: called, with: given, isLost = false } of [...undo].reverse()) {
+    if (isLost) {
+      undone.push(`${path} (failed)`);
+      continue;
+    }
     try {
       await call({ seq, call: called, with: given, isUndo: true, secretMark }, path);
       undone.push(path);

@@ -1,4 +1,5 @@
-import { compileExpression, ExpressionFault } from '../kernel/expression/expression.js';
+import { ExpressionFault } from '../kernel/expression/expression-fault.js';
+import { compileExpression } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
 import {
   definitionLimits,

@@ -1,10 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { emitEvent, lookAtListener, openListener } from '../../commands/workflows/listener.js';
-import {
-  compileExpression,
-  conditionCostMax,
-  ExpressionFault,
-} from '../../kernel/expression/expression.js';
+import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
+import { compileExpression, conditionCostMax } from '../../kernel/expression/expression.js';
 import { jsonSafe, parseJson } from '../../kernel/text/json.js';
 import { expressionIn, type EventFilter } from '../../messages/definitions/definition.js';
 import type {

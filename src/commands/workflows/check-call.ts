@@ -6,14 +6,14 @@ import {
   type CallSpec,
   type DurationSpec,
 } from '../../messages/definitions/definition.js';
-import { headerNameFault, httpMethods } from '../../messages/definitions/http-call.js';
-import { workflowNames } from '../../schemas/flows/flow-id.js';
+import { headerNameFault } from '../../messages/definitions/http-call.js';
 import { operations } from '../../schemas/index.js';
 import type { Operation } from '../../schemas/http/operation.js';
+import { callNames, mustBeGiven } from '../../schemas/workflows/call.js';
+import { callFaults } from '../../schemas/workflows/definition-check.js';
 import type { DefinitionCheck } from './check-definition.js';
 
-/** Calls beside those of flows. */
-const ownCalls = ['http', 'durabill.operation', 'durabill.price', 'durabill.approval'];
+type Given = Readonly<Record<string, unknown>>;
 
 /** What workflows do not do: to decide is for people. */
 const notCallable = new Set(['decideApproval']);
@@ -28,100 +28,40 @@ const callable = new Map(
     .map((operation) => [operation.id, operation]),
 );
 
-/** What a call is given must be of these names. */
-function checkNames(
-  check: DefinitionCheck,
-  given: unknown,
-  pointer: string,
-  { known, required }: { readonly known: readonly string[]; readonly required: readonly string[] },
-): given is Readonly<Record<string, unknown>> {
-  if (!isObject(given)) {
-    if (required.length > 0 || given !== undefined) check.add(pointer, 'must be an object');
-    return false;
-  }
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const message = `'${name}' is not a known property. Known are: ${known.join(', ')}.`;
-    check.add(pointer + pointerPart(name), message);
-  }
-  for (const name of required) {
-    if (!Object.hasOwn(given, name))
-      check.add(pointer + pointerPart(name), `'${name}' is required`);
-  }
-  return true;
-}
-
 /** The operation is known when the definition is saved, so that its rights and its names are, too. */
-function checkOperation(check: DefinitionCheck, given: unknown, pointer: string): void {
-  const known = ['operationId', 'parameters', 'body'];
-  if (!checkNames(check, given, pointer, { known, required: ['operationId'] })) return;
-  const id = given['operationId'];
-  const operation = typeof id === 'string' ? callable.get(id) : undefined;
+function checkOperation(check: DefinitionCheck, given: Given, pointer: string): void {
+  const { operationId: id, parameters: named, body } = given;
+  if (typeof id !== 'string') return;
+  const operation = callable.get(id);
   if (!operation) {
-    if (id !== undefined) {
-      check.add(
-        `${pointer}/operationId`,
-        `There is no operation ${JSON.stringify(id).slice(0, 100)} that can be called; see /openapi.json.`,
-      );
-    }
+    const message = `There is no operation '${id.slice(0, 100)}' that can be called; see /openapi.json.`;
+    check.add(`${pointer}/operationId`, message);
     return;
   }
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const inQuery = Object.keys(operation.query?.properties ?? {});
-  const names = { known: [...inPath, ...inQuery], required: inPath };
-  checkNames(check, given['parameters'], `${pointer}/parameters`, names);
-  if (given['body'] !== undefined && !operation.body) {
+  const known = [...inPath, ...Object.keys(operation.query?.properties ?? {})];
+  const parameters = isObject(named) ? named : {};
+  for (const name of Object.keys(parameters).filter((each) => !known.includes(each))) {
+    const message = `'${name}' is not a known property. Known are: ${known.join(', ')}.`;
+    check.add(`${pointer}/parameters${pointerPart(name)}`, message);
+  }
+  for (const name of inPath.filter((each) => !Object.hasOwn(parameters, each))) {
+    check.add(`${pointer}/parameters${pointerPart(name)}`, `'${name}' is required`);
+  }
+  if (body !== undefined && !operation.body) {
     check.add(`${pointer}/body`, `${operation.id} takes no body.`);
   }
 }
 
-/** Roles that may decide: whoever has others only reads. */
-const deciding: readonly unknown[] = ['OPERATOR', 'ADMIN'];
-
-function checkApproval(check: DefinitionCheck, given: unknown, pointer: string): void {
-  const known = ['title', 'details', 'roles', 'quorum', 'timeout', 'onTimeout', 'notStarter'];
-  const required = ['title', 'timeout', 'onTimeout'];
-  if (!checkNames(check, given, pointer, { known, required })) return;
-  const { roles, quorum, timeout, onTimeout, notStarter } = given;
-  if (roles !== undefined && !(Array.isArray(roles) && roles.length > 0)) {
-    check.add(`${pointer}/roles`, 'must be a list of names of roles');
-  }
-  for (const [index, role] of (Array.isArray(roles) ? roles : []).entries()) {
-    if (deciding.includes(role)) continue;
-    const message = `${JSON.stringify(role).slice(0, 100)} is no role that decides: ${deciding.join(', ')}`;
-    check.add(`${pointer}/roles/${index}`, message);
-  }
-  if (
-    quorum !== undefined &&
-    !(Number.isInteger(quorum) && Number(quorum) >= 1 && Number(quorum) <= 20)
-  ) {
-    check.add(`${pointer}/quorum`, 'must be a whole number from 1 to 20');
-  }
-  const isDuration = typeof timeout === 'string' || isObject(timeout);
-  const ms = isDuration ? durationMs(timeout as DurationSpec) : undefined;
-  if (timeout !== undefined && !ms) {
-    check.add(`${pointer}/timeout`, 'is no duration, such as P3D or {"days": 3}');
-  } else if (ms !== undefined && ms > definitionLimits.ms) {
-    check.add(`${pointer}/timeout`, 'is longer than 31 days');
-  }
-  if (
-    onTimeout !== undefined &&
-    !(['reject', 'approve', 'fail'] as unknown[]).includes(onTimeout)
-  ) {
-    check.add(`${pointer}/onTimeout`, 'must be one of: reject, approve, fail');
-  }
-  if (notStarter !== undefined && typeof notStarter !== 'boolean') {
-    check.add(`${pointer}/notStarter`, 'must be true or false');
-  }
+function checkApproval(check: DefinitionCheck, { timeout }: Given, pointer: string): void {
+  if (timeout === undefined) return;
+  const ms = durationMs(timeout as DurationSpec) ?? 0;
+  if (ms === 0) check.add(`${pointer}/timeout`, 'is no time that somebody could decide in');
+  else if (ms > definitionLimits.ms) check.add(`${pointer}/timeout`, 'is longer than 31 days');
 }
 
-function checkHttp(check: DefinitionCheck, given: unknown, pointer: string): void {
-  const known = ['method', 'endpoint', 'headers', 'query', 'body', 'output'];
-  if (!checkNames(check, given, pointer, { known, required: ['method', 'endpoint'] })) return;
-  const { method, endpoint, headers, body, output } = given;
-  if (method !== undefined && !(httpMethods as readonly unknown[]).includes(method)) {
-    check.add(`${pointer}/method`, `must be one of: ${httpMethods.join(', ')}`);
-  }
+function checkHttp(check: DefinitionCheck, given: Given, pointer: string): void {
+  const { method, endpoint, headers, body } = given;
   for (const name of isObject(headers) ? Object.keys(headers) : []) {
     const fault = headerNameFault(name);
     if (fault !== undefined) check.add(`${pointer}/headers${pointerPart(name)}`, fault);
@@ -133,13 +73,12 @@ function checkHttp(check: DefinitionCheck, given: unknown, pointer: string): voi
     if (!/^https?:\/\//.test(endpoint) || !URL.canParse(endpoint)) {
       check.add(`${pointer}/endpoint`, 'must be an address: https://...');
     }
-  } else if (endpoint !== undefined && typeof endpoint !== 'string') {
-    check.add(`${pointer}/endpoint`, 'must be an address: https://...');
-  }
-  if (output !== undefined && output !== 'content' && output !== 'response') {
-    check.add(`${pointer}/output`, 'must be one of: content, response');
   }
 }
+
+const checks: Readonly<
+  Record<string, (check: DefinitionCheck, given: Given, pointer: string) => void>
+> = { http: checkHttp, 'durabill.operation': checkOperation, 'durabill.approval': checkApproval };
 
 /** Checks a call: what is called is known, and is given what it takes. */
 export function checkCall(
@@ -149,17 +88,18 @@ export function checkCall(
   known: readonly string[],
 ): void {
   const place = `${pointer}/with`;
-  if (call === 'http') checkHttp(check, given, place);
-  else if (call === 'durabill.operation') checkOperation(check, given, place);
-  else if (call === 'durabill.approval') checkApproval(check, given, place);
-  else if (call !== 'durabill.price') {
-    const flow = call.startsWith('durabill.') ? call.slice('durabill.'.length) : '';
-    if (!workflowNames.includes(flow)) {
-      const all = [...ownCalls, ...workflowNames.map((name) => `durabill.${name}`)];
-      const message = `There is no '${call.slice(0, 100)}' to call. Known are: ${all.join(', ')}.`;
-      check.add(`${pointer}/call`, message);
-    }
+  if (!callNames.includes(call)) {
+    const message = `There is no '${call.slice(0, 100)}' to call. Known are: ${callNames.join(', ')}.`;
+    check.add(`${pointer}/call`, message);
   }
+  const faults = given === undefined && !mustBeGiven(call) ? [] : callFaults(call, given, place);
+  check.addAll(faults);
+  const isFine = (name: string) => !faults.some((fault) => fault.pointer.startsWith(place + name));
+  // What is wrong in its form is left out, so that the rest is checked, too.
+  const rest = Object.entries(isObject(given) ? given : {}).filter(([name]) =>
+    isFine(pointerPart(name)),
+  );
+  checks[call]?.(check, Object.fromEntries(rest), place);
   // A secret goes to a server by name and nowhere else.
   check.value(given, place, call === 'http' ? [...known, 'secrets'] : known);
 }

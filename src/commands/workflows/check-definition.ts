@@ -1,4 +1,5 @@
-import { compileExpression, ExpressionFault } from '../../kernel/expression/expression.js';
+import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
+import { compileExpression } from '../../kernel/expression/expression.js';
 import { isObject, pointerPart, shapeFaults, type Fault } from '../../kernel/expression/shape.js';
 import {
   definitionLimits,
@@ -11,21 +12,14 @@ import {
   type TaskKind,
 } from '../../messages/definitions/definition.js';
 import { eventKindsText, isEventKind, isOwnEvent } from '../../messages/definitions/event.js';
-import { headFaults, listFaults, taskNameForm } from '../../schemas/workflows/definition.js';
+import { headFaults, listFaults, taskNameForm } from '../../schemas/workflows/definition-check.js';
+import { ends, reservedNames } from '../../schemas/workflows/definition-names.js';
 import { checkCall } from './check-call.js';
 import { scheduleFaults } from './check-schedule.js';
 import { usableTask } from './usable-task.js';
 
 /** Names that every expression may use; `output` is known once a task has given it. */
 const names = ['input', 'context', 'workflow'];
-const reserved = new Set(
-  (
-    'input context workflow output secrets data true false null in as break const continue else ' +
-    'for function if import let loop package namespace return var void while chargedList ' +
-    'chargedValue'
-  ).split(' '),
-);
-const ends = new Set(['continue', 'exit', 'end']);
 /** So that an answer stays small. */
 const faultsMax = 100;
 
@@ -165,7 +159,7 @@ export class DefinitionCheck {
     this.variable(each, `${pointer}/for/each`);
     this.variable(at, `${pointer}/for/at`);
     if (each === at) this.add(`${pointer}/for/at`, `'${at}' is the name of the element, too.`);
-    this.condition(task.for?.in ?? '', `${pointer}/for/in`, [...names, ...own]);
+    this.condition(task.for?.in ?? '', `${pointer}/for/in`, [...names, ...own], 'list');
     const inner = [...new Set([...own, each, at])];
     if (task.while !== undefined) {
       this.condition(task.while, `${pointer}/while`, [...names, ...inner]);
@@ -250,19 +244,34 @@ export class DefinitionCheck {
   }
 
   variable(name: string, pointer: string): void {
-    if (reserved.has(name)) this.add(pointer, `'${name}' has a meaning of its own.`);
+    if (reservedNames.has(name)) this.add(pointer, `'${name}' has a meaning of its own.`);
   }
 
-  /** A text that must be an expression. */
-  condition(text: string, pointer: string, known: readonly string[]): void {
+  /** A text that must be an expression, and one that can give what is asked of it. */
+  condition(
+    text: string,
+    pointer: string,
+    known: readonly string[],
+    wanted: 'bool' | 'list' = 'bool',
+  ): void {
     const expression = expressionIn(text);
     if (expression === undefined) this.add(pointer, 'must be an expression: ${ ... }');
-    else this.expression(expression, pointer, known);
+    else this.expression(expression, pointer, known, wanted);
   }
 
-  expression(expression: string, pointer: string, known: readonly string[]): void {
+  expression(
+    expression: string,
+    pointer: string,
+    known: readonly string[],
+    wanted?: 'bool' | 'list',
+  ): void {
     try {
       const compiled = compileExpression(expression, known);
+      const { type } = compiled;
+      if (wanted !== undefined && type !== 'dyn' && !type.startsWith(wanted)) {
+        const text = wanted === 'bool' ? 'true or false' : 'a list';
+        this.add(pointer, `must give ${text}, and gives ${type}`);
+      }
       if (!compiled.variables.has('secrets')) return;
       for (const name of compiled.fieldsOf('secrets')) {
         if (name === '*') this.add(pointer, 'A secret is read by its name: secrets.NAME.');

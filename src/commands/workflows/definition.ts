@@ -13,7 +13,7 @@ import {
   WorkflowVersion,
 } from '../../models/workflows/definition.js';
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
-import { workflowNames } from '../../schemas/flows/flow-id.js';
+import { builtInNames } from '../../schemas/flows/flow-id.js';
 import { definitionFaults } from './check-definition.js';
 import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
@@ -41,7 +41,7 @@ async function readDefinition(scope: Scope, given: unknown) {
     );
   }
   const { name } = (given as Definition).document;
-  if (workflowNames.includes(name)) {
+  if (builtInNames.has(name)) {
     throw problem.conflict(`'${name}' is the name of a workflow that is built in.`, {
       field: 'definition.document.name',
     });
@@ -132,7 +132,7 @@ export async function lockDefinition(
  */
 export async function updateDefinition(scope: Scope, key: string, given: unknown) {
   const { tenantId, realNow } = scope;
-  if (workflowNames.includes(key)) {
+  if (builtInNames.has(key)) {
     throw problem.conflict(`'${key}' is built in: it has no versions of your own.`);
   }
   const stored = await readDefinition(scope, given);
@@ -164,7 +164,7 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
 
 /** Hides a workflow; its name is free again. 404: there is none. 409: it is built in. */
 export async function hideDefinition(scope: Scope, key: string): Promise<void> {
-  if (workflowNames.includes(key)) {
+  if (builtInNames.has(key)) {
     throw problem.conflict(`'${key}' is built in, and stays.`);
   }
   await scope.db.transaction(async (trx) => {

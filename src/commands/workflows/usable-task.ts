@@ -1,6 +1,6 @@
 import { isObject, type Fault } from '../../kernel/expression/shape.js';
 import type { Task, TaskKind } from '../../messages/definitions/definition.js';
-import { taskFaults } from '../../schemas/workflows/definition.js';
+import { taskFaults } from '../../schemas/workflows/definition-check.js';
 
 /** A task of which what is at fault in its form is left out, so that the rest of it can be checked, too. */
 export interface UsableTask {

@@ -1,4 +1,6 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+import { ExpressionFault } from './expression-fault.js';
+import { insideOf, plainOf, readable, weigh } from './expression-value.js';
 
 /** Characters of an expression. */
 export const expressionLengthMax = 2_000;
@@ -8,19 +10,11 @@ export const expressionCostMax = 100_000;
 /** Of a condition on an event: it is asked of each, in a process that does other things, too. */
 export const conditionCostMax = 10_000;
 
-/** Why an expression is refused, and where in it. */
-export class ExpressionFault extends Error {
-  readonly position: number | null;
-
-  constructor(message: string, position: number | null = null) {
-    super(message);
-    this.position = position;
-  }
-}
-
 /** An expression that can be evaluated; the same expression, names and values always give the same. */
 export interface Expression {
   readonly text: string;
+  /** What it gives, as far as that is known before: `bool`, `list<int>`, `dyn` for anything. */
+  readonly type: string;
   /** The variables that it reads. */
   readonly variables: ReadonlySet<string>;
   /** Of a variable whose fields are known by name: those that it reads. */
@@ -72,34 +66,26 @@ function charge(cost: number): void {
   throw new ExpressionFault('The expression costs more than it may.');
 }
 
-/** Values of a value, strings by their length; no more than `max` are counted. */
-export function weightOf(value: unknown, max: number): number {
-  let weight = 0;
-  const waiting: unknown[] = [value];
-  while (waiting.length > 0 && weight <= max) {
-    const one = waiting.pop();
-    weight += 1;
-    if (typeof one === 'string') weight += one.length >> 4;
-    else if (typeof one === 'object' && one !== null) {
-      const inner: unknown[] = Array.isArray(one) ? one : Object.values(one);
-      if (weight + waiting.length + inner.length > max) return max + 1;
-      waiting.push(...inner);
-    }
-  }
-  return weight;
-}
+/** Names that the library leaves out of maps, without a word. */
+const lostNames = new Set(['__proto__', 'constructor', 'prototype']);
 
 /** Called for each list before it is visited: what it will cost is known by its length. */
 function chargeList(list: unknown, perElement: bigint, growingParts: bigint): unknown {
-  const size = Array.isArray(list) ? list.length : Object.keys(list ?? {}).length;
+  const size = insideOf(list ?? {}).length;
   charge(size * (Number(perElement) + Number(growingParts) * budget.kibibytes));
   return list;
 }
 
 /** Called for each value that a list is built of. */
 function chargeValue(value: unknown): unknown {
-  charge(weightOf(value, budget.left));
+  charge(weigh(value, budget.left).weight);
   return value;
+}
+
+/** Called for each name of a map that is not known before. */
+function keptName(name: unknown): unknown {
+  if (!lostNames.has(String(name))) return name;
+  throw new ExpressionFault(`'${String(name)}' cannot be a name in a map.`);
 }
 
 type Binary = (left: number, right: number) => number;
@@ -123,6 +109,7 @@ function newEnvironment(): Environment {
   }
   environment.registerFunction('chargedList(dyn, int, int): dyn', chargeList);
   environment.registerFunction('chargedValue(dyn): dyn', chargeValue);
+  environment.registerFunction('keptName(dyn): dyn', keptName);
   return environment;
 }
 
@@ -174,6 +161,28 @@ interface Insertion {
   readonly rank: number;
 }
 
+/** JSON has no bytes, so that nothing can be done with them. */
+function checkValue(node: ASTNode): void {
+  if (node.op !== 'value' || !(node.args instanceof Uint8Array)) return;
+  throw new ExpressionFault('There are no bytes here: write a text, "...".', node.range.start);
+}
+
+/** Names of a map: those that are written out are known, others are looked at when it is built. */
+function insertionsOfMap(node: ASTNode): Insertion[] {
+  if (node.op !== 'map') return [];
+  return node.args.flatMap(([name]): Insertion[] => {
+    const { start, end } = name.range;
+    if (name.op !== 'value') {
+      return [
+        { at: start, text: 'keptName(', rank: -1_000 },
+        { at: end, text: ')', rank: 1_000 },
+      ];
+    }
+    if (!lostNames.has(String(name.args))) return [];
+    throw new ExpressionFault(`'${String(name.args)}' cannot be a name in a map.`, start);
+  });
+}
+
 function checkCall(node: ASTNode): void {
   if (node.op !== 'call' && node.op !== 'rcall') return;
   const [name] = node.args;
@@ -189,7 +198,11 @@ function checkCall(node: ASTNode): void {
 
 function insertionsOf(node: ASTNode, depth: number): Insertion[] {
   checkCall(node);
-  const inner = childrenOf(node).flatMap((child) => insertionsOf(child, depth + 1));
+  checkValue(node);
+  const inner = [
+    ...insertionsOfMap(node),
+    ...childrenOf(node).flatMap((child) => insertionsOf(child, depth + 1)),
+  ];
   if (node.op !== 'rcall') return inner;
   const [name, receiver, args] = node.args;
   const kind = Object.hasOwn(macros, name) ? macros[name] : undefined;
@@ -271,6 +284,9 @@ export function compileExpression(text: string, names: readonly string[]): Expre
   return made;
 }
 
+/** Types whose values cannot be written down. */
+const notJson = /\b(bytes|type)\b/;
+
 /**
  * Compiles an expression in CEL over these variables. Throws an ExpressionFault for what is no
  * expression, an unknown variable or function, and what has types that never fit.
@@ -283,27 +299,37 @@ function compile(text: string, names: readonly string[]): Expression {
   const variables = new Set<string>();
   let ast: ASTNode;
   let run: (values: Record<string, unknown>) => unknown;
+  let type: string;
   try {
     const parsed = environment.parse(text);
     ({ ast } = parsed);
     const inserted = counted(text, ast);
-    const { valid, error } = parsed.check();
-    if (!valid) throw error ?? new Error('The types do not fit.');
+    const checked = parsed.check();
+    if (!checked.valid) throw checked.error ?? new Error('The types do not fit.');
+    type = checked.type ?? 'dyn';
     run = environment.parse(inserted);
   } catch (error) {
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   }
+  if (notJson.test(type)) throw new ExpressionFault(`It gives ${type}, which JSON has not.`);
   // Of a checked tree macros are replaced by what they do.
   const shown = environment.parse(text).ast;
   variablesOf(shown, new Set(), variables);
   return {
     text,
+    type,
     variables,
     fieldsOf: (variable) => fieldsIn(shown, variable),
     evaluate: (values, spend, costMax) => evaluate(run, values, spend, costMax),
   };
 }
+
+const readableOf = (values: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, readable(value)]));
+
+/** Values of a variable that are weighed; what has more weighs that much. */
+const weightMax = 50_000;
 
 function evaluate(
   run: (values: Record<string, unknown>) => unknown,
@@ -311,14 +337,14 @@ function evaluate(
   spend: (cost: number) => void = () => undefined,
   costMax = expressionCostMax,
 ): unknown {
-  const weight = Object.values(values).reduce<number>(
-    (sum, value) => sum + weightOf(value, 50_000),
-    0,
-  );
+  const weighed = Object.values(values).map((value) => weigh(value, weightMax));
+  const weight = weighed.reduce((sum, one) => sum + one.weight, 0);
+  // What is too much to be weighed may have such names, too.
+  const isOdd = weighed.some((one) => one.isOdd || one.weight > weightMax);
   const own = { left: costMax, kibibytes: Math.ceil((weight + 1) / 64), isSpent: false };
   budget = own;
   try {
-    const result = run({ ...values });
+    const result = run(isOdd ? readableOf(values) : { ...values });
     // `||` and `exists` go on after an error of one part.
     if (own.isSpent) throw new ExpressionFault('The expression costs more than it may.');
     return plainOf(result, 0);
@@ -327,48 +353,6 @@ function evaluate(
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   } finally {
-    spend(Math.ceil(weight / 64) + costMax - Math.max(0, own.left));
+    spend(Math.ceil(weight / (isOdd ? 8 : 64)) + costMax - Math.max(0, own.left));
   }
 }
-
-const valuesMax = 100_000;
-const depthMax = 60;
-
-/** A value of an expression as JSON has it. */
-function plainOf(value: unknown, depth: number, count = { of: 0 }): unknown {
-  count.of += 1;
-  if (depth > depthMax || count.of > valuesMax) {
-    throw new ExpressionFault('The value of the expression is too large.');
-  }
-  if (typeof value === 'bigint') return wholeOf(value);
-  if (typeof value === 'number') {
-    if (Number.isFinite(value)) return value;
-    throw new ExpressionFault('The value of the expression is no finite number.');
-  }
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map((one) => plainOf(one, depth + 1, count));
-  if (typeof value === 'object') {
-    const own = Object.getPrototypeOf(value) as unknown;
-    if (own !== Object.prototype && own !== null && !(value instanceof Map)) return scalarOf(value);
-    const entries = value instanceof Map ? [...value] : Object.entries(value);
-    return Object.fromEntries(
-      entries.map(([name, one]) => [String(name), plainOf(one, depth + 1, count)]),
-    );
-  }
-  throw new ExpressionFault('The value of the expression cannot be written as JSON.');
-}
-
-/** A duration in milliseconds as seconds, an unsigned number as a number. */
-function scalarOf(value: object): unknown {
-  const plain: unknown = value.valueOf();
-  if (typeof plain === 'bigint') return wholeOf(plain);
-  if (typeof plain === 'number') return `${plain / 1000}s`;
-  throw new ExpressionFault('The value of the expression cannot be written as JSON.');
-}
-
-/** A whole number that a double has exactly is a number, any other a text. */
-const wholeOf = (value: bigint): number | string =>
-  BigInt(Number(value)) === value && Number.isSafeInteger(Number(value))
-    ? Number(value)
-    : value.toString();

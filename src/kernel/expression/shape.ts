@@ -18,6 +18,13 @@ const notes = ['title', 'description', 'default', 'examples', '$schema', '$comme
 const plain =
   'type properties required additionalProperties items enum const format minimum maximum';
 const known = new Set([...plain.split(' '), ...counts, ...notes]);
+/** The words of a schema that are taken. */
+export const schemaWords = {
+  all: [...known],
+  types,
+  formats,
+  numbers: ['minimum', 'maximum', ...counts],
+} as const;
 const depthMax = 20;
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -42,7 +49,7 @@ function keywordFault(name: string, value: unknown): string | undefined {
   if (name === 'format' && !formats.includes(value as string)) {
     return `'format' must be one of: ${formats.join(', ')}`;
   }
-  const isNumber = name === 'minimum' || name === 'maximum' || counts.includes(name);
+  const isNumber = (schemaWords.numbers as readonly string[]).includes(name);
   return isNumber && typeof value !== 'number' ? `'${name}' must be a number` : undefined;
 }
 

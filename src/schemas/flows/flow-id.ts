@@ -29,6 +29,22 @@ export const workflowNames: readonly string[] = [
   ...jobs.map(({ name }) => name),
 ];
 
+/** What has executions and is started by an operation of its own. */
+export const operationWorkflows = [
+  // Runs a flow for many start nodes: it is started by the flow's slug.
+  { workflow: 'runFlowBatch', name: 'flow-batch' },
+  { workflow: 'moveClock', name: 'move-clock' },
+  { workflow: 'decideApproval', name: 'decide-approval' },
+  { workflow: 'cancelUsageEvent', name: 'cancel-usage-event' },
+  { workflow: 'amendUsageEvent', name: 'amend-usage-event' },
+] as const;
+
+/** Names under which executions of what is built in are found: no other workflow has one of these. */
+export const builtInNames: ReadonlySet<string> = new Set([
+  ...workflowNames,
+  ...operationWorkflows.map(({ name }) => name),
+]);
+
 /** `rateUsage` is called `rate-usage` outside. */
 const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,7 +1,8 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type, type TSchema } from 'typebox';
-import { pointerPart, type Fault } from '../../kernel/expression/shape.js';
 import type { TaskKind } from '../../messages/definitions/definition.js';
+import { ends, eventKinds, reservedNames, schemaForm } from './definition-names.js';
+import { Call, publishedCall, UndoCall } from './call.js';
+import { closed, Condition, Duration, publish, Value } from './definition-part.js';
 
 /**
  * The form of a definition, once: `GET /v1/workflows/schema` shows it, and each part is checked with it
@@ -9,36 +10,12 @@ import type { TaskKind } from '../../messages/definitions/definition.js';
  * not "matches none of eleven kinds".
  */
 const TaskListRef = Type.Unsafe<unknown>({ $ref: '#/$defs/taskList' });
-const closed = { additionalProperties: false } as const;
-
-const name = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
-const Name = (description: string) => Type.String({ description, pattern: name });
+/** A name of a task. */
+export const taskName = '^[A-Za-z_][A-Za-z0-9_-]{0,62}$';
+const Name = (description: string) => Type.String({ description, pattern: taskName });
 const variable = '^[A-Za-z_][A-Za-z0-9_]{0,31}$';
-const Variable = (description: string) => Type.String({ description, pattern: variable });
-const Condition = (description: string) =>
-  Type.String({ description: `${description} An expression, \${ ... }.`, pattern: '^\\s*\\$\\{' });
-const Value = (description: string) => Type.Unknown({ description });
-
-const parts = ['days', 'hours', 'minutes', 'seconds', 'milliseconds'];
-const Duration = (description: string) =>
-  Type.Unsafe<unknown>({
-    description: `${description} ISO 8601 such as PT1H, or its parts.`,
-    anyOf: [
-      {
-        type: 'string',
-        pattern: '^P(?=.)(\\d+D)?(T(?=.)(\\d+H)?(\\d+M)?(\\d+(\\.\\d{1,3})?S)?)?$',
-      },
-      {
-        type: 'object',
-        minProperties: 1,
-        additionalProperties: false,
-        properties: Object.fromEntries(
-          parts.map((part) => [part, { type: 'integer', minimum: 0, maximum: 9_999_999 }]),
-        ),
-      },
-    ],
-  });
-
+const Variable = (description: string) =>
+  Type.String({ description, pattern: variable, published: { not: { enum: [...reservedNames] } } });
 const Schema = Type.Object(
   {
     format: Type.Literal('json', { description: 'json alone.' }),
@@ -46,19 +23,12 @@ const Schema = Type.Object(
       description:
         'A JSON Schema: type, properties, required, additionalProperties, items, enum, const, format (date, date-time, uuid), minimum, maximum and lengths.',
       type: ['object', 'boolean'],
+      published: { $ref: '#/$defs/schema' },
     }),
   },
   closed,
 );
 const As = (description: string) => Type.Object({ as: Value(description) }, closed);
-
-const Call = {
-  call: Type.String({
-    description: 'durabill.<flow>, durabill.operation, durabill.price, durabill.approval or http.',
-    maxLength: 255,
-  }),
-  with: Type.Optional(Value('What it is called with; texts may be expressions.')),
-};
 
 const common = {
   if: Type.Optional(Condition('Whether the task is done.')),
@@ -75,8 +45,9 @@ const common = {
   export: Type.Optional(As('What `context` is from here on.')),
   then: Type.Optional(Name('continue, exit (leave this list), end, or a later task of the list.')),
   'durabill.undo': Type.Optional(
-    Type.Object(Call, {
+    Type.Object(UndoCall, {
       ...closed,
+      published: publishedCall,
       description: 'What takes the task back when the execution fails later, newest first.',
     }),
   ),
@@ -118,7 +89,12 @@ const EventFilter = Type.Object(
   {
     with: Type.Object(
       {
-        type: Type.String({ minLength: 1, maxLength: 100, description: 'Kind of the event.' }),
+        type: Type.String({
+          minLength: 1,
+          maxLength: 100,
+          description: 'Kind of the event.',
+          published: eventKinds.any,
+        }),
         data: Type.Optional(Condition('A condition on `data`, what the event says.')),
       },
       closed,
@@ -220,7 +196,7 @@ const kinds: Readonly<Record<TaskKind, Readonly<Record<string, TSchema>>>> = {
             one: Type.Optional(EventFilter),
             any: Type.Optional(Type.Array(EventFilter, { minItems: 1, maxItems: 10 })),
           },
-          closed,
+          { ...closed, published: { minProperties: 1, maxProperties: 1 } },
         ),
         timeout: Type.Optional(Duration('How long at most; then the task fails with status 408.')),
         read: Type.Optional(
@@ -242,7 +218,12 @@ const kinds: Readonly<Record<TaskKind, Readonly<Record<string, TSchema>>>> = {
           {
             with: Type.Object(
               {
-                type: Type.String({ minLength: 1, maxLength: 100, description: 'Its kind.' }),
+                type: Type.String({
+                  minLength: 1,
+                  maxLength: 100,
+                  description: 'Its kind.',
+                  published: eventKinds.own,
+                }),
                 data: Type.Optional(Value('What it says; texts may be expressions.')),
               },
               closed,
@@ -256,12 +237,23 @@ const kinds: Readonly<Record<TaskKind, Readonly<Record<string, TSchema>>>> = {
   },
 };
 
-const taskForms = Object.entries(kinds).map(
+/** The form of each kind of task. */
+export const taskForms = Object.entries(kinds).map(
   ([kind, properties]) =>
-    [kind as TaskKind, Type.Object({ ...properties, ...common }, closed)] as const,
+    [
+      kind as TaskKind,
+      Type.Object(
+        { ...properties, ...common },
+        { ...closed, published: kind === 'call' ? publishedCall : {} },
+      ),
+    ] as const,
 );
 
-const Head = Type.Object(
+/** None that stands for something else in the path of an operation. */
+const workflowName =
+  '^(?!(schema|validate)$)(?![0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$';
+
+export const Head = Type.Object(
   {
     document: Type.Object(
       {
@@ -271,8 +263,9 @@ const Head = Type.Object(
         }),
         namespace: Type.String({ minLength: 1, maxLength: 63, description: 'Yours to choose.' }),
         name: Type.String({
-          pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-          description: 'Unique among the workflows of a tenant: small letters, digits and hyphens.',
+          pattern: workflowName,
+          description:
+            'Unique among the workflows of a tenant: small letters, digits and hyphens; not schema, validate or what looks like an id.',
         }),
         version: Type.String({ pattern: '^\\d+\\.\\d+\\.\\d+$', description: 'Yours to choose.' }),
         title: Type.Optional(Type.String({ maxLength: 255, description: 'What people call it.' })),
@@ -300,21 +293,27 @@ const Head = Type.Object(
             }),
           ),
         },
-        closed,
+        {
+          ...closed,
+          published: {
+            oneOf: [{ required: ['on'], properties: { timeZone: false } }, { required: ['cron'] }],
+          },
+        },
       ),
     ),
   },
   closed,
 );
 
-const shallowList = {
+/** A list of tasks without what its tasks are. */
+export const shallowList = {
   type: 'array',
   minItems: 1,
   items: { type: 'object', minProperties: 1, maxProperties: 1 },
 };
 
 /** JSON Schema of a definition, for editors and generators. */
-export const definitionSchema: Readonly<Record<string, unknown>> = {
+export const definitionSchema = publish({
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'A workflow of a tenant',
   description:
@@ -327,70 +326,11 @@ export const definitionSchema: Readonly<Record<string, unknown>> = {
       items: {
         ...shallowList.items,
         additionalProperties: { $ref: '#/$defs/task' },
-        propertyNames: { pattern: name },
+        propertyNames: { pattern: taskName, not: { enum: [...ends] } },
       },
     },
     task: { oneOf: taskForms.map(([kind]) => ({ $ref: `#/$defs/${kind}` })) },
+    schema: schemaForm,
     ...Object.fromEntries(taskForms),
   },
-};
-
-const ajv = new Ajv2020({ allErrors: true, strict: false });
-const $defs = { taskList: shallowList };
-const checks = new Map<string, ValidateFunction>();
-const checkOf = (part: string, form: object): ValidateFunction => {
-  const known = checks.get(part);
-  if (known) return known;
-  const check = ajv.compile({ ...form, $defs });
-  checks.set(part, check);
-  return check;
-};
-const forms = new Map<string, TSchema>(taskForms);
-
-const knownNames = (error: ErrorObject): string =>
-  Object.keys((error.parentSchema?.['properties'] ?? {}) as object).join(', ');
-
-function faultOf(error: ErrorObject, pointer: string): Fault {
-  const place = pointer + error.instancePath;
-  const { missingProperty: missing, additionalProperty: extra } = error.params as {
-    missingProperty?: string;
-    additionalProperty?: string;
-  };
-  if (missing !== undefined) {
-    return { pointer: place + pointerPart(missing), message: `'${missing}' is required` };
-  }
-  if (extra !== undefined) {
-    const message = `'${extra}' is not a known property. Known are: ${knownNames(error)}.`;
-    return { pointer: place + pointerPart(extra), message };
-  }
-  if (error.keyword === 'pattern' || error.keyword === 'anyOf') {
-    const { description } = (error.parentSchema ?? {}) as { description?: string };
-    if (description !== undefined)
-      return { pointer: place, message: `is not valid: ${description}` };
-  }
-  return { pointer: place, message: error.message ?? 'is not valid' };
-}
-
-/** A property whose forms were tried one after the other has one fault, not one of each form. */
-function faultsWith(check: ValidateFunction, value: unknown, pointer: string): Fault[] {
-  if (check(value)) return [];
-  const errors = (check.errors ?? []).filter(({ schemaPath }) => !schemaPath.includes('/anyOf/'));
-  return errors.map((error) => faultOf(error, pointer));
-}
-
-// Ajv needs a schema's parent to name what is known.
-ajv.opts.verbose = true;
-
-/** Faults of a definition beside those of its tasks. */
-export const headFaults = (definition: unknown): Fault[] =>
-  faultsWith(checkOf('head', Head), definition, '');
-
-/** Faults of a list of tasks itself. */
-export const listFaults = (list: unknown, pointer: string): Fault[] =>
-  faultsWith(checkOf('list', shallowList), list, pointer);
-
-/** Faults of a task of this kind beside those of the tasks in it. */
-export const taskFaults = (kind: TaskKind, task: unknown, pointer: string): Fault[] =>
-  faultsWith(checkOf(kind, forms.get(kind) ?? {}), task, pointer);
-
-export const taskNameForm = new RegExp(name);
+}) as Readonly<Record<string, unknown>>;

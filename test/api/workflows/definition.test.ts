@@ -45,7 +45,13 @@ describe("tenants' workflows: definitions", () => {
     const other = (await tenant.post('/v1/workflows', named('other')).expect(201)).body;
     await tenant.post('/v1/workflows', named('mine')).expect(409);
     await tenant.put(`/v1/workflows/${other.id}`, named('mine')).expect(409);
-    await tenant.post('/v1/workflows', named('billing-run')).expect(409);
+    for (const name of ['billing-run', 'flow-batch', 'decide-approval']) {
+      await tenant.post('/v1/workflows', named(name)).expect(409);
+    }
+    for (const name of ['schema', 'validate', other.id]) {
+      const { error } = (await tenant.post('/v1/workflows', named(name)).expect(400)).body;
+      expect(error.details.faults[0].pointer).to.equal('/document/name');
+    }
     await tenant.put('/v1/workflows/billing-run', named('billing-run')).expect(409);
     await tenant.delete('/v1/workflows/billing-run').expect(409);
     await tenant.put('/v1/workflows/nothing', named('nothing')).expect(404);

@@ -4,6 +4,8 @@ import { shapeFaults, valueFaults } from '../../../src/kernel/expression/shape.j
 
 const evaluate = (text: string, values: Record<string, unknown> = {}): unknown =>
   compileExpression(text, Object.keys(values)).evaluate(values);
+/** As JSON has it, where no name has a meaning of its own. */
+const odd = JSON.parse('{"constructor": {"n": 5}, "__proto__": 2, "toString": [3]}') as object;
 const many = Array.from({ length: 2_000 }, (_each, id) => ({ id, name: 'n'.repeat(50) }));
 
 describe('expressions of definitions', () => {
@@ -12,6 +14,15 @@ describe('expressions of definitions', () => {
     ['1 + input.n * 2.5', { input: { n: 5 } }, 13.5],
     ['input.x.map(y, y.a + 1).filter(z, z > 2)', { input: { x: [{ a: 1 }, { a: 2 }] } }, [3]],
     ['has(input.constructor) || has(input.__proto__)', { input: {} }, false],
+    ['input.constructor.n + 1', { input: odd }, 6],
+    ['input["__proto__"] + input.toString[0]', { input: odd }, 5],
+    ['input', { input: odd }, odd],
+    ['[input, 1][0].constructor', { input: odd }, { n: 5 }],
+    ['input.map(name, name)', { input: odd }, ['constructor', '__proto__', 'toString']],
+    ['input.list.exists(x, x.constructor == 1)', { input: { list: [{ constructor: 1 }] } }, true],
+    ['"constructor" in input && has(input.constructor)', { input: odd }, true],
+    ['input == other', { input: odd, other: structuredClone(odd) }, true],
+    ['"toString" in input || has(input.valueOf)', { input: {} }, false],
     ['input.a == 1 ? "one" : "other"', { input: { a: 1 } }, 'one'],
     ['timestamp("2026-01-31T00:00:00Z") + duration("24h")', {}, '2026-02-01T00:00:00.000Z'],
     ['9007199254740993', {}, '9007199254740993'],
@@ -30,6 +41,9 @@ describe('expressions of definitions', () => {
     ['timestamp("2026-01-01T00:00:00Z").getHours("Europe/Berlin")', /no time zone/],
     ['nothing == 1', /Unknown variable: nothing/],
     ['"a" + 1', /no such overload/],
+    ['b"abc"', /no bytes/],
+    ['[type(input)]', /list<type>, which JSON has not/],
+    ['{"__proto__": 1}', /'__proto__' cannot be a name/],
     ['1 +', /Unexpected token/],
   ];
   for (const [text, message] of refused) {
@@ -37,6 +51,22 @@ describe('expressions of definitions', () => {
       expect(() => compileExpression(text, ['input'])).to.throw(message);
     });
   }
+
+  it('a map with a name that is not known before says that it cannot be one', () => {
+    expect(evaluate('{input: 1}', { input: 'a' })).to.deep.equal({ a: 1 });
+    for (const input of ['constructor', '__proto__', 'prototype']) {
+      expect(() => evaluate('[{"a": 1, input: 1}]', { input })).to.throw(/cannot be a name/);
+    }
+  });
+
+  it('a value with a constructor counts as much as any other', () => {
+    const spent = [many, [...many, { constructor: 1 }]].map((x) => {
+      let cost = 0;
+      compileExpression('x.all(a, a != 1)', ['x']).evaluate({ x }, (more) => (cost += more));
+      return cost;
+    });
+    expect(spent[1]).to.be.at.least(spent[0] ?? 0);
+  });
 
   const dear: readonly string[] = [
     'x.all(a, x.all(b, x.all(c, c.id >= 0)))',

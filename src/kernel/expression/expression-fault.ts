@@ -1,0 +1,9 @@
+/** Why an expression is refused, and where in it. */
+export class ExpressionFault extends Error {
+  readonly position: number | null;
+
+  constructor(message: string, position: number | null = null) {
+    super(message);
+    this.position = position;
+  }
+}

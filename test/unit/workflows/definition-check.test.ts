@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { definitionFaults } from '../../../src/commands/workflows/check-definition.js';
+
+const document = { dsl: '1.0.0', namespace: 'test', name: 'checked', version: '1.0.0' };
+const set = { set: { a: 1 } };
+const doing = (task: object): object => ({ document, do: [{ one: task }] });
+const called = (name: string): object => ({
+  document: { ...document, name },
+  do: [{ one: set }],
+});
+const asking = (more: object): object =>
+  doing({
+    call: 'durabill.approval',
+    with: { title: 'Go on?', timeout: 'P1D', onTimeout: 'fail', ...more },
+  });
+const undone = (undo: object): object => doing({ ...set, 'durabill.undo': undo });
+const caught = (more: object): object => doing({ try: [{ a: set }], catch: more });
+
+/** spec/beyond.md R323, R324: what is wrong, and the places of all faults, each once. */
+const table: readonly [string, object, string[]][] = [
+  ['no tasks', { document, do: [] }, ['/do']],
+  ['tasks that are no list', { document, do: { one: set } }, ['/do']],
+  ['no `do`', { document }, ['/do']],
+  ['tasks that are none', { document, do: [5, { a: set, b: set }] }, ['/do/0', '/do/1']],
+  ['the name of another path', called('schema'), ['/document/name']],
+  ['the name of another path', called('validate'), ['/document/name']],
+  ['a name like an id', called('01939c6e-7a00-7000-8000-000000000001'), ['/document/name']],
+  ['bytes', doing({ set: { a: '${ b"abc" }' } }), ['/do/0/one/set/a']],
+  ['bytes in a list', doing({ set: { a: '${ [b"abc"] }' } }), ['/do/0/one/set/a']],
+  ['bytes that are read', doing({ set: { a: '${ size(b"abc") }' } }), ['/do/0/one/set/a']],
+  ['a type', doing({ set: { a: '${ type(input) }' } }), ['/do/0/one/set/a']],
+  ['a time in texts', asking({ timeout: { days: '3' } }), ['/do/0/one/with/timeout']],
+  ['a time in parts', asking({ timeout: { days: 1.5 } }), ['/do/0/one/with/timeout']],
+  ['no time', asking({ timeout: 'PT0S' }), ['/do/0/one/with/timeout']],
+  ['a title that is no text', asking({ title: 5 }), ['/do/0/one/with/title']],
+  ['details that are a text', asking({ details: 'all' }), ['/do/0/one/with/details']],
+  [
+    'all of an approval',
+    asking({ roles: ['READER'], quorum: 0, onTimeout: 'stay', colour: '${ nobody }' }),
+    [
+      '/do/0/one/with/colour',
+      '/do/0/one/with/roles/0',
+      '/do/0/one/with/quorum',
+      '/do/0/one/with/onTimeout',
+      '/do/0/one/with/colour',
+    ],
+  ],
+  ['a flow with a list', doing({ call: 'durabill.account-edit', with: [1] }), ['/do/0/one/with']],
+  [
+    'headers that are a text',
+    doing({ call: 'http', with: { method: 'GET', endpoint: 'https://a.b', headers: 'x: y' } }),
+    ['/do/0/one/with/headers'],
+  ],
+  ['http without anything', doing({ call: 'http' }), ['/do/0/one/with']],
+  [
+    'all of http',
+    doing({ call: 'http', with: { method: 'get', headers: { Host: 'x' }, body: '${ x }' } }),
+    [
+      '/do/0/one/with/endpoint',
+      '/do/0/one/with/method',
+      '/do/0/one/with/headers/Host',
+      '/do/0/one/with/body',
+    ],
+  ],
+  [
+    'an undo of http without a method',
+    undone({ call: 'http', with: { endpoint: 'https://a.b' } }),
+    ['/do/0/one/durabill.undo/with/method'],
+  ],
+  ['a condition that is a number', doing({ if: '${ 1 + 1 }', set: {} }), ['/do/0/one/if']],
+  ['a condition that is a text', caught({ when: '${ "no" }' }), ['/do/0/one/catch/when']],
+  [
+    'a loop over a number',
+    doing({ for: { in: '${ 3 }' }, do: [{ a: set }] }),
+    ['/do/0/one/for/in'],
+  ],
+  [
+    'variables with names of JavaScript',
+    doing({ for: { each: '__proto__', at: 'constructor', in: '${ [1] }' }, do: [{ a: set }] }),
+    ['/do/0/one/for/each', '/do/0/one/for/at'],
+  ],
+  ['an error of that name', caught({ as: 'prototype' }), ['/do/0/one/catch/as']],
+  ['a name that maps lose', doing({ set: { a: '${ {"constructor": 1} }' } }), ['/do/0/one/set/a']],
+];
+
+describe('checking a definition', () => {
+  for (const [title, definition, places] of table) {
+    it(`names ${title} at its place`, () => {
+      const sent: unknown = JSON.parse(JSON.stringify(definition));
+      const faults = definitionFaults(sent, { secrets: new Set() });
+      expect(faults.map(({ pointer }) => pointer)).to.deep.equal(places);
+    });
+  }
+});

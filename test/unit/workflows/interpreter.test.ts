@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { DryHost, type FakeResult } from '../../../src/flows/workflows/dry-host.js';
+import { Interpreter } from '../../../src/interpreter/interpreter.js';
+import type { DefinitionState } from '../../../src/interpreter/state.js';
+import { TaskError } from '../../../src/interpreter/task-error.js';
+import { undoAll } from '../../../src/interpreter/undo.js';
+import type { TaskList } from '../../../src/messages/definitions/definition.js';
+
+const startMs = Date.parse('2026-11-25T00:00:00Z');
+const document = { dsl: '1.0.0', namespace: 'test', name: 'carried-out', version: '1.0.0' };
+
+/** Carries out tasks; each call gives what the result says. */
+async function carryOut(tasks: TaskList, input: unknown, result: FakeResult = { output: {} }) {
+  const host = new DryHost(
+    startMs,
+    () => result,
+    () => false,
+  );
+  const state: DefinitionState = {
+    seq: 0,
+    context: {},
+    cost: 0,
+    startedMs: startMs,
+    secretMark: 'mark',
+    undo: [],
+    root: {},
+  };
+  const interpreter = new Interpreter(state, host);
+  try {
+    const output = await interpreter.run({ document, do: tasks }, input, { workflow: { input } });
+    return { output };
+  } catch (error) {
+    if (!(error instanceof TaskError)) throw error;
+    const undone = await undoAll(state, () => Promise.resolve());
+    return { fault: error.fault, undone };
+  }
+}
+
+const call = { call: 'http', with: { method: 'GET', endpoint: 'https://a.example' } };
+const takenBack = (endpoint: string) => ({
+  ...call,
+  'durabill.undo': { call: 'http', with: { method: 'DELETE', endpoint } },
+});
+
+describe('carrying out a definition', () => {
+  // spec/beyond.md R398
+  for (const name of ['type', 'title', 'detail']) {
+    it(`an error whose ${name} is no text is a fault of its task`, async () => {
+      const error = { type: 'urn:x', status: 409, title: 'T', detail: 'D', [name]: '${ input }' };
+      const ran = await carryOut([{ stop: { raise: { error } } }], { a: 1 });
+      expect(ran.fault).to.deep.include({
+        status: 400,
+        instance: '/do/0/stop',
+        detail: `The ${name} of the error that is raised is no text.`,
+      });
+    });
+  }
+
+  // spec/beyond.md R332
+  it('an undo that cannot be said fails its task, and the others go on', async () => {
+    const ran = await carryOut(
+      [
+        { first: takenBack('https://a.example/1') },
+        { second: takenBack('${ output.nothing }') },
+        { third: takenBack('https://a.example/3') },
+      ],
+      {},
+    );
+    expect(ran.fault?.instance).to.equal('/do/1/second');
+    expect(ran.fault?.detail).to.contain('No such key: nothing');
+    expect(ran.undone).to.deep.equal(['/do/1/second (failed)', '/do/0/first']);
+  });
+
+  it('an undo that cannot be said leaves the first cause as it was', async () => {
+    const tried = { try: [{ second: takenBack('${ output.nothing }') }], catch: {} };
+    const stop = { raise: { error: { type: 'urn:stop', status: 409, detail: 'No.' } } };
+    const tasks = [{ first: takenBack('https://a.example/1') }, { tried }, { stop }];
+    const ran = await carryOut(tasks, {});
+    expect(ran.fault).to.include({ type: 'urn:stop', detail: 'No.' });
+    expect(ran.undone).to.deep.equal(['/do/1/tried/try/0/second (failed)', '/do/0/first']);
+  });
+
+  // spec/beyond.md R325
+  it('takes names of JavaScript in data for names', async () => {
+    const data = JSON.parse('{"constructor": 1, "__proto__": {"a": 2}, "toString": "x"}') as object;
+    const kept = await carryOut([{ keep: { set: { of: '${ input }' } } }], data);
+    expect(JSON.stringify(kept.output)).to.equal(`{"of":${JSON.stringify(data)}}`);
+    const read = { set: { n: '${ input.constructor + input.__proto__.a }' } };
+    expect(await carryOut([{ read }], data)).to.deep.equal({ output: { n: 3 } });
+    const looked = { set: { has: '${ has(input.toString) }' } };
+    expect(await carryOut([{ looked }], {})).to.deep.equal({ output: { has: false } });
+  });
+});
