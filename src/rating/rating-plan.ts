@@ -22,6 +22,8 @@ const plansMin = 4;
 const plansByService = new WeakMap<ServiceFacts, WeakMap<CardFacts, PlansByDifference>>();
 const differencesByService = new WeakMap<ServiceFacts, WeakMap<LineFacts, LineDifference>>();
 
+const sharesByLine = new WeakMap<LineFacts, string>();
+
 /** What a line's attributes change in those of its service; most lines change nothing. */
 interface LineDifference {
   readonly key: string;
@@ -45,7 +47,7 @@ export function planFor(
     (): PlansByDifference => new Map(),
   );
   const shares = line?.shares ?? [];
-  const ofShares = shares.length === 0 ? '' : JSON.stringify(shares);
+  const ofShares = line && shares.length > 0 ? textOfShares(line) : '';
   const ofDiscounts = discounts.length === 0 ? '' : `discounts${JSON.stringify(discounts)}`;
   const key = `${charge}${difference?.key ?? ''}${ofShares}${ofDiscounts}`;
   const plansMax = Math.max(plansMin, rowsOfPlansMax / (1 + card.rows.length));
@@ -66,6 +68,11 @@ export function planFor(
     ...(shares.length === 0 ? {} : { shares }),
     ...(discounts.length === 0 ? {} : { discounts }),
   }));
+}
+
+/** Made once for each line: a line may be shared by a thousand accounts, and every event asks. */
+function textOfShares(line: LineFacts): string {
+  return getOrMake(sharesByLine, line, () => JSON.stringify(line.shares));
 }
 
 function forgetFirst(plans: PlansByDifference): void {
