@@ -3,6 +3,7 @@ import { stringifyJson } from '../../kernel/text/json.js';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
+import { Portions } from '../../kernel/portions.js';
 import { copiedPartition, usageEventId, type UsageRecord } from '../../messages/usage-log.js';
 import { findCutCounter } from '../../models/sandbox/copied-rows.js';
 import { eventMessageWeightSql, insertMessages } from '../../models/usage/event-message.js';
@@ -163,6 +164,7 @@ class UsageCopier {
     const { to, run } = this.#copy;
     const recorded = await this.#readRecorded(events);
     const batch = new UsageBatch({ ...run, at: to.realNow() }, to.realNow());
+    const portions = new Portions();
     const gains = new Map<string, Gain>();
     const records: UsageRecord[] = [];
     let last: string | undefined;
@@ -184,6 +186,7 @@ class UsageCopier {
         message,
         () => outcome,
       );
+      await batch.charge(portions);
       records.push({ offset, key: message.accountRef ?? '', orgId, receivedAt, message: text });
       this.#offset += 1;
     }

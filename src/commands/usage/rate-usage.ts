@@ -159,12 +159,14 @@ async function rateInTransaction(
   for (const original of await findOriginals(trx, tenantId, candidates)) batch.addStored(original);
   const rater = await openRater(trx, tenantId, candidates, input.onFault);
   const takes = ({ message }: Candidate): boolean => !batch.isFull && rater.takes(message.read);
-  const { end, count } = await rateEach(takes, candidates, input.end, ({ record, message }) => {
+  const rate = ({ record, message }: Candidate, portions: Portions): Promise<void> => {
     const id = usageEventId(record.receivedAt, partition, record.offset);
     const { offset, orgId, receivedAt, message: text } = record;
     const place = { id, partition, offset, orgId, receivedAt, text };
     batch.add(place, message, () => (fault === undefined ? rater.rate(message.read) : refused));
-  });
+    return batch.charge(portions);
+  };
+  const { end, count } = await rateEach(takes, candidates, input.end, rate);
   if (!input.areKept) {
     const rated = candidates.slice(0, count).map(({ record }) => record);
     await insertMessages(trx, tenantId, partition, rated);
@@ -202,13 +204,12 @@ async function rateEach(
   takes: (candidate: Candidate) => boolean,
   candidates: readonly Candidate[],
   end: number,
-  rate: (candidate: Candidate) => void,
+  rate: (candidate: Candidate, portions: Portions) => Promise<void>,
 ): Promise<{ readonly end: number; readonly count: number }> {
   const portions = new Portions();
   for (const [count, candidate] of candidates.entries()) {
     if (!takes(candidate)) return { end: candidate.record.offset, count };
-    rate(candidate);
-    if (portions.isOver) await portions.rest();
+    await rate(candidate, portions);
   }
   return { end, count: candidates.length };
 }

@@ -79,7 +79,7 @@ async function retryInTransaction(
       break;
     }
     batch.retry(event, message, rater.rate(message.read));
-    if (portions.isOver) await portions.rest();
+    await batch.charge(portions);
   }
   await batch.write(trx, scope, rater.movedCounters());
   for (const [partition, change] of [...batch.tallies()].sort(([a], [b]) => a - b)) {

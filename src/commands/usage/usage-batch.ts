@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
+import type { Portions } from '../../kernel/portions.js';
 import { canonicalJson } from '../../kernel/text/json.js';
 import {
   RatedTransaction,
@@ -70,6 +71,8 @@ export class UsageBatch {
   readonly #before = new Map<string, UsageEventRow>();
   readonly #inserted: UsageEventRow[] = [];
   readonly #updated = new Map<string, UsageEventRow>();
+  /** What was added since, whose charges are still to be made. */
+  readonly #uncharged: { readonly row: UsageEventRow; readonly outcome: RatedOutcome }[] = [];
   readonly #transactions: RatedTransactionRow[] = [];
   /** How many of them there are of each partition. */
   readonly #charges = new Map<number, number>();
@@ -84,7 +87,7 @@ export class UsageBatch {
     this.#knownAt = knownAt;
   }
 
-  /** Whether the charges have reached the maximum of one transaction. */
+  /** Whether the charges that were made have reached the maximum of one transaction. */
   get isFull(): boolean {
     return this.#transactions.length + this.#rows >= chargeRowsMax;
   }
@@ -205,23 +208,28 @@ export class UsageBatch {
       runId: this.#run.runId,
       processedAt: this.#run.at,
     };
-    if (outcome.status === 'rated') this.#addCharges(row, outcome);
+    if (outcome.status === 'rated') this.#uncharged.push({ row, outcome });
     return row;
   }
 
-  #addCharges(row: UsageEventRow, { prepared, rated }: RatedOutcome): void {
-    this.#plans.add(prepared.plan);
-    this.#totals.add({ prepared, rated });
-    const ratedAt = this.#knownAt;
-    rated.transactions.forEach((charge, index) => {
-      const place = { eventId: row.id, number: index + 1, correctionId: null, ratedAt };
-      const stored = chargeRow(place, prepared, charge);
-      this.#transactions.push(stored);
-      this.#counted.push(countedCharge(stored, charge.dimensions));
-      this.#rows += charge.dimensions.length;
-    });
-    const known = this.#charges.get(row.partition) ?? 0;
-    this.#charges.set(row.partition, known + rated.transactions.length);
+  /** Makes the charges of what was added since; in portions, for an event may have a thousand of them. */
+  async charge(portions: Portions): Promise<void> {
+    for (const { row, outcome } of this.#uncharged.splice(0)) {
+      const { prepared, rated } = outcome;
+      this.#plans.add(prepared.plan);
+      this.#totals.add({ prepared, rated });
+      const place = { eventId: row.id, correctionId: null, ratedAt: this.#knownAt };
+      for (const [index, charge] of rated.transactions.entries()) {
+        const stored = chargeRow({ ...place, number: index + 1 }, prepared, charge);
+        this.#transactions.push(stored);
+        this.#counted.push(countedCharge(stored, charge.dimensions));
+        this.#rows += charge.dimensions.length;
+        if (portions.isOver) await portions.rest();
+      }
+      const known = this.#charges.get(row.partition) ?? 0;
+      this.#charges.set(row.partition, known + rated.transactions.length);
+    }
+    if (portions.isOver) await portions.rest();
   }
 
   /** The changes of this batch to the tallies, by partition. */
@@ -280,12 +288,13 @@ export class UsageBatch {
     await countCharges(trx, scope, this.#counted);
   }
 
-  /** Writes events, charges and counters, and records webhook events. */
+  /** Writes events, charges and counters, and records webhook events; their charges were made before. */
   async write(
     trx: Knex.Transaction,
     scope: WebhookOrigin,
     counters: MovedCounter[],
   ): Promise<void> {
+    if (this.#uncharged.length > 0) throw new Error('Charges of this batch were not made.');
     const { tenantId } = scope;
     // Updates first: they free the offsets that rows of repaired events take over.
     await UsageEvent.updateMany(trx, tenantId, [...this.#updated.values()]);
