@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { flowIdOf } from '../../src/schemas/flows/flow-id.js';
-import { flowList } from '../../src/schemas/flows/index.js';
+import { flowBody } from '../../src/schemas/flows/flow.js';
+import { flowList, flows } from '../../src/schemas/flows/index.js';
 
 /** What a caller must send, written down from the specification and not from the declarations. */
 const required: Readonly<Record<string, string>> = {
@@ -36,6 +37,11 @@ function uuid5(name: string, space: string): string {
 }
 
 describe('fields of flows', () => {
+  // What checks them is compiled for each object that declares them, and never forgotten.
+  it('are declared by one object, however often it is asked for', () => {
+    for (const flow of Object.values(flows)) expect(flowBody(flow)).to.equal(flowBody(flow));
+  });
+
   // spec/flows.md R12
   it('that are required of each flow are those of the specification', () => {
     const declared = Object.fromEntries(
