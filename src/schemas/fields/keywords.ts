@@ -47,6 +47,8 @@ function readingKeyword(
 /** Integer digits, and digits after the point, that a decimal field accepts. */
 const integerDigitsMax = 20;
 const scaleMax = 18;
+/** Made once: the power took half of the time of checking a card of 5,000 rows. */
+const tooLarge = Decimal.pow(10, integerDigitsMax);
 
 function readDecimalValue(
   rule: unknown,
@@ -58,7 +60,7 @@ function readDecimalValue(
     return { fault: 'must be a number' };
   }
   const value = new Decimal(data);
-  if (value.decimalPlaces() > scaleMax || value.abs().gte(Decimal.pow(10, integerDigitsMax))) {
+  if (value.decimalPlaces() > scaleMax || value.abs().gte(tooLarge)) {
     return {
       fault: `must have at most ${integerDigitsMax} digits before and ${scaleMax} after the point`,
     };
