@@ -108,4 +108,39 @@ describe('moving in from another billing system', function () {
     expect(compared.output, compared.errors).to.include('2 lines, 0 differ');
     expect(compared.output).to.include('JPY: billed 750, rated 750');
   });
+
+  // spec/beyond.md R146
+  it('parity: lines of one meter are one, and what cannot be compared is named with its row', async () => {
+    expect((await moveIn('csv')).code).to.equal(0);
+    // 185 in three lines, as tiers are billed elsewhere; the same range as instants.
+    const parts = await compare([
+      `acme,calls,USD,${march},100`,
+      `acme,calls,USD,${march},80`,
+      'acme,calls,USD,2026-03-01T00:00:00Z,2026-04-01T00:00:00Z,5',
+      `acme,storage,USD,${march},1.25`,
+    ]);
+    expect(parts.output, parts.errors).to.equal(
+      'USD: billed 186.25, rated 186.25\n2 lines, 0 differ\n',
+    );
+    const faults: readonly (readonly [string, string])[] = [
+      [
+        'acme,calls,USD,2026-04-01,2026-03-01,1',
+        "from '2026-04-01' is not before to '2026-03-01'.",
+      ],
+      ['acme,calls,USD,March,2026-04-01,1', "from 'March' is no date, such as 2026-03-01."],
+      [`acme,calls,usd,${march},1`, "currency 'usd' is no code of a currency, such as USD."],
+      [`acme,calls,USD,${march},"1,50"`, "amount '1,50' is no decimal number, such as 12.50."],
+      [`acme,,USD,${march},1`, 'meter is empty.'],
+      [`nobody,calls,USD,${march},1`, 'nobody'],
+    ];
+    for (const [line, fault] of faults) {
+      const ended = await compare([`acme,storage,USD,${march},1.25`, line]);
+      expect(ended.errors).to.include('durabill: invoices.csv, line 3: ').and.include(fault);
+      expect(ended.errors).not.to.include('    at ');
+      expect(ended.code).to.equal(1);
+    }
+    const none = await compare([]);
+    expect(none.errors).to.include('invoices.csv has no lines to compare.');
+    expect(none.code).to.equal(1);
+  });
 });

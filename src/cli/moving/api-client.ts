@@ -17,6 +17,16 @@ interface ErrorBody {
   readonly error?: { readonly message?: string };
 }
 
+/** What an answer says; undefined: it is no JSON, so that something else than the API answers. */
+function contentOf(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Asks the API of the running instance as an administrator of a tenant. */
 export class ApiClient {
   readonly #url: string;
@@ -87,10 +97,13 @@ export class ApiClient {
         'content-type': 'application/json',
         ...(key === undefined ? {} : { 'idempotency-key': key }),
       },
+    }).catch((error: unknown) => {
+      const { cause } = error as Error;
+      const why = cause instanceof Error ? cause.message : (error as Error).message;
+      throw new Error(`Nothing answers at ${this.#url}: ${why}`);
     });
-    const text = await answer.text();
-    const content = text === '' ? null : parseJson(text);
-    if (answer.ok) return content as T;
+    const content = contentOf(await answer.text());
+    if (answer.ok && content !== undefined) return content as T;
     const { message, error } = (content ?? {}) as ErrorBody;
     throw new ApiFault(
       answer.status,

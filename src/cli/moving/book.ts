@@ -1,5 +1,12 @@
+import { Decimal } from '../../kernel/numbers/money.js';
+
+/** Where in which file something stands, for whoever has to mend it. */
+interface Placed {
+  readonly place: string;
+}
+
 /** What another billing system knows of a customer. */
-interface ImportedCustomer {
+interface ImportedCustomer extends Placed {
   readonly externalId: string;
   readonly name: string;
   readonly currency: string | null;
@@ -16,7 +23,7 @@ export const priceModels = ['unit', 'flat', 'package', 'graduated', 'volume'] as
 export type PriceModel = (typeof priceModels)[number];
 
 /** What a meter costs in a currency. */
-export interface ImportedPrice {
+export interface ImportedPrice extends Placed {
   /** The name of the service that it becomes. */
   readonly meter: string;
   readonly currency: string;
@@ -29,7 +36,7 @@ export interface ImportedPrice {
   readonly customer: string | null;
 }
 
-export interface ImportedEvent {
+export interface ImportedEvent extends Placed {
   readonly id: string;
   readonly customer: string;
   readonly meter: string;
@@ -39,11 +46,15 @@ export interface ImportedEvent {
   readonly quantity: string;
 }
 
+/** Where the entry of a list of a file is, counted from 0 as in its JSON. */
+export const entryOf = (file: string, index: number): string => `${file}, entry ${index}`;
+
 /** What is moved from another system, and what of it cannot be. */
 export interface ImportedBook {
   readonly customers: readonly ImportedCustomer[];
   readonly prices: readonly ImportedPrice[];
-  readonly events: readonly ImportedEvent[];
+  /** Reads the events, once more each time: they may be more than fits into memory. */
+  readonly events: () => AsyncIterable<ImportedEvent>;
   /** What is left behind, and why. */
   readonly left: readonly string[];
 }
@@ -61,11 +72,13 @@ interface RateRow {
 /** A number with all its digits: JSON is written by hand around it. */
 class DecimalNumber {
   readonly text: string;
-  constructor(text: string) {
-    if (!/^-?\d+(\.\d+)?$/.test(text)) throw new Error(`'${text}' is no decimal number.`);
+  constructor(name: string, text: string) {
+    if (!isDecimal(text)) throw new Error(`${name} '${text}' is no decimal number, such as 0.25`);
     this.text = text;
   }
 }
+
+export const isDecimal = (text: string): boolean => /^-?\d+(\.\d+)?$/.test(text);
 
 const isZero = (text: string): boolean => /^-?0*(\.0*)?$/.test(text);
 
@@ -77,17 +90,17 @@ export function rateRowOf(price: ImportedPrice): RateRow {
   const { model, amount, packageSize, tiers, meter } = price;
   const row = { priceDimName: quantityAttribute, label: meter };
   if (model === 'unit') {
-    return { ...row, priceMethod: 'QUANTITY', unitRate: new DecimalNumber(amount) };
+    return { ...row, priceMethod: 'QUANTITY', unitRate: new DecimalNumber('amount', amount) };
   }
   if (model === 'flat') {
-    return { ...row, priceMethod: 'FLAT_RATE', flatRate: new DecimalNumber(amount) };
+    return { ...row, priceMethod: 'FLAT_RATE', flatRate: new DecimalNumber('amount', amount) };
   }
   if (model === 'package') {
-    const size = new DecimalNumber(packageSize ?? '1');
+    const size = new DecimalNumber('packageSize', packageSize ?? '1');
     return {
       ...row,
       priceMethod: 'PACKAGE',
-      unitRate: new DecimalNumber(amount),
+      unitRate: new DecimalNumber('amount', amount),
       packageSize: size,
     };
   }
@@ -95,15 +108,24 @@ export function rateRowOf(price: ImportedPrice): RateRow {
   const rateCardTiers = tiers.map(({ to, unitAmount, flatAmount }, index) => {
     const isFlat = isZero(unitAmount) && !isZero(flatAmount);
     if (!isFlat && !isZero(flatAmount)) {
-      throw new Error(`a tier of '${meter}' has an amount for each unit and one for itself`);
+      throw new Error(`tier ${index + 1} has an amount for each unit and one for itself`);
+    }
+    const isLast = index === tiers.length - 1;
+    if ((to === null) !== isLast) {
+      throw new Error(`tier ${index + 1}: the last tier is open (upTo empty), and no other`);
     }
     const tier = {
       tierNum: index + 1,
-      tierMinVal: new DecimalNumber(from),
-      ...(to === null ? {} : { tierMaxVal: new DecimalNumber(to) }),
-      tierUnitRate: new DecimalNumber(isFlat ? flatAmount : unitAmount),
+      tierMinVal: new DecimalNumber('upTo', from),
+      ...(to === null ? {} : { tierMaxVal: new DecimalNumber('upTo', to) }),
+      tierUnitRate: isFlat
+        ? new DecimalNumber('flatAmount', flatAmount)
+        : new DecimalNumber('unitAmount', unitAmount),
       flatRate: isFlat,
     };
+    if (to !== null && new Decimal(to).lessThanOrEqualTo(from)) {
+      throw new Error(`tier ${index + 1} ends at ${to}, which is not above ${from}`);
+    }
     from = to ?? from;
     return tier;
   });
@@ -113,6 +135,10 @@ export function rateRowOf(price: ImportedPrice): RateRow {
 /** Whether a price depends on what was used in the month before. */
 export const isMetered = ({ model }: ImportedPrice): boolean =>
   model !== 'unit' && model !== 'flat';
+
+const currencies = new Set(Intl.supportedValuesOf('currency'));
+
+export const isCurrency = (text: string): boolean => currencies.has(text);
 
 /** Decimal digits of the minor units of a currency: 2 of USD, 0 of JPY. */
 export const minorDigits = (currency: string): number =>

@@ -1,17 +1,6 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { priceModels, type ImportedBook, type ImportedPrice, type PriceModel } from './book.js';
-
-type Row = Readonly<Record<string, string>>;
-
-/** The rows of a CSV file with a header. Throws where a column is missing. */
-export async function readCsv(path: string, required: readonly string[]): Promise<Row[]> {
-  const rows = parse<Row>(await readFile(path), { bom: true, trim: true, columns: true });
-  const missing = required.filter((name) => rows[0] !== undefined && !(name in rows[0]));
-  if (missing.length > 0) throw new Error(`${path} lacks the columns ${missing.join(', ')}.`);
-  return rows;
-}
+import { readCsvRows, type CsvRow } from './csv-file.js';
 
 /**
  * A folder with customers.csv (externalId, name, currency), prices.csv (meter, currency, model,
@@ -19,29 +8,24 @@ export async function readCsv(path: string, required: readonly string[]): Promis
  * customer, meter, at, quantity).
  */
 export async function readCsvBook(folder: string): Promise<ImportedBook> {
-  const customers = await readCsv(join(folder, 'customers.csv'), ['externalId', 'name']);
-  const prices = await readCsv(join(folder, 'prices.csv'), ['meter', 'currency', 'model']);
-  const usage = await readCsv(join(folder, 'usage.csv'), [
-    'id',
-    'customer',
-    'meter',
-    'at',
-    'quantity',
-  ]);
+  const customers: ImportedBook['customers'][number][] = [];
+  for await (const { place, cell } of readCsvRows(join(folder, 'customers.csv'), [
+    'externalId',
+    'name',
+  ])) {
+    const [externalId, name, currency] = [cell('externalId'), cell('name'), cell('currency')];
+    customers.push({ place, externalId, name, currency: currency || null });
+  }
+  const usage = ['id', 'customer', 'meter', 'at', 'quantity'];
   return {
-    customers: customers.map((row) => ({
-      externalId: row['externalId'] ?? '',
-      name: row['name'] ?? '',
-      currency: row['currency'] || null,
-    })),
-    prices: pricesOf(prices),
-    events: usage.map((row) => ({
-      id: row['id'] ?? '',
-      customer: row['customer'] ?? '',
-      meter: row['meter'] ?? '',
-      at: row['at'] ?? '',
-      quantity: row['quantity'] ?? '',
-    })),
+    customers,
+    prices: await pricesOf(readCsvRows(join(folder, 'prices.csv'), ['meter', 'currency', 'model'])),
+    events: async function* () {
+      for await (const { place, cell } of readCsvRows(join(folder, 'usage.csv'), usage)) {
+        const [id, customer, meter] = [cell('id'), cell('customer'), cell('meter')];
+        yield { place, id, customer, meter, at: cell('at'), quantity: cell('quantity') };
+      }
+    },
     left: [],
   };
 }
@@ -49,29 +33,35 @@ export async function readCsvBook(folder: string): Promise<ImportedBook> {
 const isModel = (text: string): text is PriceModel =>
   (priceModels as readonly string[]).includes(text);
 
+const isTiered = (model: string): boolean => model === 'graduated' || model === 'volume';
+
 /** Rows of one meter, currency and customer are the tiers of one price. */
-function pricesOf(rows: readonly Row[]): ImportedPrice[] {
+async function pricesOf(rows: AsyncIterable<CsvRow>): Promise<ImportedPrice[]> {
   const prices = new Map<string, ImportedPrice>();
-  for (const [index, row] of rows.entries()) {
-    const { meter = '', currency = '', model = '', customer = '' } = row;
+  for await (const { place, cell } of rows) {
+    const [meter, currency, model] = [cell('meter'), cell('currency'), cell('model')];
+    const customer = cell('customer');
     if (!isModel(model)) {
-      throw new Error(
-        `prices.csv, row ${index + 1}: '${model}' is no model; they are ${priceModels.join(', ')}.`,
-      );
+      throw new Error(`${place}: '${model}' is no model; they are ${priceModels.join(', ')}.`);
     }
     const key = JSON.stringify([meter, currency, customer]);
+    const known = prices.get(key);
+    if (known && !(isTiered(model) && known.model === model)) {
+      throw new Error(`${place}: the price of '${meter}' stands at ${known.place} already.`);
+    }
     const tier = {
-      to: row['upTo'] || null,
-      unitAmount: row['unitAmount'] || '0',
-      flatAmount: row['flatAmount'] || '0',
+      to: cell('upTo') || null,
+      unitAmount: cell('unitAmount') || '0',
+      flatAmount: cell('flatAmount') || '0',
     };
     prices.set(key, {
+      place: known?.place ?? place,
       meter,
       currency,
       model,
-      amount: row['amount'] || '0',
-      packageSize: row['packageSize'] || null,
-      tiers: [...(prices.get(key)?.tiers ?? []), tier],
+      amount: cell('amount') || '0',
+      packageSize: cell('packageSize') || null,
+      tiers: [...(known?.tiers ?? []), tier],
       customer: customer || null,
     });
   }

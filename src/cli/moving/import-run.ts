@@ -7,11 +7,10 @@ import {
   bookJson,
   isMetered,
   quantityAttribute,
-  rateRowOf,
   type ImportedBook,
-  type ImportedEvent,
   type ImportedPrice,
 } from './book.js';
+import { checkBook, messageOf } from './check-book.js';
 import { readCsvBook } from './csv-book.js';
 import { readLagoBook } from './lago-book.js';
 import { readStripeBook } from './stripe-book.js';
@@ -38,49 +37,21 @@ const base = '/api/v1/external';
  */
 export async function importFromTerminal(folder: string, options: ImportOptions): Promise<void> {
   const book = await sources[options.from](folder);
-  const rows = checkBook(book);
+  const { rows, events } = await checkBook(book);
   for (const what of book.left) process.stderr.write(`left behind: ${what}\n`);
   if (book.left.length > 0) process.exitCode = 1;
-  const { customers, prices, events } = book;
-  const text = `${customers.length} customers, ${prices.length} prices, ${events.length} events`;
+  const { customers, prices } = book;
+  const text = `${customers.length} customers, ${prices.length} prices, ${events} events`;
   process.stdout.write(`${text}\n`);
   if (options.dryRun === true) return;
   const api = await ApiClient.open(options.tenant, options.url);
   await makeCustomers(api, book);
   const services = await makeServices(api, prices, rows);
   await makeContracts(api, { prices, rows, services });
-  await sendEvents(events, services, options);
+  if (events > 0) await sendEvents(book, services, options);
 }
 
 type Rows = ReadonlyMap<ImportedPrice, object>;
-
-/** The rows of all prices. Throws, before anything is written, where something cannot be said here. */
-function checkBook({ customers, prices, events }: ImportedBook): Rows {
-  const known = new Set(customers.map(({ externalId }) => externalId));
-  const faults: string[] = [];
-  const rows = new Map<ImportedPrice, object>();
-  for (const price of prices) {
-    if (price.customer !== null && !known.has(price.customer)) {
-      faults.push(`price of ${price.meter}: there is no customer '${price.customer}'`);
-    }
-    try {
-      rows.set(price, rateRowOf(price));
-    } catch (error) {
-      faults.push(`price of ${price.meter}: ${(error as Error).message}`);
-    }
-  }
-  const meters = new Set(prices.map(({ meter }) => meter));
-  for (const { id, customer, meter } of events) {
-    if (!known.has(customer)) faults.push(`event ${id}: there is no customer '${customer}'`);
-    if (!meters.has(meter)) faults.push(`event ${id}: there is no price of '${meter}'`);
-  }
-  if (faults.length > 0) {
-    const more = faults.length > 20 ? `\nand ${faults.length - 20} more` : '';
-    throw new Error(`Nothing was imported:\n${faults.slice(0, 20).join('\n')}${more}`);
-  }
-  return rows;
-}
-
 type Ids = ReadonlyMap<string, string>;
 
 async function makeCustomers(api: ApiClient, { customers }: ImportedBook): Promise<void> {
@@ -158,24 +129,19 @@ async function makeContracts(
 
 /** Sends past usage as any usage is sent: an event that was sent before is a duplicate. */
 async function sendEvents(
-  events: readonly ImportedEvent[],
+  { events }: ImportedBook,
   services: Ids,
   { tenant, url }: ImportOptions,
 ): Promise<void> {
-  if (events.length === 0) return;
   const folder = await mkdtemp(join(tmpdir(), 'durabill-import-'));
   try {
-    const lines = events.map(({ id, customer, meter, at, quantity }) =>
-      bookJson({
-        externalTransactionId: id,
-        billingAccountRef: customer,
-        serviceId: services.get(meter),
-        eventTimestamp: at,
-        dimensions: { [quantityAttribute]: quantity },
-      }),
-    );
     const path = join(folder, 'usage.ndjson');
-    await writeFile(path, `${lines.join('\n')}\n`);
+    const lines = async function* () {
+      for await (const event of events()) {
+        yield `${bookJson(messageOf(event, services.get(event.meter)))}\n`;
+      }
+    };
+    await writeFile(path, lines());
     await runIngest(path, { tenant, org: 'import', ...(url === undefined ? {} : { url }) });
   } finally {
     await rm(folder, { recursive: true });

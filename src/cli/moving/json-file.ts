@@ -5,13 +5,35 @@ import { parseJson } from '../../kernel/text/json.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** What a file of JSON has. Throws where it is missing or no JSON, and names it. */
+async function readJson(folder: string, file: string): Promise<unknown> {
+  const bytes = await readFile(join(folder, file)).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`There is no file '${join(folder, file)}'.`) : error;
+  });
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (error) {
+    const why = error instanceof TypeError ? 'it is no UTF-8 text' : (error as Error).message;
+    throw new Error(`${file} is no JSON: ${why.replace('The body is not valid JSON: ', '')}`, {
+      cause: error,
+    });
+  }
+}
+
 /** The objects that a file has under a name, as a list of an API answers; pages may be joined. */
 export async function readList(folder: string, file: string, name: string): Promise<JsonObject[]> {
-  const read = parseJson(await readFile(join(folder, file), 'utf8'));
+  const read = await readJson(folder, file);
   const pages = Array.isArray(read) ? read : [read];
-  return pages.flatMap((page) => {
-    const list = (page as JsonObject)[name] ?? (Array.isArray(read) ? [page] : undefined);
+  return pages.flatMap((page: unknown) => {
+    const own = isObject(page) ? page : {};
+    const list = own[name] ?? (Array.isArray(read) ? [page] : undefined);
     if (!Array.isArray(list)) throw new Error(`${file} has no list '${name}'.`);
+    const other = list.findIndex((entry) => !isObject(entry));
+    if (other >= 0)
+      throw new Error(`${file}: '${name}' has an entry that is no object (${other}).`);
     return list as JsonObject[];
   });
 }
@@ -27,18 +49,18 @@ export function textOf(object: JsonObject | undefined, name: string): string {
 
 export const objectOf = (object: JsonObject | undefined, name: string): JsonObject => {
   const value = object?.[name];
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : {};
+  return isObject(value) ? value : {};
 };
 
 export const listOf = (object: JsonObject | undefined, name: string): JsonObject[] => {
   const value = object?.[name];
-  return Array.isArray(value) ? (value as JsonObject[]) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 };
 
 /** Seconds since 1970, or an instant, as an instant. */
 export function instantOf(text: string): string {
   if (!/^\d+(\.\d+)?$/.test(text)) return text;
-  return new Date(Math.round(Number(text) * 1000)).toISOString();
+  const at = new Date(Math.round(Number(text) * 1000));
+  // What is beyond all years stays what it is, and is refused where its place is known.
+  return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }

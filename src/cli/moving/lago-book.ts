@@ -1,4 +1,11 @@
-import type { ImportedBook, ImportedPrice, ImportedTier, PriceModel } from './book.js';
+import { Readable } from 'node:stream';
+import {
+  entryOf,
+  type ImportedBook,
+  type ImportedPrice,
+  type ImportedTier,
+  type PriceModel,
+} from './book.js';
 import { instantOf, listOf, objectOf, readList, textOf, type JsonObject } from './json-file.js';
 import { shareSamePrices } from './same-prices.js';
 
@@ -28,32 +35,51 @@ export async function readLagoBook(folder: string): Promise<ImportedBook> {
   const customerOf = new Map(
     subscriptions.map((one) => [textOf(one, 'external_id'), textOf(one, 'external_customer_id')]),
   );
-  const prices = subscriptions.flatMap((one) => {
+  const prices = subscriptions.flatMap((one, index) => {
     const plan = plans.get(textOf(one, 'plan_code'));
+    const place = entryOf('subscriptions.json', index);
+    if (!plan) left.push(`${place}: there is no plan '${textOf(one, 'plan_code')}'`);
     return listOf(plan, 'charges').flatMap((charge) =>
-      priceOf(charge, textOf(plan, 'amount_currency'), textOf(one, 'external_customer_id'), left),
+      priceOf(charge, {
+        place: `${place}, plan ${textOf(plan, 'code')}`,
+        currency: textOf(plan, 'amount_currency'),
+        customer: textOf(one, 'external_customer_id'),
+        left,
+      }),
     );
   });
-  const events = (await read('events')).flatMap((event) => {
-    const metric = metrics.get(textOf(event, 'code'));
-    if (!metric) return [];
+  const events = (await read('events')).flatMap((event, index) => {
+    const code = textOf(event, 'code');
+    const metric = metrics.get(code);
+    if (!metric) {
+      left.push(`events of ${code}: it is no metric that is moved`);
+      return [];
+    }
     const subscription = textOf(event, 'external_subscription_id');
+    const properties = objectOf(event, 'properties');
     return [
       {
+        place: entryOf('events.json', index),
         id: textOf(event, 'transaction_id'),
         customer: customerOf.get(subscription) ?? textOf(event, 'external_customer_id'),
         meter: metric.code,
         at: instantOf(textOf(event, 'timestamp')),
-        quantity: metric.field === null ? '1' : textOf(objectOf(event, 'properties'), metric.field),
+        quantity: metric.field === null ? '1' : textOf(properties, metric.field),
       },
     ];
   });
-  const customers = (await read('customers')).map((customer) => ({
+  const customers = (await read('customers')).map((customer, index) => ({
+    place: entryOf('customers.json', index),
     externalId: textOf(customer, 'external_id'),
     name: textOf(customer, 'name') || textOf(customer, 'external_id'),
     currency: textOf(customer, 'currency') || null,
   }));
-  return { customers, prices: shareSamePrices(prices), events, left: [...new Set(left)] };
+  return {
+    customers,
+    prices: shareSamePrices(prices),
+    events: () => Readable.from(events),
+    left: [...new Set(left)],
+  };
 }
 
 function metricsOf(list: readonly JsonObject[], left: string[]): Map<string, Metric> {
@@ -69,11 +95,16 @@ function metricsOf(list: readonly JsonObject[], left: string[]): Map<string, Met
   return metrics;
 }
 
+interface Charged {
+  readonly place: string;
+  readonly currency: string;
+  readonly customer: string;
+  readonly left: string[];
+}
+
 function priceOf(
   charge: JsonObject,
-  currency: string,
-  customer: string,
-  left: string[],
+  { place, currency, customer, left }: Charged,
 ): ImportedPrice[] {
   const meter = textOf(charge, 'billable_metric_code');
   const properties = objectOf(charge, 'properties');
@@ -95,6 +126,7 @@ function priceOf(
   }
   return [
     {
+      place,
       meter,
       currency,
       model,

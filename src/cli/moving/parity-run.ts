@@ -1,7 +1,9 @@
+import { basename } from 'node:path';
 import { Decimal } from '../../kernel/numbers/money.js';
+import { instantOf } from '../../kernel/time/record-date.js';
 import { ApiClient } from './api-client.js';
-import { minorDigits } from './book.js';
-import { readCsv } from './csv-book.js';
+import { isCurrency, isDecimal, minorDigits } from './book.js';
+import { readCsvRows } from './csv-file.js';
 
 export interface ParityOptions {
   readonly tenant: string;
@@ -13,6 +15,8 @@ export interface ParityOptions {
 
 /** A line of what the other system has billed. */
 interface BilledLine {
+  /** Where it stands in the file, the first of several. */
+  readonly place: string;
   readonly customer: string;
   readonly meter: string;
   readonly currency: string;
@@ -40,14 +44,39 @@ interface Compared {
 
 const columns = ['customer', 'meter', 'currency', 'from', 'to', 'amount'];
 
-const linesOf = async (path: string): Promise<BilledLine[]> =>
-  (await readCsv(path, columns)).map((row, index) => {
-    const { customer = '', meter = '', currency = '', from = '', to = '', amount = '' } = row;
-    if (!/^-?\d+(\.\d+)?$/.test(amount)) {
-      throw new Error(`${path}, row ${index + 1}: the amount '${amount}' is no decimal number.`);
-    }
-    return { customer, meter, currency, from, to, amount: new Decimal(amount) };
-  });
+/** Milliseconds since 1970 of a date or an instant; NaN: it is none. */
+const timeOf = (text: string): number => Date.parse(instantOf(text) ?? '');
+
+/** The lines of a file. Throws, and names row and column, where one cannot be compared. */
+async function readLines(path: string): Promise<BilledLine[]> {
+  const lines = new Map<string, BilledLine>();
+  for await (const { place, cell } of readCsvRows(path, columns)) {
+    const [customer, meter, currency] = [cell('customer'), cell('meter'), cell('currency')];
+    const [from, to, amount] = [cell('from'), cell('to'), cell('amount')];
+    const fault = faultOf({ customer, meter, currency, from, to, amount });
+    if (fault !== null) throw new Error(`${place}: ${fault}.`);
+    const key = JSON.stringify([customer, meter, currency, timeOf(from), timeOf(to)]);
+    const known = lines.get(key);
+    const sum = new Decimal(amount).plus(known?.amount ?? 0);
+    // Other systems bill tiers of a meter as lines of their own.
+    lines.set(key, { ...(known ?? { place, customer, meter, currency, from, to }), amount: sum });
+  }
+  if (lines.size === 0) throw new Error(`${basename(path)} has no lines to compare.`);
+  return [...lines.values()];
+}
+
+function faultOf(row: Readonly<Record<string, string>> & { from: string; to: string }) {
+  const { customer, meter, currency = '', from, to, amount = '' } = row;
+  if (!customer) return 'customer is empty';
+  if (!meter) return 'meter is empty';
+  if (!isCurrency(currency)) return `currency '${currency}' is no code of a currency, such as USD`;
+  for (const [name, text] of Object.entries({ from, to })) {
+    if (Number.isNaN(timeOf(text))) return `${name} '${text}' is no date, such as 2026-03-01`;
+  }
+  if (timeOf(from) >= timeOf(to)) return `from '${from}' is not before to '${to}'`;
+  if (!isDecimal(amount)) return `amount '${amount}' is no decimal number, such as 12.50`;
+  return null;
+}
 
 /** What was rated, rounded as an invoice item is: once, to the minor units, half away from zero. */
 const rounded = (amount: Decimal, currency: string): Decimal =>
@@ -59,7 +88,7 @@ const rounded = (amount: Decimal, currency: string): Decimal =>
  * all is a difference, too.
  */
 export async function compareFromTerminal(options: ParityOptions): Promise<void> {
-  const lines = await linesOf(options.against);
+  const lines = await readLines(options.against);
   const api = await ApiClient.open(options.tenant, options.url);
   const compared = await compareLines(api, lines);
   const tolerance = new Decimal(options.tolerance);
@@ -75,15 +104,15 @@ export async function compareFromTerminal(options: ParityOptions): Promise<void>
 async function compareLines(api: ApiClient, lines: readonly BilledLine[]): Promise<Compared[]> {
   const periods = new Map<string, BilledLine[]>();
   for (const line of lines) {
-    const key = JSON.stringify([line.customer, line.from, line.to]);
+    const key = JSON.stringify([line.customer, timeOf(line.from), timeOf(line.to)]);
     periods.set(key, [...(periods.get(key) ?? []), line]);
   }
   const names = new Map<string, string>();
   const compared: Compared[] = [];
   for (const own of periods.values()) {
-    const [{ customer, from, to } = { customer: '', from: '', to: '' }] = own;
-    const query = new URLSearchParams({ account: customer, from, to, groupBy: 'service' });
-    const { data } = await api.get<{ data: readonly Total[] }>(`/v1/usage?${query}&limit=1000`);
+    const [first] = own;
+    if (!first) continue;
+    const data = await totalsOf(api, first);
     const totals = new Map<string, Total>();
     for (const total of data) {
       const id = total.group.service ?? '';
@@ -97,11 +126,23 @@ async function compareLines(api: ApiClient, lines: readonly BilledLine[]): Promi
     }
     for (const [key, total] of totals) {
       const [meter = '', currency = ''] = JSON.parse(key) as string[];
-      const line = { customer, meter, currency, from, to, amount: new Decimal(0) };
+      const line = { ...first, meter, currency, amount: new Decimal(0) };
       compared.push(comparedOf(line, total, false));
     }
   }
   return compared;
+}
+
+async function totalsOf(
+  api: ApiClient,
+  { place, customer, from, to }: BilledLine,
+): Promise<readonly Total[]> {
+  const query = new URLSearchParams({ account: customer, from, to, groupBy: 'service' });
+  try {
+    return (await api.get<{ data: readonly Total[] }>(`/v1/usage?${query}&limit=1000`)).data;
+  } catch (error) {
+    throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 const comparedOf = (line: BilledLine, total: Total | undefined, isBilled: boolean): Compared => ({

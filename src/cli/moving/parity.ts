@@ -1,5 +1,10 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { ParityOptions } from './parity-run.js';
+
+function parseTolerance(text: string): string {
+  if (/^\d+(\.\d+)?$/.test(text)) return text;
+  throw new InvalidArgumentError('Use an amount such as 0.01.');
+}
 
 /** `durabill parity`: what another system has billed, against what was rated here. */
 export function registerParity(program: Command): void {
@@ -8,7 +13,7 @@ export function registerParity(program: Command): void {
     .description('Compare what another system has billed with what was rated here, line by line.')
     .requiredOption('--tenant <id>', 'tenant whose usage is compared')
     .requiredOption('--against <file>', 'CSV: customer, meter, currency, from, to, amount')
-    .option('--tolerance <amount>', 'differences up to this are none', '0')
+    .option('--tolerance <amount>', 'differences up to this are none', parseTolerance, '0')
     .option('--no-receipts', 'leave out how the newest charge of a differing line came about')
     .option('--url <address>', 'API to ask; the running instance by default')
     .addHelpText(

@@ -1,4 +1,12 @@
-import { fromMinor, type ImportedBook, type ImportedPrice } from './book.js';
+import { Readable } from 'node:stream';
+import {
+  entryOf,
+  fromMinor,
+  isCurrency,
+  isDecimal,
+  type ImportedBook,
+  type ImportedPrice,
+} from './book.js';
 import { instantOf, listOf, objectOf, readList, textOf, type JsonObject } from './json-file.js';
 import { shareSamePrices } from './same-prices.js';
 
@@ -20,20 +28,29 @@ export async function readStripeBook(folder: string): Promise<ImportedBook> {
   const left: string[] = [];
   const meters = metersOf(await read('meters'), left);
   const prices = new Map((await read('prices')).map((price) => [textOf(price, 'id'), price]));
-  const subscribed = (await read('subscriptions')).flatMap((subscription) =>
+  const subscribed = (await read('subscriptions')).flatMap((subscription, index) =>
     listOf(objectOf(subscription, 'items'), 'data').flatMap((item) => {
       const id = textOf(objectOf(item, 'price'), 'id') || textOf(item, 'price');
+      const place = entryOf('subscriptions.json', index);
       const price = prices.get(id);
-      return price ? priceOf(price, meters, textOf(subscription, 'customer'), left) : [];
+      if (price)
+        return priceOf(price, meters, { place, customer: textOf(subscription, 'customer'), left });
+      left.push(`${place}: there is no price '${id}'`);
+      return [];
     }),
   );
   const byName = new Map([...meters.values()].map((meter) => [meter.name, meter]));
-  const events = (await read('meter_events')).flatMap((event) => {
-    const meter = byName.get(textOf(event, 'event_name'));
-    if (!meter) return [];
+  const events = (await read('meter_events')).flatMap((event, index) => {
+    const name = textOf(event, 'event_name');
+    const meter = byName.get(name);
+    if (!meter) {
+      left.push(`events of ${name}: it is no meter that is moved`);
+      return [];
+    }
     const payload = objectOf(event, 'payload');
     return [
       {
+        place: entryOf('meter_events.json', index),
         id: textOf(event, 'identifier'),
         customer: textOf(payload, meter.customerKey),
         meter: meter.name,
@@ -42,12 +59,18 @@ export async function readStripeBook(folder: string): Promise<ImportedBook> {
       },
     ];
   });
-  const customers = (await read('customers')).map((customer) => ({
+  const customers = (await read('customers')).map((customer, index) => ({
+    place: entryOf('customers.json', index),
     externalId: textOf(customer, 'id'),
     name: textOf(customer, 'name') || textOf(customer, 'id'),
     currency: textOf(customer, 'currency').toUpperCase() || null,
   }));
-  return { customers, prices: shareSamePrices(subscribed), events, left: [...new Set(left)] };
+  return {
+    customers,
+    prices: shareSamePrices(subscribed),
+    events: () => Readable.from(events),
+    left: [...new Set(left)],
+  };
 }
 
 function metersOf(list: readonly JsonObject[], left: string[]): Map<string, Meter> {
@@ -71,12 +94,17 @@ function metersOf(list: readonly JsonObject[], left: string[]): Map<string, Mete
   return meters;
 }
 
+interface Subscribed {
+  readonly place: string;
+  readonly customer: string;
+  readonly left: string[];
+}
+
 /** A price in units of its currency: Stripe has minor units. */
 function priceOf(
   price: JsonObject,
   meters: ReadonlyMap<string, Meter>,
-  customer: string,
-  left: string[],
+  { place, customer, left }: Subscribed,
 ): ImportedPrice[] {
   const id = textOf(price, 'id');
   const meter = meters.get(textOf(objectOf(price, 'recurring'), 'meter'));
@@ -85,8 +113,11 @@ function priceOf(
     return [];
   }
   const currency = textOf(price, 'currency').toUpperCase();
-  const unit = (of: JsonObject, name: string): string =>
-    fromMinor(textOf(of, `${name}_decimal`) || textOf(of, name) || '0', currency);
+  const unit = (of: JsonObject, name: string): string => {
+    const amount = textOf(of, `${name}_decimal`) || textOf(of, name) || '0';
+    // What is no amount stays what it is, and is refused with its place.
+    return isCurrency(currency) && isDecimal(amount) ? fromMinor(amount, currency) : amount;
+  };
   const divided = textOf(objectOf(price, 'transform_quantity'), 'divide_by');
   if (divided !== '' && textOf(objectOf(price, 'transform_quantity'), 'round') !== 'up') {
     left.push(`price ${id}: packages that are rounded down are not moved`);
@@ -95,6 +126,7 @@ function priceOf(
   const isTiered = textOf(price, 'billing_scheme') === 'tiered';
   return [
     {
+      place: `${place}, price ${id}`,
       meter: meter.name,
       currency,
       model: isTiered
