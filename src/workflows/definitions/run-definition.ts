@@ -5,7 +5,6 @@ import {
   defineSignal,
   proxyActivities,
   setHandler,
-  sleep,
   uuid4,
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
@@ -80,8 +79,15 @@ const callerOf =
     ]);
   };
 
-/** How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow task. */
+/**
+ * How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow
+ * task, and that ends with an activity that any worker takes. A timer would end it, too, and takes a second.
+ */
 const keepsPerTurn = 10;
+const { keepTasks: keepTasksInTurn } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 s',
+  retry: { initialInterval: '50 ms', backoffCoefficient: 4, maximumAttempts: 3 },
+});
 
 /** What the interpreter needs of this workflow. */
 function hostOf(
@@ -107,11 +113,11 @@ function hostOf(
   return temporalHost(time, {
     async keep(rows) {
       // Cut here: states that are long would go through the step, to be cut behind it.
-      await anyhow(() => shortSteps.keepTasks({ run, input: keptTasks(rows) }));
+      const kept = { run, input: keptTasks(rows) };
       keeps += 1;
-      // A task of Temporal is over once it waits for a timer: its place is another execution's.
-      if (keeps % keepsPerTurn === 0)
-        await time.step(() => sleep(1, { summary: 'others have their turn' }));
+      if (keeps < keepsPerTurn) return anyhow(() => shortSteps.keepTasks(kept));
+      keeps = 0;
+      return anyhow(() => keepTasksInTurn(kept));
     },
     openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
@@ -126,10 +132,13 @@ function hostOf(
       return anyhow(() => shortSteps.lookAtListener({ run, input: look }));
     },
     isHeard: (seq) => heard.has(seq),
-    call: (called, given, seq, path) =>
-      time.step(() =>
-        call({ seq, call: called, with: given, isUndo: false, secretMark: state.secretMark }, path),
-      ),
+    call(called, given, seq, path) {
+      const { secretMark } = state;
+      keeps = 0;
+      return time.step(() =>
+        call({ seq, call: called, with: given, isUndo: false, secretMark }, path),
+      );
+    },
   });
 }
 

@@ -9,9 +9,16 @@ import type { TaskList } from '../../../src/messages/definitions/definition.js';
 const startMs = Date.parse('2026-11-25T00:00:00Z');
 const document = { dsl: '1.0.0', namespace: 'test', name: 'carried-out', version: '1.0.0' };
 
+/** A dry run ends after fewer tasks than an execution. */
+class EndlessHost extends DryHost {
+  override keep(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
 /** Carries out tasks; each call gives what the result says. */
 async function carryOut(tasks: TaskList, input: unknown, result: FakeResult = { output: {} }) {
-  const host = new DryHost(
+  const host = new EndlessHost(
     startMs,
     () => result,
     () => false,
@@ -89,5 +96,19 @@ describe('carrying out a definition', () => {
     expect(await carryOut([{ read }], data)).to.deep.equal({ output: { n: 3 } });
     const looked = { set: { has: '${ has(input.toString) }' } };
     expect(await carryOut([{ looked }], {})).to.deep.equal({ output: { has: false } });
+  });
+
+  // spec/beyond.md R333
+  it('ends with run 10,001 of a task, also where that is caught', async () => {
+    const list = (length: number) => Array.from({ length }, (_each, index) => index);
+    const inner = { for: { in: '${ workflow.input.inner }' }, do: [{ one: { set: { n: 1 } } }] };
+    const outer = { for: { in: '${ workflow.input.outer }' }, do: [{ inner }] };
+    // 1 + 99 * (1 + 100) = 10,000.
+    const most = { outer: list(99), inner: list(100) };
+    expect(await carryOut([{ outer }], most)).to.deep.equal({ output: { n: 1 } });
+    const tried = { try: [{ outer }], catch: { do: [{ after: { set: { n: 2 } } }] } };
+    const ran = await carryOut([{ tried }, { last: { set: { n: 3 } } }], most);
+    expect(ran.fault).to.include({ status: 500, instance: '/do/0/tried/catch/do/0/after' });
+    expect(ran.fault?.detail).to.equal('An execution runs at most 10000 tasks.');
   });
 });
