@@ -19,7 +19,7 @@ import { measureBatch, measureFresh, measureIngest, measureRead, type Bench } fr
 import { measureRate } from './rate.js';
 import { measureFlow } from './flow.js';
 import { measureBill } from './bill.js';
-import { measureDefinition } from './definition.js';
+import { measureDefinition, measureWaiting } from './definition.js';
 import { measureFlat } from './flat.js';
 import { measureExports } from './export.js';
 import { measurePdf } from './pdf.js';
@@ -113,6 +113,7 @@ const measures = {
   fresh: measureFresh,
   flow: measureFlow,
   workflow: measureDefinition,
+  waiting: measureWaiting,
   flat: measureFlat,
   bill: measureBill,
   hold: measureHold,
