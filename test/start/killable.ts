@@ -42,6 +42,12 @@ export class KillableProduct {
     return this.#started?.output() ?? '';
   }
 
+  /** Whether it has ended, by itself or by somebody else. */
+  get isDead(): boolean {
+    const { exitCode = 0, signalCode = null } = this.#started?.child ?? {};
+    return exitCode !== null || signalCode !== null;
+  }
+
   async launch(): Promise<void> {
     const env = { ...this.#env, PORT: this.#port };
     const started = startProgram('npm', ['start', '--silent'], env);
