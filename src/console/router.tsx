@@ -223,6 +223,13 @@ const trialRoute = createRoute({
   component: lazyRouteComponent(() => import('./prices/trial-page.tsx'), 'TrialPage'),
 });
 
+const auditRoute = createRoute({
+  ...at,
+  path: '/audit',
+  validateSearch: listSearch(['entity', 'id', 'actor', 'from', 'to']),
+  component: lazyRouteComponent(() => import('./audit/audit-page.tsx'), 'AuditPage'),
+});
+
 const sessionsRoute = createRoute({
   ...at,
   path: '/sessions',
@@ -256,6 +263,7 @@ const routes = root.addChildren([
   pricesRoute,
   serviceRoute,
   trialRoute,
+  auditRoute,
   sessionsRoute,
 ]);
 

@@ -3,58 +3,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
+import { Changes } from '../shown/changes.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Reason } from '../shown/field.tsx';
-import { Json, jsonText } from '../shown/json.tsx';
+import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
-import { Facts, Instant, None, orNone, Status } from '../shown/values.tsx';
+import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { approval, decide, type Approval } from './queries.ts';
-
-type Values = Readonly<Record<string, unknown>>;
-interface Field {
-  readonly name: string;
-  readonly before: unknown;
-  readonly after: unknown;
-}
-
-const Value = ({ of }: { readonly of: unknown }): ReactNode =>
-  of === undefined || of === null ? (
-    <None />
-  ) : (
-    <bdi>{typeof of === 'string' ? of : jsonText(of)}</bdi>
-  );
-
-const isChanged = ({ before, after }: Field): boolean => jsonText(before) !== jsonText(after);
-
-const columns: readonly Column<Field>[] = [
-  { name: 'Field', show: ({ name }) => name },
-  { name: 'Before', show: ({ before }) => <Value of={before} /> },
-  { name: 'After', show: ({ after }) => <Value of={after} /> },
-  {
-    name: 'Change',
-    show: (field) => (isChanged(field) ? <strong>changes</strong> : <span>stays</span>),
-  },
-];
-
-/** What there would be, field by field; what changes comes first. */
-function Changes({ of }: { readonly of: Approval }): ReactNode {
-  const before = (of.before ?? {}) as Values;
-  const after = (of.after ?? {}) as Values;
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  const fields = names
-    .map((name) => ({ name, before: before[name], after: after[name] }))
-    .sort((a, b) => Number(isChanged(b)) - Number(isChanged(a)));
-  return fields.length === 0 ? (
-    <p className="muted">It changes no record by itself.</p>
-  ) : (
-    <DataTable
-      caption="Before and after"
-      columns={columns}
-      rows={fields}
-      keyOf={({ name }) => name}
-    />
-  );
-}
 
 function Decide({ approvalId }: { readonly approvalId: string }): ReactNode {
   const [reason, setReason] = useState('');
@@ -139,7 +94,7 @@ export function ApprovalPage(): ReactNode {
               ]}
             />
             {found.execution === null ? null : <Waiting of={found.execution} />}
-            <Changes of={found} />
+            <Changes before={found.before ?? null} after={found.after ?? null} />
             {found.details === null ? null : (
               <details>
                 <summary>All that the workflow says</summary>

@@ -13,6 +13,7 @@ const places = [
   ['/workflows', 'Workflows'],
   ['/approvals', 'Approvals'],
   ['/webhooks', 'Webhooks'],
+  ['/audit', 'Audit'],
 ] as const;
 
 const themes: readonly (readonly [Theme, string])[] = [

@@ -1,0 +1,146 @@
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { api, type Schemas } from '../api/client.ts';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+import { Page } from '../frame/page.tsx';
+import { Changed } from '../shown/changes.tsx';
+import type { Column } from '../shown/data-table.tsx';
+import { Download } from '../shown/download.tsx';
+import { Filters } from '../shown/filters.tsx';
+import { Listed } from '../shown/listed.tsx';
+import { Instant, orNone } from '../shown/values.tsx';
+
+type Entry = Schemas['AuditEntry'];
+
+interface AuditSearch {
+  readonly entity?: string;
+  readonly id?: string;
+  readonly actor?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly page?: number;
+}
+
+const size = 25;
+
+const auditList = ({ page = 0, entity, ...filters }: AuditSearch) => {
+  const query = {
+    ...filters,
+    // What the API does not know it refuses, and says what it knows.
+    ...(entity === undefined ? {} : { entity: entity as Entry['entity'] }),
+    limit: digits(size),
+    offset: digits(page * size),
+  };
+  return queryOptions({
+    queryKey: ['audit', query],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => read(api.GET('/v1/audit', { params: { query }, signal })),
+  });
+};
+
+/** `walletGrant` as `wallet grant`. */
+const wordsOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** What was changed, by the way to it where it has a page. */
+function Record({ of: { entity, entityId: id, entityKey } }: { readonly of: Entry }): ReactNode {
+  const name = wordsOf(entity);
+  if (id === null) return entityKey === null ? name : <bdi>{`${name} ${entityKey}`}</bdi>;
+  switch (entity) {
+    case 'account':
+      return (
+        <Link to="/accounts/$accountId" params={{ accountId: id }}>
+          {name}
+        </Link>
+      );
+    case 'invoice':
+      return (
+        <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
+          {name}
+        </Link>
+      );
+    case 'service':
+      return (
+        <Link to="/prices/$serviceId" params={{ serviceId: id }}>
+          {name}
+        </Link>
+      );
+    case 'webhook':
+      return (
+        <Link to="/webhooks/$webhookId" params={{ webhookId: id }} search={{}}>
+          {name}
+        </Link>
+      );
+    case 'usageCorrection':
+      return (
+        <Link to="/usage/corrections/$correctionId" params={{ correctionId: id }} search={{}}>
+          {name}
+        </Link>
+      );
+    default:
+      return name;
+  }
+}
+
+const columns: readonly Column<Entry>[] = [
+  { name: 'At', show: ({ at }) => <Instant at={at} /> },
+  { name: 'Who', show: ({ actor }) => <bdi>{orNone(actor)}</bdi> },
+  { name: 'Did', show: ({ action }) => wordsOf(action) },
+  { name: 'What', show: (entry) => <Record of={entry} /> },
+  {
+    name: 'All of it',
+    show: ({ entity, entityId }) =>
+      entityId === null ? (
+        orNone(null)
+      ) : (
+        <Link to="/audit" search={{ entity, id: entityId }}>
+          Its story
+        </Link>
+      ),
+  },
+  { name: 'Changed', show: ({ before, after }) => <Changed before={before} after={after} /> },
+];
+
+const route = getRouteApi('/audit');
+
+/** Who changed what, and when. */
+export function AuditPage(): ReactNode {
+  const search = route.useSearch();
+  const { entity = '', id = '', actor = '', from = '', to = '', page = 0 } = search;
+  const navigate = route.useNavigate();
+  const query = useQuery(auditList(search));
+  const isFiltered = [entity, id, actor, from, to].some((text) => text !== '');
+  return (
+    <Page title="Audit">
+      <Filters
+        label="Which changes"
+        fields={[
+          { name: 'actor', label: 'Who', value: actor, hint: 'Name, or key:…' },
+          { name: 'entity', label: 'What', value: entity, hint: 'account' },
+          { name: 'id', label: 'Its id', value: id },
+          { name: 'from', label: 'From', value: from, type: 'date' },
+          { name: 'to', label: 'Until', value: to, type: 'date' },
+        ]}
+        onApply={(texts) => void navigate({ search: texts })}
+      />
+      <Listed
+        query={query}
+        caption="Changes, the newest first"
+        name="changes"
+        columns={columns}
+        keyOf={(entry) => entry.id}
+        page={page}
+        size={size}
+        empty={<p>{isFiltered ? 'Nothing was changed like this.' : 'Nothing was changed yet.'}</p>}
+        onMove={(to) => void navigate({ search: (before) => ({ ...before, page: to }) })}
+      />
+      <p>
+        <Download path="/v1/exports/audit?format=csv" name="audit.csv">
+          All of it as CSV
+        </Download>
+      </p>
+    </Page>
+  );
+}
