@@ -2,8 +2,7 @@ import type { Knex } from 'knex';
 import type { Scope } from '../../kernel/scope.js';
 import type { WebhookAttemptCall } from '../../messages/webhook.js';
 import { WebhookAttempt, WebhookDelivery } from '../../models/webhooks/webhook-delivery.js';
-import { storedBody } from '../../models/webhooks/webhook-event.js';
-import { Webhook, WebhookFailure, WebhookSecret } from '../../models/webhooks/webhook.js';
+import { Webhook, WebhookFailure } from '../../models/webhooks/webhook.js';
 
 /** The request that an attempt has to send. */
 export interface WebhookLoad {
@@ -31,7 +30,7 @@ export type BegunAttempt =
   | { readonly end: 'retry' };
 
 /** Whether this round of the delivery is still open. */
-const isOpen = (delivery: WebhookDelivery, round: number): boolean =>
+const isOpen = (delivery: Pick<WebhookDelivery, 'round' | 'status'>, round: number): boolean =>
   delivery.round === round && (delivery.status === 'sending' || delivery.status === 'retrying');
 
 /** Reads what an attempt has to send. */
@@ -39,23 +38,20 @@ export async function beginWebhookAttempt(
   { db, tenantId, realNow }: Scope,
   { deliveryId, round, number }: WebhookAttemptCall,
 ): Promise<BegunAttempt> {
-  const { read } = db;
-  const delivery = await WebhookDelivery.query(read)
-    .forTenant(tenantId)
-    .findOne({ id: deliveryId });
+  const delivery = await WebhookDelivery.load(db.read, tenantId, deliveryId, realNow());
   if (!delivery || !isOpen(delivery, round)) return { end: 'done' };
   if (delivery.attempts >= number) return { end: 'retry' };
-  const { webhookId, eventId } = delivery;
-  const webhook = await Webhook.query(read).forTenant(tenantId).findOne({ id: webhookId });
-  const body = await storedBody(read, tenantId, eventId);
-  if (!webhook?.active || body === undefined) {
-    await db.transaction((trx) =>
-      delivery.end(trx, 'failed', realNow(), 'The webhook was switched off.'),
-    );
+  const { url, body, sealedSecrets } = delivery;
+  if (delivery.isActive !== true || url === null || body === null) {
+    await db.transaction(async (trx) => {
+      const given = await WebhookDelivery.query(trx)
+        .forTenant(tenantId)
+        .findOne({ id: deliveryId });
+      await given?.end(trx, 'failed', realNow(), 'The webhook was switched off.');
+    });
     return { end: 'done' };
   }
-  const sealedSecrets = await WebhookSecret.valid(read, tenantId, webhookId, realNow());
-  return { load: { url: webhook.url, body, sealedSecrets } };
+  return { load: { url, body, sealedSecrets } };
 }
 
 /** Switches a webhook off, visibly; what waits for it is given up. */

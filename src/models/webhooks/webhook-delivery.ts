@@ -110,6 +110,19 @@ const graceMs = 120_000;
 const claimed = `returning delivery.tenant_id as "tenantId", delivery.id,
   delivery.webhook_id as "webhookId", delivery.event, delivery.round, delivery.attempts`;
 
+/** A delivery with what its attempts send. */
+export interface DeliveryLoad {
+  readonly status: DeliveryStatus;
+  readonly round: number;
+  readonly attempts: number;
+  /** Null: there is no such webhook any more, or no such event. */
+  readonly url: string | null;
+  readonly isActive: boolean | null;
+  readonly body: string | null;
+  /** The secrets that are valid, the newest first. */
+  readonly sealedSecrets: readonly string[];
+}
+
 /** An event on its way to one webhook; its id is the `webhook-id` of every attempt. */
 export class WebhookDelivery extends TenantModel {
   static override tableName = 'webhook_delivery';
@@ -201,6 +214,33 @@ export class WebhookDelivery extends TenantModel {
       [perFailing, perWebhook, perTenant, limit],
     );
     return rows;
+  }
+
+  /** What an attempt needs to know, read at once; undefined where there is no such delivery. */
+  static async load(
+    db: Knex,
+    tenantId: string,
+    id: string,
+    at: Date,
+  ): Promise<DeliveryLoad | undefined> {
+    const rows = await sqlRows<DeliveryLoad>(
+      db,
+      `select delivery.status, delivery.round, delivery.attempts, webhook.url,
+         webhook.active as "isActive", event.body, array(
+           select sealed from webhook_secret as secret
+           where secret.tenant_id = :tenantId and secret.webhook_id = delivery.webhook_id
+             and (secret.expires_at is null or secret.expires_at > :at)
+           order by secret.created_at desc, secret.id desc
+         ) as "sealedSecrets"
+       from webhook_delivery as delivery
+       left join webhook
+         on webhook.tenant_id = :tenantId and webhook.id = delivery.webhook_id
+       left join webhook_event as event
+         on event.tenant_id = :tenantId and event.id = delivery.event_id
+       where delivery.tenant_id = :tenantId and delivery.id = :id`,
+      { tenantId, id, at },
+    );
+    return rows[0];
   }
 
   /** Claims deliveries under way again whose outcome is overdue: their workflows may be lost. */

@@ -174,17 +174,3 @@ export const WebhookOutbox = {
     }
   },
 };
-
-/** What is sent of an event; undefined when it is kept no longer. */
-export async function storedBody(
-  db: Knex,
-  tenantId: string,
-  eventId: string,
-): Promise<string | undefined> {
-  const rows = await sqlRows<{ body: string }>(
-    db,
-    'select body from webhook_event where tenant_id = ? and id = ?',
-    [tenantId, eventId],
-  );
-  return rows[0]?.body;
-}

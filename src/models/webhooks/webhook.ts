@@ -26,20 +26,6 @@ export class WebhookSecret extends TenantModel {
   declare expiresAt: Date | null;
   declare createdAt: Date;
 
-  /** The sealed secrets that are valid, the newest first. */
-  static async valid(db: Knex, tenantId: string, webhookId: string, at: Date): Promise<string[]> {
-    const secrets = await WebhookSecret.query(db)
-      .forTenant(tenantId)
-      .select('sealed')
-      .where({ webhookId })
-      .where((either) => {
-        void either.whereNull('expiresAt').orWhere('expiresAt', '>', at);
-      })
-      .orderBy('createdAt', 'desc')
-      .orderBy('id', 'desc');
-    return secrets.map(({ sealed }) => sealed);
-  }
-
   /** All of a tenant's, held until the transaction ends. */
   static async held(trx: Knex, tenantId: string): Promise<WebhookSecret[]> {
     return await WebhookSecret.query(trx).forTenant(tenantId).orderBy('id').forUpdate();
