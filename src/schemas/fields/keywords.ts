@@ -6,6 +6,7 @@ import { isUuid } from '../../kernel/id.js';
 import { Decimal, digitsMax } from '../../kernel/numbers/money.js';
 import type { PicklistReferenceRule } from '../../kernel/picklist-field.js';
 import { referenceData } from '../../kernel/reference-data.js';
+import { isNumberObject } from '../../kernel/text/json.js';
 import { readDateOrInstant } from './date-or-instant.js';
 
 /** What a keyword makes of a value: the value to put in its place, or why it is not one. */
@@ -49,6 +50,9 @@ const integerDigitsMax = 20;
 const scaleMax = 18;
 /** Made once: the power took half of the time of checking a card of 5,000 rows. */
 const tooLarge = Decimal.pow(10, integerDigitsMax);
+const tooManyDigits = {
+  fault: `must have at most ${integerDigitsMax} digits before and ${scaleMax} after the point`,
+};
 
 function readDecimalValue(
   rule: unknown,
@@ -57,13 +61,11 @@ function readDecimalValue(
 ): Reading {
   const isText = typeof data === 'string' && context?.acceptsDecimalText === true;
   if (typeof data !== 'number' && !(data instanceof Decimal) && !isText) {
-    return { fault: 'must be a number' };
+    return isNumberObject(data) ? tooManyDigits : { fault: 'must be a number' };
   }
   const value = new Decimal(data);
   if (value.decimalPlaces() > scaleMax || value.abs().gte(tooLarge)) {
-    return {
-      fault: `must have at most ${integerDigitsMax} digits before and ${scaleMax} after the point`,
-    };
+    return tooManyDigits;
   }
   const { minimum, exclusiveMinimum } = rule as DecimalRule;
   if (minimum !== undefined && value.lt(minimum)) return { fault: `must be >= ${minimum}` };
