@@ -4,6 +4,7 @@ import pg from 'pg';
 import { meteredService, summary, usage, type Message } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { useStory } from '../support/story/story.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 const events = 5_000;
 /** Quantities from 1 to 7, so that each event costs something else where a counter has moved. */
@@ -54,10 +55,7 @@ describe('large corrections', function () {
   /** Sends many events at once; they are rated in this order. */
   const fill = async (money = 0): Promise<void> => {
     const accountId = await story.account('acme');
-    if (money > 0) {
-      const wallet = { accountId, title: 'Prepaid', currency: 'USD', balance: money };
-      await tenant.post(`${external}/wallets`, wallet).expect(201);
-    }
+    if (money > 0) await createWallet(tenant, accountId, { balance: money });
     serviceId = await story.service('Packages', packages);
     quantities.clear();
     const messages = Array.from({ length: events }, (_each, index) => {

@@ -5,6 +5,7 @@ import { asOwner } from '../support/servers/rows.js';
 import { usage } from '../support/billing/usage.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 const year = { periodStart: '2026-01-01', periodEnd: '2026-12-31', samplePercent: 100 };
 
@@ -149,10 +150,9 @@ describe('minimums, maximums and commitments', () => {
     const serviceId = await story.service('Calls', { rateCards: [card] });
     const accountId = await story.account('acme');
     await adjust({ accountId, kind: 'maximum', value: 100 });
-    const wallet = { accountId, currency: 'USD', title: 'W', balance: 120 };
-    const { body } = await tenant.post(`${external}/wallets`, wallet).expect(201);
+    const walletId = await createWallet(tenant, accountId, { balance: 120 });
     const balance = async (): Promise<number> =>
-      (await tenant.get(`${external}/wallets/${body.id as string}`).expect(200)).body.balance;
+      (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
     await story.send(calls('01-10', 150, serviceId));
     expect(await balance()).to.equal(0);
     const january = await story.bill('2026-01');

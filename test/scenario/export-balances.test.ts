@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { readExport } from '../support/billing/exports.js';
 import { usage } from '../support/billing/usage.js';
-import { external } from '../support/servers/instance.js';
 import { every, flatPrice, priceOfEach, subscriptionOf, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 type Row = Record<string, unknown>;
 
@@ -25,10 +25,8 @@ describe('exports of wallets and of all charges', () => {
       priceableAttributes: [{ name: 'setup', dimensionDataType: 'Number' }],
       rateCards: [usdCard(priceOfEach('setup', 7))],
     });
-    const wallet = { title: 'W', accountId, currency: 'USD', balance: 12.5 };
-    walletId = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body.id;
-    const other = { title: 'V', accountId: otherId, currency: 'EUR', balance: 1 };
-    await tenant.post(`${external}/wallets`, other).expect(201);
+    walletId = await createWallet(tenant, accountId, { balance: 12.5 });
+    await createWallet(tenant, otherId, { currency: 'EUR', balance: 1 });
     await story.subscribe(accountId, [
       { serviceId: seatsId, startDate: '2026-03-01', ...every('Monthly') },
       { serviceId: setupId, startDate: '2026-03-02' },

@@ -4,6 +4,7 @@ import { usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 // spec/beyond.md R313
 describe('what a correction and a credit note both take off is given back once', () => {
@@ -136,8 +137,7 @@ describe('what a correction and a credit note both take off is given back once',
   it('what is given back with discounts and grants is given back once, too', async () => {
     const off = { accountId, kind: 'discountPercent', value: 10, from: '2026-01-01' };
     await tenant.post('/v1/adjustments', off).expect(201);
-    const wallet = { accountId, currency: 'USD', title: 'W', balance: 18 };
-    await tenant.post(`${external}/wallets`, wallet).expect(201);
+    await createWallet(tenant, accountId, { balance: 18 });
     // 100 and 40, less 10 % 90 and 36; 18 of the first are paid by the grant.
     const [, b = ''] = await story.send(calls('01-10', 100), calls('01-11', 40));
     const january = (await story.bill('2026-01')).invoices[0];
@@ -289,8 +289,7 @@ describe('what a correction and a credit note both take off is given back once',
 
     it('gives back once what grants did not pay', async () => {
       await agree(50);
-      const wallet = { accountId, currency: 'USD', title: 'W', balance: 45 };
-      await tenant.post(`${external}/wallets`, wallet).expect(201);
+      await createWallet(tenant, accountId, { balance: 45 });
       const january = (await story.bill('2026-01')).invoices[0];
       expect(january).to.include({ amount: 5 });
       expect(await note(january?.id)).to.include({ amount: 5 });

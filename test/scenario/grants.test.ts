@@ -3,6 +3,7 @@ import { usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { every, flatPrice, priceOfEach, subscriptionOf, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+import { addGrant, createWallet, readEntries } from '../support/billing/wallets.js';
 
 interface Row {
   readonly explanation: {
@@ -23,25 +24,20 @@ describe('grants that pay charges', () => {
     storageId = await story.service('Storage');
   });
 
-  const addWallet = async (accountId: string, more: object = {}): Promise<string> => {
-    const body = { title: `Wallet of ${accountId}`, accountId, currency: 'USD', ...more };
-    return (await tenant.post(`${external}/wallets`, body).expect(201)).body.id;
-  };
-  const grant = async (walletId: string, externalId: string, amount: number, more: object = {}) =>
-    (
-      await tenant
-        .post(`/v1/wallets/${walletId}/grants`, { externalId, amount, kind: 'purchased', ...more })
-        .expect(201)
-    ).body;
+  const addWallet = (accountId: string, more: object = {}): Promise<string> =>
+    createWallet(tenant, accountId, more);
+  const grant = (walletId: string, externalId: string, amount: number, more: object = {}) =>
+    addGrant(tenant, walletId, externalId, amount, more);
   /** `draw welcome -4 = 6`: kind, grant, amount and the balance after it (spec/beyond.md R264). */
   const ledger = async (walletId: string): Promise<string[]> => {
-    const { data } = (await tenant.get(`/v1/wallets/${walletId}/entries`).expect(200)).body;
     let sum = 0;
-    return data.map((one: Record<'kind' | 'externalId', string> & Record<string, number>) => {
-      sum = Math.round((sum + Number(one['amount'])) * 1e6) / 1e6;
-      expect(one['balanceAfter'], 'the sum of the entries').to.equal(sum);
-      return `${one.kind} ${one.externalId} ${one['amount']} = ${one['balanceAfter']}`;
-    });
+    return (await readEntries(tenant, walletId)).map(
+      ({ kind, externalId, amount, balanceAfter }) => {
+        sum = Math.round((sum + amount) * 1e6) / 1e6;
+        expect(balanceAfter, 'the sum of the entries').to.equal(sum);
+        return `${kind} ${externalId} ${amount} = ${balanceAfter}`;
+      },
+    );
   };
   const calls = (account: string, count: number, serviceId = callsId) =>
     usage(account, serviceId, { dimensions: { api_calls: String(count) } });

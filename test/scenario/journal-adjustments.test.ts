@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { auditJournal } from '../../src/queries/billing/journal/audit.js';
 import { usage } from '../support/billing/usage.js';
-import { external } from '../support/servers/instance.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
 import { useStory } from '../support/story/story.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 // spec/beyond.md R310
 describe('the journal of minimums, maximums and commitments', () => {
@@ -89,8 +89,7 @@ describe('the journal of minimums, maximums and commitments', () => {
   it('has what grants pay of it, and what a maximum gives back to them', async () => {
     const serviceId = await ofOne();
     const accountId = await story.account('acme');
-    const wallet = { accountId, currency: 'USD', title: 'W', balance: 120 };
-    await tenant.post(`${external}/wallets`, wallet).expect(201);
+    await createWallet(tenant, accountId, { balance: 120 });
     await adjust({ accountId, kind: 'maximum', value: 100 });
     await story.send(calls('01-10', 150, serviceId));
     const january = await story.bill('2026-01');

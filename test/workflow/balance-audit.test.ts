@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { dayBefore, utcDate } from '../../src/kernel/time/date.js';
 import { periodOf } from '../../src/kernel/time/period.js';
 import type { UsageDifference } from '../../src/messages/usage-audit.js';
-import { external } from '../support/servers/instance.js';
 import { asOwner } from '../support/servers/rows.js';
 import {
   createAccount,
@@ -12,6 +11,7 @@ import {
   waitUntilRated,
 } from '../support/billing/usage.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
+import { createWallet } from '../support/billing/wallets.js';
 
 const last = dayBefore(periodOf('Monthly', utcDate(new Date())).start);
 
@@ -47,8 +47,7 @@ describe('an audit of what accounts have spent', () => {
     accountId = await createAccount(tenant, 'acme');
     await createAccount(tenant, 'other');
     const serviceId = await createService(tenant, 'Calls');
-    const wallet = { title: 'Wallet', accountId, currency: 'USD', balance: 10 };
-    walletId = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body.id as string;
+    walletId = await createWallet(tenant, accountId, { balance: 10 });
     const alerts = {
       Own: { accountId, measure: 'spend', period: 'Monthly' },
       Each: { measure: 'spend', period: 'Yearly' },

@@ -3,6 +3,7 @@ import { newId } from '../../../src/kernel/id.js';
 import { external } from '../../support/servers/instance.js';
 import { usage } from '../../support/billing/usage.js';
 import { useStory } from '../../support/story/story.js';
+import { addGrant, createWallet } from '../../support/billing/wallets.js';
 
 interface Entry {
   readonly at: string;
@@ -40,11 +41,7 @@ describe('the timeline of an account', () => {
     await tenant
       .post(`/v1/usage-events/${wrong}/cancel`, { reason: 'Sent by mistake' })
       .expect(200);
-    const wallet = { title: 'Prepaid', accountId: acme, currency: 'USD' };
-    const { body: made } = await tenant.post(`${external}/wallets`, wallet).expect(201);
-    await tenant
-      .post(`/v1/wallets/${made.id}/grants`, { externalId: 'G', amount: 7, kind: 'purchased' })
-      .expect(201);
+    await addGrant(tenant, await createWallet(tenant, acme), 'G', 7);
     const { invoices } = await story.bill('2026-03', { accountId: acme });
     const payment = { amount: 1, currency: 'USD', paymentDate: '2026-04-01' };
     await tenant

@@ -10,6 +10,7 @@ import {
 import { external } from '../../support/servers/instance.js';
 import { openReceiver } from '../../support/servers/receiver.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+import { createWallet } from '../../support/billing/wallets.js';
 
 describe('alerts', () => {
   const instance = useInstance({ withWorkers: true });
@@ -192,9 +193,7 @@ describe('alerts', () => {
 
   // spec/beyond.md R277
   it('trigger when a balance falls below, and again when it has risen', async () => {
-    const wallet = { title: 'Wallet', accountId, currency: 'USD', balance: 10 };
-    const walletId = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body
-      .id as string;
+    const walletId = await createWallet(tenant, accountId, { balance: 10 });
     const { id } = await add({ name: 'Low', measure: 'balance', walletId, thresholds: [5] });
     await use(500);
     expect(events()).to.have.length(0);
@@ -236,16 +235,12 @@ describe('alerts', () => {
 
   // spec/beyond.md R279
   it('top up a wallet by a pending payment, which becomes a grant when it is completed', async () => {
-    const wallet = {
-      title: 'Wallet',
-      accountId,
-      currency: 'USD',
+    const walletId = await createWallet(tenant, accountId, {
       balance: 10,
       enableDisableTopUp: true,
       thresholdTopUpAmount: 5,
       autoTopUpAmount: 20,
-    };
-    const { id: walletId } = (await tenant.post(`${external}/wallets`, wallet).expect(201)).body;
+    });
     const payments = async () =>
       (await tenant.get(`${external}/payments`).expect(200)).body.data.content;
     await use(500);
@@ -264,7 +259,7 @@ describe('alerts', () => {
     });
     const completed = await tenant.put(path, { paymentStatus: 'Completed' }).expect(200);
     expect(completed.body).to.include({ balance: 0, balanceStatus: 'Applied' });
-    const { data } = (await tenant.get(`/v1/wallets/${walletId as string}/grants`)).body;
+    const { data } = (await tenant.get(`/v1/wallets/${walletId}/grants`)).body;
     expect(data).to.have.length(2);
     expect(data[1]).to.include({ kind: 'purchased', amount: 20, remaining: 20 });
     await tenant.put(path, { comments: 'Again' }).expect(200);
@@ -280,7 +275,7 @@ describe('alerts', () => {
         paymentStatus: 'Completed',
       })
       .expect(200);
-    const grants = (await tenant.get(`/v1/wallets/${walletId as string}/grants`)).body.data;
+    const grants = (await tenant.get(`/v1/wallets/${walletId}/grants`)).body.data;
     expect(grants).to.have.length(3);
     expect(grants[2]).to.include({ amount: 20, externalId: `top-up-${second}` });
   });

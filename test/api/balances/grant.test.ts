@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../../src/kernel/id.js';
 import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+import { createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';
 
 const future = '2099-01-01T00:00:00.000Z';
 
@@ -16,11 +17,8 @@ describe('grants of wallets', () => {
   });
 
   /** A new wallet in USD, by its id. */
-  const addWallet = async (changes: object = {}): Promise<string> => {
-    count += 1;
-    const body = { title: `Wallet ${count}`, accountId, currency: 'USD', ...changes };
-    return (await tenant.post(`${external}/wallets`, body).expect(201)).body.id;
-  };
+  const addWallet = (changes: object = {}): Promise<string> =>
+    createWallet(tenant, accountId, changes);
   const grantsOf = (walletId: string) => `/v1/wallets/${walletId}/grants`;
   const grant = (changes: object = {}) => {
     count += 1;
@@ -28,8 +26,7 @@ describe('grants of wallets', () => {
   };
   const balanceOf = async (walletId: string): Promise<number> =>
     (await tenant.get(`${external}/wallets/${walletId}`).expect(200)).body.balance;
-  const entriesOf = async (walletId: string, query = '') =>
-    (await tenant.get(`/v1/wallets/${walletId}/entries${query}`).expect(200)).body.data;
+  const entriesOf = (walletId: string, query = '') => readEntries(tenant, walletId, query);
 
   // spec/beyond.md R260
   it('put money into a wallet, once under their externalId', async () => {
@@ -136,7 +133,7 @@ describe('grants of wallets', () => {
     await until(end);
     expect(await balanceOf(walletId)).to.equal(0);
     const entries = await entriesOf(walletId);
-    expect(shortly(entries)).to.deep.equal(['grant 4 = 4', 'expire -4 = 0']);
+    expect(entries.map(shortEntry)).to.deep.equal(['grant 4 = 4', 'expire -4 = 0']);
     const { data } = (await tenant.get(grantsOf(walletId))).body;
     expect(data.map((one: { status: string }) => one.status)).to.deep.equal(['pending', 'expired']);
   });
@@ -149,7 +146,7 @@ describe('grants of wallets', () => {
     const revoked = await tenant.post(path).expect(200);
     expect(revoked.body).to.include({ status: 'revoked', remaining: 0, amount: 10 });
     expect((await tenant.post(path).expect(200)).body).to.deep.equal(revoked.body);
-    expect(shortly(await entriesOf(walletId))).to.deep.equal([
+    expect((await entriesOf(walletId)).map(shortEntry)).to.deep.equal([
       'grant 5 = 5',
       'grant 10 = 15',
       'revoke -10 = 5',
@@ -216,9 +213,3 @@ const until = (at: Date): Promise<void> =>
   new Promise((resolve) => {
     setTimeout(resolve, Math.max(0, at.getTime() - Date.now()) + 20);
   });
-
-/** `draw -4 = 6`: kind, amount and the balance after it. */
-const shortly = (
-  entries: readonly { kind: string; amount: number; balanceAfter: number }[],
-): string[] =>
-  entries.map(({ kind, amount, balanceAfter }) => `${kind} ${amount} = ${balanceAfter}`);

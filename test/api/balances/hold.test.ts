@@ -6,6 +6,7 @@ import { Decimal } from '../../../src/kernel/numbers/money.js';
 import { createAccount, createService, usage } from '../../support/billing/usage.js';
 import { external } from '../../support/servers/instance.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
+import { addGrant, createWallet, readEntries, shortEntry } from '../../support/billing/wallets.js';
 
 describe('holds', () => {
   const instance = useInstance({ withWorkers: true });
@@ -21,9 +22,11 @@ describe('holds', () => {
     count += 1;
     const ref = `account-${count}`;
     const accountId = await createAccount(tenant, ref);
-    const body = { title: `Wallet ${count}`, accountId, currency: 'USD', balance, ...more };
-    const wallet = await tenant.post(`${external}/wallets`, body).expect(201);
-    return { accountId, ref, walletId: wallet.body.id as string };
+    return {
+      accountId,
+      ref,
+      walletId: await createWallet(tenant, accountId, { balance, ...more }),
+    };
   };
   const hold = (accountId: string, amount: number, more: object = {}) => {
     count += 1;
@@ -35,13 +38,8 @@ describe('holds', () => {
     const { balance, held, available, spent } = body;
     return { balance, held, available, spent: spent.amount };
   };
-  const entriesOf = async (walletId: string): Promise<string[]> => {
-    const { data } = (await tenant.get(`/v1/wallets/${walletId}/entries`).expect(200)).body;
-    return data.map(
-      (one: { kind: string; amount: number; held: number | null; balanceAfter: number }) =>
-        `${one.kind} ${one.held ?? one.amount} = ${one.balanceAfter}`,
-    );
-  };
+  const entriesOf = async (walletId: string): Promise<string[]> =>
+    (await readEntries(tenant, walletId)).map(shortEntry);
   /** A usage event of today: so many calls at 0.01. */
   const event = (ref: string, calls: number) =>
     usage(ref, serviceId, {
@@ -88,13 +86,7 @@ describe('holds', () => {
   // spec/beyond.md R269
   it('of more than is available are refused, and say what is', async () => {
     const { accountId, walletId } = await addAccount(10);
-    const scoped = {
-      externalId: 'scoped',
-      amount: 50,
-      kind: 'promotional',
-      serviceIds: [serviceId],
-    };
-    await tenant.post(`/v1/wallets/${walletId}/grants`, scoped).expect(201);
+    await addGrant(tenant, walletId, 'scoped', 50, { serviceIds: [serviceId] });
     await tenant.post('/v1/holds', hold(accountId, 4.25)).expect(201);
     const { body } = await tenant.post('/v1/holds', hold(accountId, 5.76)).expect(409);
     expect(body.error.code).to.equal('INSUFFICIENT_BALANCE');
@@ -111,8 +103,7 @@ describe('holds', () => {
 
   it('never promise the same money twice, when 50 ask at once', async () => {
     const { accountId, walletId } = await addAccount(10);
-    const second = { title: `Second ${count}`, accountId, currency: 'USD', balance: 5 };
-    await tenant.post(`${external}/wallets`, second).expect(201);
+    await createWallet(tenant, accountId, { balance: 5 });
     // 15 / 0.7 = 21.4
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => tenant.post('/v1/holds', hold(accountId, 0.7))),
@@ -182,8 +173,7 @@ describe('holds', () => {
     const early = { ...tenant.scope, now: () => new Date(Date.now() - 60_000) };
     const input = { ...hold(accountId, 1), amount: new Decimal(1) };
     const { expiresAt } = await createHold(early, input);
-    const { data } = (await tenant.get(`/v1/wallets/${walletId}/entries`).expect(200)).body;
-    const [granted, held] = data as { createdAt: string }[];
+    const [granted, held] = await readEntries(tenant, walletId);
     expect(held?.createdAt).to.equal(granted?.createdAt);
     expect(Date.parse(expiresAt) - Date.parse(held?.createdAt ?? '')).to.equal(600_000);
   });
@@ -296,8 +286,7 @@ describe('holds', () => {
   // spec/beyond.md R274
   it('are in the balance of the account, by currency', async () => {
     const { accountId } = await addAccount(10);
-    const euro = { title: `Euro ${count}`, accountId, currency: 'EUR', balance: 7 };
-    await tenant.post(`${external}/wallets`, euro).expect(201);
+    await createWallet(tenant, accountId, { currency: 'EUR', balance: 7 });
     const path = `/v1/accounts/${accountId}/balance`;
     const { body } = await tenant.get(path).expect(400);
     expect(body.error.message).to.include('EUR, USD');
