@@ -1,4 +1,5 @@
 import { isObject, pointerPart } from '../../kernel/expression/shape.js';
+import { nearestName } from '../../kernel/text/nearest.js';
 import {
   definitionLimits,
   durationMs,
@@ -28,13 +29,19 @@ const callable = new Map(
     .map((operation) => [operation.id, operation]),
 );
 
+/** What was probably meant. It is looked for a few times: a definition may have hundreds of wrong names. */
+const nearestOf = ({ faults }: DefinitionCheck, name: string, known: readonly string[]) =>
+  faults.length < 10 ? nearestName(name, known) : undefined;
+
 /** The operation is known when the definition is saved, so that its rights and its names are, too. */
 function checkOperation(check: DefinitionCheck, given: Given, pointer: string): void {
   const { operationId: id, parameters: named, body } = given;
   if (typeof id !== 'string') return;
   const operation = callable.get(id);
   if (!operation) {
-    const message = `There is no operation '${id.slice(0, 100)}' that can be called; see /openapi.json.`;
+    const nearest = nearestOf(check, id, [...callable.keys()]);
+    const hint = nearest === undefined ? 'See /openapi.json.' : `Did you mean ${nearest}?`;
+    const message = `There is no operation '${id.slice(0, 100)}' that can be called. ${hint}`;
     check.add(`${pointer}/operationId`, message);
     return;
   }
@@ -89,8 +96,10 @@ export function checkCall(
 ): void {
   const place = `${pointer}/with`;
   if (!callNames.includes(call)) {
-    const message = `There is no '${call.slice(0, 100)}' to call. Known are: ${callNames.join(', ')}.`;
-    check.add(`${pointer}/call`, message);
+    const nearest = nearestOf(check, call, callNames);
+    const hint =
+      nearest === undefined ? `Known are: ${callNames.join(', ')}.` : `Did you mean ${nearest}?`;
+    check.add(`${pointer}/call`, `There is no '${call.slice(0, 100)}' to call. ${hint}`);
   }
   const faults = given === undefined && !mustBeGiven(call) ? [] : callFaults(call, given, place);
   check.addAll(faults);

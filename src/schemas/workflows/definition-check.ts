@@ -34,6 +34,15 @@ function faultOf(error: ErrorObject, pointer: string): Fault {
     const message = `'${extra}' is not a known property. Known are: ${knownNames(error)}.`;
     return { pointer: place + pointerPart(extra), message };
   }
+  const { allowedValues, allowedValue } = error.params as {
+    allowedValues?: readonly unknown[];
+    allowedValue?: unknown;
+  };
+  if (allowedValues)
+    return { pointer: place, message: `must be one of: ${allowedValues.join(', ')}` };
+  if (allowedValue !== undefined) {
+    return { pointer: place, message: `must be ${JSON.stringify(allowedValue)}` };
+  }
   if (error.keyword === 'pattern' || error.keyword === 'anyOf') {
     const { description } = (error.parentSchema ?? {}) as { description?: string };
     if (description !== undefined)

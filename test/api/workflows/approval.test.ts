@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import request from 'supertest';
+import { accessKeyId, createAccessKey } from '../../../src/access/access-keys.js';
 import { decideApproval } from '../../../src/commands/workflows/approval.js';
 import { newId } from '../../../src/kernel/id.js';
 import type { Decision } from '../../../src/messages/definitions/approval.js';
@@ -176,6 +178,29 @@ describe('approvals', () => {
     const own = await ask(tenant, { notStarter: true, startedBy: 'tester' });
     await tenant.post(`${path}/${own}`, approve).expect(403);
     await tenant.post(`${path}/${own}`, { decision: 'reject' }).expect(200);
+  });
+
+  // spec/beyond.md R353
+  it('count the roles of whoever decides at that moment, not those of when it was asked', async () => {
+    const db = instance.platform.database.platform;
+    const [kept, taken] = await Promise.all(
+      ['kept', 'taken'].map((name) =>
+        createAccessKey(db, { tenantId: tenant.id, orgId: null, roles: ['OPERATOR'], name }),
+      ),
+    );
+    const id = await ask(tenant, { roles: ['OPERATOR'] });
+    await db('accessKey')
+      .where({ id: accessKeyId(taken ?? '') })
+      .update({ roles: ['READER'] });
+    const decide = (key = '') =>
+      request(instance.url)
+        .post(`${path}/${id}`)
+        .set('Authorization', `Bearer ${key}`)
+        .send({ decision: 'approve' });
+    expect((await decide(taken)).status).to.equal(403);
+    const { body } = await tenant.get(`${path}/${id}`).expect(200);
+    expect(body).to.deep.include({ status: 'pending', decisions: [] });
+    expect((await decide(kept)).status).to.equal(200);
   });
 
   // spec/beyond.md R354

@@ -91,4 +91,27 @@ describe('checking a definition', () => {
       expect(faults.map(({ pointer }) => pointer)).to.deep.equal(places);
     });
   }
+
+  const said: readonly [object, string][] = [
+    [
+      doing({ call: 'durabill.operation', with: { operationId: 'createAcount' } }),
+      "There is no operation 'createAcount' that can be called. Did you mean createAccount?",
+    ],
+    [
+      doing({ call: 'durabill.operation', with: { operationId: 'fly' } }),
+      "There is no operation 'fly' that can be called. See /openapi.json.",
+    ],
+    [
+      doing({ call: 'Durabil.price', with: {} }),
+      "There is no 'Durabil.price' to call. Did you mean durabill.price?",
+    ],
+    [asking({ onTimeout: 'stay' }), 'must be one of: reject, approve, fail'],
+    [{ ...doing(set), input: { schema: { format: 'xml', document: {} } } }, 'must be "json"'],
+  ];
+  for (const [definition, message] of said) {
+    it(`says ${message}`, () => {
+      const [fault] = definitionFaults(definition, { secrets: new Set() });
+      expect(fault?.message).to.equal(message);
+    });
+  }
 });
