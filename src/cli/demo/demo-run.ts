@@ -1,51 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { setTimeout as wait } from 'node:timers/promises';
-import { ensureTenant } from '../../access/tenants.js';
+import { call, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
 import { demoAccount, demoContract, demoService, explainedEvent } from './demo-catalog.js';
 import { renderCharge, type ExplainedUsage } from './demo-report.js';
-import { instanceAddresses, withInstance } from '../start/instance.js';
+import { instanceAddresses } from '../start/instance.js';
 import { sendUsageFile } from '../usage/usage-sender.js';
-
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
-
-interface Api {
-  readonly url: string;
-  readonly token: string;
-}
-
-async function call<T>(api: Api, method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(`${api.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-  return JSON.parse(text) as T;
-}
 
 /** An answer that may say what will go wrong with what was written. */
 interface Warned {
   readonly warnings?: readonly string[];
-}
-
-const external = '/api/v1/external';
-
-/** A tenant of its own for each run, so that the demo can be run again and again. */
-async function openTenant(apiUrl: string): Promise<Api & { tenantId: string }> {
-  const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14);
-  const tenantId = `demo-${stamp}-${process.pid}`;
-  const token = await withInstance(async ({ database, tokens }) => {
-    await ensureTenant(database.platform, tenantId, 'Demo');
-    return tokens.issue({
-      tenantId,
-      orgId: 'demo',
-      roles: ['ADMIN'],
-      subject: 'demo',
-      expiresInSeconds: 86_400,
-    });
-  });
-  return { url: apiUrl, token, tenantId };
 }
 
 async function createCatalog(api: Api): Promise<string> {
@@ -58,28 +20,6 @@ async function createCatalog(api: Api): Promise<string> {
   say('  contract   Acme 2026, with a price of its own for the second tier');
   for (const warning of warnings) say(`  warning    ${warning}`);
   return service.id;
-}
-
-interface Summary {
-  readonly accepted: number;
-  readonly rated: number;
-  readonly duplicate: number;
-  readonly rejected: number;
-  readonly pending: number;
-}
-
-const ratingDeadlineMs = 30_000;
-
-/** Waits until every accepted event was rated, recognized as a repeat, or rejected. */
-async function waitUntilRated(api: Api, accepted: number): Promise<Summary> {
-  const deadline = Date.now() + ratingDeadlineMs;
-  for (;;) {
-    const summary = await call<Summary>(api, 'GET', '/v1/usage-events/summary');
-    if (summary.accepted >= accepted && summary.pending === 0) return summary;
-    if (Date.now() > deadline)
-      throw new Error('The events were not rated in time; is a worker up?');
-    await wait(50);
-  }
 }
 
 interface RatedRow {

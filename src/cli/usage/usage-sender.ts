@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { readUsageFile, type UsageDefaults } from './usage-file.js';
+import { readUsageFile, type UsageDefaults, type UsageLine } from './usage-file.js';
 
 /** The progress of sending a file. */
 export interface SendProgress {
@@ -19,16 +19,19 @@ export interface SentPlace {
 export interface SendOptions {
   readonly apiUrl: string;
   readonly token: string;
-  readonly path: string;
-  readonly defaults: UsageDefaults;
   /** Lines up to this one were sent before. */
   readonly afterLine: number;
   readonly onProgress: (progress: SendProgress) => void | Promise<void>;
   readonly onFault: (line: number, fault: string) => void;
   readonly onWaiting: (reason: string) => void;
+  readonly onSent?: (place: SentPlace) => void;
+}
+
+export interface SendFileOptions extends SendOptions {
+  readonly path: string;
+  readonly defaults: UsageDefaults;
   /** Called with warnings about the file as a whole. */
   readonly onNotice: (notice: string) => void;
-  readonly onSent?: (place: SentPlace) => void;
 }
 
 /** Limits of one request (spec/gateway.md R10): 1,000 events and 1 MiB, with room to spare. */
@@ -84,7 +87,14 @@ interface BatchItem {
 }
 
 /** Sends the events of a file in order, batch by batch; returns how it went. */
-export async function sendUsageFile(options: SendOptions): Promise<SendProgress> {
+export const sendUsageFile = (options: SendFileOptions): Promise<SendProgress> =>
+  sendUsage(options, readUsageFile(options.path, options.defaults, options.onNotice));
+
+/** Sends events in order, batch by batch; returns how it went. */
+export async function sendUsage(
+  options: SendOptions,
+  lines: AsyncIterable<UsageLine> | Iterable<UsageLine>,
+): Promise<SendProgress> {
   const progress: SendProgress = { line: options.afterLine, accepted: 0, refused: 0 };
   let batch = newBatch();
   const flush = async (): Promise<void> => {
@@ -107,7 +117,7 @@ export async function sendUsageFile(options: SendOptions): Promise<SendProgress>
     progress.refused += 1;
     options.onFault(line, fault);
   };
-  for await (const line of readUsageFile(options.path, options.defaults, options.onNotice)) {
+  for await (const line of lines) {
     if (line.line <= options.afterLine) continue;
     if ('fault' in line) {
       refuse(line.line, line.fault);

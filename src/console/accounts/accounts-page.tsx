@@ -67,8 +67,9 @@ const NoAccounts = ({ isSearched }: { readonly isSearched: boolean }): ReactNode
       <>
         <p>This tenant has no accounts yet.</p>
         <p>
-          <code>npm run --silent durabill -- demo</code> makes a tenant with an account, prices and
-          usage; <a href="/docs#tag/accounts">the API</a> creates one in yours.
+          <code>npm run --silent durabill -- demo --year</code> makes a tenant with customers and a
+          year of usage to look around in, and prints the token to sign in with.{' '}
+          <a href="/docs#tag/accounts">The API</a> creates accounts in yours.
         </p>
       </>
     )}
