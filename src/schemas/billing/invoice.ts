@@ -168,7 +168,9 @@ export const invoiceOperations = {
       'payments get back what was paid too much.',
     details:
       'Notes have numbers of their own. The last note of an item takes the tax that remains. 409 when ' +
-      'more is credited than is left, and for an invoice that is not posted or is a credit note.',
+      'more is credited than is left, and for an invoice that is not posted or is a credit note. A note ' +
+      'and a correction of the same usage both give money back, together at most the item: where usage ' +
+      'or its price is wrong, correct it and write no note for it.',
     body: CreditNoteCreate,
     example: {
       reason: 'The agreed price was 0.01.',
