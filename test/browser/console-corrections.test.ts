@@ -81,6 +81,44 @@ describe('corrections in the console', function () {
     await visit.told('USD 3.50');
   });
 
+  // spec/beyond.md R427
+  it('amends and cancels an event from its receipt by keyboard, and says before what it does', async () => {
+    await visit.open('/console/receipts/second', 'Receipt of second');
+    await visit.tabTo('Mend it: amend or cancel');
+    await visit.page.keyboard.press('Enter');
+    await visit.tabTo('Reason, which the correction says');
+    await visit.page.keyboard.type('Read twice.');
+    const amendTo = async (api_calls: string) => {
+      await visit.tabTo('What it should have said, as JSON');
+      const said = String(await visit.page.evaluate('document.activeElement.value'));
+      await visit.page.evaluate('document.activeElement.select()');
+      await visit.page.keyboard.sendCharacter(
+        said.replace(/"api_calls": "[^"]*"/, `"api_calls": "${api_calls}"`),
+      );
+      await visit.tabTo('Amend it');
+      await visit.page.keyboard.press('Enter');
+    };
+    await visit.told('and USD 1.00 is taken back');
+    await visit.inspect('receipt-mend');
+    await amendTo('many');
+    await visit.told("must be a decimal number of at most 38 digits, not 'many'");
+    await visit.checkAccess();
+    await visit.shoot('receipt-mend-wrong');
+    visit.complaints.splice(0);
+    await amendTo('200');
+    await visit.told('It was amended.');
+    // 200 instead of 100 at 0.01.
+    await visit.told('and USD 2.00 is taken back');
+    await visit.tabTo('Cancel it');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It is canceled.');
+    await visit.inspect('receipt-canceled');
+    await visit.tabTo('What the correction came to');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Read twice.');
+    await visit.told('-USD 2.00');
+  });
+
   it('says what is not there', async () => {
     const absent = '00000000-0000-4000-8000-000000000000';
     await visit.open(`/console/usage/corrections/${absent}`, 'Correction');

@@ -1,22 +1,13 @@
-import { queryOptions, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
-import { api, type Schemas } from '../api/client.ts';
-import { read } from '../api/problem.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { instantText, moneyText } from '../shown/format.ts';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Charge } from './charge.tsx';
-
-const usageEvent = (id: string) =>
-  queryOptions({
-    queryKey: ['usage event', id],
-    queryFn: ({ signal }) =>
-      read(api.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
-  });
-
-type Event = Schemas['UsageEvent'];
+import { Mend } from './mend.tsx';
+import { usageEvent, type Event } from './queries.ts';
 
 const route = getRouteApi('/receipts/$eventId');
 
@@ -113,6 +104,7 @@ export function ReceiptPage(): ReactNode {
           <>
             <ComputeAgain eventId={eventId} />
             <Charges event={event} />
+            <Mend event={event} />
             {event.id === null ? null : (
               <p>
                 <Link to="/usage/corrections" search={{ eventId: event.id }}>
