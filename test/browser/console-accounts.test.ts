@@ -29,6 +29,17 @@ describe('the console', function () {
     await story.subscribe(acme, [
       { serviceId: calls, serviceInstanceId: 'prod', ...every('Monthly') },
     ]);
+    const alert = {
+      accountId: acme,
+      measure: 'spend',
+      period: 'Monthly',
+      thresholds: [1500, 0.05],
+    };
+    await story.tenant.post('/v1/alerts', { ...alert, name: hostile }).expect(201);
+    const volume = { measure: 'quantity', serviceId: calls, attribute: 'api_calls' };
+    await story.tenant
+      .post('/v1/alerts', { ...volume, name: 'Loud', period: 'Daily', thresholds: [1000000] })
+      .expect(201);
     browser = await openBrowser();
     visit = await visitConsole(browser, story.instance);
   });
@@ -111,6 +122,19 @@ describe('the console', function () {
     await visit.checkAccess();
     await visit.shoot('account');
     expect(visit.complaints).to.deep.equal([]);
+  });
+
+  // spec/beyond.md R426
+  it('shows which alerts an account can trigger', async () => {
+    await visit.open(`/console/accounts/${acme}`, hostile);
+    await visit.find('table', 'Alerts');
+    for (const said of ['from 0.05 · 1,500', 'each account', 'volume of api_calls', '1,000,000'])
+      await visit.told(said);
+    await visit.open('/console/accounts?q=customer-01', 'Accounts');
+    await visit.click('link', 'customer-01');
+    await visit.arrive('customer-01');
+    await visit.told('Loud');
+    expect(await visit.text()).to.not.include('1,500');
   });
 
   it('says at its place what is not there, and what somebody may not see', async () => {

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, orNone, Status } from '../shown/values.tsx';
+import { Alerts } from './alerts.tsx';
 import { ContractLines } from './contract-lines.tsx';
 import { account } from './queries.ts';
 import { Timeline } from './timeline.tsx';
@@ -62,6 +63,9 @@ export function AccountPage(): ReactNode {
             </Section>
             <Section title="Wallets">
               <Wallets accountId={found.Id} />
+            </Section>
+            <Section title="Alerts">
+              <Alerts accountId={found.Id} />
             </Section>
             <Section title="Time line">
               <Timeline accountId={found.Id} />

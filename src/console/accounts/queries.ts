@@ -88,6 +88,16 @@ export const balanceOf = (accountId: string, currency: string) =>
       ),
   });
 
+export const alertsOf = (accountId: string, page: number) =>
+  queryOptions({
+    queryKey: ['alerts', accountId, page],
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => {
+      const query = { accountId, limit: digits(pageSize), offset: digits(page * pageSize) };
+      return read(api.GET('/v1/alerts', { params: { query }, signal }));
+    },
+  });
+
 export const grantsOf = (walletId: string) =>
   queryOptions({
     queryKey: ['grants', walletId],

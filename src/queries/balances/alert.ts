@@ -31,9 +31,32 @@ export function presentAlert(alert: Alert): AlertDto {
   };
 }
 
+/** Alerts that charges of an account or movements of its wallets can trigger. */
+const concernsAccount = `case
+  when alert.wallet_id is not null then exists (
+    select from wallet
+    where wallet.tenant_id = alert.tenant_id and wallet.id = alert.wallet_id
+      and wallet.account_id = :accountId::uuid)
+  when alert.account_id is not null then alert.account_id = :accountId::uuid
+  when alert.contract_id is not null then exists (
+    select from contract
+    where contract.tenant_id = alert.tenant_id and contract.id = alert.contract_id
+      and contract.master_account_id = :accountId::uuid
+    union all
+    select from contract_service as line
+    join account_share as share
+      on share.tenant_id = line.tenant_id and share.contract_service_id = line.id
+    where line.tenant_id = alert.tenant_id and line.contract_id = alert.contract_id
+      and share.account_id = :accountId::uuid)
+  else true end`;
+
 /** One page of alerts by name. */
-export function listAlerts({ db, tenantId }: Scope, page: PageRequest): Promise<Listed<AlertDto>> {
+export function listAlerts(
+  { db, tenantId }: Scope,
+  { accountId, ...page }: PageRequest & { readonly accountId?: string },
+): Promise<Listed<AlertDto>> {
   const query = Alert.query(db.read).forTenant(tenantId).existing().orderBy('name');
+  if (accountId !== undefined) void query.whereRaw(concernsAccount, { accountId });
   return listPage(query, page, presentAlert);
 }
 

@@ -78,7 +78,15 @@ export const alertOperations = {
     path: '/v1/alerts',
     ...place,
     summary: 'List alerts by name',
-    query: Type.Object(offsetQuery),
+    query: Type.Object({
+      ...offsetQuery,
+      accountId: Type.Optional(
+        RecordId(
+          'account',
+          'Those that this account can trigger: its own, of its contracts and of those that it shares, of its wallets, and those of each account.',
+        ),
+      ),
+    }),
     details: 'What tenants are told of when money or volumes pass a threshold.',
     success: reply.offsetPage(Alert),
     errors: [400],

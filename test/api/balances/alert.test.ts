@@ -94,6 +94,66 @@ describe('alerts', () => {
     await tenant.post('/v1/alerts', body).expect(201);
   });
 
+  // spec/beyond.md R426
+  it('are listed by account: what its charges and wallets can trigger', async () => {
+    const other = await createAccount(tenant, 'other');
+    const contractOf = async (name: string, masterAccountId: string, more: object = {}) => {
+      const body = { masterAccountId, name, services: [{ serviceId, ...more }] };
+      return (await tenant.post(`${external}/contracts`, body).expect(201)).body.id as string;
+    };
+    const walletOf = async (title: string, owner: string) => {
+      const body = { title, accountId: owner, currency: 'USD' };
+      return (await tenant.post(`${external}/wallets`, body).expect(201)).body.id as string;
+    };
+    const accountMap = { [accountId]: 1, [other]: 1 };
+    const balance = { measure: 'balance', thresholds: [1] };
+    const scopes = {
+      'of acme': { accountId },
+      'of acme, a service': { accountId, serviceId },
+      'of each': {},
+      'of each, a service': { serviceId },
+      'of the contract of acme': { contractId: await contractOf('A', accountId) },
+      'of the contract of other': { contractId: await contractOf('B', other) },
+      'of a contract that both share': { contractId: await contractOf('C', other, { accountMap }) },
+      'of other': { accountId: other },
+      'of the wallet of acme': { ...balance, walletId: await walletOf('A', accountId) },
+      'of the wallet of other': { ...balance, walletId: await walletOf('B', other) },
+    };
+    for (const [name, scope] of Object.entries(scopes))
+      await add({ name, thresholds: [1], ...scope });
+    const listed = async (query: string) => {
+      const { body } = await tenant.get(`/v1/alerts?${query}`).expect(200);
+      return {
+        total: body.pagination.total as number,
+        names: (body.data as { name: string }[]).map(({ name }) => name),
+      };
+    };
+    const names = [
+      'of a contract that both share',
+      'of acme',
+      'of acme, a service',
+      'of each',
+      'of each, a service',
+      'of the contract of acme',
+      'of the wallet of acme',
+    ];
+    expect(await listed(`accountId=${accountId}`)).to.deep.equal({ total: 7, names });
+    const second = await listed('accountId=acme&limit=2&offset=5');
+    expect(second).to.deep.equal({ total: 7, names: names.slice(5) });
+    expect((await listed(`accountId=${other}`)).names).to.deep.equal([
+      'of a contract that both share',
+      'of each',
+      'of each, a service',
+      'of other',
+      'of the contract of other',
+      'of the wallet of other',
+    ]);
+    expect((await listed(`accountId=${newId()}`)).names).to.deep.equal([
+      'of each',
+      'of each, a service',
+    ]);
+  });
+
   for (const [what, changes, message] of [
     ['no threshold', { thresholds: [] }, /thresholds/],
     ['an unknown period', { period: 'Hourly' }, /Hourly.*Lifetime/],
