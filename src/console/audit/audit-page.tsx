@@ -44,43 +44,69 @@ const auditList = ({ page = 0, entity, ...filters }: AuditSearch) => {
 const wordsOf = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
+/** By what people know records, the best first. */
+const titles = ['name', 'title', 'invoiceNo', 'number', 'paymentReference', 'externalId', 'url'];
+
+/** What a record is called, or was, where it has a name of its own. */
+function titleOf({ after, before, entityKey }: Entry): string | null {
+  const state = after ?? before ?? {};
+  const found = titles.map((field) => state[field]).find((value) => typeof value === 'string');
+  return typeof found === 'string' ? found : entityKey;
+}
+
+function What({ of }: { readonly of: Entry }): ReactNode {
+  const title = titleOf(of);
+  return (
+    <>
+      {wordsOf(of.entity)}
+      {title === null ? null : (
+        <>
+          {' '}
+          <bdi>{title}</bdi>
+        </>
+      )}
+    </>
+  );
+}
+
 /** What was changed, by the way to it where it has a page. */
-function Record({ of: { entity, entityId: id, entityKey } }: { readonly of: Entry }): ReactNode {
-  const name = wordsOf(entity);
-  if (id === null) return entityKey === null ? name : <bdi>{`${name} ${entityKey}`}</bdi>;
+function Record({ of }: { readonly of: Entry }): ReactNode {
+  const { entity, entityId: id } = of;
+  const what = <What of={of} />;
+  if (id === null) return what;
   switch (entity) {
     case 'account':
       return (
         <Link to="/accounts/$accountId" params={{ accountId: id }}>
-          {name}
+          {what}
         </Link>
       );
     case 'invoice':
       return (
         <Link to="/invoices/$invoiceId" params={{ invoiceId: id }}>
-          {name}
+          {what}
         </Link>
       );
     case 'service':
       return (
         <Link to="/prices/$serviceId" params={{ serviceId: id }}>
-          {name}
+          {what}
         </Link>
       );
     case 'webhook':
       return (
         <Link to="/webhooks/$webhookId" params={{ webhookId: id }} search={{}}>
-          {name}
+          {what}
         </Link>
       );
     case 'usageCorrection':
       return (
         <Link to="/usage/corrections/$correctionId" params={{ correctionId: id }} search={{}}>
-          {name}
+          {what}
         </Link>
       );
     default:
-      return name;
+      return what;
   }
 }
 
