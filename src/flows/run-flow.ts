@@ -154,6 +154,40 @@ async function startFlow<K extends FlowName>(
   }
 }
 
+const isConflict = (error: unknown): boolean =>
+  error instanceof Problem && error.kind === 'conflict';
+
+/**
+ * Starts the flow of a request, or joins what another request under the same key has started, whether or not
+ * that is recorded yet. 409: what runs under its id is another request's.
+ */
+async function startOrJoin<K extends FlowName>(
+  scope: Scope,
+  platform: Platform,
+  flow: FlowStart<K>,
+  execution: Execution,
+): Promise<RunningFlow> {
+  try {
+    return await startFlow(scope, platform, flow, execution);
+  } catch (error) {
+    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
+    const { workflowId, executionId } = execution;
+    const { runId, memo } = await describe(platform, workflowId);
+    const isOwn = memo?.['executionId'] === executionId;
+    if (!isOwn && !(await findFlowOutcome(scope, executionId))) throw error;
+    const place = { workflow: flow.workflow, workflowId, runId };
+    return { isEager: false, run: runOf(scope, flow, executionId), place };
+  }
+}
+
+const describe = ({ temporal: { waiter } }: Platform, workflowId: string) =>
+  waiter.workflow
+    .getHandle(workflowId)
+    .describe()
+    .catch((error: unknown) => {
+      throw temporalProblem(error);
+    });
+
 /** Waits until Temporal has closed a workflow, however that ended. */
 async function closed(
   { waiter }: Platform['temporal'],
@@ -267,9 +301,6 @@ async function measured(
   }
 }
 
-const isConflict = (error: unknown): boolean =>
-  error instanceof Problem && error.kind === 'conflict';
-
 async function startAndWait<K extends FlowName>(
   scope: Scope,
   platform: Platform,
@@ -277,18 +308,12 @@ async function startAndWait<K extends FlowName>(
   execution: Execution,
   reply: FlowReply,
 ): Promise<FlowOutcome> {
-  let running: RunningFlow | undefined;
+  const running = await startOrJoin(scope, platform, flow, execution);
   try {
-    running = await startFlow(scope, platform, flow, execution);
-  } catch (error) {
-    // Of two concurrent requests under one key, either may start it; the other joins.
-    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
-  }
-  try {
-    const told = { told: reply.outcome, isEager: running?.isEager ?? false };
+    const told = { told: reply.outcome, isEager: running.isEager };
     return await waitForOutcome(scope, platform, execution, told);
   } catch (error) {
-    if (error instanceof Problem && error.kind === 'timeout' && running) {
+    if (error instanceof Problem && error.kind === 'timeout') {
       await recordStart(scope, running.run, running.place).catch(() => undefined);
     }
     throw error;
@@ -305,12 +330,7 @@ export async function startInBackground<K extends FlowName>(
   if (isRepeated && (await findFlowOutcome(scope, execution.executionId))) {
     return execution.executionId;
   }
-  try {
-    const { run, place } = await startFlow(scope, platform, flow, execution);
-    await recordStart(scope, run, place);
-  } catch (error) {
-    // Of two concurrent requests under one key, either may start it; the other joins.
-    if (flow.idempotencyKey === null || !isConflict(error)) throw error;
-  }
+  const { run, place } = await startOrJoin(scope, platform, flow, execution);
+  await recordStart(scope, run, place);
   return execution.executionId;
 }
