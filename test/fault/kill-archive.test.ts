@@ -12,7 +12,8 @@ const other = 'kill-archive-other';
 const month = '2026-10';
 /** Of the tenant: two files of events and two of charges. */
 const events = 60_000;
-const rounds = 2;
+/** Each dies twice while it writes, drops and restores: DURABILL_KILLS=100 for the long run. */
+const rounds = Math.ceil(Number(process.env['DURABILL_KILLS'] ?? 6) / 6);
 
 /** spec/beyond.md R113, R116, R117: processes die at random moments of writing, dropping, restoring. */
 describe('an archive whose processes are killed with -9', function () {
