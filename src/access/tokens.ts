@@ -202,8 +202,8 @@ function sign(
       grantId: oauth.grant.id,
     }),
   };
-  // To the millisecond: in whole seconds a token of one second may be over before it is used. Clients take
-  // the difference of the claims for how long they may use theirs.
+  // One of an embed ends to the millisecond: in whole seconds it may be over before it is used. Of others,
+  // whose grants end with them, claims have whole seconds.
   const end = now.getTime() / 1000 + expiresInSeconds;
   return new SignJWT(claims)
     .setProtectedHeader({ alg: signingAlgorithm, kid, typ: oauth ? clientType : ownType })
@@ -212,7 +212,7 @@ function sign(
     .setSubject(subject)
     .setIssuedAt(now)
     .setJti(id ?? randomUUID())
-    .setExpirationTime(oauth ? Math.floor(end) : end)
+    .setExpirationTime(accountId === undefined ? Math.floor(end) : end)
     .sign(privateKey);
 }
 
