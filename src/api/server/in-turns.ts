@@ -41,6 +41,8 @@ interface Told {
   readonly refuse: RequestListener;
   /** From where a request comes. */
   readonly clientOf: (request: IncomingMessage) => string;
+  /** Milliseconds of a clock that only goes forward. */
+  readonly now?: () => number;
 }
 
 interface Client {
@@ -59,7 +61,10 @@ interface Client {
  * twenty turns a second, and most of a thousand new producers would time out before they are
  * accepted.
  */
-export function listenInTurns(server: EventEmitter, { begin, refuse, clientOf }: Told): void {
+export function listenInTurns(
+  server: EventEmitter,
+  { begin, refuse, clientOf, now: clock = () => performance.now() }: Told,
+): void {
   /** The clients that have some, in the order in which they are served next. */
   const waiting = new Map<string, Client>();
   let count = 0;
@@ -98,7 +103,7 @@ export function listenInTurns(server: EventEmitter, { begin, refuse, clientOf }:
   /** Starts a request, unless this turn has done enough; the rest is left to the next one. */
   const step = (number: number): void => {
     scheduled -= 1;
-    const now = performance.now();
+    const now = clock();
     if (number > turn.number) beginTurn(number, now);
     if (last) last.client.debt += now - last.at;
     last = undefined;
