@@ -5,11 +5,11 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { Server as SocketServer } from 'node:net';
 import type { Logger } from '../platform/log.js';
 import type { Platform } from '../process/platform.js';
 import { loadReferenceData } from '../queries/reference/reference-data.js';
 import { acceptMany } from './server/accept.js';
+import { closesInGoodOrder } from './server/close-server.js';
 import { createApp } from './app.js';
 import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
 import { isEnding } from './server/drain.js';
@@ -133,12 +133,6 @@ interface Place {
   readonly accepted?: number;
 }
 
-function closeServer(server: SocketServer): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.close((error) => (error ? reject(error) : resolve()));
-  });
-}
-
 /** Starts an HTTP server for a request handler; rejects with EADDRINUSE when the port is taken. */
 export async function serve(
   { host, port, accepted = 1 }: Place,
@@ -155,6 +149,7 @@ export async function serve(
     requireHostHeader: false,
   });
   server.maxHeadersCount = maxHeadersCount;
+  const close = closesInGoodOrder(server);
   answer(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -170,10 +165,6 @@ export async function serve(
   const boundPort = typeof address === 'object' && address ? address.port : port;
   return {
     url: `http://${host === '0.0.0.0' || host === '::' ? 'localhost' : host}:${boundPort}`,
-    close: async () => {
-      const closing = Promise.all([server, ...more].map(closeServer));
-      server.closeIdleConnections();
-      await closing;
-    },
+    close: () => close(more),
   };
 }
