@@ -40,6 +40,10 @@ export async function requireTenant(db: Knex, id: string): Promise<void> {
   );
 }
 
+/** The tenant of an id; undefined when there is none. */
+export const findTenant = (db: Knex, id: string): Promise<Tenant | undefined> =>
+  db<Tenant>('tenant').where({ id }).first();
+
 export async function listTenants(db: Knex): Promise<Tenant[]> {
   return db<Tenant>('tenant').orderBy('id');
 }

@@ -14,6 +14,11 @@ import { listenTo, type HeardServer, type Listen } from '../platform/database/li
 import { openLog, type Logger } from '../platform/log.js';
 import { openMetrics, type Metrics } from '../platform/metrics.js';
 import { PendingFlows } from '../access/oauth/flows.js';
+import { SignInRequests } from '../access/oidc/sign-in-requests.js';
+import { openSignInProvider } from '../adapters/oidc/provider.js';
+import type { RequestBounds } from '../adapters/oidc/bounded-fetch.js';
+import type { SignInProvider } from '../messages/access/sign-in-provider.js';
+import type { OidcSettings } from '../platform/config/config-oidc.js';
 import { openParquetWriter } from '../adapters/parquet/parquet-writer.js';
 import type { ArchiveFiles } from '../messages/ageing/usage-archive.js';
 import type { ParquetWriter } from '../messages/parquet.js';
@@ -100,6 +105,10 @@ export interface PlatformConfig {
   readonly webhooks?: Partial<WebhookSettings>;
   /** How long a token may live; undefined: 90 days. */
   readonly tokenLifeMaxSeconds?: number | undefined;
+  /** The provider at which people of an organization sign in; undefined: there is none. */
+  readonly oidc?: OidcSettings | undefined;
+  /** What requests to it may take, where that differs; tests set it. */
+  readonly oidcBounds?: Partial<RequestBounds> | undefined;
   /** Batch sizes of billing runs where they differ from `billingSizes`. */
   readonly billing?: Partial<BillingSizes> | undefined;
   /** The clock for the expiry of tokens, grants and requests; tests move it. */
@@ -147,6 +156,10 @@ export interface Platform {
   readonly authenticate: Authenticate;
   /** OAuth authorizations that wait for their user's consent. */
   readonly oauthFlows: PendingFlows;
+  /** Sign-ins that are under way at the provider. */
+  readonly signInRequests: SignInRequests;
+  /** Undefined where people sign in with keys and tokens alone. */
+  readonly signInProvider: SignInProvider | undefined;
   readonly flowReplies: FlowReplies;
   /** Encrypts secrets for storage in the database. */
   readonly secrets: SecretBox;
@@ -251,6 +264,12 @@ const openShares = (tenantShare: number, metrics: Metrics) => ({
   addressLimits: new AddressLimits(metrics),
 });
 
+const openSignIn = (config: PlatformConfig, log: Logger, now: () => Date) => ({
+  signInRequests: new SignInRequests(config.secret, config.previousSecrets),
+  signInProvider:
+    config.oidc && openSignInProvider(config.oidc, { log, now, bounds: config.oidcBounds }),
+});
+
 /** Who reads the clocks of tenants. */
 const clockTrail = { actor: 'clock', requestId: 'clock' };
 
@@ -303,6 +322,7 @@ export async function openPlatform(
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
     oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
+    ...openSignIn(config, log, now),
     flowReplies: new FlowReplies(),
     secrets: box,
     webhooks,

@@ -130,7 +130,7 @@ describe('the console over HTTP', function () {
       resource: instance.url,
     });
     expect(String(begun.headers['set-cookie'])).to.match(
-      /; Path=\/console\/signed-in; Max-Age=900; HttpOnly; SameSite=Strict$/,
+      /; Path=\/console\/signed-in; Max-Age=900; HttpOnly; SameSite=Lax$/,
     );
     expect(screen.text).to.include('Sign in to the console');
     expect(screen.text).to.not.include('chose this name itself');

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { newId } from '../../kernel/id.js';
 import type { Identity } from '../identity.js';
+import type { Person } from '../oidc/person.js';
 import { recordSecurityEvent } from '../security-events.js';
 import { decideFlow, type PendingFlow } from './flows.js';
 import { hashOf, newSecret } from './secret.js';
@@ -20,6 +21,8 @@ export interface Grant {
   /** The end of the credential that the user signed in with; null: it has none. */
   readonly endsAt: Date | null;
   readonly revokedAt: Date | null;
+  /** The provider at which the user signed in; null: a credential of this instance. */
+  readonly oidcIssuer: string | null;
 }
 
 /** An authorization code or refresh token as it is stored, with its grant. */
@@ -48,12 +51,21 @@ const endOf = (now: Date, seconds: number, endsAt: Date | null): Date => {
   return endsAt !== null && endsAt < end ? endsAt : end;
 };
 
-/** The credential of the user's sign-in, which a grant stores, since the grant ends with it. */
-const madeWith = ({ credential }: Identity) => ({
+/** Who allows a client something: a user with a credential of this instance, or of a provider. */
+export type Granter = Pick<Identity, 'tenantId' | 'roles' | 'subject' | 'orgId' | 'credential'> & {
+  /** Who signed in at the provider of an organization, and until when that holds. */
+  readonly signedIn?: Person['provider'] & { readonly endsAt: Date };
+};
+
+/** What the user signed in with, which a grant stores, since the grant ends with it. */
+const madeWith = ({ credential, signedIn }: Granter) => ({
   accessKeyId: credential?.kind === 'accessKey' ? credential.id : null,
   tokenJti: credential?.kind === 'token' ? credential.id : null,
   tokenKid: credential?.kid ?? null,
-  endsAt: credential?.endsAt ?? null,
+  endsAt: signedIn?.endsAt ?? credential?.endsAt ?? null,
+  oidcIssuer: signedIn?.issuer ?? null,
+  oidcSub: signedIn?.sub ?? null,
+  oidcSid: signedIn?.sid ?? null,
 });
 
 /**
@@ -63,7 +75,7 @@ const madeWith = ({ credential }: Identity) => ({
 export async function allowFlow(
   db: Knex,
   flow: PendingFlow,
-  identity: Identity,
+  granter: Granter,
   now: Date,
 ): Promise<string | undefined> {
   const code = newSecret();
@@ -71,8 +83,8 @@ export async function allowFlow(
   return db.transaction(async (trx) => {
     if (!(await decideFlow(trx, flow))) return undefined;
     const { clientId, scopes, resource } = flow;
-    const { tenantId, orgId, roles, subject } = identity;
-    const made = madeWith(identity);
+    const { tenantId, orgId, roles, subject, signedIn } = granter;
+    const made = madeWith(granter);
     await trx('oauthClient').where({ id: clientId }).update({ usedAt: now });
     await trx('oauthGrant').insert({
       id: grantId,
@@ -103,7 +115,13 @@ export async function allowFlow(
       entity: 'oauthGrant',
       entityKey: grantId,
       action: 'approve',
-      details: { clientId, scopes, redirectUri, endsAt: made.endsAt },
+      details: {
+        clientId,
+        scopes,
+        redirectUri,
+        endsAt: made.endsAt,
+        ...(signedIn && { issuer: signedIn.issuer, sub: signedIn.sub }),
+      },
     });
     return code;
   });

@@ -28,7 +28,10 @@ function writeCookie(
   { value, path, seconds }: { readonly value: string; readonly path: string; seconds: number },
 ): void {
   const secure = config.publicUrl.startsWith('https:') ? '; Secure' : '';
-  const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  // Who comes back from the provider of an organization comes from another site: a Strict one would stay
+  // away. What is written there is worth nothing without the state that this browser was given.
+  const sameSite = kind === 'sign_in' ? 'Lax' : 'Strict';
+  const attributes = `Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}${secure}`;
   ctx.append('Set-Cookie', `${nameOf(kind, config)}=${value}; ${attributes}`);
 }
 

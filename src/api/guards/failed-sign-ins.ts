@@ -41,22 +41,39 @@ function hasRoom(platform: Platform): boolean {
   return true;
 }
 
-/** Records a sign-in with an invalid credential at the consent screen, in log and audit. */
+/** A sign-in that failed: where, from where, and as much of whom as is known. */
+export interface FailedSignIn {
+  /** With a key or token, or at the provider of an organization. */
+  readonly at: 'consent' | 'provider';
+  readonly address: string;
+  readonly clientId: string;
+  readonly reason?: string;
+  readonly issuer?: string;
+}
+
+/** Whose audit it is in: that of no tenant where none is known. */
+interface Whose {
+  readonly tenantId?: string | undefined;
+  readonly subject?: string | undefined;
+}
+
+/** Records a sign-in that failed at the consent screen or at the provider, in log and audit. */
 export async function noteFailedSignIn(
   platform: Platform,
   ids: RequestIds,
-  details: { readonly address: string; readonly clientId: string },
+  details: FailedSignIn,
+  { tenantId, subject }: Whose = {},
 ): Promise<void> {
   if (!hasRoom(platform)) return;
-  platform.log.warn({ ...ids, ...details }, 'a sign-in failed at the consent screen');
+  platform.log.warn({ ...ids, ...details, tenantId }, 'a sign-in failed');
   await recordSecurityEvent(platform.database.platform, {
-    tenantId: null,
-    actor: null,
+    tenantId: tenantId ?? null,
+    actor: subject ?? null,
     entity: 'signIn',
     entityKey: null,
     action: 'refuse',
     ...ids,
-    details: { at: 'consent', ...details },
+    details: { ...details },
   });
 }
 

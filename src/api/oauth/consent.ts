@@ -2,77 +2,21 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { databaseProblem } from '../../commands/rules/database-problem.js';
-import { isUuid } from '../../kernel/id.js';
 import { isOauthScope, oauthScopes } from '../../kernel/oauth-scope.js';
 import { Problem, problem } from '../../kernel/problem.js';
-import { plainName } from '../../kernel/text/shown-name.js';
-import { findOauthClient } from '../../access/oauth/clients.js';
-import { consoleClientId, consoleRedirectUris } from '../../access/oauth/console-client.js';
-import { denyFlow, isDecided, type PendingFlow, type ShownFlow } from '../../access/oauth/flows.js';
-import { allowFlow } from '../../access/oauth/grants.js';
-import { purgeOauth } from '../../access/oauth/purge.js';
+import { denyFlow, type ShownFlow } from '../../access/oauth/flows.js';
 import { hashOf } from '../../access/oauth/secret.js';
 import type { Identity } from '../../access/identity.js';
 import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../process/platform.js';
-import { publicUrlFor, publicUrls } from '../../platform/config/public-url.js';
+import { publicUrlFor } from '../../platform/config/public-url.js';
 import { noteFailedSignIn } from '../guards/failed-sign-ins.js';
 import { clientOf, type RequestState } from '../mount.js';
-import { browserCookie, flowCookies } from './authorization.js';
 import { readForm, required, type Form } from './form.js';
 import { paths } from './metadata.js';
+import { decidedBefore, grantFlow, openFlow, sendBack, type OpenFlow } from './open-flow.js';
+import { leaveForProvider, mountProviderSignIn } from './provider-sign-in.js';
 import { showPage } from '../pages/show-page.js';
-import { withParameters } from './redirect-uri.js';
-
-/** A flow that this browser began and nobody has decided, with the browser's secret. */
-interface OpenFlow {
-  readonly flow: ShownFlow;
-  readonly secret: string;
-  readonly isConsole: boolean;
-}
-
-/**
- * Whether the console asks, at its own address: no stranger can use its name, nor its client from the
- * port of another program.
- */
-const isOfConsole = ({ config }: Platform, { clientId, redirectUri }: PendingFlow): boolean =>
-  clientId === consoleClientId &&
-  consoleRedirectUris(publicUrls(config.publicUrl)).includes(redirectUri);
-
-const decidedBefore = (): Problem => problem.conflict('You have decided about this request.');
-
-const unknownFlow = (): Problem => problem.validation('This request is not known.');
-
-/** A flow of ours, and at most 15 minutes old. */
-function checkCurrent({ oauthFlows, now }: Platform, flowId: string): void {
-  const end = isUuid(flowId) ? oauthFlows.endOf(flowId) : undefined;
-  if (end === undefined) throw unknownFlow();
-  if (end <= now()) throw problem.validation('This request has expired.');
-}
-
-/** What the browser that began a flow holds of it: no other one can open it. */
-function openSealed({ oauthFlows }: Platform, ctx: Context, flowId: string) {
-  const secret = ctx.cookies.get(browserCookie);
-  const sealed = flowCookies.map((name) => ctx.cookies.get(name) ?? '');
-  const flow = secret === undefined ? undefined : oauthFlows.open(flowId, secret, sealed);
-  if (secret !== undefined && flow) return { flow, secret };
-  throw problem.forbidden('This request was begun in another browser.');
-}
-
-async function openFlow(platform: Platform, ctx: Context, flowId: string): Promise<OpenFlow> {
-  checkCurrent(platform, flowId);
-  const { flow, secret } = openSealed(platform, ctx, flowId);
-  const db = platform.database.platform;
-  // OAuth 2.1, section 4.1.2: one decision makes one code.
-  if (await isDecided(db, flowId)) throw decidedBefore();
-  const client = await findOauthClient(db, flow.clientId);
-  if (!client) throw unknownFlow();
-  return {
-    flow: { ...flow, clientName: plainName(client.name) },
-    secret,
-    isConsole: isOfConsole(platform, flow),
-  };
-}
 
 /** Proves that a form came from the page of this flow in this browser. */
 const csrfToken = ({ flow, secret }: OpenFlow): string =>
@@ -100,7 +44,15 @@ const isOptional = (scope: string, scopes: readonly string[]): boolean =>
 const keptScopes = ({ scopes }: ShownFlow, form: Form): readonly string[] =>
   scopes.filter((scope) => !isOptional(scope, scopes) || form.get(`scope.${scope}`) !== 'no');
 
-function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
+/** Where an organization has a provider, the field for a key is shown to who asks for it. */
+const wantsKey = (ctx: Context): boolean => ctx.query['with'] === 'key';
+
+function showConsent(
+  ctx: Context,
+  { signInProvider }: Platform,
+  open: OpenFlow,
+  fault?: string,
+): void {
   const { id: flowId, clientName, redirectUri, scopes, expiresAt } = open.flow;
   const name = clientName ?? 'An application without a name';
   showPage(ctx, fault === undefined ? 200 : 401, 'consent', {
@@ -110,6 +62,8 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
     csrf: csrfToken(open),
     clientName: name,
     fault,
+    provider: signInProvider?.host,
+    takesKey: signInProvider === undefined || fault !== undefined || wantsKey(ctx),
     destination: destinationOf(redirectUri),
     scopes: scopes.filter(isOauthScope).map((scope) => ({
       ...oauthScopes[scope],
@@ -118,18 +72,6 @@ function showConsent(ctx: Context, open: OpenFlow, fault?: string): void {
     })),
     expires: expiresAt.toISOString().slice(11, 16),
   });
-}
-
-/** RFC 9207: the client is told who answers. 303 makes the browser forget the form (RFC 9700, 4.12). */
-function sendBack(
-  ctx: Context,
-  { redirectUri, state }: ShownFlow,
-  answer: Readonly<Record<string, string>>,
-  issuer: string,
-): void {
-  ctx.body = null;
-  ctx.status = 303;
-  ctx.set('Location', withParameters(redirectUri, { ...answer, state, iss: issuer }));
 }
 
 /**
@@ -155,32 +97,37 @@ async function decide(ctx: Context, platform: Platform): Promise<void> {
   const open = await openFlow(platform, ctx, required(form, 'flow_id'));
   checkCsrf(open, form.get('csrf') ?? '');
   const { flow } = open;
-  const { database, config, now } = platform;
-  const issuer = publicUrlFor(config.publicUrl, ctx.host);
   const decision = required(form, 'decision');
   if (decision === 'deny') {
-    if (!(await denyFlow(database.platform, flow))) throw decidedBefore();
+    if (!(await denyFlow(platform.database.platform, flow))) throw decidedBefore();
     platform.log.info({ clientId: flow.clientId }, 'consent denied');
     const error = { error: 'access_denied', error_description: 'The user did not allow it.' };
-    sendBack(ctx, flow, error, issuer);
+    sendBack(ctx, flow, error, publicUrlFor(platform.config.publicUrl, ctx.host));
     return;
   }
-  if (decision !== 'allow') throw problem.validation("'decision' must be allow or deny.");
+  const kept = { ...flow, scopes: keptScopes(flow, form) };
+  if (decision === 'provider') {
+    await leaveForProvider(ctx, platform, { ...open, flow: kept });
+    return;
+  }
+  if (decision !== 'allow') {
+    throw problem.validation("'decision' must be allow, provider or deny.");
+  }
   const client = clientOf(ctx, platform);
   platform.addressLimits.check('signIn', client);
   const identity = await signIn(platform, form.get('credential') ?? '');
   if (typeof identity === 'string') {
     platform.addressLimits.count('signIn', client);
     const { ids } = ctx.state as RequestState;
-    await noteFailedSignIn(platform, ids, { address: client.group, clientId: flow.clientId });
-    showConsent(ctx, open, identity);
+    await noteFailedSignIn(platform, ids, {
+      at: 'consent',
+      address: client.group,
+      clientId: flow.clientId,
+    });
+    showConsent(ctx, platform, open, identity);
     return;
   }
-  const kept = { ...flow, scopes: keptScopes(flow, form) };
-  const code = await allowFlow(database.platform, kept, identity, now());
-  await purgeOauth(database.platform, now());
-  if (code === undefined) throw decidedBefore();
-  sendBack(ctx, flow, { code }, issuer);
+  await grantFlow(ctx, platform, kept, identity);
 }
 
 const advice: Readonly<Record<number, readonly [title: string, advice: string]>> = {
@@ -194,6 +141,8 @@ function refuse(ctx: Context, error: unknown, platform: Platform): void {
   const failure = error instanceof Problem ? error : databaseProblem(error);
   if (!failure) platform.log.error({ err: error, path: shownPath(ctx.path) }, 'request failed');
   const status = failure?.status ?? 500;
+  const { retryAfterSeconds } = failure?.details ?? {};
+  if (typeof retryAfterSeconds === 'number') ctx.set('Retry-After', String(retryAfterSeconds));
   const [title, text] = advice[status] ?? ['This did not work', 'Try again in a moment.'];
   showPage(ctx, status, 'refusal', {
     title,
@@ -217,11 +166,12 @@ export function mountConsent(router: Router, platform: Platform): void {
     paths.consent,
     page(async (ctx) => {
       const { flow_id: flowId } = ctx.query;
-      showConsent(ctx, await openFlow(platform, ctx, String(flowId)));
+      showConsent(ctx, platform, await openFlow(platform, ctx, String(flowId)));
     }),
   );
   router.post(
     paths.consent,
     page((ctx) => decide(ctx, platform)),
   );
+  mountProviderSignIn(router, platform);
 }

@@ -6,6 +6,8 @@ export const paths = {
   token: '/api/oauth/per-user/token',
   revoke: '/api/oauth/per-user/revoke',
   consent: '/oauth/consent',
+  /** Where the provider of an organization sends people back to. */
+  signedIn: '/oauth/signed-in',
   serverMetadata: '/.well-known/oauth-authorization-server',
   resourceMetadata: '/.well-known/oauth-protected-resource',
   mcp: '/mcp',

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 import { ArchiveEnvironment } from './config-archive.js';
 import { DatabaseEnvironment } from './config-database.js';
+import { OidcEnvironment } from './config-oidc.js';
 import { TelemetryEnvironment } from './config-telemetry.js';
 import { TemporalTrustEnvironment } from './config-temporal.js';
 
@@ -93,6 +94,7 @@ export const Environment = Type.Object({
     default: '90d',
     description: 'a duration from 1m to 366d, such as 12h or 90d',
   }),
+  ...OidcEnvironment.properties,
   FLOW_TIMEOUT_MS: Type.Integer({
     minimum: 1,
     maximum: 600_000,

@@ -16,6 +16,13 @@ import { archiveSettings, isArchiveUrl, refuseHalfAKey } from './config-archive.
 import { cellsOf, readCells, refuseAddressAlone, refuseLoneCells } from './config-database.js';
 import { Environment } from './config-environment.js';
 import { withSecretFiles } from './config-files.js';
+import {
+  isOidcIssuer,
+  isSessionLife,
+  oidcSettings,
+  readRoleNames,
+  refuseHalfAProvider,
+} from './config-oidc.js';
 import { isKeyValues, tracingSettings } from './config-telemetry.js';
 import { StartupError, errorCode, firstLine } from '../startup-error.js';
 
@@ -42,6 +49,7 @@ export const secretNames: ReadonlySet<string> = new Set([
   'SECRET_KEY',
   'KAFKA_PASSWORD',
   'ARCHIVE_SECRET_ACCESS_KEY',
+  'OIDC_CLIENT_SECRET',
   'OTEL_EXPORTER_OTLP_HEADERS',
 ]);
 
@@ -70,6 +78,10 @@ ajv.addFormat('origins', (text) =>
 ajv.addFormat('keys-by-id', areKeysById);
 ajv.addFormat('instant', isInstant);
 ajv.addFormat('archive-url', isArchiveUrl);
+ajv.addFormat('oidc-issuer', isOidcIssuer);
+ajv.addFormat('oidc-scopes', (text) => text.split(/\s+/).includes('openid'));
+ajv.addFormat('role-names', (text) => readRoleNames(text) !== undefined);
+ajv.addFormat('session-life', isSessionLife);
 const isEnvironment = ajv.compile<Environment>(Environment);
 
 /**
@@ -124,6 +136,8 @@ export function readConfig(env: RawEnvironment, overrides: ConfigOverrides = {})
     maxConnections: values.MAX_CONNECTIONS,
     /** How long a token may live. */
     tokenLifeMaxSeconds: durationSeconds(values.TOKEN_LIFE_MAX),
+    /** Where people of an organization sign in; undefined: nowhere. */
+    oidc: oidcSettings(values),
     webhooks: {
       /** An instance that only its own machine reaches may tell the services of that machine. */
       allowsPrivateAddresses:
@@ -238,10 +252,21 @@ const belonging = {
     'ARCHIVE_ACCESS_KEY_ID',
     'ARCHIVE_SECRET_ACCESS_KEY',
   ],
+  OIDC_ISSUER: [
+    'OIDC_CLIENT_ID',
+    'OIDC_CLIENT_SECRET',
+    'OIDC_SCOPES',
+    'OIDC_TENANT',
+    'OIDC_TENANT_CLAIM',
+    'OIDC_ROLES_CLAIM',
+    'OIDC_ROLES',
+    'OIDC_ACTOR_CLAIM',
+    'OIDC_SESSION_MAX',
+  ],
 } as const;
 
 function refuseContradictions(values: Environment): void {
-  for (const address of ['TEMPORAL_ADDRESS', 'KAFKA_BROKERS', 'ARCHIVE_URL'] as const) {
+  for (const address of Object.keys(belonging) as (keyof typeof belonging)[]) {
     for (const name of belonging[address]) {
       if (values[name] !== undefined && values[address] === undefined) {
         throw new StartupError(
@@ -254,6 +279,7 @@ function refuseContradictions(values: Environment): void {
   refuseLoneCells(values);
   refuseSharedPort(values);
   refuseHalfAKey(values);
+  refuseHalfAProvider(values);
   const sasl = ['KAFKA_SASL_MECHANISM', 'KAFKA_USERNAME', 'KAFKA_PASSWORD'] as const;
   const missing = sasl.filter((name) => values[name] === undefined);
   if (missing.length > 0 && missing.length < sasl.length) {

@@ -83,6 +83,8 @@ export interface InstanceOptions {
   readonly corsOrigins?: readonly string[];
   readonly billing?: PlatformConfig['billing'];
   readonly archive?: PlatformConfig['archive'];
+  readonly oidc?: PlatformConfig['oidc'];
+  readonly oidcBounds?: PlatformConfig['oidcBounds'];
   /** The address that callers are told, where it is not that of this machine. */
   readonly publicUrl?: string;
   /** Listens on a port that is known before, so that the addresses it tells are right. */
@@ -169,6 +171,8 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
       corsOrigins: options.corsOrigins,
       billing: options.billing,
       archive: options.archive,
+      oidc: options.oidc,
+      oidcBounds: options.oidcBounds,
       // Those that a test asks for may live as long as it asks.
       tokenLifeMaxSeconds: options.tokenSeconds,
       timeLimits: options.timeLimits,
