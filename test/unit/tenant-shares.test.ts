@@ -63,6 +63,25 @@ describe('shares of tenants', () => {
     });
   }
 
+  it('leave the event loop to others between requests that wait for nothing', async () => {
+    let turn = 0;
+    const turnsOf: number[] = [];
+    const count = (): void => {
+      turn += 1;
+      if (turnsOf.length < 40) setImmediate(count);
+    };
+    setImmediate(count);
+    const requests = Array.from({ length: 40 }, async () => {
+      const leave = await shares.enter('a', 'heavy', () => false);
+      turnsOf.push(turn);
+      leave();
+    });
+    await Promise.all(requests);
+    // Four at once, and as many in each further turn.
+    const most = Math.max(...turnsOf.map((one) => turnsOf.filter((other) => other === one).length));
+    expect(most).to.equal(4);
+  });
+
   it('in the lane light: 64 alone, 32 of short ones while others want to work', async () => {
     send('a', 1);
     expect(await inWork('a')).to.equal(1);

@@ -13,7 +13,7 @@ import type { FoundRows, RowsTask } from './archive-rows.js';
 
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const script = new URL(`./archive-rows${extension}`, import.meta.url).href;
-const idleMs = 60_000;
+const idleMs = 10_000;
 
 const sha256 = async (bytes: Uint8Array): Promise<string> =>
   Buffer.from(await webcrypto.subtle.digest('SHA-256', bytes)).toString('hex');

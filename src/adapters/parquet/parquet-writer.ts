@@ -12,7 +12,7 @@ import {
 
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const script = new URL(`./row-group${extension}`, import.meta.url).href;
-const idleMs = 60_000;
+const idleMs = 10_000;
 const threadsMax = 2;
 
 /** `PAR1`, with which a file begins and ends. */

@@ -14,7 +14,7 @@ export interface InvoiceRenderer {
 const extension = fileURLToPath(import.meta.url).slice(-3);
 const script = new URL(`./invoice-pdf${extension}`, import.meta.url).href;
 /** A thread that has nothing to do gives its memory back; opening one takes about a second. */
-const idleMs = 60_000;
+const idleMs = 10_000;
 const threadsMax = 4;
 
 /** Threads are opened when there is something to render: one is left to the event loop. */
