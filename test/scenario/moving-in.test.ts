@@ -77,6 +77,54 @@ describe('moving in from another billing system', function () {
     expect(tolerant.code).to.equal(0);
   });
 
+  // spec/beyond.md R239
+  it('csv: a second import adds prices that are new, and names those that are others here', async () => {
+    expect((await moveIn('csv')).code).to.equal(0);
+    const files = await mkdtemp(join(folder, 'again-'));
+    const write = (name: string, ...lines: readonly string[]) =>
+      writeFile(join(files, name), lines.join('\n'));
+    await write('customers.csv', 'externalId,name,currency', 'globex,Globex,USD');
+    await write(
+      'prices.csv',
+      'meter,currency,model,amount,packageSize,upTo,unitAmount,flatAmount,customer',
+      // A tier more than before.
+      'calls,USD,graduated,,,1000,0,,',
+      'calls,USD,graduated,,,,0.01,,',
+      'storage,USD,unit,0.10,,,,,',
+      'storage,EUR,unit,0.2,,,,,',
+      'calls,USD,unit,0.03,,,,,globex',
+      'storage,USD,unit,0.05,,,,,globex',
+      'storage,EUR,package,1,10,,,,globex',
+    );
+    await write(
+      'usage.csv',
+      'id,customer,meter,at,quantity',
+      'f-1,globex,calls,2026-03-08T00:00:00Z,100',
+      'f-2,globex,storage,2026-03-08T00:00:00Z,40',
+    );
+    const again = () => durabill('import', files, '--from', 'csv');
+    const ended = await again();
+    const version = 'has another price here: make a version of its card with a date';
+    const unmetered = 'has no meter here: its tiers and packages are those of each event alone';
+    expect(ended.errors.split('\n').filter((line) => line.startsWith('stays'))).to.deep.equal([
+      `stays as it is: prices.csv, line 2: 'calls' in USD ${version}`,
+      `stays as it is: prices.csv, line 8: 'storage' in EUR for 'globex' ${unmetered}`,
+      `stays as it is: prices.csv, line 6: 'calls' in USD for 'globex' ${version}`,
+    ]);
+    expect(ended.output, ended.errors).to.include('accepted 2 = rated 2');
+    expect(ended.code).to.equal(1);
+    // (200 + 100) x 0.015 as before; 40 x 0.05 by the line that was added.
+    const compared = await compare([
+      `globex,calls,USD,${march},4.5`,
+      `globex,storage,USD,${march},2`,
+    ]);
+    expect(compared.output, compared.errors).to.include('2 lines, 0 differ');
+    const cards = `${external}/services/storage/rate-cards/EUR`;
+    expect((await tenant.get(cards).expect(200)).body.rows[0]).to.include({ unitRate: 0.2 });
+    const third = await again();
+    expect(third.errors).to.equal(ended.errors.replace(/.*(rated|sent).*\n/g, ''));
+  });
+
   // spec/beyond.md R145
   it('lago: plans of customers become exception prices, what cannot be moved is named', async () => {
     const ended = await moveIn('lago');

@@ -62,7 +62,7 @@ export interface ImportedBook {
 /** The one attribute of a service that a meter becomes. */
 export const quantityAttribute = 'quantity';
 
-interface RateRow {
+export interface RateRow {
   readonly priceDimName: string;
   readonly label: string;
   readonly priceMethod: string;
@@ -154,6 +154,23 @@ export function fromMinor(text: string, currency: string): string {
   const end = padded.length - digits;
   const rest = padded.slice(end) + fraction;
   return `${sign}${padded.slice(0, end)}${rest === '' ? '' : `.${rest}`}`;
+}
+
+/** Whether a row that is stored says what a row of a book says; it may say more. */
+export function saysSame(wanted: unknown, stored: unknown): boolean {
+  if (wanted instanceof DecimalNumber) {
+    const isNumber = typeof stored === 'number' || stored instanceof Decimal;
+    return isNumber && new Decimal(stored).equals(wanted.text);
+  }
+  if (typeof wanted !== 'object' || wanted === null) return wanted === stored;
+  if (typeof stored !== 'object' || stored === null) return false;
+  if (Array.isArray(wanted) && Array.isArray(stored) && wanted.length !== stored.length) {
+    return false;
+  }
+  return Object.entries(wanted).every(
+    // A stored row names its attribute by id.
+    ([name, value]) => name === 'priceDimName' || saysSame(value, Reflect.get(stored, name)),
+  );
 }
 
 /** JSON whose decimal numbers keep all their digits. */

@@ -8,6 +8,7 @@ import {
   type ImportedBook,
   type ImportedEvent,
   type ImportedPrice,
+  type RateRow,
 } from './book.js';
 
 /** Faults that are named one by one; the rest are counted. */
@@ -27,7 +28,7 @@ export const messageOf = (
 
 /** A book that can be said here. */
 interface CheckedBook {
-  readonly rows: ReadonlyMap<ImportedPrice, object>;
+  readonly rows: ReadonlyMap<ImportedPrice, RateRow>;
   readonly events: number;
 }
 
@@ -84,8 +85,8 @@ function checkPrices(
   { prices }: ImportedBook,
   known: Places,
   faults: Faults,
-): Map<ImportedPrice, object> {
-  const rows = new Map<ImportedPrice, object>();
+): Map<ImportedPrice, RateRow> {
+  const rows = new Map<ImportedPrice, RateRow>();
   const places = new Map<string, string>();
   for (const price of prices) {
     const { place, meter, currency, customer } = price;

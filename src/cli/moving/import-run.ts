@@ -3,16 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runIngest } from '../usage/ingest-run.js';
 import { ApiClient } from './api-client.js';
-import {
-  bookJson,
-  isMetered,
-  quantityAttribute,
-  type ImportedBook,
-  type ImportedPrice,
-} from './book.js';
+import { bookJson, type ImportedBook } from './book.js';
 import { checkBook, messageOf } from './check-book.js';
 import { readCsvBook } from './csv-book.js';
 import { readLagoBook } from './lago-book.js';
+import { makePrices } from './make-prices.js';
 import { readStripeBook } from './stripe-book.js';
 
 const sources = {
@@ -33,7 +28,8 @@ const base = '/api/v1/external';
 
 /**
  * Reads a folder of another billing system, and makes its customers, prices and usage here. What is
- * there already stays as it is, so that an import that broke off is started again.
+ * there already stays as it is, so that an import that broke off is started again; a price that is
+ * another one here is named.
  */
 export async function importFromTerminal(folder: string, options: ImportOptions): Promise<void> {
   const book = await sources[options.from](folder);
@@ -46,13 +42,11 @@ export async function importFromTerminal(folder: string, options: ImportOptions)
   if (options.dryRun === true) return;
   const api = await ApiClient.open(options.tenant, options.url);
   await makeCustomers(api, book);
-  const services = await makeServices(api, prices, rows);
-  await makeContracts(api, { prices, rows, services });
+  const { services, kept } = await makePrices(api, prices, rows);
+  for (const what of kept) process.stderr.write(`stays as it is: ${what}\n`);
+  if (kept.length > 0) process.exitCode = 1;
   if (events > 0) await sendEvents(book, services, options);
 }
-
-type Rows = ReadonlyMap<ImportedPrice, object>;
-type Ids = ReadonlyMap<string, string>;
 
 async function makeCustomers(api: ApiClient, { customers }: ImportedBook): Promise<void> {
   for (const { externalId, name, currency } of customers) {
@@ -65,72 +59,10 @@ async function makeCustomers(api: ApiClient, { customers }: ImportedBook): Promi
   }
 }
 
-/** A service for each meter, with the prices that are everybody's. */
-async function makeServices(
-  api: ApiClient,
-  prices: readonly ImportedPrice[],
-  rows: Rows,
-): Promise<Ids> {
-  const ids = new Map<string, string>();
-  for (const meter of new Set(prices.map((price) => price.meter))) {
-    const own = prices.filter((price) => price.meter === meter);
-    const known = await api.find<{ id: string }>(`${base}/services/${encodeURIComponent(meter)}`);
-    const attribute = {
-      name: quantityAttribute,
-      dimensionDataType: 'Number',
-      ...(own.some(isMetered) ? { isMeterDimension: true, meterResetFrequency: 'Monthly' } : {}),
-    };
-    const body = {
-      name: meter,
-      currency: own[0]?.currency,
-      priceableAttributes: [attribute],
-      rateCards: own
-        .filter(({ customer }) => customer === null)
-        .map((price) => ({ currency: price.currency, rows: [rows.get(price)] })),
-    };
-    const id = known?.id ?? (await api.post<{ id: string }>(`${base}/services`, bookJson(body))).id;
-    ids.set(meter, id);
-  }
-  return ids;
-}
-
-interface Contracted {
-  readonly prices: readonly ImportedPrice[];
-  readonly rows: Rows;
-  readonly services: Ids;
-}
-
-/** A contract for each customer and currency with prices of its own, with a line for each of them. */
-async function makeContracts(
-  api: ApiClient,
-  { prices, rows, services }: Contracted,
-): Promise<void> {
-  const groups = new Map<string, ImportedPrice[]>();
-  for (const price of prices) {
-    if (price.customer === null) continue;
-    const number = `moved-${price.customer}-${price.currency}`;
-    groups.set(number, [...(groups.get(number) ?? []), price]);
-  }
-  for (const [number, own] of groups) {
-    const [first] = own;
-    const body = {
-      number,
-      name: number,
-      masterAccountId: first?.customer,
-      currency: first?.currency,
-      services: own.map((price) => ({
-        serviceId: services.get(price.meter),
-        rateCards: [{ currency: price.currency, rows: [rows.get(price)] }],
-      })),
-    };
-    await api.make(`${base}/contracts`, bookJson(body));
-  }
-}
-
 /** Sends past usage as any usage is sent: an event that was sent before is a duplicate. */
 async function sendEvents(
   { events }: ImportedBook,
-  services: Ids,
+  services: ReadonlyMap<string, string>,
   { tenant, url }: ImportOptions,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'durabill-import-'));
