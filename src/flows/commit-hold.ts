@@ -37,7 +37,7 @@ export async function commitHold(
   const messageId = contentId(canonicalJson(message));
   requireCommittable(hold, messageId, scope.now());
   const externalId = readContent(message).externalTransactionId ?? '';
-  if (hold.status === 'open') await requireRateable(scope, platform, hold, message, externalId);
+  if (hold.status === 'open') await requireRateable(scope, platform, hold, message);
   if (await beginCommit(scope, id, { externalId, messageId })) {
     const published = await publishUsage(platform.broker, scope, { key: externalId, message });
     await waitForEvent(scope, platform, id, externalId, published);
@@ -45,13 +45,12 @@ export async function commitHold(
   return presentCommitted(scope, platform, id, externalId);
 }
 
-/** 400: rating would reject the event, or charge others. 409: it was rated already. */
+/** 400: rating would reject the event, or charge others. */
 async function requireRateable(
   scope: Scope,
   { log }: Platform,
   { accountId, currency }: WalletHold,
   message: Message,
-  externalId: string,
 ): Promise<void> {
   const [simulated] = await simulateUsage(scope, [{ message }], {
     partitionOf,
@@ -71,12 +70,6 @@ async function requireRateable(
       "The event would charge another account, or in another currency, than the hold's",
       { field: 'message' },
     );
-  }
-  const known = await findUsageEvent(scope, externalId);
-  if (known?.status === 'rated' || known?.status === 'canceled') {
-    throw problem.conflict(`The usage event '${externalId}' is ${known.status} already.`, {
-      field: 'message.externalTransactionId',
-    });
   }
 }
 

@@ -5,6 +5,7 @@ import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import { isDue, type AccountCurrency } from '../../models/balances/wallet-balance.js';
 import { WalletHold, type HoldStatus } from '../../models/balances/wallet-hold.js';
+import { UsageEvent } from '../../models/usage/usage-event.js';
 import { missingHold } from '../../queries/balances/hold.js';
 import type * as schema from '../../schemas/balances/hold.js';
 import { WalletLedger, type GrantPart } from './wallet-ledger.js';
@@ -124,13 +125,15 @@ export interface HoldCommit {
 
 /**
  * Lets a hold wait for its event; false: it was committed with the same event before. 404: there is no
- * such hold. 409: it has expired or was released, or another event commits it.
+ * such hold. 409: it has expired or was released, another event commits it, or the event was rated
+ * already, or is being for another hold: one charge draws one hold.
  */
 export async function beginCommit(scope: Scope, id: string, commit: HoldCommit): Promise<boolean> {
   const { tenantId, now } = scope;
   return withHold(scope, id, async ({ trx, hold }) => {
     requireCommittable(hold, commit.messageId, now());
     if (hold.status === 'committed') return false;
+    if (hold.status === 'open') await requireUnrated(trx, tenantId, hold, commit.externalId);
     await WalletHold.query(trx)
       .forTenant(tenantId)
       .findById(id)
@@ -141,6 +144,29 @@ export async function beginCommit(scope: Scope, id: string, commit: HoldCommit):
       });
     return true;
   });
+}
+
+/**
+ * 409: the event is rated, or commits another hold. Rating has the wallets that are locked here, so that
+ * nothing is between what is read and what follows.
+ */
+async function requireUnrated(
+  trx: Knex.Transaction,
+  tenantId: string,
+  { accountId, currency }: WalletHold,
+  externalId: string,
+): Promise<void> {
+  const field = 'message.externalTransactionId';
+  const others = await WalletHold.committing(trx, tenantId, [accountId], [externalId]);
+  if (others.some((other) => other.currency === currency)) {
+    throw problem.conflict(`The usage event '${externalId}' commits another hold.`, { field });
+  }
+  const event = await UsageEvent.ofExternalIds(trx, tenantId, [externalId]).first();
+  if (event?.status === 'rated' || event?.status === 'canceled') {
+    throw problem.conflict(`The usage event '${externalId}' is ${event.status} already.`, {
+      field,
+    });
+  }
 }
 
 /** 409: the hold cannot be committed with this event. */

@@ -253,6 +253,30 @@ describe('holds', () => {
   });
 
   // spec/beyond.md R272
+  it('that are committed with one event at the same moment: one is, the other stays', async () => {
+    const { accountId, ref } = await addAccount(10);
+    const made = await Promise.all(
+      [4, 3].map((amount) => tenant.post('/v1/holds', hold(accountId, amount)).expect(201)),
+    );
+    const ids: readonly string[] = made.map(({ body }) => body.id);
+    const message = event(ref, 200);
+    const commit = (id: string) => tenant.post(`/v1/holds/${id}/commit`, { message });
+    const answers = await Promise.all(ids.map(commit));
+    const done = answers.findIndex(({ status }) => status === 200);
+    const refused = answers[1 - done];
+    expect(refused?.status).to.equal(409);
+    expect(answers[done]?.body).to.include({ drawnFromHold: 2, billed: 0 });
+    // 10 - 2; 3 or 4 are still promised to the other, for another event.
+    const stays = done === 0 ? 3 : 4;
+    expect(await balanceOf(accountId)).to.include({ balance: 8, held: stays, spent: 2 });
+    const other = ids[1 - done] ?? '';
+    await commit(other).expect(409);
+    const next = { message: event(ref, 100) };
+    const { body } = await tenant.post(`/v1/holds/${other}/commit`, next).expect(200);
+    expect(body).to.include({ drawnFromHold: 1, released: stays - 1, available: 7 });
+  });
+
+  // spec/beyond.md R272
   it('stay when their event cannot be rated', async () => {
     const { accountId, ref } = await addAccount(10);
     const { body } = await tenant.post('/v1/holds', hold(accountId, 4)).expect(201);
