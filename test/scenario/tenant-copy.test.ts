@@ -71,6 +71,11 @@ describe('durabill tenant copy', function () {
       number: 'C-1',
       startDate: '2026-01-01',
     });
+    const shared = await story.service('Shared');
+    await story.subscribe('acme', [{ serviceId: shared, accountMap: { acme: 1, globex: 3 } }], {
+      number: 'C-2',
+      startDate: '2026-01-01',
+    });
     sent = await story.send(
       usage('acme', calls, on('2026-02-10', '3000')),
       usage('acme', calls, on('2026-03-02', '900')),
@@ -147,6 +152,21 @@ describe('durabill tenant copy', function () {
     await tenant.get('/v1/usage-events/new').expect(404);
   });
 
+  it('shares its lines between accounts of its own', async () => {
+    const { body: service } = await copy.get(`${external}/services?q=Shared`).expect(200);
+    const serviceId = service.data.content[0].Id as string;
+    await new Story(instance, copy, { now: undefined }).send(
+      usage('acme', serviceId, { externalTransactionId: 'shared', ...on('2026-03-06', '100') }),
+    );
+    // 100 at 0.01, a quarter and three quarters.
+    const charges: { accountId: string; amount: number }[] = (await eventOf(copy, 'shared'))
+      .ratedTransactions;
+    expect(charges.map(({ accountId, amount }) => [accountId, amount])).to.have.deep.members([
+      [await idOf(copy, 'acme'), 0.25],
+      [await idOf(copy, 'globex'), 0.75],
+    ]);
+  });
+
   it('begins usage with a meter period', async () => {
     const other = `${tenant.id}-part`;
     const from = (day: string) =>
@@ -172,6 +192,14 @@ describe('durabill tenant copy', function () {
     }
     const made = await durabill('tenant', 'create', `${tenant.id}-empty`, '--sandbox');
     expect(made.code, made.errors).to.equal(0);
+    // What is copied of a sandbox has happened by its time.
+    const empty = await instance.tenant(['ADMIN'], `${tenant.id}-empty`);
+    const now = '2031-03-01T00:00:00.000Z';
+    await empty.post('/v1/clock', { now }).expect(200);
+    const again = await durabill('tenant', 'copy', empty.id, `${empty.id}-copy`, '--sandbox');
+    expect(again.code, again.errors).to.equal(0);
+    const late = await instance.tenant(['ADMIN'], `${empty.id}-copy`);
+    expect((await late.get('/v1/clock').expect(200)).body).to.include({ sandbox: true, now });
     const listed = await durabill('tenant', 'list');
     expect(listed.output).to.match(new RegExp(`${tenant.id}-empty\\t.*sandbox 20`));
   });
@@ -182,5 +210,33 @@ describe('durabill tenant copy', function () {
     const { code, output, errors } = await durabill('tenant', 'delete', target);
     expect([code, output], errors).to.deep.equal([0, `deleted ${target}\n`]);
     expect((await tenant.get('/v1/clock').expect(200)).body.sandbox).to.equal(false);
+  });
+
+  it('knows nothing of an earlier copy of its name', async () => {
+    const name = `${tenant.id}-again`;
+    /** Copies the tenant, changes a price of the copy or of the tenant, and uses the service there. */
+    const used = async (id: string, change: (copied: TestTenant) => Promise<unknown>) => {
+      const made = await durabill('tenant', 'copy', tenant.id, name, '--sandbox');
+      expect(made.code, made.errors).to.equal(0);
+      const copied = await instance.tenant(['ADMIN'], name);
+      await change(copied);
+      const { body } = await copied.get(`${external}/services?q=Plain`).expect(200);
+      const message = usage('acme', body.data.content[0].Id as string, {
+        externalTransactionId: id,
+        ...on(new Date().toISOString().slice(0, 10), '10'),
+      });
+      await new Story(instance, copied, { now: undefined }).send(message);
+      return (await eventOf(copied, id)).ratedTransactions[0].amount as number;
+    };
+    const changePrice = async (of: TestTenant, unitRate: number) => {
+      const { body } = await of.get(`${external}/services?q=Plain`).expect(200);
+      const path = `${external}/services/${body.data.content[0].Id as string}/rate-cards/USD`;
+      await of.put(path, usdCard(priceOfEach('api_calls', unitRate))).expect(200);
+    };
+    // As many changes on both sides: what is remembered of records goes by how often they were changed.
+    expect(await used('first', (copied) => changePrice(copied, 3))).to.equal(30);
+    expect((await durabill('tenant', 'delete', name)).code).to.equal(0);
+    await changePrice(tenant, 4);
+    expect(await used('second', () => Promise.resolve())).to.equal(40);
   });
 });

@@ -8,12 +8,17 @@ interface CopyOptions {
   readonly usageFrom?: string;
 }
 
-/** The scope in which a command works for a tenant, at one instant. */
-function scopeOf(database: Database, tenantId: string, actor: string, at: Date): Scope {
+/** The scope in which a command works for a tenant, at one instant of its time. */
+function scopeOf(
+  database: Database,
+  tenantId: string,
+  actor: string,
+  { at, realAt }: { readonly at: Date; readonly realAt: Date },
+): Scope {
   const requestId = randomUUID();
   const db = database.forTenant(tenantId, { actor, requestId }, 'batch');
   const now = () => at;
-  return { tenantId, orgId: null, roles: [], actor, requestId, db, now, realNow: now };
+  return { tenantId, orgId: null, roles: [], actor, requestId, db, now, realNow: () => realAt };
 }
 
 async function copyTenant(
@@ -24,6 +29,7 @@ async function copyTenant(
   if (!sandbox) throw new Error('A copy is a sandbox: say so with --sandbox.');
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, resumeTenant, suspendTenant } = await import('../../access/tenants.js');
+  const { readTenantClock } = await import('../../models/access/tenant-clock.js');
   const { ensureTenantIn } = await import('../../access/cells/tenant-cells.js');
   const { commandLine, recordCommand } = await import('../access/security-event.js');
   const { copyRecords } = await import('../../commands/sandbox/copy-records.js');
@@ -31,21 +37,23 @@ async function copyTenant(
     await import('../../commands/sandbox/copy-usage.js');
   const copied = await withInstance(async ({ database }) => {
     await requireTenant(database.platform, source);
-    const at = new Date();
-    const from = scopeOf(database, source, commandLine, at);
+    const realAt = new Date();
+    const cell = await database.cellOf(source);
+    // What is copied of a sandbox has happened by the time at which that stands.
+    const at = (await readTenantClock(cell.platform, source))?.standsAt ?? realAt;
+    const from = scopeOf(database, source, commandLine, { at, realAt });
     if (usageFrom !== undefined) await checkUsageStart(from, usageFrom);
     await requireUsageSince(from, usageFrom);
     const tenant = { id: target, name: target, sandboxAt: at };
     const details = { sandbox, copyOf: source, ...(usageFrom ? { usageFrom } : {}) };
-    const cell = await database.cellOf(source);
     const isNew = await ensureTenantIn(database, cell, tenant, async (trx) => {
       // Nobody uses it before it is whole.
-      await suspendTenant(trx, target, at);
+      await suspendTenant(trx, target, realAt);
       const event = { tenantId: target, entity: 'tenant', entityKey: target } as const;
       await recordCommand(trx, { ...event, action: 'create', details });
     });
     if (!isNew) throw new Error(`There is a tenant '${target}' already.`);
-    const to = scopeOf(database, target, commandLine, at);
+    const to = scopeOf(database, target, commandLine, { at, realAt });
     const lastId = await findLastEvent(from);
     const ids = await copyRecords(from, to, (table, rows) =>
       process.stderr.write(`${rows} rows of ${table}\n`),

@@ -57,7 +57,7 @@ export async function copyRecords(
   to: Scope,
   onCopied: (table: string, rows: number) => void,
 ): Promise<CopiedIds> {
-  const ids = new CopiedIds(to.tenantId);
+  const ids = new CopiedIds();
   const own = new Map<CopiedTable, readonly string[]>();
   for (const table of copiedTables) {
     const found = await readIds(from.db.read, table, from.tenantId);
