@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { sqlRows } from '../models/db/sql-rows.js';
 import { tokenLifeCeilingSeconds } from '../platform/config/config-forms.js';
 import type { Identity } from './identity.js';
 
@@ -13,10 +14,10 @@ export interface TokenRevocation {
   readonly expiresAt: Date;
 }
 
-/** SQL that finds the grant `:grantId` if the credential of its user is still valid. */
-const liveGrant = `
+/** SQL that finds a grant by its id if the credential of its user is still valid. */
+const liveGrantOf = (grantId: string): string => `
   select from oauth_grant as given
-  where given.id = :grantId and given.revoked_at is null
+  where given.id = ${grantId} and given.revoked_at is null
     and (given.ends_at is null or given.ends_at > :now)
     and (given.access_key_id is null or exists (
       select from access_key where access_key.id = given.access_key_id
@@ -27,6 +28,8 @@ const liveGrant = `
         and revoked.tenant_id in (given.tenant_id, '*')))
     and (given.token_kid is null or exists (
       select from signing_key where signing_key.kid = given.token_kid))`;
+
+const liveGrant = liveGrantOf(':grantId');
 
 const isSuspended = `exists (
   select from tenant where tenant.id = :tenantId and tenant.suspended_at is not null)`;
@@ -68,6 +71,43 @@ export async function findTokenFault(
     ${grant ? `and exists (${liveGrant})` : ''} as "isTrusted"`;
   const { id: jti = '', kid = null } = credential ?? {};
   return faultOf(await db.raw(sql, { tenantId, jti, kid, now, grantId: grant?.id ?? null }));
+}
+
+/** SQL for one of many credentials: whether it was taken back, or its tenant was. */
+const isTakenBack = `
+  not exists (
+    select from tenant where tenant.id = asked.tenant_id and tenant.suspended_at is null)
+  or asked.kind = 'accessKey' and not exists (
+    select from access_key where access_key.id = asked.id and access_key.revoked_at is null)
+  or asked.kind = 'token' and not exists (
+    select from signing_key where signing_key.kid = asked.kid)
+  or asked.kind = 'token' and exists (
+    select from token_revocation as revoked where revoked.jti = asked.id
+      and revoked.tenant_id in (asked.tenant_id, '*'))
+  or asked.grant_id is not null and not exists (${liveGrantOf('asked.grant_id')})`;
+
+/** The places of those whose credential, grant or tenant was taken back; found with one statement. */
+export async function endedCredentials(
+  db: Knex,
+  identities: readonly Identity[],
+  now: Date,
+): Promise<readonly number[]> {
+  const asked = identities.map(({ tenantId, credential, grant }, at) => ({
+    at,
+    tenant_id: tenantId,
+    kind: credential?.kind,
+    id: credential?.id,
+    kid: credential?.kid,
+    grant_id: grant?.id,
+  }));
+  const rows = await sqlRows<{ at: number }>(
+    db,
+    `select asked.at from jsonb_to_recordset(:asked::jsonb)
+       as asked (at int, tenant_id text, kind text, id text, kid text, grant_id uuid)
+     where ${isTakenBack}`,
+    { asked: JSON.stringify(asked), now },
+  );
+  return rows.map(({ at }) => at);
 }
 
 /** Why codes and refresh tokens of a grant are refused, as `findTokenFault` has it. */

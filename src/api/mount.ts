@@ -228,8 +228,7 @@ async function perform(
     return;
   }
   if (operation.success.kind === 'events') {
-    const check = () => identify(ctx, platform);
-    await sendEvents(ctx, (await work(scope)) as StreamedEvents, platform, identity, check);
+    await sendEvents(ctx, (await work(scope)) as StreamedEvents, platform, identity);
     return;
   }
   const isSecure = platform.config.publicUrl.startsWith('https:');

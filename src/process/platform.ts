@@ -2,6 +2,7 @@ import type { BillingSizes } from '../messages/billing-run.js';
 import { AddressLimits } from '../access/address-limits.js';
 import { Admission } from '../platform/admission.js';
 import { ClientAddresses } from '../access/client-address.js';
+import { CredentialWatch } from '../access/credentials/credential-watch.js';
 import { openAuthenticator, type Authenticate } from '../access/identity.js';
 import type { UsageBroker } from '../messages/broker.js';
 import type { Cell, CellAddress } from '../platform/database/cell.js';
@@ -174,6 +175,8 @@ export interface Platform {
   readonly streams: TenantPlaces;
   /** Bounds the streams of events of a tenant and of this process. */
   readonly eventStreams: EventStreams;
+  /** Ends streams whose credential was taken back. */
+  readonly credentialWatch: CredentialWatch;
   /** Tells all processes what has changed, and hears of it. */
   readonly changes: Changes;
   /** Calls back on each NOTIFY on a channel of any cell, until the returned function is called. */
@@ -265,6 +268,7 @@ const openShares = (tenantShare: number, metrics: Metrics) => ({
 });
 
 const openSignIn = (config: PlatformConfig, log: Logger, now: () => Date) => ({
+  oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
   signInRequests: new SignInRequests(config.secret, config.previousSecrets),
   signInProvider:
     config.oidc && openSignInProvider(config.oidc, { log, now, bounds: config.oidcBounds }),
@@ -321,7 +325,7 @@ export async function openPlatform(
     clients: new ClientAddresses(config.trustedProxies),
     tokens,
     authenticate: openAuthenticator(database.platform, tokens, now),
-    oauthFlows: new PendingFlows(config.secret, config.previousSecrets),
+    credentialWatch: new CredentialWatch(database.platform, now),
     ...openSignIn(config, log, now),
     flowReplies: new FlowReplies(),
     secrets: box,

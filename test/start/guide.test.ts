@@ -14,6 +14,7 @@ const chapters = [
   'corrections.md',
   'rejected.md',
   'exports.md',
+  'sign-in.md',
   'erasure.md',
   'families.md',
   'balances.md',

@@ -1,11 +1,10 @@
 import type { Context } from 'koa';
-import { Problem } from '../../kernel/problem.js';
 import { stringifyJson } from '../../kernel/text/json.js';
 import type { Identity } from '../../access/identity.js';
 import type { Platform } from '../../process/platform.js';
 import type { StreamedEvents } from '../../schemas/http/operation.js';
 
-/** How often a stream says that it is open, and is checked whether it may be: proxies wait longer. */
+/** How often a stream says that it is open: proxies wait longer. */
 const beatMs = 15_000;
 /** What may wait for a client that does not read. */
 const unreadBytesMax = 64 * 1024;
@@ -27,15 +26,14 @@ function timeLeft({ seconds }: StreamedEvents, { credential }: Identity, now: Da
 
 /**
  * Sends events as they happen (spec/beyond.md R420). Resolves when the stream is open, so that it
- * occupies no slot; it ends after its time, with its credential, and with the process.
+ * occupies no slot; it ends after its time, with its credential, within some seconds after that was taken back, and
+ * with the process.
  */
 export async function sendEvents(
   ctx: Context,
   events: StreamedEvents,
   platform: Platform,
   identity: Identity,
-  /** Throws where the caller may no longer listen. */
-  check: () => Promise<unknown>,
 ): Promise<void> {
   const { res } = ctx;
   const end = (): void => void res.end();
@@ -58,17 +56,13 @@ export async function sendEvents(
   ctx.set(headers);
   // The response is written here, not by Koa.
   ctx.respond = false;
-  const beat = setInterval(() => {
-    write(':\n\n');
-    check().catch((error: unknown) => {
-      // A database that is away ends nothing.
-      if (error instanceof Problem && error.status < 500) end();
-    });
-  }, beatMs).unref();
+  const beat = setInterval(() => write(':\n\n'), beatMs).unref();
+  const unwatch = platform.credentialWatch.watch(identity, end);
   const over = setTimeout(end, timeLeft(events, identity, platform.now())).unref();
   const close = (): void => {
     clearInterval(beat);
     clearTimeout(over);
+    unwatch();
     stop();
     leave();
   };

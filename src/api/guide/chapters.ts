@@ -27,6 +27,7 @@ export const chapters: readonly Chapter[] = [
   chapter('workflows', 'Workflows of your own'),
   chapter('workflow-language', 'What is taken of the Open Workflow Specification'),
   chapter('exports', 'Exports'),
+  chapter('sign-in', 'Signing in with your organization'),
   chapter('erasure', 'Keeping, holding and erasing data'),
   chapter('families', 'Which API for what'),
   chapter('glossary', 'Glossary'),
