@@ -8,11 +8,9 @@ import {
   clockSkew,
   clockTolerance,
   customFetch,
-  discoveryRequest,
   getValidatedIdTokenClaims,
   None,
   processAuthorizationCodeResponse,
-  processDiscoveryResponse,
   ResponseBodyError,
   validateApplicationLevelSignature,
   validateAuthResponse,
@@ -20,7 +18,7 @@ import {
   type Client,
   type ClientAuth,
 } from 'oauth4webapi';
-import { Problem } from '../../kernel/problem.js';
+import { Problem, problem } from '../../kernel/problem.js';
 import type {
   ProviderClaims,
   SignInProvider,
@@ -29,14 +27,11 @@ import type {
 import type { OidcSettings } from '../../platform/config/config-oidc.js';
 import type { Logger } from '../../platform/log.js';
 import { boundedFetch, type RequestBounds } from './bounded-fetch.js';
+import { openDiscovery } from './discovery.js';
+import { isOfToken, readKeys, readLogoutToken } from './logout-token.js';
 import { problemOfProvider, providerAway } from './provider-fault.js';
 
 const bounds: RequestBounds = { timeoutMs: 5_000, bytesMax: 256 * 1024, openMax: 20 };
-
-/** How long what the provider says of itself is believed. */
-const trustMs = 10 * 60_000;
-/** How long a provider that did not answer is left alone. */
-const pauseMs = 1_000;
 
 /** By how much the clocks of the provider and this machine may differ. */
 const toleranceSeconds = 60;
@@ -48,50 +43,16 @@ export interface ProviderOptions {
   readonly bounds?: Partial<RequestBounds> | undefined;
 }
 
-const isAddress = (url: string | undefined, isLocal: boolean): boolean =>
-  url !== undefined &&
-  URL.canParse(url) &&
-  (isLocal ? ['http:', 'https:'] : ['https:']).includes(new URL(url).protocol);
-
-/** What a provider says of itself (OpenID Connect Discovery 1.0), asked by all at once, and kept. */
-function openDiscovery(
-  read: () => Promise<AuthorizationServer>,
-  complain: (error: unknown) => void,
-) {
-  let found: { readonly server: AuthorizationServer; readonly at: number } | undefined;
-  let asking: Promise<AuthorizationServer> | undefined;
-  let failedAt = -Infinity;
-  const ask = async (): Promise<AuthorizationServer> => {
-    try {
-      const server = await read();
-      found = { server, at: performance.now() };
-      return server;
-    } catch (error) {
-      failedAt = performance.now();
-      complain(error);
-      throw providerAway();
-    } finally {
-      asking = undefined;
-    }
-  };
-  return {
-    async get(): Promise<AuthorizationServer> {
-      const now = performance.now();
-      if (found && now - found.at < trustMs) return found.server;
-      if (now - failedAt < pauseMs) throw providerAway();
-      asking ??= ask();
-      return asking;
-    },
-    /** Asks again the next time: its keys or addresses may be others. */
-    forget(): void {
-      found = undefined;
-    },
-  };
-}
-
 /** Whether a browser alone may have caused it: it came back with an error, or a code that is none. */
 const isOfBrowser = (error: unknown): boolean =>
   error instanceof AuthorizationResponseError || error instanceof ResponseBodyError;
+
+/** This instance as the provider knows it, by its own clock. */
+const clientAt = (clientId: string, now: Date): Client => ({
+  client_id: clientId,
+  [clockTolerance]: toleranceSeconds,
+  [clockSkew]: Math.round((now.getTime() - Date.now()) / 1000),
+});
 
 /** RFC 6749, section 2.3.1: a secret is sent as the provider takes it. */
 function clientAuthOf(secret: string | undefined, server: AuthorizationServer): ClientAuth {
@@ -133,30 +94,18 @@ export function openSignInProvider(
   { log, now, bounds: given }: ProviderOptions,
 ): SignInProvider {
   const url = new URL(issuer);
-  const isLocal = url.protocol === 'http:';
   const options = {
     [customFetch]: boundedFetch({ ...bounds, ...given }),
-    [allowInsecureRequests]: isLocal,
+    // Of this machine alone: the configuration takes no other.
+    [allowInsecureRequests]: url.protocol === 'http:',
   };
   const complain = (error: unknown): void => {
     // Not its cause, which quotes answers with tokens.
     const fault = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     log.warn({ issuer, fault }, 'a sign-in at the provider failed');
   };
-  const discovery = openDiscovery(async () => {
-    const server = await processDiscoveryResponse(url, await discoveryRequest(url, options));
-    const { authorization_endpoint, token_endpoint, jwks_uri } = server;
-    // Nobody is sent, and no secret goes, over a way that others read.
-    for (const endpoint of [authorization_endpoint, token_endpoint, jwks_uri]) {
-      if (!isAddress(endpoint, isLocal)) throw new Error('An endpoint is missing, or not https.');
-    }
-    return server;
-  }, complain);
-  const client = (): Client => ({
-    client_id: clientId,
-    [clockTolerance]: toleranceSeconds,
-    [clockSkew]: Math.round((now().getTime() - Date.now()) / 1000),
-  });
+  const discovery = openDiscovery(url, options, complain);
+  const client = () => clientAt(clientId, now());
   return {
     issuer,
     host: url.host,
@@ -190,6 +139,23 @@ export function openSignInProvider(
         // What a browser brings cannot make this instance ask again.
         if (!isOfBrowser(error)) discovery.forget();
         throw problemOfProvider(error);
+      }
+    },
+    async endedBy(logoutToken) {
+      const server = await discovery.get();
+      try {
+        const keys = await readKeys(server, options[customFetch]);
+        return await readLogoutToken(logoutToken, keys, {
+          issuer: server.issuer,
+          audience: clientId,
+          clockTolerance: toleranceSeconds,
+          currentDate: now(),
+        });
+      } catch (error) {
+        complain(error);
+        throw isOfToken(error)
+          ? problem.validation('The logout token is not valid.')
+          : providerAway();
       }
     },
   };

@@ -8,6 +8,8 @@ export const paths = {
   consent: '/oauth/consent',
   /** Where the provider of an organization sends people back to. */
   signedIn: '/oauth/signed-in',
+  /** Where it says that a sign-in is over. */
+  signedOut: '/oauth/signed-out',
   serverMetadata: '/.well-known/oauth-authorization-server',
   resourceMetadata: '/.well-known/oauth-protected-resource',
   mcp: '/mcp',

@@ -1,37 +1,18 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
-import { databaseProblem } from '../../commands/rules/database-problem.js';
 import { Problem } from '../../kernel/problem.js';
-import { shownPath } from '../../platform/log.js';
 import type { Platform } from '../../process/platform.js';
 import { publicUrlFor } from '../../platform/config/public-url.js';
 import { clientOf } from '../mount.js';
 import { mountConsent } from './consent.js';
 import { mountPreflight, openToOrigins } from './cross-origin.js';
-import { codeOf } from './fault.js';
+import { answerFault } from './fault.js';
 import { readForm, type Form } from './form.js';
 import { paths, resourceMetadata, serverMetadata } from './metadata.js';
 import { revokeToken } from './revocation.js';
 import { issueTokens } from './token.js';
 
 type Endpoint = (platform: Platform, form: Form, issuer: string) => Promise<object | void>;
-
-/** RFC 6749, section 5.2: clients act on the code, so that it is not wrapped in a body of ours. */
-function answerFault(ctx: Context, error: unknown, platform: Platform): void {
-  const known = error instanceof Problem ? error : databaseProblem(error);
-  if (!known) platform.log.error({ err: error, path: shownPath(ctx.path) }, 'request failed');
-  const failure = known ?? new Problem('internal', 'Something went wrong on our side.');
-  ctx.status = failure.status;
-  if (failure.kind === 'unavailable') ctx.set('Retry-After', '5');
-  const { retryAfterSeconds } = failure.details;
-  if (typeof retryAfterSeconds === 'number') ctx.set('Retry-After', String(retryAfterSeconds));
-  const isOfServer = failure.status >= 500;
-  const otherwise = failure.kind === 'rateLimited' ? 'temporarily_unavailable' : 'invalid_request';
-  ctx.body = {
-    error: isOfServer ? 'server_error' : codeOf(failure, otherwise),
-    error_description: failure.message,
-  };
-}
 
 const formEndpoint =
   (platform: Platform, work: Endpoint) =>

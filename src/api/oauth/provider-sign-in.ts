@@ -14,6 +14,9 @@ import { clientOf, type RequestState } from '../mount.js';
 import { showPage } from '../pages/show-page.js';
 import { browserCookie } from './authorization.js';
 import { paths } from './metadata.js';
+import { endSignIns } from '../../access/oidc/ended-sign-ins.js';
+import { answerFault } from './fault.js';
+import { readForm, required } from './form.js';
 import { grantFlow, openFlow, type OpenFlow } from './open-flow.js';
 
 /** 404: nobody has configured a provider. */
@@ -161,8 +164,34 @@ function refuse(ctx: Context, error: unknown, platform: Platform): void {
   });
 }
 
-/** The way back from the provider of an organization (spec/gateway.md R441). */
+/**
+ * The provider says, by itself, that a sign-in is over (OpenID Connect Back-Channel Logout 1.0, section
+ * 2.8): what came of it here ends at once.
+ */
+async function endByProvider(ctx: Context, platform: Platform): Promise<void> {
+  const provider = providerOf(platform);
+  const client = clientOf(ctx, platform);
+  // Each costs the provider a request for its keys.
+  platform.addressLimits.check('token', client);
+  platform.addressLimits.count('token', client);
+  const token = required(await readForm(ctx), 'logout_token');
+  const ended = await provider.endedBy(token);
+  const { database, log, now } = platform;
+  const count = await endSignIns(database.platform, provider.issuer, ended, now());
+  log.info({ issuer: provider.issuer, count }, 'the provider ended a sign-in');
+  ctx.body = null;
+  ctx.status = 200;
+}
+
+/** The ways back from the provider of an organization (spec/gateway.md R441, R449). */
 export function mountProviderSignIn(router: Router, platform: Platform): void {
+  router.post(paths.signedOut, async (ctx: Context) => {
+    try {
+      await endByProvider(ctx, platform);
+    } catch (error) {
+      answerFault(ctx, error, platform);
+    }
+  });
   router.get(paths.signedIn, async (ctx: Context) => {
     try {
       await comeBack(ctx, platform);

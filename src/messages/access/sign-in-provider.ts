@@ -9,6 +9,12 @@ export interface SignInSecrets {
   readonly verifier: string;
 }
 
+/** Whose sign-in is over: of a session, or of a person wherever he signed in. One of them is there. */
+export interface EndedSignIn {
+  readonly sub: string | null;
+  readonly sid: string | null;
+}
+
 /** The OpenID Connect provider of an organization, at which its people sign in. */
 export interface SignInProvider {
   readonly issuer: string;
@@ -26,4 +32,9 @@ export interface SignInProvider {
     secrets: SignInSecrets,
     redirectUri: string,
   ): Promise<ProviderClaims>;
+  /**
+   * Whose sign-in is over, by a token that the provider sent. Throws a validation problem: it is none
+   * of the provider; an unavailable one: its keys cannot be read.
+   */
+  endedBy(logoutToken: string): Promise<EndedSignIn>;
 }

@@ -18,6 +18,11 @@ type Claims = Record<string, unknown>;
 export type Forge = (claims: JWTPayload, sign: Sign) => Promise<string>;
 type Sign = (claims: JWTPayload, key?: JWK) => Promise<string>;
 
+/** What the types of the package leave out of a client. */
+interface LogoutClient {
+  backchannelLogout(sub: string, sid: string): Promise<void>;
+}
+
 /** A real OpenID Connect provider in this process, which can be made to misbehave. */
 export interface TestProvider {
   readonly issuer: string;
@@ -30,6 +35,10 @@ export interface TestProvider {
   forge: Forge | undefined;
   /** Answers in its place; returns whether it did. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
+  /** Tells its client that a session is over, as a provider does when somebody signs out there. */
+  logOut(sub: string, sid: string): Promise<void>;
+  /** Signs claims with its key. */
+  sign: Sign;
   /** Lets an instance be its client, with new keys. */
   admit(instanceUrl: string): Promise<void>;
   close(): Promise<void>;
@@ -63,12 +72,14 @@ const configurationOf = (instanceUrl: string, key: JWK, people: Map<string, Clai
         client_id: clientId,
         client_secret: clientSecret,
         redirect_uris: [`${instanceUrl}/oauth/signed-in`],
+        backchannel_logout_uri: `${instanceUrl}/oauth/signed-out`,
+        backchannel_logout_session_required: true,
       },
     ],
     jwks: { keys: [key] },
     // Said here, so that it does not warn of what it would take.
     ttl: { AccessToken: 60, Grant: 600, IdToken: 3600, Interaction: 600, Session: 3600 },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
     interactions: { url: (_ctx: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     cookies: { keys: ['cookies of a test'] },
     // Claims of its scopes stand in the ID token, as most providers have them.
@@ -140,6 +151,8 @@ export async function openTestProvider(): Promise<TestProvider> {
     asked: [],
     forge: undefined,
     intercept: undefined,
+    logOut: () => Promise.reject(new Error('Nobody is admitted.')),
+    sign: () => Promise.reject(new Error('There is no key.')),
     async admit(instanceUrl) {
       const key = await newKey();
       const made = new Provider(issuer, configurationOf(instanceUrl, key, provider.people));
@@ -149,6 +162,11 @@ export async function openTestProvider(): Promise<TestProvider> {
         if (!provider.forge || typeof body?.id_token !== 'string') return;
         body.id_token = await provider.forge(decodeJwt(body.id_token), signWith(key));
       });
+      provider.sign = signWith(key);
+      provider.logOut = async (sub, sid) => {
+        const client = (await made.Client.find(clientId)) as unknown as LogoutClient;
+        await client.backchannelLogout(sub, sid);
+      };
       const answer = made.callback();
       handle = (request, response) =>
         request.url?.startsWith('/interaction/') === true
