@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { runDurabill, settingsOf } from '../support/servers/command-line.js';
+import { runDurabill, settingsOf, startDurabill } from '../support/servers/command-line.js';
 import { external } from '../support/servers/instance.js';
 import { useStory } from '../support/story/story.js';
 
@@ -123,6 +125,61 @@ describe('moving in from another billing system', function () {
     expect((await tenant.get(cards).expect(200)).body.rows[0]).to.include({ unitRate: 0.2 });
     const third = await again();
     expect(third.errors).to.equal(ended.errors.replace(/.*(rated|sent).*\n/g, ''));
+  });
+
+  // spec/beyond.md R145, R239
+  it('csv: killed while it makes accounts, contracts or usage, and run again, it comes to the same', async () => {
+    const files = await mkdtemp(join(folder, 'killed-'));
+    const write = (name: string, head: string, lines: readonly string[]) =>
+      writeFile(join(files, name), [head, ...lines].join('\n'));
+    const names = Array.from({ length: 120 }, (_each, index) => `c-${index}`);
+    await write(
+      'customers.csv',
+      'externalId,name,currency',
+      names.map((name) => `${name},${name},USD`),
+    );
+    // The even ones pay 0.5 for a call, the others 0.25.
+    await write(
+      'prices.csv',
+      'meter,currency,model,amount,packageSize,upTo,unitAmount,flatAmount,customer',
+      names.map((name, index) => `calls,USD,unit,${index % 2 === 0 ? 0.5 : 0.25},,,,,${name}`),
+    );
+    const events = 4_800;
+    await write(
+      'usage.csv',
+      'id,customer,meter,at,quantity',
+      Array.from(
+        { length: events },
+        (_each, index) => `k-${index},c-${index % 120},calls,2026-03-05T10:00:00Z,1`,
+      ),
+    );
+    const totalOf = async (what: string): Promise<number> =>
+      (await tenant.get(`${external}/${what}`).expect(200)).body.data.totalElements;
+    const accepted = async (): Promise<number> =>
+      (await tenant.get('/v1/usage-events/summary').expect(200)).body.accepted;
+    for (const isSoFar of [
+      async () => (await totalOf('accounts')) >= 20,
+      async () => (await totalOf('contracts')) >= 20,
+      async () => (await accepted()) > 0,
+    ]) {
+      const { child } = startDurabill(
+        { ...settingsOf(instance), PUBLIC_URL: instance.url },
+        ...['import', files, '--from', 'csv', '--tenant', tenant.id, '--url', instance.url],
+      );
+      const ended = once(child, 'exit');
+      while (!(await isSoFar())) await wait(10);
+      child.kill('SIGKILL');
+      // Killed, and not at its end.
+      expect(await ended).to.deep.equal([null, 'SIGKILL']);
+    }
+    const last = await durabill('import', files, '--from', 'csv');
+    expect([last.code, last.output], last.errors).to.deep.include(0);
+    expect([await totalOf('accounts'), await totalOf('contracts')]).to.deep.equal([120, 120]);
+    const { body } = await tenant.get('/v1/usage-events/summary').expect(200);
+    expect(body).to.include({ rated: events, rejected: 0, pending: 0 });
+    // 2,400 at 0.5 and 2,400 at 0.25.
+    const { body: totals } = await tenant.get('/v1/usage').expect(200);
+    expect(totals.data[0]).to.include({ events, amount: 1_800 });
   });
 
   // spec/beyond.md R145
