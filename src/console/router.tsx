@@ -74,6 +74,13 @@ const nextInvoiceRoute = createRoute({
   ),
 });
 
+const tryEmbedRoute = createRoute({
+  ...at,
+  path: '/accounts/$accountId/embed',
+  validateSearch: (search: Search) => texts(search, ['language', 'theme', 'accent', 'page']),
+  component: lazyRouteComponent(() => import('./accounts/try-embed-page.tsx'), 'TryEmbedPage'),
+});
+
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
@@ -242,6 +249,7 @@ const routes = root.addChildren([
   accountsRoute,
   accountRoute,
   nextInvoiceRoute,
+  tryEmbedRoute,
   invoicesRoute,
   invoiceRoute,
   itemRoute,

@@ -13,18 +13,22 @@ import { mountSignIn } from './sign-in.js';
 const built = join(import.meta.dirname, '../../../dist/console');
 
 /** Scripts, styles and pictures of this instance alone, and nothing that stands in a page. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+const policyWith = (...frames: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    ...frames,
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+
+/** No page frames the console; it frames the embed, where somebody tries it. */
+const policy = policyWith("frame-src 'self'", "frame-ancestors 'none'");
 
 const immutable = 'public, max-age=31536000, immutable';
 
@@ -48,6 +52,26 @@ function readAssets(): ReadonlyMap<string, () => Promise<Asset>> {
   );
 }
 
+/**
+ * The page that a tenant's customers see, in a frame of this origin and of those that may call the API
+ * (spec/beyond.md R428). It has no cookie: its token is in the address behind `#`, which is sent nowhere.
+ */
+function mountEmbed(
+  router: Router,
+  { config: { corsOrigins = [] } }: Platform,
+  page: () => Promise<Asset>,
+): void {
+  const ownPolicy = policyWith(`frame-ancestors 'self' ${corsOrigins.join(' ')}`.trim());
+  router.get('/embed', async (ctx: Context) => {
+    ctx.set('Content-Security-Policy', ownPolicy);
+    // The same in a form that knows no other origins.
+    ctx.remove('X-Frame-Options');
+    // Else a page that frames it under a policy of its own could not.
+    ctx.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    serveAsset(ctx, await page(), revalidated);
+  });
+}
+
 /** The console at `/console`: its page at every address below it, and its files (spec/beyond.md R360). */
 export function mountConsole(router: Router, platform: Platform): void {
   mountSession(router, platform);
@@ -60,9 +84,9 @@ export function mountConsole(router: Router, platform: Platform): void {
     if (!asset) throw problem.notFound(`The console has no file '${name}'.`);
     serveAsset(ctx, await asset(), immutable);
   });
-  const page = lazy(async () =>
-    assetOf('text/html; charset=utf-8', await readFile(join(built, 'index.html'))),
-  );
+  const pageOf = (name: string): (() => Promise<Asset>) =>
+    lazy(async () => assetOf('text/html; charset=utf-8', await readFile(join(built, name))));
+  const page = pageOf('index.html');
   const show = async (ctx: Context): Promise<void> => {
     ctx.set('Content-Security-Policy', policy);
     serveAsset(ctx, await page(), revalidated);
@@ -70,4 +94,5 @@ export function mountConsole(router: Router, platform: Platform): void {
   router.get('/console', show);
   // Not below assets: what is no file there is no page either.
   router.get(/^\/console\/(?!assets(?:\/|$)|session$|sign-in$|signed-in$).*$/, show);
+  mountEmbed(router, platform, pageOf('embed.html'));
 }

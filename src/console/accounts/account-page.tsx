@@ -56,6 +56,10 @@ export function AccountPage(): ReactNode {
               ·{' '}
               <Link to="/usage" search={{ account: found.Id }}>
                 Usage
+              </Link>{' '}
+              ·{' '}
+              <Link to="/accounts/$accountId/embed" params={{ accountId: found.Id }} search={{}}>
+                What the customer sees
               </Link>
             </p>
             <Section title="Contract lines">

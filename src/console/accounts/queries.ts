@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
+import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
 
 /** Rows a page: as many as billing lists give at most. */
@@ -154,3 +155,15 @@ export const entriesOf = (walletId: string, offset: number) =>
         }),
       ),
   });
+
+/** For how long somebody tries an embed. */
+const trySeconds = '900';
+
+export const makeEmbed = (accountId: string) =>
+  read(
+    api.POST('/v1/embeds', {
+      body: { accountId, expiresInSeconds: trySeconds },
+      bodySerializer: (body) =>
+        writeExact({ ...body, expiresInSeconds: { '#': body.expiresInSeconds } }),
+    }),
+  );

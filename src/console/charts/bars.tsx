@@ -55,6 +55,13 @@ function Column({ bar, at, most, of }: { bar: Bar; at: number; most: number; of:
   );
 }
 
+/** What the chart says of itself, in English unless a page has another language. */
+const english = {
+  howToMove: (name: string): string => `${name}: arrow keys go from bar to bar`,
+  fromTo: (first: string, last: string): string =>
+    `${first} to ${last}. Arrow keys or the pointer show a bar.`,
+};
+
 /**
  * Bars over time. Arrow keys and the pointer move a cursor, which is said in words; the same figures are
  * in a table beside it, which the page shows.
@@ -62,10 +69,12 @@ function Column({ bar, at, most, of }: { bar: Bar; at: number; most: number; of:
 export function Bars({
   name,
   bars,
+  words = english,
   onChoose,
 }: {
   readonly name: string;
   readonly bars: readonly Bar[];
+  readonly words?: typeof english;
   /** What the enter key, or a click, does with a bar. */
   readonly onChoose?: (index: number) => void;
 }): ReactNode {
@@ -86,7 +95,7 @@ export function Bars({
     <figure aria-label={name}>
       <div
         role="slider"
-        aria-label={`${name}: arrow keys go from bar to bar`}
+        aria-label={words.howToMove(name)}
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={cursor ?? 0}
@@ -115,7 +124,7 @@ export function Bars({
       </div>
       <figcaption>
         {chosen === undefined
-          ? `${bars[0]?.name ?? ''} to ${bars.at(-1)?.name ?? ''}. Arrow keys or the pointer show a bar.`
+          ? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')
           : wordsOf(chosen)}
       </figcaption>
     </figure>

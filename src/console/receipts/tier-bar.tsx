@@ -24,7 +24,13 @@ const columns = (currency: string): readonly Column<ExplainedTier>[] => [
 ];
 
 /** Where the usage of a charge lies among the tiers, from where the counter was to where it is. */
-function Bar({ row, name }: { readonly row: ExplainedRow; readonly name: string }): ReactNode {
+export function TierBar({
+  row,
+  name,
+}: {
+  readonly row: ExplainedRow;
+  readonly name: string;
+}): ReactNode {
   const end = row.tiers.at(-1)?.to ?? '1';
   const start = row.counter?.before ?? row.tiers[0]?.from ?? '0';
   return (
@@ -65,7 +71,7 @@ export function Tiers({
   const after = quantityText(counter?.after ?? tiers.at(-1)?.to ?? '0');
   return (
     <figure aria-label={`Tiers of ${row.row.label}`}>
-      <Bar row={row} name={`The counter went from ${before} to ${after}`} />
+      <TierBar row={row} name={`The counter went from ${before} to ${after}`} />
       <figcaption>
         {counter === null
           ? `From ${before} to ${after}.`

@@ -171,7 +171,7 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
     async inspect(name) {
       await visit.checkAccess();
       await visit.shoot(name);
-      for (const width of [320, 2560]) {
+      for (const width of [320, 1280, 2560]) {
         await page.setViewport({ width, height: 900 });
         await quiet();
         const overflow =

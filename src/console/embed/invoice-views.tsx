@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Facts } from '../shown/values.tsx';
+import { pathOf } from './opening.ts';
+import { invoice, invoiceList, pdfOf } from './queries.ts';
+import { Download, Listed, Loaded, Titled } from './shown.tsx';
+import { None, Status, useSpoken, type Spoken } from './spoken.tsx';
+import { fill } from './texts.ts';
+
+type Summary = Schemas['InvoiceSummaryRow'];
+type Item = Schemas['InvoiceItem'];
+
+function rangeText({ texts, formats }: Spoken, from: string | null, to: string | null): ReactNode {
+  if (from === null || to === null) return <None />;
+  const [first, last] = [formats.day(from), formats.day(to)];
+  return first === last ? first : fill(texts.fromTo, { first, last });
+}
+
+const Named = ({ of }: { readonly of: { readonly Name: string } | null }): ReactNode =>
+  of === null ? <None /> : <Status name={of.Name} />;
+
+const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => {
+  const money = (amount: string, of: Summary['Currency__r']): string =>
+    of === null ? formats.quantity(amount) : formats.money(amount, of.Name);
+  return [
+    {
+      name: texts.number,
+      show: ({ Id: id, InvoiceNo }) => <a href={pathOf({ page: 'invoices', id })}>{InvoiceNo}</a>,
+    },
+    { name: texts.date, show: ({ InvoiceDate }) => formats.day(InvoiceDate) },
+    { name: texts.status, show: ({ InvoiceStatus__r: of }) => <Named of={of} /> },
+    { name: texts.payment, show: ({ PaymentStatus__r: of }) => <Named of={of} /> },
+    { name: texts.total, isNumber: true, show: ({ Total, Currency__r: of }) => money(Total, of) },
+    {
+      name: texts.open,
+      isNumber: true,
+      show: ({ Balance, Currency__r: of }) => money(Balance, of),
+    },
+  ];
+};
+
+export function InvoicesView(): ReactNode {
+  const spoken = useSpoken();
+  const { texts } = spoken;
+  const [page, setPage] = useState(0);
+  const query = useQuery(invoiceList(page));
+  return (
+    <Titled title={texts.invoices}>
+      <Listed
+        query={query}
+        caption={texts.invoices}
+        columns={listColumns(spoken)}
+        keyOf={({ Id }) => Id}
+        page={page}
+        empty={texts.noInvoices}
+        onMove={setPage}
+      />
+    </Titled>
+  );
+}
+
+const itemColumns = (spoken: Spoken): readonly Column<Item>[] => {
+  const { texts, formats } = spoken;
+  return [
+    {
+      name: texts.item,
+      show: ({ description }) => (description === null ? <None /> : <bdi>{description}</bdi>),
+    },
+    {
+      name: texts.days,
+      show: ({ billStartDate, billEndDate }) => rangeText(spoken, billStartDate, billEndDate),
+    },
+    {
+      name: texts.quantity,
+      isNumber: true,
+      show: ({ volume, unit }) => (
+        <bdi>{[formats.quantity(volume), unit].filter(Boolean).join(' ')}</bdi>
+      ),
+    },
+    {
+      name: texts.price,
+      isNumber: true,
+      show: ({ ratePerUnit, currency }) =>
+        ratePerUnit === null ? <None /> : formats.money(ratePerUnit, currency),
+    },
+    { name: texts.tax, isNumber: true, show: ({ tax, currency }) => formats.money(tax, currency) },
+    {
+      name: texts.amount,
+      isNumber: true,
+      show: ({ amount, currency }) => formats.money(amount, currency),
+    },
+  ];
+};
+
+/** What the PDF shows. */
+export function InvoiceView({ id }: { readonly id: string }): ReactNode {
+  const spoken = useSpoken();
+  const { texts, formats } = spoken;
+  const query = useQuery(invoice(id));
+  const { data } = query;
+  const form = data?.invoiceType === 'Credit Note' ? texts.creditNoteNumber : texts.invoiceNumber;
+  return (
+    <Titled title={fill(form, { number: data?.invoiceNo ?? '' }).trim()}>
+      <Loaded query={query}>
+        {(found) => (
+          <>
+            <Facts
+              of={[
+                [texts.status, <Status key="status" name={found.invoiceStatus} />],
+                [texts.payment, <Status key="payment" name={found.paymentStatus} />],
+                [texts.date, formats.day(found.invoiceDate)],
+                [texts.due, found.dueDate === null ? <None /> : formats.day(found.dueDate)],
+                [texts.period, rangeText(spoken, found.periodStart, found.periodEnd)],
+              ]}
+            />
+            <DataTable
+              caption={texts.items}
+              columns={itemColumns(spoken)}
+              rows={found.items}
+              keyOf={(item) => item.id}
+            />
+            <Facts
+              of={[
+                [texts.amount, formats.money(found.amount, found.currency)],
+                [texts.tax, formats.money(found.taxAmount, found.currency)],
+                [
+                  texts.total,
+                  <strong key="total">{formats.money(found.total, found.currency)}</strong>,
+                ],
+                [texts.open, formats.money(found.balance, found.currency)],
+              ]}
+            />
+            {found.invoiceFileName === null ? null : (
+              <Download path={pdfOf(id)} name={found.invoiceFileName}>
+                {texts.pdf}
+              </Download>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Titled>
+  );
+}

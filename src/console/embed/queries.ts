@@ -1,0 +1,83 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { digits } from '../api/digits.ts';
+import { read } from '../api/problem.ts';
+import { api } from './access.ts';
+
+/** Rows a page. */
+export const pageSize = 20;
+/** More than there are in 30 days, whatever the currencies. */
+const totalsMax = '400';
+
+const dayMs = 86_400_000;
+const dayOf = (instant: number): string => new Date(instant).toISOString().slice(0, 10);
+
+const totals = (form: { bucket: 'day' } | { bucket: 'none'; groupBy: 'attribute' }) =>
+  queryOptions({
+    queryKey: ['usage', form.bucket],
+    queryFn: ({ signal }) => {
+      const range = { from: dayOf(Date.now() - 29 * dayMs), to: dayOf(Date.now() + dayMs) };
+      const query = { ...range, ...form, limit: totalsMax };
+      return read(api.GET('/v1/usage', { params: { query }, signal }));
+    },
+  });
+
+export const usageByDay = totals({ bucket: 'day' });
+export const usageByAttribute = totals({ bucket: 'none', groupBy: 'attribute' });
+
+export const invoiceList = (page: number) =>
+  queryOptions({
+    queryKey: ['invoices', page],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { page: digits(page), size: digits(pageSize) };
+      const path = '/api/v1/external/invoices';
+      const { data } = await read(api.GET(path, { params: { query }, signal }));
+      return { rows: data.content, total: data.totalElements };
+    },
+  });
+
+export const pdfOf = (invoiceId: string): string => `/api/v1/external/invoices/${invoiceId}/pdf`;
+
+/** An invoice with all of its items, page after page. */
+export const invoice = (invoiceId: string) =>
+  queryOptions({
+    queryKey: ['invoice', invoiceId],
+    queryFn: async ({ signal }) => {
+      const page = async (itemOffset: string) => {
+        const path = '/api/v1/external/invoices/{invoiceId}';
+        const params = { path: { invoiceId }, query: { itemOffset } };
+        const answer = await read(api.GET(path, { params, signal }));
+        // The other form is that of `view=row`, which was not asked for.
+        if ('data' in answer) throw new TypeError('The invoice came as a row.');
+        return answer;
+      };
+      const first = await page('0');
+      const items = [...first.items];
+      for (let next = first.nextItemOffset; next !== null;) {
+        const further = await page(next);
+        items.push(...further.items);
+        next = further.nextItemOffset;
+      }
+      return { ...first, items };
+    },
+  });
+
+export const eventList = (page: number) =>
+  queryOptions({
+    queryKey: ['events', page],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const query = { limit: digits(pageSize), offset: digits(page * pageSize) };
+      const { data, pagination } = await read(
+        api.GET('/v1/usage-events', { params: { query }, signal }),
+      );
+      return { rows: data, total: pagination.total };
+    },
+  });
+
+export const receipt = (id: string) =>
+  queryOptions({
+    queryKey: ['receipt', id],
+    queryFn: ({ signal }) =>
+      read(api.GET('/v1/usage-events/{id}', { params: { path: { id } }, signal })),
+  });

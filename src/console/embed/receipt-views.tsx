@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState, type ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
+import type { Column } from '../shown/data-table.tsx';
+import { Facts } from '../shown/values.tsx';
+import { Charge } from './charge.tsx';
+import { pathOf } from './opening.ts';
+import { eventList, receipt } from './queries.ts';
+import { Listed, Loaded, Titled } from './shown.tsx';
+import { None, Status, useSpoken, type Spoken } from './spoken.tsx';
+import { fill } from './texts.ts';
+
+type Summary = Schemas['UsageEventSummary'];
+type Event = Schemas['UsageEvent'];
+
+const listColumns = ({ texts, formats }: Spoken): readonly Column<Summary>[] => [
+  {
+    name: texts.event,
+    show: ({ id, externalTransactionId }) =>
+      id === null ? (
+        <None />
+      ) : (
+        <a href={pathOf({ page: 'receipts', id })}>
+          <bdi>{externalTransactionId ?? id}</bdi>
+        </a>
+      ),
+  },
+  {
+    name: texts.time,
+    show: ({ eventTimestamp: at }) => (at === null ? <None /> : formats.instant(at)),
+  },
+  { name: texts.status, show: ({ status }) => <Status name={status} /> },
+];
+
+export function ReceiptsView(): ReactNode {
+  const spoken = useSpoken();
+  const { texts } = spoken;
+  const [page, setPage] = useState(0);
+  const query = useQuery(eventList(page));
+  return (
+    <Titled title={texts.receipts}>
+      <Listed
+        query={query}
+        caption={texts.receiptList}
+        columns={listColumns(spoken)}
+        keyOf={({ id, partition, offset }) => id ?? `${partition} ${offset}`}
+        page={page}
+        empty={texts.noReceipts}
+        onMove={setPage}
+      />
+    </Titled>
+  );
+}
+
+function Charges({ of: { ratedTransactions } }: { readonly of: Event }): ReactNode {
+  const { texts, formats } = useSpoken();
+  if (ratedTransactions.length === 0) return <p className="empty">{texts.noCharge}</p>;
+  return ratedTransactions.map(({ id, amount, currency, usageType, explanation }) => {
+    const form = usageType === 'Payout' ? texts.payoutOf : texts.chargeOf;
+    const title = fill(form, { amount: formats.money(amount, currency) });
+    return (
+      <section key={id} aria-label={title}>
+        <h2>{title}</h2>
+        {explanation === null ? (
+          <p className="muted">{texts.notKept}</p>
+        ) : (
+          <Charge explanation={explanation} />
+        )}
+      </section>
+    );
+  });
+}
+
+/** Why an event costs what it costs. */
+export function ReceiptView({ id }: { readonly id: string }): ReactNode {
+  const { texts, formats } = useSpoken();
+  const query = useQuery(receipt(id));
+  const { data } = query;
+  const name = data?.externalTransactionId ?? '';
+  return (
+    <Titled title={name === '' ? texts.receipts : fill(texts.receiptOf, { name })}>
+      <Loaded query={query}>
+        {(event) => (
+          <>
+            <Facts
+              of={[
+                [texts.status, <Status key="status" name={event.status} />],
+                [
+                  texts.time,
+                  event.eventTimestamp === null ? (
+                    <None key="time" />
+                  ) : (
+                    formats.instant(event.eventTimestamp)
+                  ),
+                ],
+              ]}
+            />
+            <Charges of={event} />
+          </>
+        )}
+      </Loaded>
+    </Titled>
+  );
+}

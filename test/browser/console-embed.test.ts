@@ -1,0 +1,195 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { meteredService, usage } from '../support/billing/usage.js';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+/** What the first pages are called, in each language. */
+const languages = [
+  ['en', 'Usage', 'Invoices', 'Receipts'],
+  ['de', 'Verbrauch', 'Rechnungen', 'Belege'],
+  ['es', 'Consumo', 'Facturas', 'Comprobantes'],
+  ['fr', 'Consommation', 'Factures', 'Justificatifs'],
+  ['ja', '利用状況', '請求書', '明細'],
+  ['ar', 'الاستخدام', 'الفواتير', 'الإيصالات'],
+] as const;
+
+// spec/beyond.md R428 to R430
+describe('the embed that customers see', function () {
+  this.timeout(240_000);
+  /** The page of a tenant's own, which has the embed in a frame. */
+  const shop = createServer((_request, response) => {
+    const src = `${story.instance.url}${address({ language: 'en' })}`;
+    response.setHeader('Content-Type', 'text/html');
+    response.end(`<!doctype html><title>Shop</title><iframe title="Bills" src="${src}"></iframe>`);
+  });
+  const shopPort = (): number => (shop.address() as AddressInfo).port;
+  const corsOrigins: string[] = [];
+  before(async () => {
+    await once(shop.listen(0), 'listening');
+    corsOrigins.push(`http://127.0.0.1:${shopPort()}`);
+  });
+  after(() => shop.close());
+  const story = useStory({ isPublic: true, corsOrigins });
+  let visit: ConsoleVisit;
+  let token: string;
+  let accountId: string;
+
+  before(async () => {
+    accountId = await story.account('acme', { name: 'Acme & Söhne' });
+    const calls = await story.service('Calls', meteredService);
+    await story.account('other');
+    const month = new Date().toISOString().slice(0, 7);
+    // The first 1,000 are free, then 0.02 up to 10,000.
+    await story.send(
+      usage('acme', calls, { externalTransactionId: 'march', dimensions: { api_calls: '2000' } }),
+      usage('acme', calls, {
+        externalTransactionId: 'recent',
+        eventTimestamp: `${month}-01T08:00:00Z`,
+        dimensions: { api_calls: '2100' },
+      }),
+      usage('other', calls, { externalTransactionId: 'secret', dimensions: { api_calls: '9' } }),
+    );
+    await story.bill('2026-03', { accountId });
+    const { body } = await story.tenant
+      .post('/v1/embeds', { accountId, expiresInSeconds: 600 })
+      .expect(201);
+    token = body.token as string;
+  });
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  const address = (more: Record<string, string> = {}): string =>
+    `/embed#${new URLSearchParams({ token, ...more }).toString()}`;
+  /** In a page of its own: another address behind its # would not load it anew. */
+  const open = async (title: string, more: Record<string, string> = {}): Promise<void> => {
+    await visit.page.goto('about:blank');
+    await visit.open(address(more), title);
+  };
+
+  for (const [language, usageName, invoicesName, receiptsName] of languages) {
+    it(`speaks ${language} on every page, in any width, light and dark`, async () => {
+      await open(usageName, { language, accent: '00ff88' });
+      expect(
+        await visit.page.evaluate('[document.dir, document.documentElement.lang]'),
+      ).to.deep.equal([language === 'ar' ? 'rtl' : 'ltr', language]);
+      await visit.page.waitForSelector('::-p-aria([role="slider"])');
+      await visit.inspect(`embed-usage-${language}`);
+      await visit.click('link', invoicesName);
+      await visit.arrive(invoicesName);
+      await visit.click('link', 'INV-000001');
+      await visit.told('INV-000001');
+      await visit.page.waitForSelector('::-p-aria([role="button"])');
+      await visit.inspect(`embed-invoice-${language}`);
+      await visit.click('link', receiptsName);
+      await visit.arrive(receiptsName);
+      await visit.click('link', 'recent');
+      await visit.page.waitForSelector('::-p-aria([role="figure"])');
+      await visit.inspect(`embed-receipt-${language}`);
+    });
+  }
+
+  it('writes figures as its language does', async () => {
+    // 1,000 of 2,000 are free, 1,000 x 0.02 = 20.
+    for (const [language, title, amount] of [
+      ['en', 'Invoices', '$20.00'],
+      ['de', 'Rechnungen', '20,00 $'],
+    ] as const) {
+      await open(title, { language, page: 'invoices' });
+      await visit.told(amount);
+    }
+  });
+
+  it('is used by keyboard alone, with the focus on the title of each page', async () => {
+    const { page } = visit;
+    await open('Usage', { language: 'en' });
+    await visit.tabTo('Receipts');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Receipts');
+    const focused = 'document.activeElement.textContent';
+    await page.waitForFunction(`${focused} === 'Receipts'`);
+    await visit.find('link', 'march');
+    await visit.tabTo('march');
+    await page.keyboard.press('Enter');
+    await visit.arrive('Receipt of march');
+    await visit.find('image', 'The counter went from 0 to 2,000');
+    await page.goBack();
+    await visit.arrive('Receipts');
+    await page.waitForFunction(`${focused} === 'Receipts'`);
+  });
+
+  it('keeps its token out of addresses, storage and the history, and asks no other origin', async () => {
+    visit.requested.splice(0);
+    await open('Usage', { language: 'en' });
+    await visit.quiet();
+    const { page } = visit;
+    expect(page.url()).to.equal(`${story.instance.url}/embed#/usage`);
+    const kept = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
+    );
+    expect(kept).to.not.include(token);
+    const others = visit.requested.filter(
+      (one) => one !== 'about:blank' && new URL(one).origin !== story.instance.url,
+    );
+    expect(others).to.deep.equal([]);
+    await page.reload();
+    await visit.arrive('Usage and invoices');
+    await visit.checkAccess();
+  });
+
+  it('shows nothing of others, and says so when its access has ended', async () => {
+    const { body } = await story.tenant.get('/v1/usage-events/secret').expect(200);
+    await open('Receipts', { language: 'en', page: 'receipts' });
+    await visit.told('recent');
+    expect(await visit.text()).to.not.include('secret');
+    await visit.page.evaluate(`location.hash = '#/receipts/${body.id as string}'`);
+    await visit.told('There is nothing here.');
+    await visit.checkAccess();
+    token = 'ended';
+    await open('Usage', { language: 'en' });
+    await visit.told('This access has ended.');
+    await visit.shoot('embed-ended');
+    visit.complaints.splice(0);
+  });
+
+  it('is tried in the console, which makes its token', async () => {
+    await visit.open(`/console/accounts/${accountId}`, 'Acme & Söhne');
+    await visit.click('link', 'What the customer sees');
+    await visit.arrive('What the customer sees');
+    await visit.inspect('embed-tried-before');
+    await visit.click('button', 'Make a token of 15 minutes and show it');
+    const element = await visit.page.waitForSelector('iframe');
+    const frame = await element?.contentFrame();
+    await frame?.waitForSelector('::-p-aria([name="Usage"][role="heading"])');
+    await frame?.waitForSelector('::-p-aria([role="slider"])');
+    await visit.inspect('embed-tried');
+    const search = '?language=ar&page=invoices&accent=a01060';
+    await visit.open(`/console/accounts/${accountId}/embed${search}`, 'What the customer sees');
+    await visit.click('button', 'Make a token of 15 minutes and show it');
+    const other = await (await visit.page.waitForSelector('iframe'))?.contentFrame();
+    await other?.waitForSelector('::-p-aria([name="الفواتير"][role="heading"])');
+    await visit.shoot('embed-tried-ar');
+  });
+
+  it('stands in a frame of the origins that may call the API, and of no others', async () => {
+    const { page } = visit;
+    token = (await story.tenant.post('/v1/embeds', { accountId, expiresInSeconds: 600 })).body
+      .token;
+    await page.goto(`http://127.0.0.1:${shopPort()}`);
+    const frame = await (await page.waitForSelector('iframe'))?.contentFrame();
+    await frame?.waitForSelector('::-p-aria([name="Usage"][role="heading"])');
+    await frame?.waitForSelector('::-p-aria([role="slider"])');
+    expect(visit.complaints).to.deep.equal([]);
+    // The same page under a name that is none of the origins.
+    const refused = new Promise<string>((resolve) => {
+      page.on('console', (message) => resolve(message.text()));
+    });
+    await page.goto(`http://localhost:${shopPort()}`);
+    expect(await refused).to.include('frame-ancestors');
+    visit.complaints.splice(0);
+  });
+});
