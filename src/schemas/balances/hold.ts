@@ -130,7 +130,7 @@ export const holdOperations = {
     description:
       'Its charge draws the hold first, then what is available; the rest is billed, and what is left of the hold is released.',
     details:
-      'A message that cannot be rated is 400 and the hold stays; a hold that has expired or was released is 409. The same message again gives the same charge. The charge is waited for as long as for a flow (504).',
+      'A message that cannot be rated is 400 and the hold stays; a hold that has expired or was released is 409, and so is an event that is rated already or commits another hold. The same message again gives the same charge. The charge is waited for as long as for a flow (504).',
     // The same message again is answered alike; a transaction of its own could not wait for rating.
     idempotency: 'none',
     success: reply.dto(CommittedHold),
