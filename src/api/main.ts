@@ -9,7 +9,7 @@ import type { Logger } from '../platform/log.js';
 import type { Platform } from '../process/platform.js';
 import { loadReferenceData } from '../queries/reference/reference-data.js';
 import { acceptMany } from './server/accept.js';
-import { closesInGoodOrder } from './server/close-server.js';
+import { closesInGoodOrder } from './close-server.js';
 import { createApp } from './app.js';
 import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
 import { isEnding } from './server/drain.js';
