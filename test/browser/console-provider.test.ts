@@ -107,14 +107,51 @@ describe('signing in to the console at the provider of an organization', functio
     await visit.arrive('Accounts');
   });
 
-  // spec/gateway.md R447
-  it('ends when somebody ends it on the page of sessions', async () => {
+  // spec/beyond.md R383
+  it('lists who is signed in and with what, and ends one, which shows nothing more', async () => {
+    world.provider.people.set('boss', {
+      durabill_tenant: world.tenant.id,
+      durabill_roles: ['ADMIN'],
+    });
+    const { id: tenantId } = world.tenant;
+    await world.instance.platform.database.platform('oauthGrant').insert({
+      id: '01939c6e-7a00-4000-8000-00000000cafe',
+      tenantId,
+      clientId: world.clientId,
+      subject: 'oidc:gone',
+      roles: ['READER'],
+      scopes: ['mcp:read'],
+      resource: 'x',
+      createdAt: new Date(Date.now() - 2 * 86_400_000),
+      // Kept for some days, so that a late replay is known as one.
+      expiresAt: new Date(Date.now() - 86_400_000),
+    });
     await leave();
     await signInAs('ann');
     await visit.arrive('Accounts');
-    const { body } = await world.tenant.get('/v1/oauth/grants?limit=1').expect(200);
-    await world.tenant.delete(`/v1/oauth/grants/${String(body.data[0].id)}`).expect(204);
-    await visit.click('link', 'Invoices');
-    await visit.find('link', 'Sign in');
+    const anns = visit;
+    visit = await visitConsole(browser, world.instance);
+    await leave('/console/sessions');
+    await signInAs('boss');
+    await visit.arrive('Sessions');
+    await visit.find('table', 'Sessions, the latest first');
+    await visit.told('oidc:boss');
+    await visit.told(new URL(world.provider.issuer).host);
+    // What is over needs no button.
+    await visit.told('oidc:gone');
+    await visit.told('over');
+    const text = await visit.text();
+    expect(text).to.not.include('End that of oidc:gone');
+    await visit.inspect('sessions-provider');
+    const { body } = await world.tenant.get('/v1/oauth/grants?limit=2').expect(200);
+    expect(body.data[1]).to.include({ subject: 'oidc:ann', revokedAt: null });
+    const before = (await visit.text()).split('End that of oidc:ann').length;
+    await visit.click('button', 'End that of oidc:ann');
+    await visit.page.waitForFunction(
+      `document.body.innerText.split('End that of oidc:ann').length === ${before - 1}`,
+    );
+    await anns.click('link', 'Invoices');
+    await anns.find('link', 'Sign in');
+    await anns.close();
   });
 });

@@ -77,7 +77,8 @@ describe('signing in at the provider of an organization', function () {
       scope: 'mcp:read mcp:write',
     });
     const grant = await latestGrant();
-    expect(grant).to.include({ subject: 'oidc:ann', accessKeyId: null, revokedAt: null });
+    const { issuer } = provider;
+    expect(grant).to.include({ subject: 'oidc:ann', accessKeyId: null, revokedAt: null, issuer });
     // Twelve hours, as nothing else is configured; both instants are taken one after the other.
     const life = Date.parse(grant.endsAt) - Date.parse(grant.createdAt);
     expect(life).to.be.within(12 * 3_600_000 - 1_000, 12 * 3_600_000);

@@ -27,22 +27,35 @@ const grantList = (page: number) =>
 const end = (grantId: string) =>
   read(api.DELETE('/v1/oauth/grants/{grantId}', { params: { path: { grantId } } }));
 
+/** With what somebody signed in: at a provider, or with what this instance gave him. */
+const means = ({ issuer, accessKeyId }: Grant): ReactNode => {
+  if (issuer !== null) return <bdi>{new URL(issuer).host}</bdi>;
+  return accessKeyId === null ? 'a token' : 'an access key';
+};
+
+const isOver = ({ expiresAt }: Grant): boolean => Date.parse(expiresAt) <= Date.now();
+
 const columns: readonly Column<Grant>[] = [
   { name: 'Whose', show: ({ subject }) => <bdi>{subject}</bdi> },
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
   { name: 'May', show: ({ roles, scopes }) => `${roles.join(', ')}: ${scopes.join(', ')}` },
   { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
   { name: 'Ends unless used', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
+  { name: 'Signed in with', show: means },
   {
     name: 'End',
-    show: ({ id, subject, revokedAt, revokedReason }) =>
-      revokedAt === null ? (
-        <Action name={`End that of ${subject}`} onDo={() => end(id)} />
-      ) : (
-        <>
-          <Instant at={revokedAt} /> {revokedReason}
-        </>
-      ),
+    show: (grant) => {
+      const { id, subject, revokedAt, revokedReason } = grant;
+      if (revokedAt !== null) {
+        return (
+          <>
+            <Instant at={revokedAt} /> {revokedReason}
+          </>
+        );
+      }
+      if (isOver(grant)) return 'over';
+      return <Action name={`End that of ${subject}`} onDo={() => end(id)} />;
+    },
   },
 ];
 

@@ -13,7 +13,15 @@ export const OauthGrant = Type.Object(
     clientName: nullable(Type.String({ description: 'What the client calls itself.' })),
     subject: Type.String({ description: 'Who allowed it: subject of a token, or access key.' }),
     accessKeyId: nullable(
-      Type.String({ description: 'The access key that it ends with; null: a token.' }),
+      Type.String({
+        description: 'The access key that it ends with; null: a token, or a sign-in at a provider.',
+      }),
+    ),
+    issuer: nullable(
+      Type.String({
+        description:
+          'The OpenID Connect provider at which its user signed in; null: with a key or token.',
+      }),
     ),
     roles: texts('What the user may do.'),
     scopes: texts('What of it the client may do.'),

@@ -31,6 +31,7 @@ const presentGrant = (grant: ListedGrant) => {
     clientName,
     subject,
     accessKeyId,
+    issuer: grant.oidcIssuer,
     revokedReason,
     roles: [...roles],
     scopes: [...scopes],
