@@ -147,7 +147,8 @@ export async function beginCommit(scope: Scope, id: string, commit: HoldCommit):
 }
 
 /**
- * 409: the event is rated, or commits another hold. Rating has the wallets that are locked here, so that
+ * 409: the event is rated, or commits another hold of the account: a charge draws one hold, and accounts
+ * that share an event have charges of their own. Rating has the wallets that are locked here, so that
  * nothing is between what is read and what follows.
  */
 async function requireUnrated(
