@@ -164,7 +164,14 @@ describe('moving in from another billing system', function () {
     ]) {
       const { child } = startDurabill(
         { ...settingsOf(instance), PUBLIC_URL: instance.url },
-        ...['import', files, '--from', 'csv', '--tenant', tenant.id, '--url', instance.url],
+        'import',
+        files,
+        '--from',
+        'csv',
+        '--tenant',
+        tenant.id,
+        '--url',
+        instance.url,
       );
       const ended = once(child, 'exit');
       while (!(await isSoFar())) await wait(10);
