@@ -2,6 +2,8 @@ import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { expect } from 'chai';
 import { awayFailureType } from '../../src/messages/flow-run.js';
+import type { KeptTask, TaskStatus } from '../../src/messages/definitions/task.js';
+import { WorkflowTask } from '../../src/models/workflows/task.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 /** What its operation declares: what of it the tests need, they know. */
@@ -94,5 +96,48 @@ describe('the timeline of an execution', () => {
       ['no', 'failed', 1],
       ['go', 'completed', 1],
     ]);
+  });
+
+  // spec/beyond.md R401
+  it('is the same in whatever order its rows come, and however often', async () => {
+    const [task] = await timelineOf('late', [{ only: { set: { n: 1 } } }]);
+    const { body } = await tenant.get('/v1/workflows/late/executions?limit=1').expect(200);
+    const [{ executionId }] = body.data;
+    const at = new Date(task.startedAt).toISOString();
+    const row = (seq: number, status: TaskStatus, more: Partial<KeptTask> = {}): KeptTask => ({
+      seq,
+      path: `/do/${seq}/late`,
+      name: 'late',
+      kind: 'call',
+      status,
+      attempts: 1,
+      startedAt: at,
+      input: null,
+      output: null,
+      error: null,
+      ...more,
+    });
+    const ended = { endedAt: at, output: '{"made":true}', attempts: 2 };
+    const orders = [
+      [0, 1],
+      [1, 0],
+      [1, 0, 1, 0],
+    ];
+    for (const [index, order] of orders.entries()) {
+      const seq = 100 + index;
+      const rows = [row(seq, 'running', { input: '{"n":1}' }), row(seq, 'completed', ended)];
+      for (const which of order) {
+        await tenant.scope.db.transaction((trx) =>
+          WorkflowTask.keep(trx, tenant.id, executionId, rows.slice(which, which + 1)),
+        );
+      }
+    }
+    const path = `/v1/workflows/late/executions/${executionId}/timeline`;
+    const all: Body[] = (await tenant.get(path).expect(200)).body.data;
+    const shown = all.slice(1).map(({ status, input, output, attempts, endedAt }) => {
+      return { status, input, output, attempts, isEnded: endedAt !== null };
+    });
+    const same = { input: { n: 1 }, output: { made: true }, attempts: 2, isEnded: true };
+    expect(shown).to.deep.equal(orders.map(() => ({ status: 'completed', ...same })));
   });
 });

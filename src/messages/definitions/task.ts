@@ -56,7 +56,9 @@ export function keptTasks(rows: readonly TaskRow[]): KeptTask[] {
     const { input = known?.input, output = known?.output } = row;
     last.set(row.seq, { ...row, input, output });
   }
-  return [...last.values()].map((row) => ({
+  // In their order: steps that keep the same ones side by side lock them one after the other.
+  const inOrder = [...last.values()].sort((one, other) => one.seq - other.seq);
+  return inOrder.map((row) => ({
     ...row,
     input: shown(row.input, row.seq),
     output: shown(row.output, row.seq),

@@ -58,7 +58,10 @@ export class WorkflowTask extends TenantModel {
       .patch({ attempts });
   }
 
-  /** Keeps how runs of tasks stand; what was kept before is what it was then. */
+  /**
+   * Keeps how runs of tasks stand. Steps that run side by side, or again, bring them in any order: a run
+   * that has ended stays as it is, and only what is not known of it yet is added.
+   */
   static async keep(
     db: Knex,
     tenantId: string,
@@ -71,10 +74,14 @@ export class WorkflowTask extends TenantModel {
          input, output, error, started_at, ended_at)
        select ?, ?, task.* from unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::text[],
          ?::integer[], ?::text[], ?::text[], ?::text[], ?::timestamptz[], ?::timestamptz[]) as task
-       on conflict (tenant_id, execution_id, seq) do update set status = excluded.status,
-         attempts = greatest(workflow_task.attempts, excluded.attempts), output = coalesce(excluded.output, workflow_task.output),
-         input = coalesce(excluded.input, workflow_task.input), error = excluded.error,
-         ended_at = excluded.ended_at`,
+       on conflict (tenant_id, execution_id, seq) do update set
+         status = case workflow_task.status when 'running' then excluded.status
+           else workflow_task.status end,
+         attempts = greatest(workflow_task.attempts, excluded.attempts),
+         input = coalesce(workflow_task.input, excluded.input),
+         output = coalesce(workflow_task.output, excluded.output),
+         error = coalesce(workflow_task.error, excluded.error),
+         ended_at = coalesce(workflow_task.ended_at, excluded.ended_at)`,
       [
         tenantId,
         executionId,
