@@ -5,6 +5,7 @@ import { languages } from '../embed/texts.ts';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Filters, type FilterField } from '../shown/filters.tsx';
 import { Fault } from '../shown/loaded.tsx';
+import { Press } from '../shown/press.tsx';
 import { account, makeEmbed } from './queries.ts';
 
 const route = getRouteApi('/accounts/$accountId/embed');
@@ -95,9 +96,9 @@ export function TryEmbedPage(): ReactNode {
         onApply={(texts) => void navigate({ search: texts, replace: true })}
       />
       <p>
-        <button type="button" className="primary" disabled={isPending} onClick={() => mutate()}>
+        <Press className="primary" isHeld={isPending} onPress={() => mutate()}>
           Make a token of 15 minutes and show it
-        </button>
+        </Press>
       </p>
       {error ? <Fault error={error} /> : null}
       {data === undefined ? null : (

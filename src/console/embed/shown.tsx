@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
+import { Press } from '../shown/press.tsx';
 import { fetchEmbedded } from './access.ts';
 import { pageSize } from './queries.ts';
 import { useSpoken } from './spoken.tsx';
@@ -113,16 +114,12 @@ export function Listed<Row>({
             <DataTable caption={caption} columns={columns} rows={rows} keyOf={keyOf} />
             <nav className="pager" aria-label={fill(texts.pagesOf, { name: caption })}>
               <p role="status">{shown}</p>
-              <button type="button" disabled={page === 0} onClick={() => onMove(page - 1)}>
+              <Press isHeld={page === 0} onPress={() => onMove(page - 1)}>
                 {texts.previous}
-              </button>
-              <button
-                type="button"
-                disabled={BigInt(last) >= BigInt(total)}
-                onClick={() => onMove(page + 1)}
-              >
+              </Press>
+              <Press isHeld={BigInt(last) >= BigInt(total)} onPress={() => onMove(page + 1)}>
                 {texts.next}
-              </button>
+              </Press>
             </nav>
           </>
         );
@@ -170,9 +167,9 @@ export function Download({
   return (
     <>
       <p className="again">
-        <button type="button" disabled={state === 'busy'} onClick={start}>
+        <Press isHeld={state === 'busy'} onPress={start}>
           {children}
-        </button>{' '}
+        </Press>{' '}
         <span role="status">{told}</span>
       </p>
       {error === undefined ? null : <Fault error={error} />}

@@ -4,6 +4,7 @@ import { useState, type ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { instantText, moneyText } from '../shown/format.ts';
 import { Empty, Fault, Loaded } from '../shown/loaded.tsx';
+import { Press } from '../shown/press.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { Charge } from './charge.tsx';
 import { Mend } from './mend.tsx';
@@ -56,9 +57,9 @@ function ComputeAgain({ eventId }: { readonly eventId: string }): ReactNode {
   };
   return (
     <div className="again">
-      <button type="button" disabled={isFetching} onClick={() => void compute()}>
+      <Press isHeld={isFetching} onPress={() => void compute()}>
         Compute again
-      </button>
+      </Press>
       <p role="status" className={told.includes('same') ? 'good' : 'bad'}>
         {told}
       </p>

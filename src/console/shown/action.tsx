@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Fault } from './loaded.tsx';
+import { Press } from './press.tsx';
 
 /** A button that changes something; what came of it, or why nothing did, is said beside it. */
 export function Action<T>({
@@ -30,14 +31,14 @@ export function Action<T>({
   });
   return (
     <div className="again">
-      <button
-        type="button"
+      <Press
         className={isPrimary ? 'primary' : ''}
-        disabled={isPending || isDisabled}
-        onClick={() => mutate()}
+        isHeld={isPending}
+        isDisabled={isDisabled}
+        onPress={() => mutate()}
       >
         {name}
-      </button>
+      </Press>
       <p role="status" className="good">
         {isPending ? 'Working…' : data === undefined ? '' : (told?.(data) ?? '')}
       </p>

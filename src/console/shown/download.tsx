@@ -2,6 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
 import { fetchSignedIn } from '../session/fetch-signed-in.ts';
 import { Fault } from './loaded.tsx';
+import { Press } from './press.tsx';
 
 /** Keeps what the API sends under an address as a file of whoever looks. */
 async function keep(path: string, name: string): Promise<void> {
@@ -43,9 +44,9 @@ export function Download({
   };
   return (
     <>
-      <button type="button" disabled={state === 'busy'} onClick={start}>
+      <Press isHeld={state === 'busy'} onPress={start}>
         {children}
-      </button>{' '}
+      </Press>{' '}
       <span role="status" className="muted">
         {state === 'busy' ? 'Loading…' : state === 'done' ? `${name} is there.` : ''}
       </span>

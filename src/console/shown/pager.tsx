@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { quantityText } from './format.ts';
+import { Press } from './press.tsx';
 
 /** Where a list stands, and its other pages. */
 export function Pager({
@@ -22,12 +23,12 @@ export function Pager({
       <p role="status">
         {quantityText(String(first + 1))} to {quantityText(String(last))} of {quantityText(total)}
       </p>
-      <button type="button" disabled={first === 0} onClick={() => onMove(-1)}>
+      <Press isHeld={first === 0} onPress={() => onMove(-1)}>
         Previous
-      </button>
-      <button type="button" disabled={BigInt(last) >= BigInt(total)} onClick={() => onMove(1)}>
+      </Press>
+      <Press isHeld={BigInt(last) >= BigInt(total)} onPress={() => onMove(1)}>
         Next
-      </button>
+      </Press>
     </nav>
   );
 }
