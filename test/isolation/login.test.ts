@@ -55,6 +55,16 @@ describe('the login of running processes', function () {
     await owner.tenant.get('/v1/audit').expect(200);
   });
 
+  it('suffices for a workflow that waits for an event', async () => {
+    const name = 'hears';
+    const document = { dsl: '1.0.3', namespace: 'default', name, version: '1.0.0' };
+    const listen = { to: { one: { with: { type: 'custom.n3' } } }, timeout: 'PT1S' };
+    const definition = { document, do: [{ hear: { listen } }] };
+    await owner.tenant.post('/v1/workflows', { definition }).expect(201);
+    const { body } = await owner.tenant.post(`/v1/workflows/${name}/execute`, { data: {} });
+    expect(body.error).to.include({ code: 'REQUEST_TIMEOUT' });
+  });
+
   for (const sql of [
     `update audit set actor = 'somebody else'`,
     'delete from audit',

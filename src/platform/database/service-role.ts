@@ -83,6 +83,14 @@ const grantServiceSql = `
           found.place);
       end if;
     end loop;
+    -- Rows are numbered without it; a listener takes a number by itself.
+    for found in
+      select seqrelid::regclass as place from pg_sequence join pg_class on oid = seqrelid
+      where relnamespace = 'public'::regnamespace
+        and not has_sequence_privilege('durabill_service', seqrelid, 'usage')
+    loop
+      execute format('grant usage on sequence %s to durabill_service', found.place);
+    end loop;
     -- What is done as the owner is narrow by itself, so that whatever runs may ask for it.
     for found in
       select oid::regprocedure as place from pg_proc
