@@ -30,8 +30,8 @@ const callable = new Map(
 );
 
 /** What was probably meant. It is looked for a few times: a definition may have hundreds of wrong names. */
-const nearestOf = ({ faults }: DefinitionCheck, name: string, known: readonly string[]) =>
-  faults.length < 10 ? nearestName(name, known) : undefined;
+const nearestOf = (check: DefinitionCheck, name: string, known: readonly string[]) =>
+  check.known < 10 ? nearestName(name, known) : undefined;
 
 /** The operation is known when the definition is saved, so that its rights and its names are, too. */
 function checkOperation(check: DefinitionCheck, given: Given, pointer: string): void {
@@ -48,7 +48,8 @@ function checkOperation(check: DefinitionCheck, given: Given, pointer: string): 
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const known = [...inPath, ...Object.keys(operation.query?.properties ?? {})];
   const parameters = isObject(named) ? named : {};
-  for (const name of Object.keys(parameters).filter((each) => !known.includes(each))) {
+  const unknown = Object.keys(parameters).filter((each) => !known.includes(each));
+  for (const name of unknown.slice(0, 100)) {
     const message = `'${name}' is not a known property. Known are: ${known.join(', ')}.`;
     check.add(`${pointer}/parameters${pointerPart(name)}`, message);
   }
@@ -95,13 +96,16 @@ export function checkCall(
   known: readonly string[],
 ): void {
   const place = `${pointer}/with`;
-  if (!callNames.includes(call)) {
+  const isKnown = callNames.includes(call);
+  if (!isKnown) {
     const nearest = nearestOf(check, call, callNames);
     const hint =
       nearest === undefined ? `Known are: ${callNames.join(', ')}.` : `Did you mean ${nearest}?`;
     check.add(`${pointer}/call`, `There is no '${call.slice(0, 100)}' to call. ${hint}`);
   }
-  const faults = given === undefined && !mustBeGiven(call) ? [] : callFaults(call, given, place);
+  // The form of a call is compiled and kept: names that somebody invents would fill the memory.
+  const isToBeChecked = isKnown && (given !== undefined || mustBeGiven(call));
+  const faults = isToBeChecked ? callFaults(call, given, place) : [];
   check.addAll(faults);
   const isFine = (name: string) => !faults.some((fault) => fault.pointer.startsWith(place + name));
   // What is wrong in its form is left out, so that the rest is checked, too.

@@ -1,6 +1,7 @@
 import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
 import { compileExpression } from '../../kernel/expression/expression.js';
 import { isObject, pointerPart, shapeFaults, type Fault } from '../../kernel/expression/shape.js';
+import { inPortions } from '../../kernel/portions.js';
 import {
   definitionLimits,
   durationMs,
@@ -20,8 +21,9 @@ import { usableTask } from './usable-task.js';
 
 /** Names that every expression may use; `output` is known once a task has given it. */
 const names = ['input', 'context', 'workflow'];
-/** So that an answer stays small. */
+/** So that an answer stays small: pointers repeat the names that lead to them, which may be long. */
 const faultsMax = 100;
+const faultCharactersMax = 2 * definitionLimits.bytes;
 
 /** What a definition is checked against. */
 export interface CheckOptions {
@@ -31,16 +33,43 @@ export interface CheckOptions {
 
 /** Checks a definition, and collects what is wrong with it. */
 export class DefinitionCheck {
-  readonly faults: Fault[] = [];
   readonly secrets: ReadonlySet<string>;
+  readonly #found: (Fault | (() => readonly Fault[]))[] = [];
+  #plain = 0;
   #tasks = 0;
 
   constructor({ secrets }: CheckOptions) {
     this.secrets = secrets;
   }
 
+  /** Faults that are known so far; expressions may have more. */
+  get known(): number {
+    return this.#plain;
+  }
+
   add(pointer: string, message: string): void {
-    if (this.faults.length < faultsMax) this.faults.push({ pointer, message });
+    if (this.#plain >= faultsMax) return;
+    this.#plain += 1;
+    this.#found.push({ pointer, message });
+  }
+
+  /**
+   * The first faults in the order of the definition. Expressions are compiled only now: thousands of them
+   * take half a second, and whoever asks may pause between them.
+   */
+  *faults(): Generator<undefined, Fault[], undefined> {
+    const faults: Fault[] = [];
+    let characters = 0;
+    for (const found of this.#found) {
+      for (const fault of typeof found === 'function' ? found() : [found]) {
+        characters += fault.pointer.length + fault.message.length;
+        const isMuch = characters > faultCharactersMax && faults.length > 0;
+        if (isMuch || faults.length === faultsMax) return faults;
+        faults.push(fault);
+      }
+      if (typeof found === 'function') yield;
+    }
+    return faults;
   }
 
   addAll(faults: readonly Fault[]): void {
@@ -67,6 +96,10 @@ export class DefinitionCheck {
     }
     this.addAll(listFaults(list, pointer));
     if (!Array.isArray(list)) return;
+    if (list.length > definitionLimits.tasks) {
+      this.add(pointer, `A definition has at most ${definitionLimits.tasks} tasks.`);
+      return;
+    }
     const all = list.map((item) => (isObject(item) ? (Object.keys(item)[0] ?? '') : ''));
     for (const [index, item] of (list as unknown[]).entries()) {
       // What is no task is named with the list.
@@ -93,6 +126,7 @@ export class DefinitionCheck {
     if (this.#tasks === definitionLimits.tasks + 1) {
       this.add(pointer, `A definition has at most ${definitionLimits.tasks} tasks.`);
     }
+    if (this.#tasks > definitionLimits.tasks) return;
     const kind = isObject(task) ? kindOf(task) : undefined;
     if (kind === undefined) {
       this.add(pointer, `A task has one of: ${taskKinds.join(', ')}.`);
@@ -265,18 +299,29 @@ export class DefinitionCheck {
     known: readonly string[],
     wanted?: 'bool' | 'list',
   ): void {
+    this.#found.push(() => this.#expressionFaults(expression, pointer, known, wanted));
+  }
+
+  #expressionFaults(
+    expression: string,
+    pointer: string,
+    known: readonly string[],
+    wanted: 'bool' | 'list' | undefined,
+  ): Fault[] {
+    const faults: Fault[] = [];
+    const add = (message: string): void => void faults.push({ pointer, message });
     try {
       const compiled = compileExpression(expression, known);
       const { type } = compiled;
       if (wanted !== undefined && type !== 'dyn' && !type.startsWith(wanted)) {
         const text = wanted === 'bool' ? 'true or false' : 'a list';
-        this.add(pointer, `must give ${text}, and gives ${type}`);
+        add(`must give ${text}, and gives ${type}`);
       }
-      if (!compiled.variables.has('secrets')) return;
+      if (!compiled.variables.has('secrets')) return faults;
       for (const name of compiled.fieldsOf('secrets')) {
-        if (name === '*') this.add(pointer, 'A secret is read by its name: secrets.NAME.');
+        if (name === '*') add('A secret is read by its name: secrets.NAME.');
         else if (!this.secrets.has(name)) {
-          this.add(pointer, `There is no secret '${name}': PUT /v1/secrets/${name} first.`);
+          add(`There is no secret '${name}': PUT /v1/secrets/${name} first.`);
         }
       }
     } catch (error) {
@@ -284,8 +329,9 @@ export class DefinitionCheck {
       const { position, message } = error;
       const where = position === null ? '' : ` (at character ${position + 1} of the expression)`;
       const hint = /^Unknown variable/.test(message) ? ` Known are: ${known.join(', ')}.` : '';
-      this.add(pointer, `${message}${where}${hint}`);
+      add(`${message}${where}${hint}`);
     }
+    return faults;
   }
 
   /** A value whose texts may be expressions. */
@@ -310,13 +356,30 @@ export class DefinitionCheck {
   }
 }
 
-/** All that is wrong with a definition, each fault at its place (spec/beyond.md R323). */
-export function definitionFaults(definition: unknown, options: CheckOptions): Fault[] {
+function* faultsOf(
+  definition: unknown,
+  options: CheckOptions,
+): Generator<undefined, Fault[], undefined> {
   const bytes = Buffer.byteLength(JSON.stringify(definition ?? null));
   if (bytes > definitionLimits.bytes) {
     return [{ pointer: '', message: `A definition has at most ${definitionLimits.bytes} bytes.` }];
   }
   const check = new DefinitionCheck(options);
   check.definition(definition);
-  return check.faults;
+  return yield* check.faults();
 }
+
+/** All that is wrong with a definition, each fault at its place (spec/beyond.md R323). */
+export function definitionFaults(definition: unknown, options: CheckOptions): Fault[] {
+  const checking = faultsOf(definition, options);
+  for (;;) {
+    const { done, value } = checking.next();
+    if (done === true) return value;
+  }
+}
+
+/** The same, in portions: others of the process have their turn in between. */
+export const definitionFaultsInTurns = (
+  definition: unknown,
+  options: CheckOptions,
+): Promise<Fault[]> => inPortions(faultsOf(definition, options));

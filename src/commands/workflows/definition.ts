@@ -14,13 +14,13 @@ import {
 } from '../../models/workflows/definition.js';
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
 import { builtInNames } from '../../schemas/flows/flow-id.js';
-import { definitionFaults } from './check-definition.js';
+import { definitionFaultsInTurns } from './check-definition.js';
 import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
 
 /** What of a definition is wrong, with the secrets that there are now. */
 export async function checkDefinition({ db, tenantId }: Scope, definition: unknown) {
-  const faults = definitionFaults(definition, {
+  const faults = await definitionFaultsInTurns(definition, {
     secrets: await WorkflowSecret.names(db.read, tenantId),
   });
   return { valid: faults.length === 0, faults };
