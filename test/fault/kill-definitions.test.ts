@@ -1,6 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { KillableProduct } from '../start/killable.js';
+import {
+  documentOf,
+  endOfExecution,
+  firstSteps,
+  lastSteps,
+  makeAccount,
+  named,
+} from '../start/killed-steps.js';
 import { KilledTenant } from '../start/killed-tenant.js';
 import { tellFigures } from '../start/outcome.js';
 import { until } from '../start/workbench.js';
@@ -12,34 +20,14 @@ const kills = Number(process.env['DURABILL_KILLS'] ?? 3);
 const perKill = 12;
 const endMs = 240_000;
 
-/** Accounts without a number of ours: made twice, there would be two. */
-const make = (name: string): object => ({
-  call: 'durabill.operation',
-  with: { operationId: 'createAccount', body: { name } },
-  'durabill.undo': {
-    call: 'durabill.operation',
-    with: { operationId: 'deleteAccount', parameters: { accountId: '${ output.id }' } },
-  },
-});
-const named = (part: string): string => `\${ "${part}-" + workflow.input.key }`;
-
 /** A step of each kind between which there is something to lose. */
 const steps = {
-  document: { dsl: '1.0.0', namespace: 'test', name: 'steps', version: '1.0.0' },
+  document: documentOf('steps'),
   do: [
-    { first: make(named('first')) },
-    {
-      edit: { call: 'durabill.account-edit', with: { id: '${ input.id }', net_term: 'Net 45' } },
-    },
-    {
-      each: {
-        for: { each: 'x', in: '${ ["a", "b"] }' },
-        do: [{ made: make('${ "each-" + x + "-" + workflow.input.key }') }],
-      },
-    },
+    ...firstSteps,
     {
       side: {
-        fork: { branches: [{ left: make(named('left')) }, { rest: { wait: 'PT0.2S' } }] },
+        fork: { branches: [{ left: makeAccount(named('left')) }, { rest: { wait: 'PT0.2S' } }] },
       },
     },
     {
@@ -58,15 +46,12 @@ const steps = {
         },
       },
     },
-    { last: make(named('last')) },
-    {
-      over: { if: '${ workflow.input.fails }', raise: { error: { type: 'urn:end', status: 409 } } },
-    },
-    { done: { set: { key: '${ workflow.input.key }' } } },
+    { last: makeAccount(named('last')) },
+    ...lastSteps,
   ],
 };
 const heard = {
-  document: { dsl: '1.0.0', namespace: 'test', name: 'heard', version: '1.0.0' },
+  document: documentOf('heard'),
   schedule: { on: { one: { with: { type: 'custom.killed' } } } },
   do: [{ note: { set: { key: '${ input.key }' } } }],
 };
@@ -90,25 +75,7 @@ describe('workflows of a tenant while the product is killed with -9', function (
     const fails = key.endsWith('fails');
     return tenant.start('steps', { key, fails });
   };
-  interface Ended {
-    readonly status: string;
-    readonly output: object | null;
-    readonly undone: string[] | null;
-  }
-  const endOf = async (id: string): Promise<Ended> => {
-    const sql = `select status, output, error #> '{details,undone}' as undone
-      from execution where tenant_id = '${tenantId}' and id = '${id}'`;
-    let found: Ended | undefined;
-    await until(
-      async () => {
-        [found] = await product.query<Ended>(sql);
-        return found !== undefined && found.status !== 'running';
-      },
-      endMs,
-      `the end of ${id}`,
-    );
-    return found ?? { status: 'gone', output: null, undone: null };
-  };
+  const endOf = (id: string) => endOfExecution(product, { tenantId, id, endMs });
   /** What tasks did, in their order; what a kill cuts short is written again under its number. */
   const timelineOf = (id: string) =>
     product.query<object>(

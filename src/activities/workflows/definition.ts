@@ -11,6 +11,7 @@ import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import type { Platform } from '../../process/platform.js';
 import { readVersion } from '../../queries/workflows/definition.js';
 import { activityFailure } from '../failure.js';
+import { beating } from '../heartbeat.js';
 import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
 import { callServer } from './http-call.js';
 import { operationOf } from './operation-of.js';
@@ -110,7 +111,7 @@ export function definitionActivities(platform: Platform, callOperation?: CallOpe
     }
     running.set(tenantId, count + 1);
     try {
-      return await shown(platform, call, work);
+      return await beating(Context.current(), () => shown(platform, call, work));
     } catch (error) {
       throw failureOfCall(error);
     } finally {

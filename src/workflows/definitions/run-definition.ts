@@ -28,10 +28,11 @@ import { TenantTime } from './tenant-time.js';
 
 /**
  * Calls of a definition: what passes is tried again under the key of the call, for as long as a flow
- * may take that it has started.
+ * may take that it has started. A worker that was killed is noticed within seconds.
  */
 const { callTask } = proxyActivities<Activities>({
   startToCloseTimeout: '2 minutes',
+  heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
@@ -39,6 +40,7 @@ const { callTask } = proxyActivities<Activities>({
 /** A server elsewhere answers within the time of webhooks, or the call has failed. */
 const { callHttp } = proxyActivities<Activities>({
   startToCloseTimeout: '45 s',
+  heartbeatTimeout: '10 s',
   scheduleToCloseTimeout: '24 hours',
   retry: { initialInterval: '200 ms', backoffCoefficient: 2, maximumInterval: '30 s' },
 });
