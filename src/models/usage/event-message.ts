@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, oneJsonSql } from '../../kernel/text/postgres-array.js';
+import { arrayLiteral, oneJsonSql, splitJson } from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
 import { BulkTable } from '../db/bulk-table.js';
@@ -69,7 +69,7 @@ export async function readEventMessages(
 }
 
 /** SQL for what stands at places of the log (`:partitions`, `:offsets`), as (place, text), counted from 1. */
-export const messagesAtSql = `
+const messagesAtSql = `
   select asked.place::integer, (
     ${groupSql(
       `case when end_offset > asked."offset" then
@@ -82,6 +82,61 @@ export const messagesAtSql = `
     from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
       as one (partition, "offset", place)
   ) as asked`;
+
+/**
+ * SQL for the rows of the log between two of its places (`:first`, `:last`), of which those with one long
+ * message alone are left out that nobody asks for (`:offsets`).
+ */
+const groupsBetweenSql = `
+  select first_offset::float8 as "first", messages from usage_message
+  where tenant_id = :tenantId and partition = :partition and first_offset <= :last
+    and first_offset >= coalesce((
+      select before.first_offset from usage_message as before
+      where before.tenant_id = :tenantId and before.partition = :partition
+        and before.first_offset <= :first
+      order by before.first_offset desc limit 1
+    ), :first)
+    and (end_offset - first_offset > 1 or first_offset = any(:offsets::bigint[]))`;
+
+/** A place of the log. */
+export interface LogPlace {
+  readonly partition: number;
+  readonly offset: number;
+}
+
+/** Messages of the log for each that is asked for, up to which whole rows of it are taken apart here. */
+const spanMax = 8;
+
+/** What stands at places of the log; null where there is nothing. */
+export async function readMessagesAt(
+  db: Knex,
+  tenantId: string,
+  places: readonly LogPlace[],
+): Promise<(string | null)[]> {
+  const offsets = places.map(({ offset }) => offset);
+  const [first, last] = [Math.min(...offsets), Math.max(...offsets)];
+  const partition = places[0]?.partition ?? 0;
+  const areNear =
+    last - first < spanMax * places.length &&
+    places.every((place) => place.partition === partition);
+  if (areNear) {
+    const bindings = { tenantId, partition, first, last, offsets: arrayLiteral(offsets) };
+    const found = new Map<number, string>();
+    const rows = sqlRows<{ first: number; messages: string }>(db, groupsBetweenSql, bindings);
+    for (const { first: begin, messages } of await rows) {
+      for (const [index, text] of splitJson(messages).entries()) found.set(begin + index, text);
+    }
+    return offsets.map((offset) => found.get(offset) ?? null);
+  }
+  const texts = places.map((): string | null => null);
+  const rows = sqlRows<{ place: number; text: string | null }>(db, messagesAtSql, {
+    tenantId,
+    partitions: arrayLiteral(places.map((place) => place.partition)),
+    offsets: arrayLiteral(offsets),
+  });
+  for (const { place, text } of await rows) texts[place - 1] = text;
+  return texts;
+}
 
 interface GroupRow {
   readonly partition: number;

@@ -3,7 +3,7 @@ import { decimalText, type Decimal } from '../../../../kernel/numbers/money.js';
 import { arrayLiteral } from '../../../../kernel/text/postgres-array.js';
 import { chargeId } from '../../../../messages/usage-log.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
-import { messagesAtSql } from '../../../../models/usage/event-message.js';
+import { readMessagesAt } from '../../../../models/usage/event-message.js';
 import { StoredRatingPlan } from '../../../../models/usage/rating-plan.js';
 import { counterIdOf } from '../../../../models/usage/usage-counter.js';
 import type { Prepared, Rated } from '../../../../rating/index.js';
@@ -28,7 +28,8 @@ const isQuick = ({ partition, offset, isAsSent }: PlacedEvent): boolean =>
  * What a plain charge consists of, of events in the order of their ids: as one text, which is cheaper
  * to send and to compare than its columns. Left out are those with other charges, several priced rows,
  * or counters that a correction has moved: of them it would not say all. With `offset 0` each is found
- * by its id, whatever PostgreSQL believes of how many rows a tenant has.
+ * by its id, whatever PostgreSQL believes of how many rows a tenant has; the least and the greatest id
+ * say of which months, so that no other part of the table is planned for.
  */
 const chargesSql = `
   select asked.place::integer, concat(
@@ -39,15 +40,20 @@ const chargesSql = `
   ) as charge
   from unnest(:first::uuid[], :second::uuid[]) with ordinality as asked (first, second, place)
   cross join lateral (
-    select * from rated_transaction where tenant_id = :tenantId and id = asked.first offset 0
+    select * from rated_transaction
+    where tenant_id = :tenantId and id = asked.first and id >= :least and id <= :greatest offset 0
   ) as t
   where t.rate_card_row_id is not null and t.share_of is null and t.reverses is null
     and not exists (
       select from rated_transaction as more
-      where more.tenant_id = :tenantId and more.id = asked.second offset 0
-    ) and not exists (
-      select from usage_charge_place as moved
-      where moved.tenant_id = :tenantId and moved.charge_id = t.id offset 0
+      where more.tenant_id = :tenantId and more.id = asked.second
+        and more.id >= :least and more.id <= :greatest offset 0
+    ) and (
+      (select not exists (select from usage_charge_place where tenant_id = :tenantId))
+      or not exists (
+        select from usage_charge_place as moved
+        where moved.tenant_id = :tenantId and moved.charge_id = t.id offset 0
+      )
     )`;
 
 const ofMovedText = (value: Decimal, of: Decimal): string =>
@@ -81,19 +87,17 @@ export async function readQuickly(
   events: readonly PlacedEvent[],
   preparedOf: PreparedOf,
 ): Promise<readonly (QuickEvent | null)[]> {
+  const ids = events.map(({ id }) => id).sort();
   const charges = sqlRows<{ place: number; charge: string }>(db, chargesSql, {
     tenantId,
     first: arrayLiteral(events.map(({ id }) => chargeId(id, 1))),
     second: arrayLiteral(events.map(({ id }) => chargeId(id, 2))),
+    least: chargeId(ids[0] ?? '', 1),
+    greatest: chargeId(ids.at(-1) ?? '', 2),
   });
-  const messages = sqlRows<{ place: number; text: string | null }>(db, messagesAtSql, {
-    tenantId,
-    partitions: arrayLiteral(events.map(({ partition = -1 }) => partition)),
-    offsets: arrayLiteral(events.map(({ offset = -1 }) => offset)),
-  });
-  const texts = events.map((): string | null => null);
-  for (const { place, text } of (await Promise.all([messages, charges]))[0])
-    texts[place - 1] = text;
+  const places = events.map(({ partition = -1, offset = -1 }) => ({ partition, offset }));
+  const messages = readMessagesAt(db, tenantId, places);
+  const [texts] = await Promise.all([messages, charges]);
   const prepared = await preparedOf(
     texts.map((text, index) => {
       const event = events[index];
