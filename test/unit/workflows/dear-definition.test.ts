@@ -40,7 +40,7 @@ describe('the check of a definition that is as long as one may be', () => {
 
   it('gives the first hundred of wrong expressions, in their order among the rest', () => {
     const set = many(
-      7_000,
+      5_000,
       (index) => `k${index}`,
       () => '${ nobody }',
     );
@@ -54,7 +54,7 @@ describe('the check of a definition that is as long as one may be', () => {
   it('lets others have turns while it compiles expressions', async () => {
     // Others than in any other test: what was compiled before is known.
     const set = many(
-      5_000,
+      3_500,
       (index) => `k${index}`,
       (index) => `\${ ${index} + 424242 }`,
     );
