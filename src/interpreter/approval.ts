@@ -18,6 +18,7 @@ async function askedOf(
   { task, path, variables, frame }: Block,
 ): Promise<AskedApproval> {
   const given = on.values.of(task.with, variables, path) as ApprovalSpec;
+  on.values.checkResult(given, path);
   const { title, details = null, roles = null, quorum = 1, notStarter = false } = given;
   if (typeof title !== 'string' || title === '') {
     throw taskError(path, 400, 'The title of the approval is no text.');

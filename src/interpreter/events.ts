@@ -13,6 +13,7 @@ export async function runEmit(on: Interpreter, { task, path, variables, frame }:
   const { type = '', data: asked = {} } = task.emit?.event.with ?? {};
   const data = on.values.of(asked, variables, path);
   if (!isObject(data)) throw taskError(path, 400, 'What an event says is an object.');
+  on.values.checkResult(data, path);
   const { length } = JSON.stringify(data);
   if (length > eventLimits.data) {
     const detail = `What the event says has ${length} characters, more than ${eventLimits.data}.`;

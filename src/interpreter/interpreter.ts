@@ -76,7 +76,10 @@ export class Interpreter {
   async run(definition: Definition, input: unknown, variables: Variables): Promise<unknown> {
     const done = await this.list(definition.do, '/do', input, variables, this.#state.root);
     const seen = { ...variables, input, output: done.output };
-    const output = definition.output ? this.values.of(definition.output.as, seen, '') : done.output;
+    const output = definition.output
+      ? this.values.of(definition.output.as, seen, '/output/as')
+      : done.output;
+    this.values.checkResult(output, '/output/as');
     await this.flush();
     return output;
   }
@@ -205,7 +208,7 @@ export class Interpreter {
     if (task.export) {
       this.#state.context = this.values.of(task.export.as, { ...variables, output }, path);
     }
-    this.values.checkSize(output, path);
+    this.values.checkResult(output, path);
     const then = given.then === 'continue' ? (task.then ?? 'continue') : given.then;
     return { output, then };
   }
@@ -266,7 +269,7 @@ export class Interpreter {
     await this.flush();
     this.host.show(path, callSummary(path, task.call ?? '', given));
     const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0, path);
-    this.values.checkSize(output, path);
+    this.values.checkResult(output, path);
     return output;
   }
 

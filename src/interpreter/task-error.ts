@@ -1,12 +1,21 @@
 import { faultType, type TaskFault } from '../messages/definitions/task.js';
 
+/** What no text of PostgreSQL can have is shown as the replacement character. */
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');
+
 /** A task has failed: a `catch` around it may take it. */
 export class TaskError extends Error {
   readonly fault: TaskFault;
 
   constructor(fault: TaskFault) {
     super(fault.detail);
-    this.fault = fault;
+    const { type, title, detail } = fault;
+    this.fault = {
+      ...fault,
+      type: storable(type),
+      title: storable(title),
+      detail: storable(detail),
+    };
   }
 }
 

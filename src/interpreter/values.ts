@@ -24,6 +24,11 @@ function secretNamesIn(value: unknown): string[] {
   return Object.values(value).flatMap(secretNamesIn);
 }
 
+/** In JSON: U+0000 and halves of surrogate pairs, which PostgreSQL stores in no text. */
+const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
+const unstorableDetail =
+  'A text has a character that cannot be stored: U+0000, or half of a surrogate pair.';
+
 /** Evaluates the expressions of a definition, and counts what they cost. */
 export class Values {
   readonly #state: DefinitionState;
@@ -91,10 +96,11 @@ export class Values {
     );
   }
 
-  /** What a task gives must be small enough to be carried on. */
-  checkSize(value: unknown, path: string): void {
-    const bytes =
-      JSON.stringify(value ?? null).length + JSON.stringify(this.#state.context ?? null).length;
+  /** What a task gives must be small enough to be carried on, and of characters that can be stored. */
+  checkResult(value: unknown, path: string): void {
+    const text = JSON.stringify([value, this.#state.context]);
+    if (unstorable.test(text)) throw taskError(path, 400, unstorableDetail);
+    const bytes = text.length - '[,]'.length;
     if (bytes <= definitionLimits.stateBytes) return;
     const detail = `What the task gives and the context have ${bytes} bytes, more than ${definitionLimits.stateBytes}.`;
     throw taskError(path, 500, detail);

@@ -14,6 +14,7 @@ import {
 } from '../../messages/definitions/definition.js';
 import { eventKindsText, isEventKind, isOwnEvent } from '../../messages/definitions/event.js';
 import { headFaults, listFaults, taskNameForm } from '../../schemas/workflows/definition-check.js';
+import { builtInFault, isBuiltIn } from '../../schemas/flows/flow-id.js';
 import { ends, reservedNames } from '../../schemas/workflows/definition-names.js';
 import { checkCall } from './check-call.js';
 import { scheduleFaults } from './check-schedule.js';
@@ -79,7 +80,9 @@ export class DefinitionCheck {
   definition(definition: unknown): void {
     this.addAll(headFaults(definition));
     if (!isObject(definition)) return;
-    const { input, output, schedule } = definition as Partial<Definition>;
+    const { document, input, output, schedule } = definition as Partial<Definition>;
+    const name = isObject(document) ? document['name'] : undefined;
+    if (isBuiltIn(name)) this.add('/document/name', builtInFault(name));
     if (isObject(input) && isObject(input.schema)) {
       this.addAll(shapeFaults(input.schema.document, '/input/schema/document'));
     }

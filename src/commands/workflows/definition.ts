@@ -13,7 +13,7 @@ import {
   WorkflowVersion,
 } from '../../models/workflows/definition.js';
 import { getSecret, missingWorkflow } from '../../queries/workflows/definition.js';
-import { builtInNames } from '../../schemas/flows/flow-id.js';
+import { builtInFault, builtInNames, isBuiltIn } from '../../schemas/flows/flow-id.js';
 import { definitionFaultsInTurns } from './check-definition.js';
 import { keepSchedule } from './schedule.js';
 import { keepTrigger } from './trigger.js';
@@ -28,6 +28,10 @@ export async function checkDefinition({ db, tenantId }: Scope, definition: unkno
 
 /** A definition that is free of faults, as it is stored. 400 with all faults. */
 async function readDefinition(scope: Scope, given: unknown) {
+  const asked: unknown = (given as Partial<Definition> | null)?.document?.name;
+  if (isBuiltIn(asked)) {
+    throw problem.conflict(builtInFault(asked), { field: 'definition.document.name' });
+  }
   const { valid, faults } = await checkDefinition(scope, given);
   if (!valid) {
     const [first] = faults;
@@ -41,11 +45,6 @@ async function readDefinition(scope: Scope, given: unknown) {
     );
   }
   const { name } = (given as Definition).document;
-  if (builtInNames.has(name)) {
-    throw problem.conflict(`'${name}' is the name of a workflow that is built in.`, {
-      field: 'definition.document.name',
-    });
-  }
   const hash = createHash('sha256').update(canonicalJson(given)).digest('hex');
   return { name, hash, text: stringifyJson(given), schedule: (given as Definition).schedule };
 }

@@ -57,3 +57,9 @@ export function workflowIdOf(workflow: string): string {
   const job = jobs.find((each) => each.workflow === workflow);
   return flowIdOf(slug ?? job?.name ?? kebabCase(workflow));
 }
+
+export const isBuiltIn = (name: unknown): name is string =>
+  typeof name === 'string' && builtInNames.has(name);
+
+export const builtInFault = (name: string): string =>
+  `'${name}' is the name of a workflow that is built in.`;

@@ -24,6 +24,7 @@ const table: readonly [string, object, string[]][] = [
   ['tasks that are none', { document, do: [5, { a: set, b: set }] }, ['/do/0', '/do/1']],
   ['the name of another path', called('schema'), ['/document/name']],
   ['the name of another path', called('validate'), ['/document/name']],
+  ['the name of what is built in', called('billing-run'), ['/document/name']],
   ['a name like an id', called('01939c6e-7a00-7000-8000-000000000001'), ['/document/name']],
   ['bytes', doing({ set: { a: '${ b"abc" }' } }), ['/do/0/one/set/a']],
   ['bytes in a list', doing({ set: { a: '${ [b"abc"] }' } }), ['/do/0/one/set/a']],

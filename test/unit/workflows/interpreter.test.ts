@@ -87,6 +87,45 @@ describe('carrying out a definition', () => {
     expect(ran.undone).to.deep.equal(['/do/1/tried/try/0/second (failed)', '/do/0/first']);
   });
 
+  // spec/beyond.md R332
+  describe('a text that cannot be stored', () => {
+    const first = takenBack('https://a.example/1');
+    const nul = '${ "a\\u0000" }';
+    const detail =
+      'A text has a character that cannot be stored: U+0000, or half of a surrogate pair.';
+
+    for (const [what, second, result] of [
+      ['that a task sets', { set: { x: nul } }],
+      ['that a task exports', { set: { x: 1 }, export: { as: { x: nul } } }],
+      ['in a name', { set: { x: '${ {"a\\u0000": 1} }' } }],
+      ['of an event', { emit: { event: { with: { type: 'custom.x', data: { x: nul } } } } }],
+      ['of a server', call, { output: { x: '\0' } }],
+      ['of half a pair', call, { output: { x: '\ud800' } }],
+    ] as const) {
+      it(`${what} is a fault of its task, which is undone`, async () => {
+        const undone = result ? [] : ['/do/0/first'];
+        const tasks = result ? [{ second }] : [{ first }, { second }];
+        const ran = await carryOut(tasks, {}, result);
+        expect(ran.fault).to.deep.include({
+          status: 400,
+          detail,
+          instance: `/do/${tasks.length - 1}/second`,
+        });
+        expect(ran.undone).to.deep.equal(undone);
+      });
+    }
+
+    it('is not one that is written with a backslash', async () => {
+      const ran = await carryOut([{ a: { set: { x: String.raw`\u0000 \\u0000` } } }], {});
+      expect(ran.output).to.deep.equal({ x: String.raw`\u0000 \\u0000` });
+    });
+
+    it('is shown otherwise where a fault tells it', async () => {
+      const ran = await carryOut([{ a: { set: { x: '${ input["\\u0000"] }' } } }], {});
+      expect(ran.fault?.detail).to.contain('\uFFFD').and.not.contain('\0');
+    });
+  });
+
   // spec/beyond.md R325
   it('takes names of JavaScript in data for names', async () => {
     const data = JSON.parse('{"constructor": 1, "__proto__": {"a": 2}, "toString": "x"}') as object;
