@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { keepDefinition } from '../../commands/workflows/definition.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
@@ -66,6 +67,7 @@ async function begin(
   { definitionId, version }: DefinitionInput,
   executionId: string,
 ): Promise<BegunDefinition> {
+  await keepDefinition(scope, definitionId);
   await WorkflowStarts.forget(scope.db.read, scope.tenantId, executionId);
   const found = await readVersion(scope, definitionId, version);
   if (!found) throw problem.notFound('The version of the workflow is gone.');

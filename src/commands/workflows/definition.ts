@@ -161,15 +161,24 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
   });
 }
 
-/** Hides a workflow; its name is free again. 404: there is none. 409: it is built in. */
-export async function hideDefinition(scope: Scope, key: string): Promise<void> {
+/**
+ * Keeps a workflow from being deleted until the execution that begins in this transaction is recorded:
+ * who deletes it finds that running, or it finds that the workflow is gone. 404: it is.
+ */
+export async function keepDefinition({ db, tenantId }: Scope, id: string): Promise<void> {
+  if (!(await WorkflowDefinition.keep(db.read, tenantId, id))) throw missingWorkflow(id);
+}
+
+/** Hides a workflow, and gives its id; its name is free again. 404: there is none. 409: it is built in. */
+export async function hideDefinition(scope: Scope, key: string): Promise<string> {
   if (builtInNames.has(key)) {
     throw problem.conflict(`'${key}' is built in, and stays.`);
   }
-  await scope.db.transaction(async (trx) => {
+  return scope.db.transaction(async (trx) => {
     const found = await lockDefinition(trx, scope, key);
     await found.$query(trx).forTenant(scope.tenantId).patch({ deletedAt: scope.realNow() });
     await keepStarts(trx, scope, { definitionId: found.id, version: found.version }, undefined);
+    return found.id;
   });
 }
 

@@ -190,14 +190,16 @@ export class Execution extends TenantModel {
   }
 
   /**
-   * Records the start of a flow, so that the execution can be read before its first step has run.
+   * Records the start of a flow, so that the execution can be read before its first step has run;
+   * whether it was not recorded before.
    */
-  static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<void> {
-    await sqlRows(
+  static async start(db: Knex, run: FlowRun, place: TemporalRun): Promise<boolean> {
+    const rows = await sqlRows<object>(
       db,
-      `${insertSql} on conflict (tenant_id, id) do nothing`,
+      `${insertSql} on conflict (tenant_id, id) do nothing returning id`,
       runningRow(run, place),
     );
+    return rows.length > 0;
   }
 
   /** Stores the result of a step in the step's transaction; the last one's is the output. */

@@ -23,6 +23,12 @@ export class WorkflowDefinition extends BillingRecord {
   ): Promise<WorkflowDefinition | undefined> {
     return WorkflowDefinition.query(trx).forTenant(tenantId).existing().findById(id).forUpdate();
   }
+
+  /** Whether it is there: then it is not deleted until the transaction ends. */
+  static async keep(trx: Knex, tenantId: string, id: string): Promise<boolean> {
+    const query = WorkflowDefinition.query(trx).forTenant(tenantId).existing().findById(id);
+    return (await query.select('id').forKeyShare()) !== undefined;
+  }
 }
 
 /** What was published at one time; it never changes, but for what its publisher is signed in with. */
