@@ -229,6 +229,31 @@ describe("tenants' workflows: approvals", () => {
     await decide(approval.id, 'reject').expect(200);
   });
 
+  // spec/beyond.md R345
+  it('know who started a workflow whose event, or end, starts another', async () => {
+    for (const type of ['custom.wanted', 'workflow.completed']) {
+      const isEmitted = type === 'custom.wanted';
+      const emit = { event: { with: { type, data } } };
+      const first = await define([{ first: isEmitted ? { emit } : { set: { a: 1 } } }]);
+      const { id } = (await tenant.get(`/v1/workflows/${first}`).expect(200)).body;
+      const condition = isEmitted ? 'true' : `data.workflowId == "${id}"`;
+      count += 1;
+      const document = { dsl: '1.0.0', namespace: 'test', name: `ask-${count}`, version: '1.0.0' };
+      const on = { one: { with: { type, data: `\${ ${condition} }` } } };
+      const title = { title: `After ${first}`, details: {}, notStarter: true };
+      const definition = { document, schedule: { on }, do: [ask(title)] };
+      await tenant.post('/v1/workflows', { definition }).expect(201);
+      await begin(first);
+      const approval = await until(async () => {
+        const { body } = await tenant.get('/v1/approvals?kind=workflow&limit=100').expect(200);
+        return body.data.find((one: Body) => one.title === `After ${first}`);
+      });
+      expect(approval.execution.startedBy).to.equal('tester');
+      await decide(approval.id, 'approve').expect(403);
+      await decide(approval.id, 'reject').expect(200);
+    }
+  });
+
   // spec/beyond.md R344
   it('are closed with their execution, and with a branch that lost', async () => {
     const execution = await begin(await define([ask()]));

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { defined } from '../../kernel/defined.js';
 import { parseJson, jsonSafe } from '../../kernel/text/json.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { FlowRun } from '../../messages/flow-run.js';
@@ -33,10 +34,26 @@ async function startsOf(
   const starts: DefinedStart[] = [];
   const dropped: ClaimedStart[] = [];
   for (const one of claimed) {
-    const { tenantId, id: executionId, definitionId, name, version, cause, eventId, depth } = one;
+    const {
+      tenantId,
+      id: executionId,
+      definitionId,
+      name,
+      version,
+      cause,
+      eventId,
+      depth,
+      starter,
+    } = one;
     const start = dataOf(one);
     if (holds(one.condition, { data: start })) {
-      const input = { definitionId, version, start, depth };
+      const input = {
+        definitionId,
+        version,
+        start,
+        depth,
+        ...defined({ starter: starter ?? undefined }),
+      };
       const requestId = `${cause}/${eventId}`;
       starts.push({
         name,

@@ -49,25 +49,25 @@ export interface EventsSql {
 }
 
 /**
- * SQL for how deep executions of tenants' workflows caused each other to come to a change: what they
- * call works for the request that is named like their execution, and how they end is of themselves.
- * Its bindings are the tenant, the tenant, and the depth that the caller knows.
+ * SQL for the execution of a tenant's workflow that came to a change, how deep it is and who started it,
+ * as `origin`: what it calls works for the request that is named like it, and what it emits and how it ends
+ * are of itself.
+ * Its binding is the tenant.
  */
-const depthSql = `greatest(
-  coalesce((
-    select (execution.input ->> 'depth')::integer from execution
-    where execution.tenant_id = ? and execution.workflow like 'runDefinition/%'
-      and execution.id = case
+const originSql = `left join lateral (
+  select (execution.input ->> 'depth')::integer as depth,
+    coalesce(execution.input ->> 'starter', execution.actor) as starter
+  from execution
+  where execution.tenant_id = ? and execution.workflow like 'runDefinition/%'
+    and execution.id in (
+      case
         when current_setting('app.request_id', true) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-        then current_setting('app.request_id', true)::uuid end
-  ), 0),
-  coalesce((
-    select (execution.input ->> 'depth')::integer from execution
-    where execution.tenant_id = ? and execution.workflow like 'runDefinition/%'
-      and execution.id = input.record_id and input.event = 'workflow.completed'
-  ), 0),
-  ?::integer
-)`;
+        then current_setting('app.request_id', true)::uuid end,
+      case when input.event = 'workflow.completed' or input.event like 'custom.%'
+        then input.record_id end
+    )
+  order by depth desc limit 1
+) as origin on true`;
 
 /** The workflows of a tenant as targets: an event is the id of the one that it starts. */
 export const namedWorkflows = (tenantId: string, cause: string): EventsSql => ({
@@ -89,11 +89,13 @@ export interface ClaimedStart {
   readonly condition: string | null;
   readonly body: string;
   readonly depth: number;
+  /** Who started the execution that caused it; null where none did. */
+  readonly starter: string | null;
 }
 
 const claimed = `returning start.tenant_id as "tenantId", start.id, start.version, start.cause,
   start.definition_id as "definitionId", start.event_id as "eventId", start.condition, start.body,
-  start.depth, (
+  start.depth, start.starter, (
     select name from workflow_definition as definition
     where definition.tenant_id = start.tenant_id and definition.id = start.definition_id
   ) as name`;
@@ -114,13 +116,15 @@ export const WorkflowStarts = {
   ): Promise<void> {
     await trx.raw(
       `insert into workflow_start (tenant_id, id, definition_id, version, cause, event_id,
-         condition, body, depth, created_at)
+         condition, body, depth, starter, created_at)
        select ?::text, gen_random_uuid(), definition_id, version, cause, id, condition, body,
-         depth + 1, ?::timestamptz
+         depth + 1, starter, ?::timestamptz
        from (
          select target.definition_id, target.version, target.condition, target.cause, input.id,
-           input.body, input.position, ${depthSql} as depth
+           input.body, input.position, origin.starter,
+           greatest(coalesce(origin.depth, 0), ?::integer) as depth
          from (${sql}) as input join (${targets.sql}) as target on target.event = input.event
+         ${originSql}
        ) as found
        where depth < ?::integer
        order by position
@@ -133,11 +137,10 @@ export const WorkflowStarts = {
       [
         tenantId,
         at,
-        tenantId,
-        tenantId,
         depth,
         ...bindings,
         ...targets.bindings,
+        tenantId,
         depthMax,
         waitingMax,
         tenantId,
