@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson } from '../../kernel/text/json.js';
 import { issueForCommand } from '../access/named-tenant.js';
 import { instanceAddresses, withInstance } from '../start/instance.js';
@@ -27,12 +28,16 @@ function contentOf(text: string): unknown {
   }
 }
 
+/** How often a request is sent again that the tenant's plan has no room for; each waits a minute at most. */
+const refusalsMax = 10;
+const refusalSecondsMax = 60;
+
 /** Asks the API of the running instance as an administrator of a tenant. */
 export class ApiClient {
   readonly #url: string;
   readonly token: string;
 
-  private constructor(url: string, token: string) {
+  constructor(url: string, token: string) {
     this.#url = url;
     this.token = token;
   }
@@ -89,7 +94,26 @@ export class ApiClient {
   }
 
   async #call<T>(method: string, path: string, body?: string, key?: string): Promise<T> {
-    const answer = await fetch(`${this.#url}${path}`, {
+    let answer = await this.#send(method, path, body, key);
+    // What is refused for its number was not begun.
+    for (let refused = 0; answer.status === 429 && refused < refusalsMax; refused += 1) {
+      const asked = Number(answer.headers.get('retry-after') ?? 1);
+      const seconds = Math.min(Math.max(asked, 1), refusalSecondsMax);
+      console.error(`More requests than the tenant's plan allows; going on in ${seconds} s.`);
+      await wait(seconds * 1_000);
+      answer = await this.#send(method, path, body, key);
+    }
+    const content = contentOf(await answer.text());
+    if (answer.ok && content !== undefined) return content as T;
+    const { message, error } = (content ?? {}) as ErrorBody;
+    throw new ApiFault(
+      answer.status,
+      `${method} ${path}: ${error?.message ?? message ?? `the API answers ${answer.status}`}`,
+    );
+  }
+
+  async #send(method: string, path: string, body?: string, key?: string): Promise<Response> {
+    return fetch(`${this.#url}${path}`, {
       method,
       ...(body === undefined ? {} : { body }),
       headers: {
@@ -102,12 +126,5 @@ export class ApiClient {
       const why = cause instanceof Error ? cause.message : (error as Error).message;
       throw new Error(`Nothing answers at ${this.#url}: ${why}`);
     });
-    const content = contentOf(await answer.text());
-    if (answer.ok && content !== undefined) return content as T;
-    const { message, error } = (content ?? {}) as ErrorBody;
-    throw new ApiFault(
-      answer.status,
-      `${method} ${path}: ${error?.message ?? message ?? `the API answers ${answer.status}`}`,
-    );
   }
 }

@@ -22,7 +22,8 @@ interface TaskRow {
   readonly endedAt: string | null;
 }
 
-const pollMs = 300;
+/** Two requests each time: longer and longer, so that they stay below a plan's number a minute. */
+const pollMs = { first: 300, most: 3_000, factor: 1.2 };
 const pageSize = 1_000;
 
 const timeOf = (at: string): string => at.slice(11, 23);
@@ -72,11 +73,11 @@ class TaskPrinter {
 
 /** Waits until an execution has ended, and shows its tasks meanwhile. */
 async function follow(api: ApiClient, path: string, printer: TaskPrinter | null) {
-  for (;;) {
+  for (let pause = pollMs.first; ; pause = Math.min(pause * pollMs.factor, pollMs.most)) {
     const execution = await api.get<Execution>(path);
     await printer?.print();
     if (execution.status !== 'running') return execution;
-    await wait(pollMs);
+    await wait(pause);
   }
 }
 
