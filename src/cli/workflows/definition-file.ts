@@ -73,6 +73,12 @@ export function readText(text: string): ReadFile {
       const message = `The number ${node.source ?? ''} has more digits than are kept: write it as text.`;
       faults.push({ ...at(startOf(node) ?? 0), pointer: '', message });
     },
+    Alias(_key, node, path) {
+      const target = node.resolve(document);
+      if (target === undefined || !path.includes(target)) return;
+      const message = `*${node.source} stands within what it names, so that it has no end.`;
+      faults.push({ ...at(startOf(node) ?? 0), pointer: '', message });
+    },
   });
   if (faults.length > 0) return { content: undefined, faults, placeOf };
   try {
@@ -85,7 +91,9 @@ export function readText(text: string): ReadFile {
 
 /** Reads a file in YAML or JSON. Throws where there is none, or it is too long. */
 export async function readYamlFile(file: string): Promise<ReadFile> {
-  const bytes = await readFile(file);
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? new Error(`There is no file ${file}.`) : error;
+  });
   if (bytes.byteLength > bytesMax) throw new Error(`${file} has more than ${bytesMax} bytes.`);
   return readText(bytes.toString('utf8'));
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { checkFile } from '../../../src/cli/workflows/check-file.js';
-import { faultLines, readText } from '../../../src/cli/workflows/definition-file.js';
+import { faultLines, readText, readYamlFile } from '../../../src/cli/workflows/definition-file.js';
 
 const head = `document:
   dsl: 1.0.0
@@ -50,6 +50,18 @@ describe('files of workflows', () => {
     expect(long).to.include({ line: 2, column: 4 });
     expect(long?.message).to.include('write it as text');
     expect(readText('a: 0.1234\nb: 1000000\nc: "0.12345678901234567"').faults).to.deep.equal([]);
+  });
+
+  it('say where an alias stands within what it names', () => {
+    const { content, faults } = readText('do:\n  - a:\n      set: &s { self: *s }\n');
+    expect(content).to.equal(undefined);
+    const message = '*s stands within what it names, so that it has no end.';
+    expect(faults).to.deep.equal([{ line: 3, column: 23, pointer: '', message }]);
+  });
+
+  it('say that there is none', async () => {
+    const failed = await readYamlFile('none.yaml').catch((error: unknown) => error);
+    expect(failed).to.have.property('message', 'There is no file none.yaml.');
   });
 
   it('do not fill the memory with aliases', () => {
