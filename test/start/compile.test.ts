@@ -23,6 +23,8 @@ describe('the program is compiled when it is started', () => {
     await mkdir(join(page, 'style'), { recursive: true });
     await writeFile(join(page, 'tsconfig.json'), '{}');
     await writeFile(join(page, 'main.tsx'), "import './style/page.css';\n");
+    await mkdir(join(page, 'embed'));
+    await writeFile(join(page, 'embed/main.tsx'), 'export {};\n');
     await writeFile(join(page, 'style/page.css'), 'p { margin: 0 }\n');
     await writeFile(join(page, 'style/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   });
