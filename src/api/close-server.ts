@@ -21,7 +21,10 @@ export function closesInGoodOrder(
   const unanswered = new Map<Socket, number>();
   let isClosing = false;
   const count = (socket: Socket, change: 1 | -1): void => {
-    const left = (unanswered.get(socket) ?? 0) + change;
+    const before = unanswered.get(socket);
+    // Of a connection that was given up, answers close after it: nothing may be kept of it.
+    if (before === undefined) return;
+    const left = before + change;
     unanswered.set(socket, left);
     if (isClosing && left === 0) socket.destroySoon();
   };

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse, Server } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { serve, type RunningApi } from '../../src/api/main.js';
 import { openLog } from '../../src/platform/log.js';
@@ -44,6 +46,27 @@ describe('a server that is closed', () => {
     await Promise.all([once(silent, 'close'), once(halfway, 'close')]);
     asked[0]?.end('well');
     await closed;
+  });
+
+  it('keeps nothing of a connection that its client gave up before it was answered', async () => {
+    const client = await opened();
+    client.write(question);
+    await isAsked(1);
+    const given = asked.splice(0).map((response) => ({
+      closed: once(response, 'close'),
+      socket: new WeakRef(response.socket as Socket),
+    }));
+    client.destroy();
+    for (const { closed } of given) await closed;
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    // What timers and promises of this turn hold is free in one of the next.
+    for (let turn = 0; turn < 50 && given[0]?.socket.deref(); turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    expect(given.map(({ socket }) => socket.deref())).to.deep.equal([undefined]);
+    await api.close();
   });
 
   it('answers what is under way, and nothing after that on its connection', async () => {
