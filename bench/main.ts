@@ -29,6 +29,7 @@ import { measureHold } from './hold.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureWhatIf } from './what-if.js';
+import { measureConsole } from './console.js';
 import { measureAgainst } from './against.js';
 
 const tenantId = 'bench';
@@ -124,6 +125,7 @@ const measures = {
   export: measureExports,
   pdf: measurePdf,
   'what-if': measureWhatIf,
+  console: measureConsole,
 };
 
 async function run(asked: readonly string[], transactions: number): Promise<void> {

@@ -27,7 +27,7 @@ const platform = await openPlatform(
     ingestTimeoutMs: 10_000,
     flowTimeoutMs: 30_000,
     logLevel: 'error',
-    publicUrl: 'http://localhost',
+    publicUrl: `http://localhost:${setup.port}`,
     host: '127.0.0.1',
     webhooks: { allowsPrivateAddresses: true },
     port: setup.port,
