@@ -11,12 +11,13 @@ import {
   type ConsoleVisit,
 } from '../test/support/servers/console.js';
 import { median } from './load.js';
+import { UsageMaker } from './fixture.js';
 import { fillLog } from './rate.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
 /** The budget of the console: of bytes it is spec/beyond.md R371. */
-const budget = { kilobytes: 180, paintMs: 1_000, listMs: 100 };
+const budget = { kilobytes: 180, paintMs: 1_000, listMs: 100, liveMs: 1_000, toldMs: 500 };
 const paints = 7;
 const presses = 20;
 /** For how long a page is open while usage arrives, and how much of it comes at once. */
@@ -146,6 +147,63 @@ async function measureChart(visit: ConsoleVisit, url: string): Promise<BenchRow>
   return row('usage', mostOf(times), 'ms', budget.listMs, 'until a month is drawn otherwise, 95 %');
 }
 
+/** The instants at which a stream tells of usage. */
+async function openStream({ client }: Bench): Promise<{ told: number[]; close(): void }> {
+  const abort = new AbortController();
+  const { body } = await fetch(`${client.url}/v1/changes?seconds=600`, {
+    headers: { authorization: `Bearer ${client.token}` },
+    signal: abort.signal,
+  });
+  const told: number[] = [];
+  const hear = async (): Promise<void> => {
+    for await (const part of body ?? []) {
+      if (Buffer.from(part as Uint8Array).includes('"usage":true')) told.push(Date.now());
+    }
+  };
+  void hear().catch(() => undefined);
+  return { told, close: () => abort.abort() };
+}
+
+/** The instant at which a page says something. */
+const shownAt = (text: string): string => `new Promise((resolve) => {
+  const look = () => document.body.innerText.includes(${JSON.stringify(text)})
+    ? resolve(Date.now())
+    : requestAnimationFrame(look);
+  look();
+})`;
+
+/**
+ * From the answer to an event until a stream tells of it and until the usage page shows it, rating
+ * included (spec/beyond.md R420, R423). The next one is sent at once, so that the page has just read.
+ */
+async function measureLive(visit: ConsoleVisit, bench: Bench, url: string): Promise<BenchRow[]> {
+  const { client, product } = bench;
+  await product.ask({ do: 'startWorkers' });
+  await visit.page.goto(`${url}/console/usage`);
+  await visit.arrive('Usage');
+  const stream = await openStream(bench);
+  const maker = new UsageMaker(`shown-${Date.now()}`, bench.services, bench.accounts.length);
+  const summary = await client.send('GET', '/v1/usage-events/summary');
+  const accepted = Number((summary as unknown as { readonly accepted: number }).accepted);
+  const times: { readonly told: number[]; readonly shown: number[] } = { told: [], shown: [] };
+  for (let count = 1; count <= presses; count += 1) {
+    const { message } = maker.next();
+    const all = (accepted + count).toLocaleString('en');
+    stream.told.splice(0);
+    await client.send('POST', '/v1/ingest/usage', { message });
+    const since = Date.now();
+    times.shown.push(
+      Number(await visit.page.evaluate(shownAt(`${all} events were accepted in all.`))) - since,
+    );
+    times.told.push((stream.told[0] ?? NaN) - since);
+  }
+  stream.close();
+  return [
+    row('told', mostOf(times.told), 'ms', budget.toldMs, 'until a stream tells of an event, 95 %'),
+    row('live', mostOf(times.shown), 'ms', budget.liveMs, 'until the page shows an event, 95 %'),
+  ];
+}
+
 /** What a page holds in memory once nothing is left to collect, in MB. */
 async function heapOf({ page }: ConsoleVisit): Promise<number> {
   const session = await page.createCDPSession();
@@ -157,7 +215,6 @@ async function heapOf({ page }: ConsoleVisit): Promise<number> {
 
 /** The usage page while usage arrives: how often it was read again, and what is left of that. */
 async function measureMemory(visit: ConsoleVisit, bench: Bench, url: string): Promise<BenchRow> {
-  await bench.product.ask({ do: 'startWorkers' });
   await visit.page.goto(`${url}/console/usage`);
   await visit.arrive('Usage');
   const live = async (seconds: number): Promise<void> => {
@@ -203,6 +260,8 @@ async function visitBench(browser: Browser, bench: Bench): Promise<BenchRow[]> {
   bench.tell('console: usage');
   await makeTotals(bench);
   rows.push(await measureChart(visit, url));
+  bench.tell('console: live');
+  rows.push(...(await measureLive(visit, bench, url)));
   bench.tell('console: memory');
   rows.push(await measureMemory(visit, bench, url));
   await visit.close();

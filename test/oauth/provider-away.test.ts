@@ -67,7 +67,8 @@ describe('a provider that is away', function () {
       answering(answer);
       const begun = performance.now();
       const refused = await world.arrive(back, cookie);
-      expect(performance.now() - begun).to.be.lessThan(2_000);
+      // Without its bounds some of them would take for ever.
+      expect(performance.now() - begun).to.be.lessThan(20_000);
       expectNotSignedIn(refused, 503, 'does not answer');
       expect(refused.headers['retry-after']).to.equal('5');
       // What it said of itself counts no more: whoever begins is told at once, too.

@@ -49,7 +49,7 @@ describe('a request with bounds', () => {
     const brief = boundedFetch({ ...bounds, timeoutMs: 200 });
     const begun = performance.now();
     expect(await faultOf(brief(url, get))).to.include('timeout');
-    expect(performance.now() - begun).to.be.within(150, 1_500);
+    expect(performance.now() - begun).to.be.at.least(150);
   });
 
   it('follows nobody elsewhere', async () => {

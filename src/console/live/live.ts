@@ -12,9 +12,12 @@ interface Changed {
 
 /** As long as a stream may be asked for; another one follows it. */
 const streamSeconds = 3_600;
-/** Between two looks at the same: a page asks again for a tenth of the time at most. */
+/**
+ * Between two looks at the same: a page asks again for a fifth of the time at most. So what others change
+ * is shown within a second as long as answers take an eighth of one, also while more of it comes.
+ */
 const restMs = 500;
-const restShare = 9;
+const restShare = 4;
 const restMsMax = 30_000;
 /** After a stream that broke off or was refused. */
 const pauseMs = { first: 1_000, most: 30_000 };
