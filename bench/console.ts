@@ -21,8 +21,12 @@ const budget = { kilobytes: 180, paintMs: 1_000, listMs: 100, liveMs: 1_000, tol
 const paints = 7;
 const presses = 20;
 /** For how long a page is open while usage arrives, and how much of it comes at once. */
-const liveSeconds = 45;
+const liveSeconds = 60;
 const liveEvents = 1_000;
+/** An hour in little time: timers of that page go so much faster, so that it reads all the time. */
+const hurry = 600;
+/** How often a page reads in an hour at most: twice a second. */
+const readsOfHour = 7_200;
 /** What a page may hold more after that than before. */
 const growthMax = 1.2;
 
@@ -213,9 +217,18 @@ async function heapOf({ page }: ConsoleVisit): Promise<number> {
   return usedSize / 1_000_000;
 }
 
-/** The usage page while usage arrives: how often it was read again, and what is left of that. */
+/**
+ * What the usage page holds after an hour of live usage: what is left of a thousand reads or so, as many
+ * as its hurried timers make in a minute, for as many as there are in an hour.
+ */
 async function measureMemory(visit: ConsoleVisit, bench: Bench, url: string): Promise<BenchRow> {
-  await visit.page.goto(`${url}/console/usage`);
+  await visit.page.evaluateOnNewDocument(`
+    for (const name of ['setTimeout', 'setInterval']) {
+      const real = window[name];
+      window[name] = (work, ms = 0, ...given) => real(work, ms / ${hurry}, ...given);
+    }
+  `);
+  await visit.page.goto(`${url}/console/usage?from=2026-10-01&to=2026-11-01`);
   await visit.arrive('Usage');
   const live = async (seconds: number): Promise<void> => {
     const until = performance.now() + seconds * 1_000;
@@ -225,23 +238,24 @@ async function measureMemory(visit: ConsoleVisit, bench: Bench, url: string): Pr
     }
   };
   // What is made once, and the first answers.
-  await live(5);
+  await live(10);
   await visit.find('table', 'Totals in USD');
   const before = await heapOf(visit);
   visit.requested.splice(0);
   await live(liveSeconds);
   const after = await heapOf(visit);
-  const readAgain = visit.requested.filter((one) => one.includes('/v1/usage?')).length;
+  const reads = visit.requested.filter((one) => one.includes('/v1/usage?')).length;
+  const value = before + ((after - before) / reads) * readsOfHour;
   return {
     id: 'console (memory)',
-    measure: `heap after ${liveSeconds} s of live usage, read again ${readAgain} times`,
-    value: after,
+    measure: `heap after an hour of live usage, by what ${reads} reads left`,
+    value,
     unit: 'MB',
     floor: 'MB before',
     floorValue: before,
-    ratio: after / before,
+    ratio: value / before,
     aim: `<= ${growthMax}`,
-    isReached: after / before <= growthMax && readAgain > 0,
+    isReached: value / before <= growthMax,
   };
 }
 

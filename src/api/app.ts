@@ -5,6 +5,7 @@ import type { Platform } from '../process/platform.js';
 import type { Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
 import { allowOrigins } from './guards/cors.js';
+import type { FillYear } from './console/demo-year.js';
 import { mountConsole } from './console/mount-console.js';
 import { mountDocs } from './pages/docs.js';
 import { mountFrontPage, showMissingPage } from './pages/front-page.js';
@@ -96,8 +97,8 @@ function answerProblem(ctx: Context, error: unknown, platform: Platform): void {
   ctx.body = stringifyJson(presentProblem(family, failure, ctx.path));
 }
 
-/** The Koa application on an open platform. */
-export function createApp(platform: Platform): Koa {
+/** The Koa application on an open platform; see `FillYear`. */
+export function createApp(platform: Platform, fillYear?: FillYear): Koa {
   const app = new Koa();
   const router = new SegmentRouter({ sensitive: true });
   const guards = oauthGuards(platform);
@@ -116,7 +117,7 @@ export function createApp(platform: Platform): Koa {
   mountPages(router, platform);
   mountDocs(router);
   mountGuide(router);
-  mountConsole(router, platform);
+  mountConsole(router, platform, fillYear);
   mountFrontPage(router, platform);
   const fixedHeaders = securityHeaders(platform.config.publicUrl);
   if (platform.tracing) app.use(traceRequests(platform.tracing));

@@ -11,6 +11,7 @@ import { loadReferenceData } from '../queries/reference/reference-data.js';
 import { acceptMany } from './server/accept.js';
 import { closesInGoodOrder } from './close-server.js';
 import { createApp } from './app.js';
+import type { FillYear } from './console/demo-year.js';
 import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
 import { isEnding } from './server/drain.js';
 import { listenInTurns } from './server/in-turns.js';
@@ -56,16 +57,19 @@ const backlog = 4_096;
 
 /**
  * Serves the API; rejects with EADDRINUSE when the port is taken. `accepted`: how many connections are
- * accepted in a turn of the event loop.
+ * accepted in a turn of the event loop. `fillYear`: what the console's first page offers, if anything.
  */
 export async function startApi(
   platform: Platform,
-  { accepted = 1 }: { readonly accepted?: number } = {},
+  {
+    accepted = 1,
+    fillYear,
+  }: { readonly accepted?: number; readonly fillYear?: FillYear | undefined } = {},
 ): Promise<RunningApi> {
   await loadReferenceData(platform.database.platform);
   const { host, port } = platform.config;
   const { flowTimeoutMs, ingestTimeoutMs } = platform.config;
-  const handle = answering(createApp(platform).callback(), platform.log);
+  const handle = answering(createApp(platform, fillYear).callback(), platform.log);
   const running = await serve({ host, port, accepted }, platform.log, (server) => {
     server.setTimeout(Math.max(flowTimeoutMs, ingestTimeoutMs) + silenceMs);
     limitConnections(server, platform);

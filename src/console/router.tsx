@@ -84,7 +84,7 @@ const tryEmbedRoute = createRoute({
 const invoicesRoute = createRoute({
   ...at,
   path: '/invoices',
-  validateSearch: listSearch(['q', 'accountId', 'billingRunId']),
+  validateSearch: listSearch(['q', 'fromDate', 'toDate', 'accountId', 'billingRunId']),
   component: lazyRouteComponent(() => import('./invoices/invoices-page.tsx'), 'InvoicesPage'),
 });
 

@@ -59,6 +59,8 @@ export interface RetryPageResult {
 export interface CancelEventInput {
   readonly eventId: string;
   readonly reason: string;
+  /** Whether only the figures are wanted. */
+  readonly dryRun?: boolean;
 }
 
 export interface AmendEventInput extends CancelEventInput {

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -95,20 +96,32 @@ describe('corrections in the console', function () {
       await visit.page.keyboard.sendCharacter(
         said.replace(/"api_calls": "[^"]*"/, `"api_calls": "${api_calls}"`),
       );
-      await visit.tabTo('Amend it');
+      await visit.tabTo('What amending it changes');
       await visit.page.keyboard.press('Enter');
     };
-    await visit.told('and USD 1.00 is taken back');
     await visit.inspect('receipt-mend');
+    /** Events that come out different, and what they come to before and after. */
+    const figuresOf = async (): Promise<string[]> => {
+      const names = ['Events that come out different', 'Before', 'After'];
+      await visit.told(names[0] ?? '');
+      const lines = (await visit.text()).split('\n');
+      return names.map((name) => lines[lines.indexOf(name) + 1] ?? '');
+    };
     await amendTo('many');
     await visit.told("must be a decimal number of at most 38 digits, not 'many'");
     await visit.checkAccess();
     await visit.shoot('receipt-mend-wrong');
     visit.complaints.splice(0);
     await amendTo('200');
-    await visit.told('It was amended.');
     // 200 instead of 100 at 0.01.
-    await visit.told('and USD 2.00 is taken back');
+    expect(await figuresOf()).to.deep.equal(['1', 'USD 1.00', 'USD 2.00']);
+    await visit.inspect('receipt-mend-tried');
+    await visit.tabTo('Amend it');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It was amended.');
+    await visit.tabTo('What canceling it changes');
+    await visit.page.keyboard.press('Enter');
+    expect(await figuresOf()).to.deep.equal(['1', 'USD 2.00', 'USD 0.00']);
     await visit.tabTo('Cancel it');
     await visit.page.keyboard.press('Enter');
     await visit.told('It is canceled.');

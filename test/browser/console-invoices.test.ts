@@ -68,7 +68,7 @@ describe('invoices and receipts in the console', function () {
     await visit.told('1 to 1 of 1');
     await visit.inspect('invoices');
     await visit.open('/console/invoices?q=nothing', 'Invoices');
-    await visit.told('No invoice has this in its number.');
+    await visit.told('No invoice has this in its number, or is of these days.');
     await visit.inspect('invoices-none');
   });
 

@@ -10,6 +10,7 @@ interface Corrected {
   readonly status: string;
   readonly correctionId: string;
   readonly executionId: string;
+  readonly preview?: object;
 }
 
 /** Usage that was wrong, corrected after it was rated. */
@@ -161,6 +162,49 @@ describe('corrections of rated usage', () => {
     // What was sent comes again: still a duplicate.
     await story.send(sent[0] ?? {});
     expect(await summary(tenant)).to.include({ rated: 3, duplicate: 1, rejected: 0 });
+  });
+
+  // spec/beyond.md R431
+  it('say before what they would come to, and write nothing then', async () => {
+    await story.account('acme');
+    await story.account('globex');
+    const serviceId = await story.service('Metered', meteredService);
+    const sent = calls(serviceId, '800', '800', '800', '8000');
+    const [a = '', b = '', c = '', d = ''] = await story.send(...sent);
+    /** Tries it, does it, and says what both came to. */
+    const compare = async (id: string, way: string, body: object = {}) => {
+      const { preview, ...tried } = await correct(id, way, { ...body, dryRun: true });
+      const { body: list } = await tenant.get('/v1/corrections').expect(200);
+      const done = await correct(id, way, body);
+      const { body: after } = await tenant.get('/v1/corrections').expect(200);
+      expect(after.pagination.total).to.equal(list.pagination.total + 1);
+      expect(tried).to.deep.include({ status: done.status, correctionId: null });
+      const { body: found } = await tenant.get(`/v1/corrections/${done.correctionId}`).expect(200);
+      const { changed, rejected, before, after: then } = found;
+      expect(preview).to.deep.equal({ changed, rejected, before, after: then });
+      return preview;
+    };
+    const usd = (amount: number) => [{ currency: 'USD', amount }];
+    // 0, 12, 16 and 156, as above; at globex the 800 are free, and the others follow: 0, 12, 160.
+    const moved = { ...sent[1], billingAccountRef: 'globex' };
+    expect(await compare(b, 'amend', { message: moved })).to.deep.equal({
+      changed: 3,
+      rejected: [],
+      before: usd(184),
+      after: usd(172),
+    });
+    // Without the first: 0 instead of 12, and 7,800 x 0.02 instead of 160.
+    expect(await compare(a, 'cancel')).to.deep.equal({
+      changed: 3,
+      rejected: [],
+      before: usd(172),
+      after: usd(156),
+    });
+    expect(await Promise.all([b, c, d].map(amountOf))).to.deep.equal([[0], [0], [156]]);
+    const bad = { reason, dryRun: true, message: { ...sent[2], billingAccountRef: 'nobody' } };
+    const { body } = await tenant.post(`/v1/usage-events/${c}/amend`, bad).expect(400);
+    expect(JSON.stringify(body)).to.include('ACCOUNT_NOT_FOUND');
+    await tenant.post(`/v1/usage-events/${a}/cancel`, { reason, dryRun: true }).expect(409);
   });
 
   // spec/beyond.md R204

@@ -1,8 +1,10 @@
 import { Context } from '@temporalio/activity';
 import {
   correctEvent,
+  statusAfter,
   type EventCorrection,
 } from '../../commands/usage/corrections/correct-event.js';
+import { previewCorrection } from '../../commands/usage/corrections/preview-correction.js';
 import { previewRerating, rerateUsage } from '../../commands/usage/corrections/rerate-usage.js';
 import { readAmendment } from '../../commands/usage/corrections/read-amendment.js';
 import type { StorePlans } from '../../commands/usage/corrections/write-correction.js';
@@ -32,30 +34,49 @@ const asked = <Input>({ db, tenantId }: Scope, input: Input): Asked<Input> => ({
 
 export function usageCorrectionActivities(platform: Platform) {
   const turns = new InTurn();
-  /** A correction waits for the one before it without a connection, and says that it is alive. */
+  /**
+   * A correction waits for the one before it without a connection, and says that it is alive; a dry run
+   * waits for nobody.
+   */
   const inTurn =
-    <Input, Output>(step: (call: StepCall<Input>) => Promise<Output>) =>
+    <Input extends { readonly dryRun?: boolean }, Output>(
+      step: (call: StepCall<Input>) => Promise<Output>,
+    ) =>
     (call: StepCall<Input>): Promise<Output> =>
-      beating(Context.current(), () => turns.run(call.run.tenantId, () => step(call)));
-  const correct = (
+      beating(Context.current(), () =>
+        call.input.dryRun === true ? step(call) : turns.run(call.run.tenantId, () => step(call)),
+      );
+  const prepare = async (
     scope: Scope,
-    { input, storePlans }: Asked<EventCorrection>,
+    { dryRun = false }: CancelEventInput,
+    correction: EventCorrection,
+  ) => ({
+    ...asked(scope, correction),
+    preview: dryRun ? await previewCorrection(scope, correction) : null,
+  });
+  const correct = async (
+    scope: Scope,
+    { input, storePlans, preview }: Awaited<ReturnType<typeof prepare>>,
     executionId: string,
   ) => {
+    if (preview) {
+      const { eventId } = input;
+      return { eventId, status: statusAfter(input), correctionId: null, executionId, preview };
+    }
     const { workflowId, runId } = currentPlace();
     const run = { workflowId, runId, at: scope.now() };
     return correctEvent(scope, input, { run, executionId, storePlans });
   };
   const cancel = preparedStep(
     platform,
-    (scope, input: CancelEventInput) => Promise.resolve(asked(scope, { ...input, amended: null })),
+    (scope, input: CancelEventInput) => prepare(scope, input, { ...input, amended: null }),
     correct,
     'batch',
   );
   const amend = preparedStep(
     platform,
     async (scope, input: AmendEventInput) =>
-      asked(scope, { ...input, amended: await readAmendment(scope, input) }),
+      prepare(scope, input, { ...input, amended: await readAmendment(scope, input) }),
     correct,
     'batch',
   );
@@ -80,7 +101,6 @@ export function usageCorrectionActivities(platform: Platform) {
     beginRerating: flowStep(platform, (_scope, input: RerateInput) => Promise.resolve(input)),
 
     /** Rates a range again. */
-    rerateUsage: (call: StepCall<RerateInput>) =>
-      call.input.dryRun ? beating(Context.current(), () => rerate(call)) : inTurn(rerate)(call),
+    rerateUsage: inTurn(rerate),
   };
 }

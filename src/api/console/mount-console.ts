@@ -6,6 +6,7 @@ import type { Context } from 'koa';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
 import { assetOf, lazy, revalidated, serveAsset, type Asset } from '../pages/asset.js';
+import { mountDemoYear, type FillYear } from './demo-year.js';
 import { mountSession } from './session.js';
 import { mountSignIn } from './sign-in.js';
 
@@ -73,8 +74,9 @@ function mountEmbed(
 }
 
 /** The console at `/console`: its page at every address below it, and its files (spec/beyond.md R360). */
-export function mountConsole(router: Router, platform: Platform): void {
+export function mountConsole(router: Router, platform: Platform, fillYear?: FillYear): void {
   mountSession(router, platform);
+  mountDemoYear(router, platform, fillYear);
   mountSignIn(router, platform);
   let assets: ReturnType<typeof readAssets> | undefined;
   router.get('/console/assets/:name', async (ctx: Context) => {
@@ -93,6 +95,6 @@ export function mountConsole(router: Router, platform: Platform): void {
   };
   router.get('/console', show);
   // Not below assets: what is no file there is no page either.
-  router.get(/^\/console\/(?!assets(?:\/|$)|session$|sign-in$|signed-in$).*$/, show);
+  router.get(/^\/console\/(?!assets(?:\/|$)|demo-year$|session$|sign-in$|signed-in$).*$/, show);
   mountEmbed(router, platform, pageOf('embed.html'));
 }

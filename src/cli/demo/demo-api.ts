@@ -52,11 +52,16 @@ interface Summary {
 const patienceMs = 30_000;
 
 /** Waits until every accepted event was rated, recognized as a repeat, or rejected. */
-export async function waitUntilRated(api: Api, accepted: number): Promise<Summary> {
+export async function waitUntilRated(
+  api: Api,
+  accepted: number,
+  onProgress: (summary: Summary) => void = () => undefined,
+): Promise<Summary> {
   let deadline = Date.now() + patienceMs;
   let pending = Infinity;
   for (;;) {
     const summary = await call<Summary>(api, 'GET', '/v1/usage-events/summary');
+    onProgress(summary);
     if (summary.accepted >= accepted && summary.pending === 0) return summary;
     if (summary.pending < pending) deadline = Date.now() + patienceMs;
     pending = summary.pending;

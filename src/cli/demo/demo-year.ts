@@ -1,3 +1,4 @@
+import type { YearProgress } from '../../api/console/demo-year.js';
 import { instanceAddresses } from '../start/instance.js';
 import { sendUsage } from '../usage/usage-sender.js';
 import { call, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
@@ -47,7 +48,16 @@ interface Filled {
 }
 
 /** Customers, so many events over the last year, all of them rated, and its months billed. */
-export async function fillYear(api: Api, events: number, now: Date): Promise<Filled> {
+export async function fillYear(
+  api: Api,
+  events: number,
+  now: Date,
+  onProgress: (progress: YearProgress) => void = () => undefined,
+): Promise<Filled> {
+  const months = monthsBefore(now);
+  const progress = { accepted: 0, processed: 0, events, billedMonths: 0, months: months.length };
+  const tell = (more: Partial<YearProgress>): void =>
+    onProgress({ ...Object.assign(progress, more) });
   const from = monthStart(now, 12);
   const serviceIds = await createCustomers(api, dayOf(from));
   const since = performance.now();
@@ -56,7 +66,7 @@ export async function fillYear(api: Api, events: number, now: Date): Promise<Fil
       apiUrl: api.url,
       token: api.token,
       afterLine: 0,
-      onProgress: () => undefined,
+      onProgress: ({ accepted }) => tell({ accepted }),
       onFault: (line, fault) => {
         throw new Error(`Event ${line}: ${fault}`);
       },
@@ -64,11 +74,13 @@ export async function fillYear(api: Api, events: number, now: Date): Promise<Fil
     },
     yearUsage(serviceIds, events, { from, to: now.getTime() }),
   );
-  const { accepted, rated, rejected } = await waitUntilRated(api, sent.accepted);
+  const { accepted, rated, rejected } = await waitUntilRated(api, sent.accepted, (summary) =>
+    tell({ processed: summary.rated + summary.rejected }),
+  );
   const ratedSeconds = (performance.now() - since) / 1000;
-  const months = monthsBefore(now);
-  for (const data of months) {
+  for (const [index, data] of months.entries()) {
     await call(api, 'POST', '/v1/workflows/billing-run/execute', { data });
+    tell({ billedMonths: index + 1 });
   }
   return { accepted, rated, rejected, ratedSeconds, months: months.length };
 }

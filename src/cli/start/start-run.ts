@@ -10,6 +10,7 @@ import {
   type TemporalServer,
   type Tenure,
 } from '../../platform/servers.js';
+import { yearFiller } from '../demo/year-filler.js';
 import { loadEmbedded } from './embedded-parts.js';
 import { cannotListen, refuseOccupiedPort } from './listen-port.js';
 import { banner } from './start-banner.js';
@@ -163,8 +164,7 @@ async function start(run: Run): Promise<void> {
   await tenure.announce(apiUrl);
   const { uiUrl: temporalUiUrl } = temporal;
   const metricsUrl = operator && `${operator.url}/metrics`;
-  const isShown = apiUrl !== null && tenure.isOwner && isOwnMachine(config);
-  const token = isShown ? await makeToken(parts, platform) : null;
+  const token = apiUrl !== null && isShownHere(run) ? await makeToken(parts, platform) : null;
   const seconds = ((performance.now() - since) / 1000).toFixed(1);
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
@@ -269,7 +269,8 @@ function apiStep(run: Run, { startApi }: Parts, platform: Platform, opened: Open
   return {
     title: 'API',
     work: async () => {
-      const api = await startApi(platform, { accepted: 16 }).catch((error: unknown) => {
+      const fillYear = isShownHere(run) ? yearFiller(() => opened.apiUrl, platform.now) : undefined;
+      const api = await startApi(platform, { accepted: 16, fillYear }).catch((error: unknown) => {
         throw cannotListen(run.config, error);
       });
       run.closers.push(() => api.close());
@@ -294,6 +295,9 @@ function progressOf(run: Run, tell: Tell) {
  */
 const isOwnMachine = ({ databaseUrl, host }: Config): boolean =>
   databaseUrl === undefined && /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i.test(host);
+
+const isShownHere = ({ config, tenure }: Run): boolean =>
+  tenure?.isOwner === true && isOwnMachine(config);
 
 async function makeToken(
   { decodeJwt, ensureTenant, recordCommand }: Parts,

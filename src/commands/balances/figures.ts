@@ -3,10 +3,11 @@ import { newId } from '../../kernel/id.js';
 import { Decimal, decimalText, sum, ZERO } from '../../kernel/numbers/money.js';
 import { within, type Scope } from '../../kernel/scope.js';
 import { utcDate } from '../../kernel/time/date.js';
-import { foreverPeriod, isFrequency, periodOf, type Period } from '../../kernel/time/period.js';
+import type { Period } from '../../kernel/time/period.js';
 import { insertAlertTriggers } from '../../models/balances/alert-trigger.js';
 import { Alert, AlertFigure, noAccount, type Figure } from '../../models/balances/alert.js';
 import { RecurringCharge } from '../../models/billing/recurring-charge.js';
+import { isOfEach, periodAt } from '../../queries/balances/alert.js';
 import { listUsageTotals } from '../../queries/usage/totals/usage-total.js';
 import { recordWebhookEvents } from '../webhooks/webhook-event.js';
 import { startNamedWorkflows } from '../workflows/trigger.js';
@@ -37,9 +38,6 @@ interface Movement {
   readonly period: Period;
   delta: Decimal;
 }
-
-const periodAt = (name: string, date: string): Period =>
-  isFrequency(name) ? periodOf(name, date) : foreverPeriod;
 
 /**
  * Moves the figures of alerts by charges and says what they trigger, in the transaction that makes the
@@ -94,13 +92,12 @@ function addMovements(
   charges: readonly CountedCharge[],
   into: Map<string, Movement>,
 ): void {
-  const isOfEach = alert.accountId === null && alert.contractId === null;
   for (const charge of charges) {
     if (charge.date < period.start || charge.date >= period.end) continue;
     if (charge.usageType !== 'Charge' || !concerns(alert, charge)) continue;
     const delta = deltaOf(alert, charge);
     if (delta.isZero()) continue;
-    const accountId = isOfEach ? charge.accountId : noAccount;
+    const accountId = isOfEach(alert) ? charge.accountId : noAccount;
     const currency = alert.measure === 'spend' ? charge.currency : '';
     const key = keyOf({ alertId: alert.id, accountId, currency });
     const known = into.get(key);

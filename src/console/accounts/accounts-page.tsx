@@ -8,6 +8,7 @@ import { Listed } from '../shown/listed.tsx';
 import { Empty } from '../shown/loaded.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { orNone, Status } from '../shown/values.tsx';
+import { FirstRun } from './first-run.tsx';
 import { accountList, pageSize } from './queries.ts';
 
 type Row = Schemas['AccountRow'];
@@ -44,6 +45,7 @@ export function AccountsPage(): ReactNode {
         value={q ?? ''}
         onSearch={search}
       />
+      <FirstRun isEmpty={q === undefined && query.data?.totalElements === '0'} />
       <Listed
         query={query}
         caption="Accounts"

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState, type ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import type { Column } from '../shown/data-table.tsx';
-import { quantityText } from '../shown/format.ts';
+import { moneyText, quantityText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { ServiceName } from '../shown/names.tsx';
 import { None } from '../shown/values.tsx';
@@ -41,6 +41,17 @@ function Counted({ of: { measure, attribute, serviceId } }: { readonly of: Alert
   );
 }
 
+/** Where it stands in the running period. */
+function soFar({ counted }: Alert): ReactNode {
+  if (counted === null || counted === undefined) return <None />;
+  if (counted.length === 0) return quantityText('0');
+  return counted
+    .map(({ currency, value }) =>
+      currency === null ? quantityText(value) : moneyText(value, currency),
+    )
+    .join(', ');
+}
+
 const columns: readonly Column<Alert>[] = [
   { name: 'Alert', show: ({ name }) => <bdi>{name}</bdi> },
   { name: 'Of', show: ownerOf },
@@ -51,6 +62,7 @@ const columns: readonly Column<Alert>[] = [
     show: ({ measure, thresholds }) =>
       `${measure === 'balance' ? 'below' : 'from'} ${thresholds.map(quantityText).join(' · ')}`,
   },
+  { name: 'So far', isNumber: true, show: soFar },
   {
     name: 'Starts',
     show: ({ workflowId }) =>

@@ -20,7 +20,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null;
 
 /** The message of an error body, of whichever family it is. */
-function messageOf(body: unknown): string {
+export function messageOf(body: unknown): string {
   const inner = isObject(body) && isObject(body['error']) ? body['error'] : body;
   const message = isObject(inner) ? inner['message'] : undefined;
   return typeof message === 'string' ? message : 'The server gave no reason.';

@@ -4,13 +4,12 @@ import type { ReactNode } from 'react';
 import { Page, Section, Trail } from '../frame/page.tsx';
 import { Charge } from '../receipts/charge.tsx';
 import { DataTable, type Column } from '../shown/data-table.tsx';
-import { moneyText, quantityText } from '../shown/format.ts';
+import { moneyText, quantityText, sumsText } from '../shown/format.ts';
 import { jsonText } from '../shown/json.tsx';
 import { Empty, Loaded } from '../shown/loaded.tsx';
 import { AccountName } from '../shown/names.tsx';
 import { Pager } from '../shown/pager.tsx';
 import { Facts, Instant, None, orNone } from '../shown/values.tsx';
-import { sumsText } from './corrections-page.tsx';
 import {
   correctedCharges,
   correction,

@@ -4,17 +4,12 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page, Trail } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
-import { moneyText, quantityText } from '../shown/format.ts';
+import { quantityText, sumsText } from '../shown/format.ts';
 import { Listed } from '../shown/listed.tsx';
 import { Instant, orNone } from '../shown/values.tsx';
 import { correctionList, size } from './queries.ts';
 
 type Row = Schemas['UsageCorrectionSummary'];
-
-/** Sums of several currencies as one text. */
-export const sumsText = (
-  sums: readonly { readonly amount: string; readonly currency: string }[],
-): string => sums.map(({ amount, currency }) => moneyText(amount, currency)).join(', ');
 
 const columns: readonly Column<Row>[] = [
   {

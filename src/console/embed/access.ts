@@ -1,6 +1,4 @@
-import createClient from 'openapi-fetch';
-import type { paths } from 'api-document';
-import { keepDigits } from '../api/keep-digits.ts';
+import { openClient } from '../api/open-client.ts';
 import { ApiProblem } from '../api/problem.ts';
 
 /** In memory alone: it is taken out of the address when the page opens. */
@@ -24,5 +22,4 @@ export async function fetchEmbedded(request: Request): Promise<Response> {
   }
 }
 
-export const api = createClient<paths>({ baseUrl: '', fetch: fetchEmbedded });
-api.use(keepDigits);
+export const api = openClient(fetchEmbedded);

@@ -1,7 +1,7 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode, useEffect, useState, type ReactNode } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { ApiProblem } from '../api/problem.ts';
+import { openQueryClient } from '../api/query-client.ts';
 import { applyTheme } from '../frame/theme.ts';
 import '../style/console.css';
 import '../style/figures.css';
@@ -15,17 +15,7 @@ import { SpokenProvider, useSpoken } from './spoken.tsx';
 import { directionOf, languages } from './texts.ts';
 import { UsageView } from './usage-view.tsx';
 
-const client = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 5_000,
-      networkMode: 'always',
-      // Until the server is back; what it refused, it would refuse again.
-      retry: (_count, error) => error instanceof ApiProblem && error.isPassing,
-      retryDelay: 2_000,
-    },
-  },
-});
+const client = openQueryClient({ refetchOnWindowFocus: true });
 
 /** Takes the token out of the address, and out of the history, before anything else is done. */
 function open(): Opening {

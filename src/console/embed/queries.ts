@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { digits } from '../api/digits.ts';
 import { read } from '../api/problem.ts';
+import { readWholeInvoice } from '../api/whole-invoice.ts';
 import { api } from './access.ts';
 
 /** Rows a page. */
@@ -38,28 +39,10 @@ export const invoiceList = (page: number) =>
 
 export const pdfOf = (invoiceId: string): string => `/api/v1/external/invoices/${invoiceId}/pdf`;
 
-/** An invoice with all of its items, page after page. */
 export const invoice = (invoiceId: string) =>
   queryOptions({
     queryKey: ['invoice', invoiceId],
-    queryFn: async ({ signal }) => {
-      const page = async (itemOffset: string) => {
-        const path = '/api/v1/external/invoices/{invoiceId}';
-        const params = { path: { invoiceId }, query: { itemOffset } };
-        const answer = await read(api.GET(path, { params, signal }));
-        // The other form is that of `view=row`, which was not asked for.
-        if ('data' in answer) throw new TypeError('The invoice came as a row.');
-        return answer;
-      };
-      const first = await page('0');
-      const items = [...first.items];
-      for (let next = first.nextItemOffset; next !== null;) {
-        const further = await page(next);
-        items.push(...further.items);
-        next = further.nextItemOffset;
-      }
-      return { ...first, items };
-    },
+    queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal),
   });
 
 export const eventList = (page: number) =>

@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, type ReactNode } from 'react';
 import { ApiProblem } from '../api/problem.ts';
+import { useFile } from '../api/use-file.ts';
 import { DataTable, type Column } from '../shown/data-table.tsx';
 import { Press } from '../shown/press.tsx';
 import { fetchEmbedded } from './access.ts';
@@ -128,17 +129,6 @@ export function Listed<Row>({
   );
 }
 
-async function keep(path: string, name: string): Promise<void> {
-  const response = await fetchEmbedded(new Request(path));
-  if (!response.ok) throw new ApiProblem('', response.status, null);
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
-}
-
 /** A button that keeps a file of the API. */
 export function Download({
   path,
@@ -150,19 +140,7 @@ export function Download({
   readonly children: ReactNode;
 }): ReactNode {
   const { texts } = useSpoken();
-  const [state, setState] = useState<'idle' | 'busy' | 'done'>('idle');
-  const [error, setError] = useState<unknown>();
-  const start = (): void => {
-    setState('busy');
-    setError(undefined);
-    keep(path, name).then(
-      () => setState('done'),
-      (fault: unknown) => {
-        setState('idle');
-        setError(fault);
-      },
-    );
-  };
+  const { state, error, start } = useFile(fetchEmbedded, path, name);
   const told = { idle: '', busy: texts.loading, done: fill(texts.isThere, { name }) }[state];
   return (
     <>

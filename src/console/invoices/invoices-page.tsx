@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
+import { Filters } from '../shown/filters.tsx';
 import { Listed } from '../shown/listed.tsx';
-import { SearchForm } from '../shown/search-form.tsx';
 import { Money, orNone, Status } from '../shown/values.tsx';
 import { invoiceList, pageSize } from './queries.ts';
 
@@ -41,21 +41,29 @@ const route = getRouteApi('/invoices');
 
 export function InvoicesPage(): ReactNode {
   const search = route.useSearch();
-  const { q, accountId, billingRunId, page = 0 } = search;
+  const { q, fromDate, toDate, accountId, billingRunId, page = 0 } = search;
   const navigate = route.useNavigate();
   const query = useQuery(invoiceList(search));
-  const find = (text: string): void =>
-    void navigate({
-      search: {
-        ...(text === '' ? {} : { q: text }),
-        ...(accountId ? { accountId } : {}),
-        ...(billingRunId ? { billingRunId } : {}),
-      },
-      replace: true,
-    });
+  const isFiltered = [q, fromDate, toDate].some((given) => given !== undefined);
   return (
     <Page title="Invoices">
-      <SearchForm label="Find invoices" hint="Number" value={q ?? ''} onSearch={find} />
+      <Filters
+        label="Which invoices"
+        fields={[
+          { name: 'q', label: 'Find invoices', value: q ?? '', hint: 'Number' },
+          { name: 'fromDate', label: 'From', value: fromDate ?? '', type: 'date' },
+          { name: 'toDate', label: 'Until', value: toDate ?? '', type: 'date' },
+        ]}
+        onApply={(texts) =>
+          void navigate({
+            search: {
+              ...texts,
+              ...(accountId ? { accountId } : {}),
+              ...(billingRunId ? { billingRunId } : {}),
+            },
+          })
+        }
+      />
       {accountId === undefined && billingRunId === undefined ? null : (
         <p>
           {accountId === undefined ? 'Of one billing run. ' : 'Of one account. '}
@@ -76,17 +84,17 @@ export function InvoicesPage(): ReactNode {
         empty={
           <>
             <p>
-              {q === undefined
-                ? 'Nothing is billed yet. A billing run makes invoices:'
-                : 'No invoice has this in its number.'}
+              {isFiltered
+                ? 'No invoice has this in its number, or is of these days.'
+                : 'Nothing is billed yet. A billing run makes invoices:'}
             </p>
-            {q === undefined ? (
+            {isFiltered ? null : (
               <p>
                 <Link to="/billing" search={{}}>
                   Bill a period
                 </Link>
               </p>
-            ) : null}
+            )}
           </>
         }
       />

@@ -3,6 +3,7 @@ import { api, type Schemas } from '../api/client.ts';
 import { digits } from '../api/digits.ts';
 import { writeExact } from '../api/exact-json.ts';
 import { read } from '../api/problem.ts';
+import { readWholeInvoice } from '../api/whole-invoice.ts';
 
 /** Rows a page: as many as billing lists give at most. */
 export const pageSize = 20;
@@ -11,6 +12,8 @@ export const chargesSize = 50;
 
 export interface InvoiceSearch {
   readonly q?: string;
+  readonly fromDate?: string;
+  readonly toDate?: string;
   readonly accountId?: string;
   readonly billingRunId?: string;
   readonly page?: number;
@@ -27,31 +30,10 @@ export const invoiceList = ({ page = 0, ...search }: InvoiceSearch) =>
     },
   });
 
-/** An invoice with all of its items, page after page. */
 export const invoice = (invoiceId: string) =>
   queryOptions({
     queryKey: ['invoice', invoiceId],
-    queryFn: async ({ signal }) => {
-      const page = async (itemOffset: string) => {
-        const answer = await read(
-          api.GET('/api/v1/external/invoices/{invoiceId}', {
-            params: { path: { invoiceId }, query: { itemOffset } },
-            signal,
-          }),
-        );
-        // The other form is that of `view=row`, which was not asked for.
-        if ('data' in answer) throw new TypeError('The invoice came as a row.');
-        return answer;
-      };
-      const first = await page('0');
-      const items = [...first.items];
-      for (let next = first.nextItemOffset; next !== null;) {
-        const further = await page(next);
-        items.push(...further.items);
-        next = further.nextItemOffset;
-      }
-      return { ...first, items };
-    },
+    queryFn: ({ signal }) => readWholeInvoice(api, invoiceId, signal),
   });
 
 export type WholeInvoice = Schemas['Invoice'];

@@ -5,28 +5,89 @@ import type { Schemas } from '../api/client.ts';
 import { Section } from '../frame/page.tsx';
 import { Action } from '../shown/action.tsx';
 import { Reason } from '../shown/field.tsx';
-import { moneyText } from '../shown/format.ts';
+import { quantityText, sumsText } from '../shown/format.ts';
 import { Loaded } from '../shown/loaded.tsx';
+import { Facts, orNone } from '../shown/values.tsx';
 import { amend, cancel, messageIn, messageLines, type Event } from './queries.ts';
 
 type Corrected = Schemas['EventCorrected'];
 
-/** What there is to pay for an event now: what a correction takes back. */
-const chargesText = ({ ratedTransactions }: Event): string =>
-  ratedTransactions.map(({ amount, currency }) => moneyText(amount, currency)).join(' and ');
-
 /** What follows, whatever is corrected. */
-const following =
-  'Later events of the same counters that come out different are corrected with it; what was invoiced stands, and the difference is on the next invoice.';
+const following = 'What was invoiced stands, and the difference is on the next invoice.';
+
+type Tried = NonNullable<Corrected['preview']>;
+
+/** What a correction would come to. */
+const Preview = ({
+  of: { changed, before, after, rejected },
+}: {
+  readonly of: Tried;
+}): ReactNode => (
+  <>
+    <Facts
+      of={[
+        ['Events that come out different', quantityText(changed)],
+        ['Before', orNone(sumsText(before))],
+        ['After', orNone(sumsText(after))],
+        ...rejected.map(
+          ({ code, events }) => [`Keep their charges: ${code}`, quantityText(events)] as const,
+        ),
+      ]}
+    />
+    <p>Later events of the same counters are among them. {following}</p>
+  </>
+);
+
+/** Says what a correction would come to; only then there is the button that does it. */
+function TryFirst({
+  tryName,
+  name,
+  of,
+  isDisabled,
+  onDo,
+  onDone,
+}: {
+  readonly tryName: string;
+  readonly name: string;
+  /** What is done: where it is something else, it is tried anew. */
+  readonly of: string;
+  readonly isDisabled: boolean;
+  readonly onDo: (dryRun: boolean) => Promise<Corrected>;
+  readonly onDone: (corrected: Corrected) => void;
+}): ReactNode {
+  const [tried, setTried] = useState<{ readonly of: string; readonly preview: Tried }>();
+  return (
+    <>
+      <Action
+        name={tryName}
+        isDisabled={isDisabled}
+        onDo={() => onDo(true)}
+        onDone={({ preview }) => setTried(preview && { of, preview })}
+      />
+      <div role="status">{tried?.of === of ? <Preview of={tried.preview} /> : null}</div>
+      {tried?.of === of ? (
+        <Action
+          name={name}
+          isPrimary
+          isDisabled={isDisabled}
+          onDo={() => onDo(false)}
+          onDone={(corrected) => {
+            setTried(undefined);
+            onDone(corrected);
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
 
 interface Mending {
-  readonly event: Event;
   readonly id: string;
   readonly reason: string;
   readonly onDone: (corrected: Corrected) => void;
 }
 
-function Amend({ event, id, reason, onDone }: Mending): ReactNode {
+function Amend({ id, reason, onDone }: Mending): ReactNode {
   const query = useQuery(messageLines(id));
   const [changed, setChanged] = useState<string>();
   return (
@@ -50,13 +111,14 @@ function Amend({ event, id, reason, onDone }: Mending): ReactNode {
             <p>
               {message === undefined
                 ? 'This is no JSON object.'
-                : `It is rated anew with what is in force at its time, and ${chargesText(event)} is taken back. ${following}`}
+                : 'It is rated anew with what is in force at its time.'}
             </p>
-            <Action
+            <TryFirst
+              tryName="What amending it changes"
               name="Amend it"
-              isPrimary
+              of={text}
               isDisabled={reason === '' || message === undefined || text === lines}
-              onDo={() => amend(id, reason, message ?? null)}
+              onDo={(dryRun) => amend(id, reason, message ?? null, dryRun)}
               onDone={(corrected) => {
                 setChanged(undefined);
                 onDone(corrected);
@@ -75,7 +137,7 @@ export function Mend({ event }: { readonly event: Event }): ReactNode {
   const [corrected, setCorrected] = useState<Corrected>();
   const { id, status } = event;
   if (id === null) return null;
-  const mending = { event, id, reason: reason.trim(), onDone: setCorrected };
+  const mending = { id, reason: reason.trim(), onDone: setCorrected };
   return (
     <>
       <p role="status">
@@ -100,14 +162,13 @@ export function Mend({ event }: { readonly event: Event }): ReactNode {
           <Section title="Amend or cancel">
             <Reason label="Reason, which the correction says" value={reason} onChange={setReason} />
             {event.message === null || event.message === undefined ? null : <Amend {...mending} />}
-            <p>
-              Canceled, it costs nothing: {chargesText(event)} is taken back, and its id stays
-              taken. {following}
-            </p>
-            <Action
+            <p>Canceled, it costs nothing, and its id stays taken.</p>
+            <TryFirst
+              tryName="What canceling it changes"
               name="Cancel it"
+              of=""
               isDisabled={mending.reason === ''}
-              onDo={() => cancel(id, mending.reason)}
+              onDo={(dryRun) => cancel(id, mending.reason, dryRun)}
               onDone={setCorrected}
             />
           </Section>

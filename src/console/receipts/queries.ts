@@ -41,19 +41,21 @@ export function messageIn(text: string): ExactJson | undefined {
 /** A key for each press: the same again would be another correction. */
 const header = () => ({ 'Idempotency-Key': crypto.randomUUID() });
 
-export const cancel = (id: string, reason: string) =>
+/** Takes an event back; a dry run only says what that would come to. */
+export const cancel = (id: string, reason: string, dryRun: boolean) =>
   read(
     api.POST('/v1/usage-events/{id}/cancel', {
       params: { path: { id }, header: header() },
-      body: { reason },
+      body: { reason, dryRun },
     }),
   );
 
-export const amend = (id: string, reason: string, message: ExactJson) =>
+/** Gives an event other content, likewise; its numbers go as they are written. */
+export const amend = (id: string, reason: string, message: ExactJson, dryRun: boolean) =>
   read(
-    asJson.POST('/v1/usage-events/{id}/amend', {
+    api.POST('/v1/usage-events/{id}/amend', {
       params: { path: { id }, header: header() },
-      body: { reason, message: message as Schemas['AmendBody']['message'] },
+      body: { reason, message: message as Schemas['AmendBody']['message'], dryRun },
       bodySerializer: writeExact,
     }),
   );

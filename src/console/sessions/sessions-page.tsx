@@ -33,6 +33,14 @@ const means = ({ issuer, accessKeyId }: Grant): ReactNode => {
   return accessKeyId === null ? 'a token' : 'an access key';
 };
 
+/** A session goes on while it is used, but for no longer than what it was begun with. */
+const Ends = ({ of: { expiresAt, endsAt } }: { readonly of: Grant }): ReactNode => (
+  <>
+    <Instant at={expiresAt} />
+    {endsAt !== null && Date.parse(endsAt) <= Date.parse(expiresAt) ? '' : ' unless it is used'}
+  </>
+);
+
 const isOver = ({ expiresAt }: Grant): boolean => Date.parse(expiresAt) <= Date.now();
 
 const columns: readonly Column<Grant>[] = [
@@ -40,7 +48,7 @@ const columns: readonly Column<Grant>[] = [
   { name: 'By', show: ({ clientName }) => <bdi>{orNone(clientName)}</bdi> },
   { name: 'May', show: ({ roles, scopes }) => `${roles.join(', ')}: ${scopes.join(', ')}` },
   { name: 'Since', show: ({ createdAt }) => <Instant at={createdAt} /> },
-  { name: 'Ends unless used', show: ({ expiresAt }) => <Instant at={expiresAt} /> },
+  { name: 'Ends', show: (grant) => <Ends of={grant} /> },
   { name: 'Signed in with', show: means },
   {
     name: 'End',

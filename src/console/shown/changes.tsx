@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
 import { DataTable, type Column } from './data-table.tsx';
 import { jsonText } from './json.tsx';
 import { None } from './values.tsx';
@@ -57,20 +57,23 @@ export function Changes({ before, after }: { readonly before: State; after: Stat
   );
 }
 
-/** The fields of a record that did change. */
+/** The fields of a record that did change; a list has many of these, and few are opened. */
 export function Changed({ before, after }: { readonly before: State; after: State }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
   const fields = fieldsOf(before, after).filter(isChanged);
   return fields.length === 0 ? (
     <None />
   ) : (
-    <details className="changed">
+    <details className="changed" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{fields.length === 1 ? '1 field' : `${String(fields.length)} fields`}</summary>
-      <DataTable
-        caption="What changed"
-        columns={beforeAndAfter}
-        rows={fields}
-        keyOf={({ name }) => name}
-      />
+      {isOpen ? (
+        <DataTable
+          caption="What changed"
+          columns={beforeAndAfter}
+          rows={fields}
+          keyOf={({ name }) => name}
+        />
+      ) : null}
     </details>
   );
 }

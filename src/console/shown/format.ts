@@ -19,6 +19,11 @@ export function moneyText(amount: string, currency: string): string {
   }
 }
 
+/** Sums of several currencies as one text. */
+export const sumsText = (
+  sums: readonly { readonly amount: string; readonly currency: string }[],
+): string => sums.map(({ amount, currency }) => moneyText(amount, currency)).join(', ');
+
 export const quantityText = (text: string): string =>
   new Intl.NumberFormat(locale, { maximumFractionDigits: allPlaces }).format(numeric(text));
 

@@ -8,7 +8,7 @@ import { Json } from '../shown/json.tsx';
 import { Loaded } from '../shown/loaded.tsx';
 import { Facts, Instant, orNone, Status } from '../shown/values.tsx';
 import { cancel, execution, timeline, type Execution } from './queries.ts';
-import { TaskLines } from './task-lines.tsx';
+import { durationText, TaskLines } from './task-lines.tsx';
 
 const route = getRouteApi('/workflows/$workflowId/executions/$executionId');
 
@@ -36,6 +36,7 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
       ['By', orNone(of.actor)],
       ['Began', <Instant key="began" at={of.startedAt} />],
       ['Ended', <Instant key="ended" at={of.completedAt} />],
+      ['Took', durationText(of.startedAt, of.completedAt)],
       [
         'Steps',
         of.temporalUrl === null ? (

@@ -13,7 +13,8 @@ const wordsOf = (ms: number): string =>
       ? `${Math.round(ms / 100) / 10} s`
       : `${Math.round(ms / 6_000) / 10} min`;
 
-const durationOf = ({ startedAt, endedAt }: TaskRow): string =>
+/** How long something took that has a begin and, perhaps, an end. */
+export const durationText = (startedAt: string, endedAt: string | null): string =>
   endedAt === null ? 'still runs' : wordsOf(msOf(endedAt) - msOf(startedAt));
 
 const tones: Readonly<Record<string, string>> = {
@@ -76,7 +77,11 @@ const columns: readonly Column<TaskRow>[] = [
     ),
   },
   { name: 'Began', show: ({ startedAt }) => <Instant at={startedAt} /> },
-  { name: 'Took', isNumber: true, show: (row) => durationOf(row) },
+  {
+    name: 'Took',
+    isNumber: true,
+    show: ({ startedAt, endedAt }) => durationText(startedAt, endedAt),
+  },
   { name: 'Tries', isNumber: true, show: ({ attempts }) => String(attempts) },
   {
     name: 'Decided',

@@ -35,11 +35,11 @@ async function eventIdOf(scope: Scope, platform: Platform, key: string): Promise
 export async function cancelUsageEvent(
   scope: Scope,
   platform: Platform,
-  { id, reason }: CancelBody & { readonly id: string },
+  { id, reason, dryRun = false }: CancelBody & { readonly id: string },
   idempotencyKey: string | null,
 ) {
   const eventId = await eventIdOf(scope, platform, id);
-  const input: CancelEventInput = { eventId, reason };
+  const input: CancelEventInput = { eventId, reason, ...(dryRun ? { dryRun } : {}) };
   const { output } = await runFlow(scope, platform, {
     workflow: 'cancelUsageEvent',
     input,
@@ -56,12 +56,17 @@ export async function cancelUsageEvent(
 export async function amendUsageEvent(
   scope: Scope,
   platform: Platform,
-  { id, message, reason }: AmendBody & { readonly id: string },
+  { id, message, reason, dryRun = false }: AmendBody & { readonly id: string },
   idempotencyKey: string | null,
 ) {
   const eventId = await eventIdOf(scope, platform, id);
   // As text, so that numbers keep all their digits.
-  const input: AmendEventInput = { eventId, message: stringifyJson(message), reason };
+  const input: AmendEventInput = {
+    eventId,
+    message: stringifyJson(message),
+    reason,
+    ...(dryRun ? { dryRun } : {}),
+  };
   const { output } = await runFlow(scope, platform, {
     workflow: 'amendUsageEvent',
     input,

@@ -96,6 +96,27 @@ export const AlertFigure = {
     );
   },
 
+  /** What stands of figures, by their alert, account and period. */
+  find(
+    db: Knex,
+    tenantId: string,
+    asked: readonly Pick<Figure, 'alertId' | 'accountId' | 'periodStart'>[],
+  ): Promise<Pick<Figure, 'alertId' | 'currency' | 'value'>[]> {
+    return sqlRows(
+      db,
+      `select figure.alert_id as "alertId", figure.currency, figure.value
+       from unnest(?::uuid[], ?::uuid[], ?::date[]) as asked (alert_id, account_id, period_start)
+       join alert_figure as figure using (alert_id, account_id, period_start)
+       where figure.tenant_id = ? order by figure.currency`,
+      [
+        asked.map(({ alertId }) => alertId),
+        asked.map(({ accountId }) => accountId),
+        asked.map(({ periodStart }) => periodStart),
+        tenantId,
+      ],
+    );
+  },
+
   async keep(
     trx: Knex.Transaction,
     tenantId: string,

@@ -2,7 +2,9 @@ import type { Static } from 'typebox';
 import { Decimal } from '../../kernel/numbers/money.js';
 import { problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
-import { Alert } from '../../models/balances/alert.js';
+import { utcDate } from '../../kernel/time/date.js';
+import { foreverPeriod, isFrequency, periodOf, type Period } from '../../kernel/time/period.js';
+import { Alert, AlertFigure, noAccount } from '../../models/balances/alert.js';
 import type * as schema from '../../schemas/balances/alert.js';
 import type { Listed } from '../../schemas/http/operation.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
@@ -31,6 +33,43 @@ export function presentAlert(alert: Alert): AlertDto {
   };
 }
 
+/** The period of an alert that has a day. */
+export const periodAt = (name: string, date: string): Period =>
+  isFrequency(name) ? periodOf(name, date) : foreverPeriod;
+
+/** Whether an alert counts each account by itself. */
+export const isOfEach = ({ accountId, contractId, walletId }: Alert): boolean =>
+  accountId === null && contractId === null && walletId === null;
+
+/** Where alerts stand in the running period, of an account where they count each by itself. */
+async function readCounted(
+  { db, tenantId, now }: Scope,
+  accountId: string,
+  alerts: readonly Alert[],
+): Promise<ReadonlyMap<string, AlertDto['counted']>> {
+  const today = utcDate(now());
+  const asked = alerts.map((alert) => ({
+    alertId: alert.id,
+    accountId: isOfEach(alert) ? accountId : noAccount,
+    periodStart: periodAt(alert.period, today).start,
+  }));
+  const figures = await AlertFigure.find(db.read, tenantId, asked);
+  return new Map(
+    alerts.map((alert, index) => {
+      const rows = figures
+        .filter(({ alertId }) => alertId === alert.id)
+        .map(({ currency, value }) => ({
+          currency: currency === '' ? null : currency,
+          value: new Decimal(value),
+        }));
+      // A figure is there from its first movement on, with what was charged in the period before.
+      const isWhole =
+        alert.measure !== 'balance' && utcDate(alert.armedAt) < (asked[index]?.periodStart ?? '');
+      return [alert.id, rows.length > 0 || isWhole ? rows : null];
+    }),
+  );
+}
+
 /** Alerts that charges of an account or movements of its wallets can trigger. */
 const concernsAccount = `case
   when alert.wallet_id is not null then exists (
@@ -50,14 +89,26 @@ const concernsAccount = `case
       and share.account_id = :accountId::uuid)
   else true end`;
 
-/** One page of alerts by name. */
-export function listAlerts(
-  { db, tenantId }: Scope,
+/** One page of alerts by name; those of an account with what they have counted. */
+export async function listAlerts(
+  scope: Scope,
   { accountId, ...page }: PageRequest & { readonly accountId?: string },
 ): Promise<Listed<AlertDto>> {
-  const query = Alert.query(db.read).forTenant(tenantId).existing().orderBy('name');
-  if (accountId !== undefined) void query.whereRaw(concernsAccount, { accountId });
-  return listPage(query, page, presentAlert);
+  const query = Alert.query(scope.db.read).forTenant(scope.tenantId).existing().orderBy('name');
+  if (accountId === undefined) return listPage(query, page, presentAlert);
+  const { items, ...list } = await listPage(
+    query.whereRaw(concernsAccount, { accountId }),
+    page,
+    (alert) => alert,
+  );
+  const counted = await readCounted(scope, accountId, items);
+  return {
+    ...list,
+    items: items.map((alert) => ({
+      ...presentAlert(alert),
+      counted: counted.get(alert.id) ?? null,
+    })),
+  };
 }
 
 /** An alert. 404: there is none. */

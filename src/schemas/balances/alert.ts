@@ -47,6 +47,14 @@ export type AlertCreate = Static<typeof AlertCreate>;
 export const AlertUpdate = updateBody(AlertCreate, ['name', 'measure', 'period', 'thresholds']);
 export type AlertUpdate = Static<typeof AlertUpdate>;
 
+const Counted = Type.Object(
+  {
+    currency: nullable(Type.String({ description: 'ISO code; null of volumes and balances.' })),
+    value: DecimalValue({ description: 'What the thresholds are compared with.' }),
+  },
+  { description: 'Where an alert stands.' },
+);
+
 export const Alert = Type.Object(
   {
     id: Uuid('Id of the alert.'),
@@ -62,6 +70,15 @@ export const Alert = Type.Object(
       description: 'In rising order.',
     }),
     workflowId: nullable(Uuid('The workflow of your own that it executes.')),
+    counted: Type.Optional(
+      nullable(
+        Type.Array(Counted, {
+          description:
+            'Of a list by accountId: what it has counted of the account, or of its scope, in the ' +
+            'running period, by currency; empty: nothing. Null: nothing has moved since it was made.',
+        }),
+      ),
+    ),
     createdAt: Instant('When it was made.'),
     updatedAt: Instant('When it was changed last.'),
   },

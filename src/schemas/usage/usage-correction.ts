@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Explanation } from './explanation.js';
 import { examples } from '../http/examples.js';
-import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
+import { Instant, nullable, optional, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
@@ -10,7 +10,14 @@ import { UsageMessage } from './usage-message.js';
 
 const reason = Text('Why; the correction says so.', 1000);
 
-export const CancelBody = writeBody({ reason }, { description: 'Why an event is canceled.' });
+const dryRun = optional(
+  Type.Boolean({ description: 'Whether only the figures are wanted: nothing is written.' }),
+);
+
+export const CancelBody = writeBody(
+  { reason, dryRun },
+  { description: 'Why an event is canceled.' },
+);
 export type CancelBody = Static<typeof CancelBody>;
 
 export const AmendBody = writeBody(
@@ -22,26 +29,11 @@ export const AmendBody = writeBody(
       documented: UsageMessage,
     }),
     reason,
+    dryRun,
   },
   { description: 'What an event should have said, and why.' },
 );
 export type AmendBody = Static<typeof AmendBody>;
-
-const statuses = ['canceled', 'rated'] as const;
-
-export const EventCorrected = Type.Object(
-  {
-    eventId: Uuid('The event.'),
-    status: Type.Unsafe<(typeof statuses)[number]>({
-      type: 'string',
-      enum: statuses,
-      description: 'What the event is now.',
-    }),
-    correctionId: nullable(Uuid('The correction; null where a rejected event was dismissed.')),
-    executionId: Uuid('The execution that has done it.'),
-  },
-  { description: 'What became of an event.' },
-);
 
 const kinds = ['cancel', 'amend', 'rerate'] as const;
 
@@ -84,6 +76,35 @@ const Figures = {
   before: sums('What the events cost before, by currency.'),
   after: sums('What they cost now.'),
 };
+
+const statuses = ['canceled', 'rated'] as const;
+
+export const EventCorrected = Type.Object(
+  {
+    eventId: Uuid('The event.'),
+    status: Type.Unsafe<(typeof statuses)[number]>({
+      type: 'string',
+      enum: statuses,
+      description: 'What the event is now, or would be.',
+    }),
+    correctionId: nullable(
+      Uuid('The correction; null of a dry run, and where a rejected event was dismissed.'),
+    ),
+    executionId: Uuid('The execution that has done it.'),
+    preview: Type.Optional(
+      Type.Object(
+        {
+          changed: Figures.changed,
+          rejected: Kept,
+          before: Figures.before,
+          after: sums('What they would cost.'),
+        },
+        { description: 'Of a dry run alone: what the correction would come to.' },
+      ),
+    ),
+  },
+  { description: 'What became of an event.' },
+);
 
 const CorrectionFields = {
   id: Uuid('Id of the correction.'),
@@ -179,7 +200,8 @@ export const usageCorrectionOperations = {
       'different are corrected with it. A rejected event is dismissed.',
     details:
       'Nothing that was rated is changed: reversals and new charges are added. The external id stays ' +
-      'taken. 409 when it is canceled already, a duplicate, or still pending after some seconds.',
+      'taken. 409 when it is canceled already, a duplicate, or still pending after some seconds. A dry ' +
+      'run says in `preview` what it would come to, and writes nothing.',
     body: CancelBody,
     example: { reason: 'The meter was read twice.' },
     access: 'operator',
@@ -201,7 +223,8 @@ export const usageCorrectionOperations = {
       'reason code, and nothing is changed.',
     details:
       'It may move to another account, service or day. The external id is the same or left out. 409 ' +
-      'when it is canceled or a duplicate.',
+      'when it is canceled or a duplicate. A dry run says in `preview` what it would come to, and ' +
+      'writes nothing.',
     body: AmendBody,
     example: { message: examples.usageEvent.message, reason: 'Sent in the wrong unit.' },
     access: 'operator',

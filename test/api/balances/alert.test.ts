@@ -9,6 +9,7 @@ import {
 } from '../../support/billing/usage.js';
 import { external } from '../../support/servers/instance.js';
 import { openReceiver } from '../../support/servers/receiver.js';
+import { asOwner } from '../../support/servers/rows.js';
 import { useInstance, useTenant } from '../../support/servers/use-instance.js';
 import { createWallet } from '../../support/billing/wallets.js';
 
@@ -152,6 +153,46 @@ describe('alerts', () => {
       'of each',
       'of each, a service',
     ]);
+  });
+
+  // spec/beyond.md R432
+  it('say what they have counted of an account in the running period', async () => {
+    const other = await createAccount(tenant, 'other');
+    const volume = { measure: 'quantity', serviceId, attribute: 'api_calls' };
+    await add({ name: 'spent', thresholds: [1, 9] });
+    await add({ name: 'used', thresholds: [1000], ...volume });
+    await add({ name: 'used by acme', thresholds: [1000], accountId, ...volume });
+    const counted = async (of: string) => {
+      const { body } = await tenant.get(`/v1/alerts?accountId=${of}`).expect(200);
+      const alerts = body.data as { name: string; counted?: object[] | null }[];
+      return alerts.map((alert) => [alert.name, alert.counted]);
+    };
+    expect(await counted(other)).to.deep.equal([
+      ['spent', null],
+      ['used', null],
+    ]);
+    await use(300);
+    await use(100);
+    const usd = [{ currency: 'USD', value: 4 }];
+    const calls = [{ currency: null, value: 400 }];
+    // 400 at 0.01.
+    expect(await counted(accountId)).to.deep.equal([
+      ['spent', usd],
+      ['used', calls],
+      ['used by acme', calls],
+    ]);
+    await asOwner(instance.databaseUrl, (client) =>
+      client.query(
+        `update alert set armed_at = '2020-01-01' where tenant_id = $1 and name = 'spent'`,
+        [tenant.id],
+      ),
+    );
+    expect(await counted(other)).to.deep.equal([
+      ['spent', []],
+      ['used', null],
+    ]);
+    const { body: all } = await tenant.get('/v1/alerts').expect(200);
+    expect(all.data[0]).to.not.have.property('counted');
   });
 
   for (const [what, changes, message] of [

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import type { Knex } from 'knex';
 import request from 'supertest';
 import { startApi } from '../../../src/api/main.js';
+import { fillYear } from '../../../src/cli/demo/demo-year.js';
 import { defined } from '../../../src/kernel/defined.js';
 import type { Scope } from '../../../src/kernel/scope.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
@@ -87,6 +88,8 @@ export interface InstanceOptions {
   readonly oidcBounds?: PlatformConfig['oidcBounds'];
   /** The address that callers are told, where it is not that of this machine. */
   readonly publicUrl?: string;
+  /** What the console's first page fills an unused tenant with; nothing when missing. */
+  readonly yearEvents?: number;
   /** Listens on a port that is known before, so that the addresses it tells are right. */
   readonly isPublic?: boolean;
   /** The clock by which tokens, grants and requests live. */
@@ -201,7 +204,15 @@ export async function openTestInstance(options: InstanceOptions = {}): Promise<T
           callOperation: openOperationCaller(platform),
         })
       : undefined;
-  const api = await startApi(platform);
+  const { yearEvents } = options;
+  const api: Awaited<ReturnType<typeof startApi>> = await startApi(platform, {
+    fillYear:
+      yearEvents === undefined
+        ? undefined
+        : async (token, onProgress) => {
+            await fillYear({ url: api.url, token }, yearEvents, platform.now(), onProgress);
+          },
+  });
   // Tenants are made by the owner's side, as by the command line.
   const owner = openDatabase(databaseUrl, 2, { cells, findCell: tenantCellFinder });
   const { tokenSeconds: expiresInSeconds = 3600 } = options;

@@ -42,6 +42,12 @@ export interface EventCorrected {
   readonly executionId: string;
 }
 
+/** What an event is once it is canceled or amended. */
+export const statusAfter = ({
+  amended,
+}: Pick<EventCorrection, 'amended'>): EventCorrected['status'] =>
+  amended === null ? 'canceled' : 'rated';
+
 /** 409: what was canceled or is a repeat cannot be corrected. */
 export function requireCorrectable({ id, status }: Pick<UsageEvent, 'id' | 'status'>): void {
   if (status === 'canceled') {
@@ -64,6 +70,18 @@ export async function requireEventHere(db: Knex, tenantId: string, id: string): 
 async function readOne(db: Knex, tenantId: string, id: string): Promise<RecordedEvent> {
   const [event] = await readRecordedEvents(db, tenantId, [id]);
   if (!event) throw problem.notFound(`There is no usage event '${id}'.`);
+  return event;
+}
+
+/** An event that can be corrected. 404, 409. */
+export async function readCorrectable(
+  db: Knex,
+  tenantId: string,
+  id: string,
+): Promise<RecordedEvent> {
+  await requireEventHere(db, tenantId, id);
+  const event = await readOne(db, tenantId, id);
+  requireCorrectable(event);
   return event;
 }
 
@@ -112,7 +130,7 @@ export async function correctEvent(
     requireRated(locked.reratings);
     const isDismissal = amended === null && known.charges.length === 0;
     const correctionId = isDismissal ? null : id;
-    const status = amended === null ? 'canceled' : 'rated';
+    const status = statusAfter(correction);
     const statuses = new Map([
       [known.partition, { ...noChange(), [known.status]: -1, ...moved(known.status, status) }],
     ]);
@@ -146,14 +164,11 @@ async function lockEvent(
   await UsageConsumer.lockAll(trx, tenantId, [partition]);
   await UsageEvent.query(trx).forTenant(tenantId).findById(id).forUpdate();
   // Asked under the lock, which a drop of the month waits for.
-  await requireEventHere(trx, tenantId, id);
-  const event = await readOne(trx, tenantId, id);
-  requireCorrectable(event);
-  return event;
+  return readCorrectable(trx, tenantId, id);
 }
 
 /** 400: the event itself cannot be rated with its new content, whatever its counters say. */
-function requireRated(reratings: readonly Rerating[]): void {
+export function requireRated(reratings: readonly Rerating[]): void {
   for (const { result } of reratings) {
     if (result.refused) throw unrateable(result.refused.code, result.refused.message);
   }

@@ -1,0 +1,22 @@
+import type { Api } from './open-client.ts';
+import { read } from './problem.ts';
+
+/** An invoice with all of its items, page after page. */
+export async function readWholeInvoice(api: Api, invoiceId: string, signal: AbortSignal) {
+  const page = async (itemOffset: string) => {
+    const path = '/api/v1/external/invoices/{invoiceId}';
+    const params = { path: { invoiceId }, query: { itemOffset } };
+    const answer = await read(api.GET(path, { params, signal }));
+    // The other form is that of `view=row`, which was not asked for.
+    if ('data' in answer) throw new TypeError('The invoice came as a row.');
+    return answer;
+  };
+  const first = await page('0');
+  const items = [...first.items];
+  for (let next = first.nextItemOffset; next !== null;) {
+    const further = await page(next);
+    items.push(...further.items);
+    next = further.nextItemOffset;
+  }
+  return { ...first, items };
+}

@@ -1,0 +1,14 @@
+import type { Scope } from '../../kernel/scope.js';
+import { sqlRows } from '../../models/db/sql-rows.js';
+
+/** Whether a tenant has neither customers nor a catalog nor usage: nobody has begun with it. */
+export async function isUnused({ db, tenantId }: Scope): Promise<boolean> {
+  const [found] = await sqlRows<{ isUnused: boolean }>(
+    db.read,
+    `select not exists (select from account where tenant_id = :tenantId)
+       and not exists (select from service where tenant_id = :tenantId)
+       and not exists (select from broker_partition where tenant_id = :tenantId) as "isUnused"`,
+    { tenantId },
+  );
+  return found?.isUnused === true;
+}

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import type { ConsoleVisit } from '../support/servers/console.js';
+import { useConsole } from '../support/servers/use-console.js';
+import { useStory } from '../support/story/story.js';
+
+describe('the first page of the console', function () {
+  this.timeout(240_000);
+  const story = useStory({ isPublic: true, yearEvents: 2_000 });
+  let visit: ConsoleVisit;
+  useConsole(story, (opened) => {
+    visit = opened;
+  });
+
+  // spec/beyond.md R433
+  it('fills a tenant that nobody has used by a button, and says how far it is', async () => {
+    await visit.open('/console', 'Accounts');
+    await visit.find('heading', 'A year to look at');
+    await visit.inspect('first-run');
+    // What is said meanwhile, however short it stands there.
+    await visit.page.evaluate(`
+      window.said = [];
+      new MutationObserver(() => window.said.push(document.body.innerText))
+        .observe(document.body, { subtree: true, childList: true, characterData: true });
+    `);
+    await visit.tabTo('Fill it with a year');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('It is there: look at the usage');
+    const said = (await visit.page.evaluate('window.said')) as string[];
+    expect(said.join('\n')).to.match(
+      /Customers are made|Usage is (sent|rated): [\d,]+ of 2,000|Months are billed: \d+ of 12/,
+    );
+    await visit.told('Acme Inc.');
+    await visit.inspect('first-run-done');
+    await visit.tabTo('usage');
+    await visit.page.keyboard.press('Enter');
+    await visit.arrive('Usage');
+    await visit.told('2,000 events were accepted in all.');
+  });
+
+  it('offers it no more then', async () => {
+    const address = `${story.instance.url}/console/demo-year`;
+    const headers = { authorization: `Bearer ${story.tenant.token}` };
+    expect((await fetch(address, { method: 'POST', headers })).status).to.equal(409);
+    await visit.open('/console/accounts?q=nobody', 'Accounts');
+    await visit.told('No account has this');
+    expect(await visit.text()).to.not.include('A year to look at');
+  });
+});
