@@ -42,14 +42,14 @@ export async function commitHold(
     const published = await publishUsage(platform.broker, scope, { key: externalId, message });
     await waitForEvent(scope, platform, id, externalId, published);
   }
-  return presentCommitted(scope, platform, id, externalId);
+  return presentCommitted(scope, platform, hold, externalId);
 }
 
 /** 400: rating would reject the event, or charge others. */
 async function requireRateable(
   scope: Scope,
   { log }: Platform,
-  { accountId, currency }: WalletHold,
+  hold: WalletHold,
   message: Message,
 ): Promise<void> {
   const [simulated] = await simulateUsage(scope, [{ message }], {
@@ -62,9 +62,7 @@ async function requireRateable(
       code: simulated?.code,
     });
   }
-  const isOfHold = simulated.ratedTransactions.some(
-    (charge) => charge.accountId === accountId && charge.currency === currency,
-  );
+  const isOfHold = simulated.ratedTransactions.some((charge) => isChargeOf(hold, charge));
   if (!isOfHold) {
     throw problem.validation(
       "The event would charge another account, or in another currency, than the hold's",
@@ -101,22 +99,31 @@ async function waitForEvent(
   }
 }
 
+const isChargeOf = (
+  hold: Pick<WalletHold, 'accountId' | 'currency'>,
+  charge: { readonly accountId: string; readonly currency: string },
+): boolean => charge.accountId === hold.accountId && charge.currency === hold.currency;
+
+/** 409: what was rated under the id of the event does not charge the account, and the hold stays. */
 async function presentCommitted(
   scope: Scope,
   { broker }: Platform,
-  id: string,
+  of: WalletHold,
   externalId: string,
 ): Promise<CommittedHoldDto> {
-  const hold = await finishCommit(scope, id, true);
+  const { id } = of;
   const event = await getUsageEvent(scope, { broker }, externalId);
-  const charges = event.ratedTransactions.toSorted(
-    (a, b) =>
-      Number(b.accountId === hold.accountId && b.currency === hold.currency) -
-      Number(a.accountId === hold.accountId && a.currency === hold.currency),
-  );
-  const [charge] = charges;
-  if (!charge?.id) throw problem.conflict(`The usage event '${externalId}' has no charge.`);
-  const { fromHold, fromBalance } = await sumDraws(scope, charge.id ?? '', id);
+  const own = event.ratedTransactions.filter((charge) => isChargeOf(of, charge));
+  const hold = await finishCommit(scope, id, own.length > 0);
+  const charges = [...own, ...event.ratedTransactions.filter((one) => !own.includes(one))];
+  const [charge] = own;
+  if (!charge?.id) {
+    throw problem.conflict(
+      `The usage event '${externalId}' has no charge of the account and currency of the hold.`,
+      { field: 'message.externalTransactionId' },
+    );
+  }
+  const { fromHold, fromBalance } = await sumDraws(scope, charge.id, id);
   return {
     holdId: id,
     status: hold.status,

@@ -43,11 +43,20 @@ export async function createGrant(
   const [effectiveFrom, expiresAt] = [instantOf(input.effectiveFrom), instantOf(input.expiresAt)];
   return scope.db.transaction(async (trx) => {
     const wallet = await holdWallet(trx, scope, walletId);
-    const asked = contentId(canonicalJson(JSON.parse(JSON.stringify(input))));
+    const asked = nameOf({
+      ...input,
+      // What stands for what is left out is the same as leaving it out.
+      priority: input.priority === 0 ? undefined : (input.priority ?? undefined),
+      currency: input.currency === wallet.currency ? undefined : (input.currency ?? undefined),
+      effectiveFrom: effectiveFrom ?? undefined,
+      expiresAt: expiresAt ?? undefined,
+      serviceIds: input.serviceIds ?? undefined,
+    });
     const known = await WalletGrant.query(trx)
       .forTenant(scope.tenantId)
       .findOne({ walletId, externalId: input.externalId });
-    if (known) return presentGrant(requireSame(known, asked), wallet.currency);
+    // Versions before have kept the name of the body as it was sent.
+    if (known) return presentGrant(requireSame(known, [asked, nameOf(input)]), wallet.currency);
     checkCurrency(wallet, input.currency ?? null);
     checkTimes(scope.now(), effectiveFrom, expiresAt);
     await requireServices(trx, scope, input.serviceIds ?? []);
@@ -81,8 +90,10 @@ const instantOf = (text: string | null | undefined): Date | null => {
   return read ? new Date(read.from) : null;
 };
 
-function requireSame(grant: WalletGrant, asked: string): WalletGrant {
-  if (grant.contentId === asked) return grant;
+const nameOf = (body: object): string => contentId(canonicalJson(JSON.parse(JSON.stringify(body))));
+
+function requireSame(grant: WalletGrant, asked: readonly string[]): WalletGrant {
+  if (grant.contentId !== null && asked.includes(grant.contentId)) return grant;
   throw problem.conflict(
     `The wallet has a grant with the externalId '${grant.externalId}' already, and it is another one.`,
     { field: 'externalId', value: grant.externalId },

@@ -126,14 +126,14 @@ export interface HoldCommit {
 /**
  * Lets a hold wait for its event; false: it was committed with the same event before. 404: there is no
  * such hold. 409: it has expired or was released, another event commits it, or the event was rated
- * already, or is being for another hold: one charge draws one hold.
+ * already, or commits another hold.
  */
 export async function beginCommit(scope: Scope, id: string, commit: HoldCommit): Promise<boolean> {
   const { tenantId, now } = scope;
   return withHold(scope, id, async ({ trx, hold }) => {
     requireCommittable(hold, commit.messageId, now());
     if (hold.status === 'committed') return false;
-    if (hold.status === 'open') await requireUnrated(trx, tenantId, hold, commit.externalId);
+    // Of all holds one at a time waits for an event: the index of these holds refuses a second one.
     await WalletHold.query(trx)
       .forTenant(tenantId)
       .findById(id)
@@ -142,30 +142,24 @@ export async function beginCommit(scope: Scope, id: string, commit: HoldCommit):
         status: 'committing',
         releaseAt: new Date(now().getTime() + commitMs),
       });
+    if (hold.status === 'open') await requireUnrated(trx, tenantId, commit.externalId);
     return true;
   });
 }
 
 /**
- * 409: the event is rated, or commits another hold of the account: a charge draws one hold, and accounts
- * that share an event have charges of their own. Rating has the wallets that are locked here, so that
- * nothing is between what is read and what follows.
+ * 409: the event is rated. Read when no other hold waits for it any more: what has committed one before
+ * has rated the event.
  */
 async function requireUnrated(
   trx: Knex.Transaction,
   tenantId: string,
-  { accountId, currency }: WalletHold,
   externalId: string,
 ): Promise<void> {
-  const field = 'message.externalTransactionId';
-  const others = await WalletHold.committing(trx, tenantId, [accountId], [externalId]);
-  if (others.some((other) => other.currency === currency)) {
-    throw problem.conflict(`The usage event '${externalId}' commits another hold.`, { field });
-  }
   const event = await UsageEvent.ofExternalIds(trx, tenantId, [externalId]).first();
   if (event?.status === 'rated' || event?.status === 'canceled') {
     throw problem.conflict(`The usage event '${externalId}' is ${event.status} already.`, {
-      field,
+      field: 'message.externalTransactionId',
     });
   }
 }

@@ -37,6 +37,10 @@ const byConstraint: Readonly<Record<string, Make>> = {
   alert_name: () => problem.conflict('An alert with this name exists already.', { field: 'name' }),
   wallet_hold_key: () =>
     problem.conflict('There is a hold with this key already.', { field: 'key' }),
+  wallet_hold_event: () =>
+    problem.conflict('The usage event commits another hold.', {
+      field: 'message.externalTransactionId',
+    }),
   record_type_name: () =>
     problem.conflict('A record type with this name exists already.', { field: 'name' }),
   contract_number: () => problem.conflict('A contract with this number exists already.'),

@@ -76,6 +76,43 @@ describe('grants of wallets', () => {
     });
   });
 
+  // spec/beyond.md R260
+  it('are the same where only what stands for nothing else is said or left out', async () => {
+    const walletId = await addWallet();
+    const least = grant();
+    const until = grant({ expiresAt: future });
+    const made = (await tenant.post(grantsOf(walletId), least).expect(201)).body;
+    const madeUntil = (await tenant.post(grantsOf(walletId), until).expect(201)).body;
+    const same: readonly (readonly [object, object])[] = [
+      [{ ...least, priority: 0 }, made],
+      [{ ...least, priority: null, effectiveFrom: null, expiresAt: null, serviceIds: null }, made],
+      [{ ...least, currency: 'USD' }, made],
+      [{ ...least, currency: null }, made],
+      [{ ...until, expiresAt: '2099-01-01' }, madeUntil],
+    ];
+    for (const [body, expected] of same) {
+      const again = await tenant.post(grantsOf(walletId), body).expect(201);
+      expect(again.body, JSON.stringify(body)).to.deep.equal(expected);
+    }
+    const others = [
+      { ...least, priority: 1 },
+      { ...least, currency: 'EUR' },
+      { ...least, expiresAt: future },
+      { ...until, expiresAt: null },
+      { ...until, expiresAt: '2099-01-02' },
+    ];
+    for (const body of others) await tenant.post(grantsOf(walletId), body).expect(409);
+    // The other way round: said first, then left out.
+    const said = { ...grant({ amount: 3 }), priority: 0, currency: 'USD' };
+    const { priority, currency, ...left } = said;
+    expect([priority, currency]).to.deep.equal([0, 'USD']);
+    const first = await tenant.post(grantsOf(walletId), said).expect(201);
+    expect((await tenant.post(grantsOf(walletId), left).expect(201)).body).to.deep.equal(
+      first.body,
+    );
+    expect(await balanceOf(walletId)).to.equal(23);
+  });
+
   it('are one when they come at the same time', async () => {
     const walletId = await addWallet();
     const body = grant();

@@ -277,6 +277,57 @@ describe('holds', () => {
   });
 
   // spec/beyond.md R272
+  it('of two accounts that are committed with events of one id at the same moment: one is', async () => {
+    const [one, other] = [await addAccount(100), await addAccount(100)];
+    for (let round = 1; round <= 10; round += 1) {
+      const ids: string[] = [];
+      for (const { accountId } of [one, other]) {
+        ids.push((await tenant.post('/v1/holds', hold(accountId, 2)).expect(201)).body.id);
+      }
+      const externalTransactionId = `shared-${round}`;
+      const answers = await Promise.all(
+        [one, other].map(({ ref }, index) =>
+          tenant.post(`/v1/holds/${ids[index]}/commit`, {
+            message: { ...event(ref, 100), externalTransactionId },
+          }),
+        ),
+      );
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409]);
+      const done = answers.findIndex(({ status }) => status === 200);
+      const [winner, loser] = done === 0 ? [one, other] : [other, one];
+      expect(answers[done]?.body).to.include({ accountId: winner.accountId, drawnFromHold: 1 });
+      expect(answers[done]?.body.charge).to.include({ accountId: winner.accountId, amount: 1 });
+      expect(await balanceOf(winner.accountId)).to.include({ held: 0 });
+      expect(await balanceOf(loser.accountId)).to.include({ held: 2 });
+      await tenant.delete(`/v1/holds/${ids[1 - done]}`).expect(204);
+    }
+  });
+
+  // spec/beyond.md R272
+  it('stay when usage of another account came first under the id of their event', async () => {
+    const [own, other] = [await addAccount(100), await addAccount(100)];
+    for (let round = 1; round <= 10; round += 1) {
+      const { body } = await tenant.post('/v1/holds', hold(own.accountId, 2)).expect(201);
+      const externalTransactionId = `foreign-${round}`;
+      const [, commit] = await Promise.all([
+        tenant
+          .post('/v1/ingest/usage', {
+            message: { ...event(other.ref, 300), externalTransactionId },
+          })
+          .expect(200),
+        tenant.post(`/v1/holds/${body.id as string}/commit`, {
+          message: { ...event(own.ref, 100), externalTransactionId },
+        }),
+      ]);
+      const isFirst = commit.status === 200;
+      if (isFirst) expect(commit.body.charge).to.include({ accountId: own.accountId, amount: 1 });
+      else expect(commit.status, commit.text).to.equal(409);
+      expect(await balanceOf(own.accountId)).to.include({ held: isFirst ? 0 : 2 });
+      await tenant.delete(`/v1/holds/${body.id as string}`).expect(isFirst ? 409 : 204);
+    }
+  });
+
+  // spec/beyond.md R272
   it('stay when their event cannot be rated', async () => {
     const { accountId, ref } = await addAccount(10);
     const { body } = await tenant.post('/v1/holds', hold(accountId, 4)).expect(201);
