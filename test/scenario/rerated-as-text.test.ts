@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { sqlRows } from '../../src/models/db/sql-rows.js';
+import { readMessagesAt } from '../../src/models/usage/event-message.js';
 import { findCountersOf } from '../../src/models/usage/corrections/metered-counter.js';
 import { Pass } from '../../src/queries/usage/corrections/rerating/rerate.js';
 import {
@@ -51,7 +53,8 @@ describe('events that are rated again as texts', () => {
     const counters = await findCountersOf(db.read, tenantId, owner, ids);
     const rating = new Pass(db.read, tenantId, request, counters, sink);
     const page = await rating.read(targets);
-    const quick = page.quick?.flatMap((event, index) => (event ? (ids[index] ?? []) : [])) ?? [];
+    const quick =
+      page.quick?.events.flatMap((event, index) => (event ? (ids[index] ?? []) : [])) ?? [];
     await rating.rate(page);
     // Once something was not as it was, all is read whole.
     const isAsItWas = (await rating.read(targets)).quick !== null;
@@ -63,6 +66,30 @@ describe('events that are rated again as texts', () => {
       quick: await namesOf(quick),
       changed: await namesOf(changed),
     };
+  };
+  /** In one request, so that messages share the rows of the log. */
+  const sendTogether = async (messages: readonly object[]): Promise<void> => {
+    const body = messages.map((message) => ({ message }));
+    await tenant.post('/v1/ingest/usage/batch', body).expect(200);
+    await story.rated();
+  };
+  /** The partition and the number of messages of each row of the log, in its order. */
+  const places = () =>
+    sqlRows<{ partition: number; messages: number }>(
+      tenant.scope.db.read,
+      `select partition, (end_offset - first_offset)::integer as messages from usage_message
+       where tenant_id = ? order by partition, first_offset`,
+      [tenant.scope.tenantId],
+    );
+  const rowsOfLog = async () => (await places()).map(({ messages }) => messages);
+  const nameOf = (text: string | null | undefined): string | null =>
+    typeof text === 'string' ? JSON.parse(text).externalTransactionId : null;
+  /** The events at offsets of the partition of the story, by their names. */
+  const textsAt = async (offsets: readonly number[], partition?: number) => {
+    const { db, tenantId } = tenant.scope;
+    const of = partition ?? (await places())[0]?.partition ?? -1;
+    const asked = offsets.map((offset) => ({ partition: of, offset }));
+    return (await readMessagesAt(db.read, tenantId, asked)).map(nameOf);
   };
   const rerate = async (): Promise<{ changed: number }> => {
     const data = { from: '2026-03-01', to: '2026-04-01', reason };
@@ -170,6 +197,46 @@ describe('events that are rated again as texts', () => {
     expect(changed).to.deep.equal(['one row', 'two rows', 'amended']);
     expect((await rerate()).changed).to.equal(3);
     expect(await pass()).to.deep.include({ quick: [], changed: [] });
+  });
+
+  it('are read from the log beside a message that is alone in its row, because it is long', async () => {
+    await story.account('acme');
+    const serviceId = await story.service('Calls', {
+      priceableAttributes: [{ name: 'api_calls', dimensionDataType: 'Number' }],
+      inputAttributes: [{ name: 'note', dimensionDataType: 'String' }],
+    });
+    const long = 'x'.repeat(5_000);
+    const notes = ['a', 'b', long, 'c', `${long}y`, long];
+    const names = notes.map((_note, index) => `noted-${index}`);
+    await sendTogether(
+      names.map((name, index) => use(serviceId, name, { api_calls: '10', note: notes[index] })),
+    );
+    expect(await rowsOfLog()).to.deep.equal([2, 1, 1, 1, 1]);
+    expect(await pass()).to.deep.equal({ rated: 6, isAsItWas: true, quick: names, changed: [] });
+    expect(await textsAt([1])).to.deep.equal(['noted-1']);
+    expect(await textsAt([0, 1, 3])).to.deep.equal(['noted-0', 'noted-1', 'noted-3']);
+    expect(await textsAt([4])).to.deep.equal(['noted-4']);
+    expect(await textsAt([5, 0, 6])).to.deep.equal(['noted-5', 'noted-0', null]);
+  });
+
+  it('are read from the log one by one where they are far apart', async () => {
+    await story.account('acme');
+    const serviceId = await story.service('Calls');
+    // More than eight messages for each of the two that are asked for.
+    const names = Array.from({ length: 20 }, (_each, index) => `far-${index}`);
+    await sendTogether(names.map((name) => use(serviceId, name, { api_calls: '10' })));
+    expect(await rowsOfLog()).to.deep.equal([20]);
+    const [{ partition } = { partition: -1 }] = await places();
+    expect(await textsAt([19, 0])).to.deep.equal(['far-19', 'far-0']);
+    expect(await textsAt([19, 0, 40])).to.deep.equal(['far-19', 'far-0', null]);
+    expect(await textsAt([0], partition + 1)).to.deep.equal([null]);
+    const { db, tenantId } = tenant.scope;
+    const elsewhere = [
+      { partition: partition + 1, offset: 0 },
+      { partition, offset: 7 },
+    ];
+    const [none, text] = await readMessagesAt(db.read, tenantId, elsewhere);
+    expect([none, nameOf(text)]).to.deep.equal([null, 'far-7']);
   });
 
   it('are left alone where a correction has moved their counter', async () => {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { arrayLiteral, oneJsonSql, splitJson } from '../../kernel/text/postgres-array.js';
+import { arrayLiteral, oneJsonSql, splitJson, splitSql } from '../../kernel/text/postgres-array.js';
 import type { UsageRecord } from '../../messages/usage-log.js';
 import { groupsOf, groupTexts } from '../../messages/usage-message-group.js';
 import { BulkTable } from '../db/bulk-table.js';
@@ -68,20 +68,31 @@ export async function readEventMessages(
   return new Map(rows.map(({ id, message }) => [id, message]));
 }
 
-/** SQL for what stands at places of the log (`:partitions`, `:offsets`), as (place, text), counted from 1. */
+/**
+ * SQL for what stands at places of the log (`:partitions`, `:offsets`), as (place, text), counted from 1.
+ * Each row of it is unpacked once, and found by its key, whatever PostgreSQL believes of how many there are.
+ */
 const messagesAtSql = `
-  select asked.place::integer, (
-    ${groupSql(
-      `case when end_offset > asked."offset" then
-         ${oneJsonSql('messages', '(asked."offset" - first_offset + 1)::integer')} end`,
-      'asked',
-    )}
-  ) as text
-  from (
-    select :tenantId::text as tenant_id, one.*
+  with asked as materialized (
+    select one.*, (
+      select first_offset from usage_message
+      where tenant_id = :tenantId and usage_message.partition = one.partition
+        and first_offset <= one."offset"
+      order by first_offset desc limit 1
+    ) as first
     from unnest(:partitions::integer[], :offsets::bigint[]) with ordinality
       as one (partition, "offset", place)
-  ) as asked`;
+  ), unpacked as materialized (
+    select own.*, ${splitSql('messages')} as texts
+    from (select distinct partition, first from asked) as own
+    cross join lateral (
+      select messages from usage_message
+      where tenant_id = :tenantId and usage_message.partition = own.partition
+        and first_offset = own.first offset 0
+    ) as found
+  )
+  select place::integer, texts[("offset" - first + 1)::integer] as text
+  from asked join unpacked using (partition, first)`;
 
 /**
  * SQL for the rows of the log between two of its places (`:first`, `:last`), of which those with one long
@@ -113,6 +124,7 @@ export async function readMessagesAt(
   tenantId: string,
   places: readonly LogPlace[],
 ): Promise<(string | null)[]> {
+  if (places.length === 0) return [];
   const offsets = places.map(({ offset }) => offset);
   const [first, last] = [Math.min(...offsets), Math.max(...offsets)];
   const partition = places[0]?.partition ?? 0;

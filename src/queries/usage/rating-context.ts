@@ -309,7 +309,7 @@ async function load<Facts extends object>(
 export async function loadRatingContexts(
   db: Knex,
   tenantId: string,
-  events: Iterable<UsageEvent>,
+  events: Iterable<Pick<UsageEvent, 'accountRef' | 'serviceId'>>,
 ): Promise<(event: UsageEvent) => RatingContext | undefined> {
   const accountRefs = new Set<string>();
   const serviceIds = new Set<string>();

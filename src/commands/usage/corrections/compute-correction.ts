@@ -93,7 +93,7 @@ export function requestsOf(
 /** What is to be rated again, one account and service after another. */
 type Requests = () => AsyncIterable<RerateRequest>;
 
-/** Rates all of it again, without locking anything. */
+/** Rates all of it again, without locking anything; while one is rated, the next is read. */
 export async function rerateAll(
   db: Knex,
   tenantId: string,
@@ -101,9 +101,15 @@ export async function rerateAll(
   sink: ChangeSink,
   mark: LogMark = new Map(),
 ): Promise<Rerating[]> {
+  async function* opened(): AsyncGenerator<Rerating> {
+    for await (const request of requests()) {
+      const rerating = new Rerating(db, tenantId, request, sink);
+      await rerating.open(mark);
+      yield rerating;
+    }
+  }
   const reratings: Rerating[] = [];
-  for await (const request of readAhead(requests())) {
-    const rerating = new Rerating(db, tenantId, request, sink);
+  for await (const rerating of readAhead(opened())) {
     await rerating.run(mark);
     reratings.push(rerating);
   }

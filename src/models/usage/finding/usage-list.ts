@@ -197,23 +197,26 @@ export async function listRatedIds(
   accountId: string,
   { first, last }: { readonly first: string; readonly last: string },
 ): Promise<string[]> {
-  const rows = await sqlRows<{ id: string }>(
+  // As one text, since there may be many: it is cheaper than as many rows.
+  const [row] = await sqlRows<{ ids: string | null }>(
     db,
-    `select each.id from usage_list cross join unnest(ids) as each (id)
-     where tenant_id = :tenantId and kind = 'account' and key = :accountId
-       and last_id >= :first and first_id <= :last and each.id >= :first and each.id <= :last
-       and not ${isListingSql(':tenantId')}
-     union all
-     select waiting.id from ${waitingSql('account')}
-     where unlisted.tenant_id = :tenantId and waiting.key = :accountId
-       and waiting.id >= :first and waiting.id <= :last and not ${isListingSql(':tenantId')}
-     union all
-     select id from usage_event
-     where tenant_id = :tenantId and account_id = :accountId and status = 'rated'
-       and id >= :first and id <= :last and ${isListingSql(':tenantId')}`,
+    `select string_agg(id::text, ',') as ids from (
+       select each.id from usage_list cross join unnest(ids) as each (id)
+       where tenant_id = :tenantId and kind = 'account' and key = :accountId
+         and last_id >= :first and first_id <= :last and each.id >= :first and each.id <= :last
+         and not ${isListingSql(':tenantId')}
+       union all
+       select waiting.id from ${waitingSql('account')}
+       where unlisted.tenant_id = :tenantId and waiting.key = :accountId
+         and waiting.id >= :first and waiting.id <= :last and not ${isListingSql(':tenantId')}
+       union all
+       select id from usage_event
+       where tenant_id = :tenantId and account_id = :accountId and status = 'rated'
+         and id >= :first and id <= :last and ${isListingSql(':tenantId')}
+     ) as listed`,
     { tenantId, accountId, first, last },
   );
-  return rows.map(({ id }) => id);
+  return row?.ids?.split(',') ?? [];
 }
 
 /** A page of the events of an account or service, newest first, and how many there are. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { arrayLiteral } from '../../../kernel/text/postgres-array.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
-import { eventMessageSql, readEventMessages } from '../../../models/usage/event-message.js';
+import { readEventMessages, readMessagesAt } from '../../../models/usage/event-message.js';
 import { RatedTransaction, standing } from '../../../models/usage/rated-transaction.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import type { UsageStatus } from '../../../models/usage/usage-event.js';
@@ -23,27 +23,38 @@ export interface RecordedEvent {
   readonly charges: readonly RatedTransaction[];
   /** How many charges it ever had, reversals among them. */
   readonly chargeCount: number;
-  /** Its message, null where it is gone; left out where it was not asked for. */
-  readonly text?: string | null;
+  readonly offset: number;
+  /** Whether it has the message that stands at its place in the log. */
+  readonly isAsSent: boolean;
 }
 
 type EventRow = Omit<RecordedEvent, 'charges' | 'chargeCount'>;
 
-/** These events with their charges, in the order of the ids; with their messages where that is said. */
+/** Of most tenants none was amended: then nothing is looked for. */
+const isAsSentSql = `t.message is null and (
+  (select not exists (
+    select from usage_event_change where tenant_id = :tenantId and message is not null
+  )) or not exists (
+    select from usage_event_change as amended
+    where amended.tenant_id = :tenantId and amended.event_id = t.id and amended.message is not null
+    offset 0
+  ))`;
+
+/** These events with their charges, in the order of the ids. */
 export async function readRecordedEvents(
   db: Knex,
   tenantId: string,
   ids: readonly string[],
-  withMessages = false,
 ): Promise<RecordedEvent[]> {
   if (ids.length === 0) return [];
   const reading = sqlRows<EventRow>(
     db,
-    `select t.id, t.partition, t.status, t.account_id as "accountId", t.service_id as "serviceId",
-       to_char(coalesce(t.event_at, t.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour"
-       ${withMessages ? `, ${eventMessageSql('t')} as text` : ''}
-     from usage_event as t where t.tenant_id = ? and t.id = any(?::uuid[])`,
-    [tenantId, arrayLiteral(ids)],
+    `select t.id, t.partition, t."offset"::float8 as "offset", t.status,
+       t.account_id as "accountId", t.service_id as "serviceId",
+       to_char(coalesce(t.event_at, t.received_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24') as "hour",
+       ${isAsSentSql} as "isAsSent"
+     from usage_event as t where t.tenant_id = :tenantId and t.id = any(:ids::uuid[])`,
+    { tenantId, ids: arrayLiteral(ids) },
   );
   const [rows, charges] = await Promise.all([
     reading,
@@ -83,19 +94,29 @@ export class RecordedReader {
     const firsts = rated.flatMap(({ charges }) => charges.slice(0, 1));
     await this.#readPlans(firsts.map(({ planId }) => planId));
     const lines = await findLines(this.#db, this.#tenantId, firsts);
-    const unread = rated.flatMap(({ id, text }) => (text === undefined ? [id] : []));
-    const messages = await readEventMessages(this.#db, this.#tenantId, unread);
+    const texts = await this.#readTexts(rated);
     return new Map(
-      rated.flatMap(({ id, charges, text: read }) => {
+      rated.flatMap(({ id, charges }) => {
         const [first] = charges;
         const plan = this.#plans.get(first?.planId ?? '');
         if (!first || !plan) return [];
         const line = lines.get(first.contractServiceId ?? '') ?? null;
-        const text = read === undefined ? (messages.get(id) ?? null) : read;
+        const text = texts.get(id) ?? null;
         const event = eventOf(text, plan, charges);
         return [[id, { plan, line, event, isFromMessage: text !== null }]];
       }),
     );
+  }
+
+  /** The messages of events: of the log by their places, and by their rows what is not found there. */
+  async #readTexts(events: readonly RecordedEvent[]): Promise<ReadonlyMap<string, string | null>> {
+    const sent = events.filter(({ isAsSent }) => isAsSent);
+    const read = await readMessagesAt(this.#db, this.#tenantId, sent);
+    const texts = new Map(sent.map(({ id }, index) => [id, read[index] ?? null]));
+    const others = events.flatMap(({ id }) => (typeof texts.get(id) === 'string' ? [] : [id]));
+    const found = await readEventMessages(this.#db, this.#tenantId, others);
+    for (const [id, text] of found) texts.set(id, text);
+    return texts;
   }
 
   async #readPlans(ids: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { inPortions } from '../../../../kernel/portions.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
+import { Account } from '../../../../models/accounts/account.js';
 import { listRatedIds } from '../../../../models/usage/finding/usage-list.js';
 import { UsageDay } from '../../../../models/usage/usage-day.js';
 import { eventTimeSql } from '../../../../models/usage/usage-fact.js';
@@ -17,6 +18,7 @@ import { loadRatingContexts } from '../../rating-context.js';
 import { daysTouched } from '../../finding/usage-event-filter.js';
 import { inOrder, type MeterOwner, type PlacedEvent } from '../meter-members.js';
 import { RecordedReader, type RecordedEvent, type RecordedFacts } from '../recorded-event.js';
+import type { PrepareText } from './quick-page.js';
 import { elsewhere, type Fate, type RerateRequest } from './rerate-request.js';
 
 /** What happened in a range of time, `[from, to)`, of the given account, contract and service. */
@@ -69,6 +71,8 @@ const gone: Fate = {
   message: 'The message of the event was removed.',
 };
 
+const preparedOf = (fate: Fate): Prepared | null => (fate.kind === 'anew' ? fate.prepared : null);
+
 /** What becomes of recorded events with what is in force now. */
 class Present {
   readonly #db: Knex;
@@ -76,6 +80,7 @@ class Present {
   readonly #owner: MeterOwner;
   readonly #contractId: string | null;
   readonly #reader: RecordedReader;
+  #accountRef: string | undefined;
 
   constructor(db: Knex, tenantId: string, owner: MeterOwner, { contractId }: RerateRange) {
     this.#db = db;
@@ -97,20 +102,37 @@ class Present {
     return fates;
   }
 
-  /** What prices events of which only the messages are known; null: they are not simply rated anew. */
-  async preparedOf(texts: readonly (string | null)[]): Promise<(Prepared | null)[]> {
-    const events = texts.map((text) => {
-      const read = text === null ? null : readMessage(text).read;
-      return read?.ok === true ? read.event : null;
-    });
-    const known = events.filter((event) => event !== null);
-    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, known);
-    const prepared: (Prepared | null)[] = [];
-    for (const event of events) {
-      const fate = event && this.#fateWith(event, await this.#plan(event, contextOf));
-      prepared.push(fate?.kind === 'anew' ? fate.prepared : null);
-    }
-    return prepared;
+  /**
+   * Loads what is in force for the usage of the owner; the function prices messages of it, and leaves
+   * those of others.
+   */
+  async openPrepare(): Promise<PrepareText> {
+    const { accountId, serviceId } = this.#owner;
+    this.#accountRef ??= await this.#findAccountRef(accountId);
+    const own = { accountRef: this.#accountRef, serviceId };
+    const contextOf = await loadRatingContexts(this.#db, this.#tenantId, [own]);
+    return (text) => {
+      const { read } = readMessage(text);
+      if (!read.ok) return null;
+      const { event } = read;
+      if (event.accountRef !== own.accountRef || event.serviceId !== serviceId) return null;
+      const context = contextOf(event);
+      const planned = context && choosePlan(event, context);
+      if (!planned?.ok) return null;
+      if (isCompiled(planned.plan)) return preparedOf(this.#fateWith(event, planned));
+      return inPortions(compileInPieces(planned.plan)).then(() =>
+        preparedOf(this.#fateWith(event, planned)),
+      );
+    };
+  }
+
+  /** How messages name the account. */
+  async #findAccountRef(id: string): Promise<string> {
+    const account = await Account.query(this.#db)
+      .forTenant(this.#tenantId)
+      .findById(id)
+      .select('externalId');
+    return account?.externalId ?? '';
   }
 
   async #fateOf(
@@ -165,6 +187,6 @@ export async function requestOfRange(
     fatesOf: (events) => present.fatesOf(events),
     isForced: false,
     // Whether an event is of a contract is said by its charges.
-    ...(range.contractId === null ? { preparedOf: (texts) => present.preparedOf(texts) } : {}),
+    ...(range.contractId === null ? { openPrepare: () => present.openPrepare() } : {}),
   };
 }

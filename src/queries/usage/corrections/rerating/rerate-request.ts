@@ -5,7 +5,7 @@ import type { Prepared, Rated } from '../../../../rating/index.js';
 import type { CountedChange } from '../../recorded-moves.js';
 import type { CorrectedSums } from '../corrected-sums.js';
 import type { MeterOwner, PlacedEvent } from '../meter-members.js';
-import type { PreparedOf } from './quick-page.js';
+import type { PrepareText } from './quick-page.js';
 import type { RecordedEvent } from '../recorded-event.js';
 
 /** What becomes of an event: it goes, or is priced by other facts; null: it can no longer be rated. */
@@ -45,8 +45,8 @@ export interface RerateRequest {
   readonly targets: readonly PlacedEvent[];
   /** What becomes of those of them on a page. */
   readonly fatesOf: (events: readonly RecordedEvent[]) => Promise<ReadonlyMap<string, Fate>>;
-  /** What prices targets whose charges are compared as texts first; left out: none are. */
-  readonly preparedOf?: PreparedOf;
+  /** What prices targets now whose charges are compared as texts first; left out: none are. */
+  readonly openPrepare?: () => Promise<PrepareText>;
   /** Whether all charges of a target are made again, whatever they come to. */
   readonly isForced: boolean;
   /** Whether the targets come from another account or service: their charges count there. */

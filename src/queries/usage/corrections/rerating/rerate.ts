@@ -9,6 +9,7 @@ import {
   ratePrepared,
   Spending,
   type CounterReader,
+  type Prepared,
   type Rated,
 } from '../../../../rating/index.js';
 import { CorrectedSums } from '../corrected-sums.js';
@@ -31,7 +32,7 @@ import {
   type RecordedEvent,
   type RecordedFacts,
 } from '../recorded-event.js';
-import { chargeText, readQuickly, type QuickEvent } from './quick-page.js';
+import { chargeText, readQuickly, type QuickEvent, type QuickPage } from './quick-page.js';
 import {
   messageGone,
   type ChangeSink,
@@ -47,7 +48,7 @@ import { isSameCharge } from '../same-charges.js';
 /** A page of a pass: as far as it takes to see that nothing becomes of it, or the whole of it. */
 interface ReadPage {
   readonly placed: readonly PlacedEvent[];
-  readonly quick: readonly (QuickEvent | null)[] | null;
+  readonly quick: QuickPage | null;
   readonly whole: WholePage | null;
 }
 
@@ -98,9 +99,9 @@ export class Pass {
 
   /** Reads a page of events, which depends on nothing that was rated: it may be read ahead. */
   async read(placed: readonly PlacedEvent[]): Promise<ReadPage> {
-    const { preparedOf } = this.#request;
-    if (preparedOf && this.#isQuick && placed.every(({ id }) => this.#targets.has(id))) {
-      const quick = await readQuickly(this.#db, this.#tenantId, placed, preparedOf);
+    const { openPrepare } = this.#request;
+    if (openPrepare && this.#isQuick && placed.every(({ id }) => this.#targets.has(id))) {
+      const quick = await readQuickly(this.#db, this.#tenantId, placed, openPrepare);
       return { placed, quick, whole: null };
     }
     return { placed, quick: null, whole: await this.#readWhole(placed) };
@@ -108,9 +109,7 @@ export class Pass {
 
   async #readWhole(placed: readonly PlacedEvent[]): Promise<WholePage> {
     const ids = placed.map(({ id }) => id);
-    // What becomes of targets depends on their messages; others may not be rated at all.
-    const withMessages = ids.some((id) => this.#targets.has(id));
-    const read = await readRecordedEvents(this.#db, this.#tenantId, ids, withMessages);
+    const read = await readRecordedEvents(this.#db, this.#tenantId, ids);
     const events =
       this.#request.isMovedIn === true ? read.map((event) => this.#asNew(event)) : read;
     for (const event of events) this.#counted.record(recordedMoves(event));
@@ -128,10 +127,12 @@ export class Pass {
   }
 
   /** Rates events until one comes to something else, or more of it has to be read; how many. */
-  async #rateQuickly(events: readonly (QuickEvent | null)[]): Promise<number> {
+  async #rateQuickly({ events, prepare }: QuickPage): Promise<number> {
     const portions = new Portions();
     for (const [index, event] of events.entries()) {
-      if (!event || !this.#isAsItWas(event)) {
+      const preparing = event && prepare(event.text);
+      const prepared = preparing instanceof Promise ? await preparing : preparing;
+      if (!event || !prepared || !this.#isAsItWas(prepared, event)) {
         // Where one has changed others have, mostly.
         this.#isQuick = false;
         return index;
@@ -141,7 +142,7 @@ export class Pass {
     return events.length;
   }
 
-  #isAsItWas({ prepared, charge }: QuickEvent): boolean {
+  #isAsItWas(prepared: Prepared, { charge }: QuickEvent): boolean {
     for (const { counter } of prepared.selected.values()) {
       if (counter && !this.counters.has(counterIdOf(counter.text))) return false;
     }

@@ -11,6 +11,8 @@ import type { ChangeSink, MovedCounters, Rerated, RerateRequest } from './rerate
 
 /** Events that are read at once. */
 const pageSize = 1_000;
+/** Pages that are read while one is rated. */
+const pagesAhead = 2;
 
 /**
  * Rates recorded events again, in the order of the log, with other facts, and says which charges come
@@ -26,6 +28,9 @@ export class Rerating {
   readonly #sink: ChangeSink;
   readonly request: RerateRequest;
   #pass: Pass;
+  #members: readonly PlacedEvent[];
+  /** The first of their pages, while it is read ahead. */
+  #first: ReturnType<Pass['read']> | undefined;
   #last: PlacedEvent | null = null;
   #isOfOnePartition = true;
   /** Of the events that were looked at, those behind the mark. */
@@ -37,18 +42,28 @@ export class Rerating {
     this.#sink = sink;
     this.request = request;
     this.#pass = new Pass(db, tenantId, request, new Map(), sink);
+    this.#members = request.targets;
   }
 
-  /** `mark` is how far the log was rated before. */
-  async run(mark: LogMark): Promise<void> {
+  /**
+   * Reads what rating begins with, which depends on nothing that others have rated: it may be done while
+   * they are. `mark` is how far the log was rated before.
+   */
+  async open(mark: LogMark): Promise<void> {
     const { owner, targets, isForced } = this.request;
-    let members = targets;
+    if (isForced) return;
     // Most counters are known before anything is rated: then one pass is enough.
-    if (!isForced) {
-      const ids = targets.map(({ id }) => id);
-      const counters = await findCountersOf(this.#db, this.#tenantId, owner, ids);
-      if (counters.size > 0) members = await this.#follow(counters, mark);
-    }
+    const ids = targets.map(({ id }) => id);
+    const counters = await findCountersOf(this.#db, this.#tenantId, owner, ids);
+    if (counters.size > 0) this.#members = await this.#follow(counters, mark);
+    if (this.#members.length === 0) return;
+    this.#first = this.#read(this.#members, 0);
+    await this.#first;
+  }
+
+  /** The same `mark` as that of `open`. */
+  async run(mark: LogMark): Promise<void> {
+    let members = this.#members;
     for (;;) {
       await this.#rateAll(members);
       if (this.#pass.found.size === 0) break;
@@ -60,22 +75,29 @@ export class Rerating {
     await this.#sink.keep();
   }
 
-  /** Rates events page by page; while one is rated, the database reads the next. */
+  /** Rates events page by page; while one is rated, the database reads the next ones. */
   async #rateAll(events: readonly PlacedEvent[]): Promise<void> {
-    const pass = this.#pass;
-    const read = (from: number): ReturnType<Pass['read']> | undefined => {
-      if (from >= events.length) return undefined;
-      const page = pass.read(events.slice(from, from + pageSize));
-      // Where rating fails nobody waits for it any more.
-      page.catch(() => undefined);
-      return page;
+    const pages = this.#first ? [this.#first] : [];
+    this.#first = undefined;
+    let from = pages.length * pageSize;
+    const readAhead = (): void => {
+      for (; pages.length < pagesAhead && from < events.length; from += pageSize) {
+        pages.push(this.#read(events, from));
+      }
     };
-    let next = read(0);
-    for (let from = 0; next; from += pageSize) {
-      const page = await next;
-      next = read(from + pageSize);
-      await pass.rate(page);
+    readAhead();
+    for (let page = pages.shift(); page; page = pages.shift()) {
+      const read = await page;
+      readAhead();
+      await this.#pass.rate(read);
     }
+  }
+
+  #read(events: readonly PlacedEvent[], from: number): ReturnType<Pass['read']> {
+    const page = this.#pass.read(events.slice(from, from + pageSize));
+    // Where rating fails nobody waits for it any more.
+    page.catch(() => undefined);
+    return page;
   }
 
   /** Begins a pass in which these counters are followed; its events. */
