@@ -29,4 +29,4 @@ EXPOSE 3000 9464
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=6 \
   CMD ["node", "deploy/healthcheck.js"]
 # Node itself is the first process, so that SIGTERM reaches it and it drains.
-CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=30", "bin/durabill.js", "start"]
+CMD ["node", "--max-semi-space-size=32", "--heap-growing-percent=30", "--no-allocation-site-pretenuring", "bin/durabill.js", "start"]

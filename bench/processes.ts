@@ -19,7 +19,12 @@ export async function startProcess(name: string, env: NodeJS.ProcessEnv): Promis
   const path = fileURLToPath(new URL(`./${name}.ts`, import.meta.url));
   const child = fork(path, {
     env: { ...process.env, ...env },
-    execArgv: ['--max-semi-space-size=32', '--heap-growing-percent=30', '--import=tsx'],
+    execArgv: [
+      '--max-semi-space-size=32',
+      '--heap-growing-percent=30',
+      '--no-allocation-site-pretenuring',
+      '--import=tsx',
+    ],
   });
   let lastId = 0;
   await new Promise<void>((resolve, reject) => {
