@@ -3,9 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { setTenantPlan } from '../src/access/tenants.js';
+import { projectUsage } from '../src/activities/usage/projection.js';
 import { definitionActivities } from '../src/activities/workflows/definition.js';
+import { publishGroup } from '../src/adapters/usage-log/postgres-publisher.js';
 import { startApi } from '../src/api/main.js';
 import { openOperationCaller } from '../src/api/operation-caller.js';
+import type { UsageMessage } from '../src/messages/broker.js';
 import { openPlatform } from '../src/process/platform.js';
 import type { TemporalAddress } from '../src/platform/temporal/temporal.js';
 import { startWorkers, type RunningWorkers } from '../src/worker/main.js';
@@ -137,6 +140,15 @@ serve(
     /** Lets a tenant execute as often as it likes. */
     allowRequests: async ({ tenantId }: { tenantId: string }) => {
       await setTenantPlan(platform.database.platform, tenantId, 'enterprise', 1_000_000);
+    },
+    /** Publishes messages at one instant; says when. */
+    publish: async ({ messages }: { messages: readonly UsageMessage[] }) => {
+      await publishGroup(platform.database.home.platform, messages);
+      return Date.now();
+    },
+    /** Adds up at once what rating has left to be added. */
+    project: async ({ tenantId }: { tenantId: string }) => {
+      while (await projectUsage(platform, tenantId));
     },
     /** Bytes that the process holds. */
     memory: () => Promise.resolve(process.memoryUsage.rss()),

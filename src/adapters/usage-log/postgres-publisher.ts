@@ -63,7 +63,11 @@ function rowsOf({ tenantId, partition, messages }: Slot) {
   });
 }
 
-async function publishGroup(db: Knex, messages: readonly UsageMessage[]): Promise<Published[]> {
+/** Publishes messages with one statement: they are there at one instant. */
+export async function publishGroup(
+  db: Knex,
+  messages: readonly UsageMessage[],
+): Promise<Published[]> {
   const slots = new Map<string, Slot>();
   const placed = messages.map((message) => {
     const { tenantId, partitionKey } = message;
