@@ -43,7 +43,7 @@ export interface ToolCaller {
 }
 
 /** The result of a call in MCP (2025-11-25, "Tool Result"). */
-interface ToolResult {
+export interface ToolResult {
   readonly content: { readonly type: 'text'; readonly text: string }[];
   readonly isError?: true;
 }

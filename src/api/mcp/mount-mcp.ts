@@ -122,7 +122,10 @@ async function answerMessages(
   const caller = { identity, requestId, ids, gone: gone.signal };
   await checkScopes(messages, caller, platform, offered);
   const transport = await openTransport();
-  const server = await createMcpServer(platform, caller, offered);
+  const server = await createMcpServer(
+    (tool, given) => callTool(tool, given, caller, platform),
+    offered,
+  );
   try {
     await server.connect(transport);
     const headers = new Headers({

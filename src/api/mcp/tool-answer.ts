@@ -1,7 +1,8 @@
+import { inPortions, mapInPortions } from '../../kernel/portions.js';
 import { estimateTokens } from '../../kernel/text/token-estimate.js';
 import type { JsonReply, Listed } from '../../schemas/http/operation.js';
 import { sizeFrom } from '../../schemas/http/paging.js';
-import { stringifyJson } from '../server/json.js';
+import { JsonText, stringifyJson, stringifyJsonInPortions } from '../server/json.js';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -41,33 +42,44 @@ const isPlain = (value: unknown): value is Readonly<Record<string, unknown>> =>
   Object.getPrototypeOf(value) === Object.prototype;
 
 /** The value without fields that have none: what is left out is null (see the instructions). */
-function compact(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(compact);
+function* compacted(value: unknown): Generator<undefined, unknown, undefined> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = [];
+    for (const item of value) items.push(yield* compacted(item));
+    return items;
+  }
   if (!isPlain(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== null && member !== undefined)
-      .map(([name, member]) => [name, compact(member)]),
-  );
+  yield;
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (member !== null && member !== undefined) members.push([name, yield* compacted(member)]);
+  }
+  return Object.fromEntries(members);
 }
 
 /** What a handler returned as a tool answers it: records themselves, without envelopes and rows. */
-export function presentToolAnswer(reply: JsonReply, result: unknown, query: Query): unknown {
+export async function presentToolAnswer(
+  reply: JsonReply,
+  result: unknown,
+  query: Query,
+): Promise<unknown> {
   switch (reply.kind) {
     case 'rowPage':
     case 'page':
     case 'offsetPage': {
       const { items, ...listed } = result as Listed<unknown>;
-      return pageOf({ ...listed, items: items.map(compact) }, query);
+      return pageOf({ ...listed, items: await compact(items) }, query);
     }
     case 'envelopedList': {
-      const items = (result as readonly unknown[]).map(compact);
+      const items = await compact(result as readonly unknown[]);
       return pageOf({ items, total: items.length }, {});
     }
     default:
       return compact(result ?? null);
   }
 }
+
+const compact = <T>(value: T): Promise<T> => inPortions(compacted(value)) as Promise<T>;
 
 /** How many items each list of an answer keeps, from one try to the next. */
 const keptItems = [100, 50, 20, 10, 5, 3, 2, 1] as const;
@@ -113,40 +125,70 @@ function fitRecord(value: unknown, tokens: number, tokensMax: number): string {
   return stringifyJson({ note });
 }
 
+/** An item as it is written, and about how many tokens that is. */
+interface WrittenItem {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+function writeItem(item: unknown): WrittenItem {
+  const text = stringifyJson(item);
+  return { text, tokens: estimateTokens(text) + 1 };
+}
+
+/** These items in an answer: each was written before, and is not written again. */
+const listOf = (items: readonly WrittenItem[]): JsonText =>
+  new JsonText(`[${items.map(({ text }) => text).join(',')}]`);
+
 /** As many of the items as there is room for; at least one, cut where it has to be. Null: a list without pages. */
-function fitPage(page: Page, query: Query | null, tokens: number, tokensMax: number): string {
+async function writePage(page: Page, query: Query | null, tokensMax: number): Promise<string> {
+  const items = await mapInPortions(page.items, writeItem);
+  const rest = { ...page, items: [] };
+  const tokens = items.reduce((sum, item) => sum + item.tokens, writeItem(rest).tokens);
+  if (tokens <= tokensMax) return stringifyJson({ ...page, items: listOf(items) });
   let room = tokensMax - noteTokens;
   let shown = 0;
-  for (const item of page.items) {
-    room -= estimateTokens(stringifyJson(item)) + 1;
+  for (const item of items) {
+    room -= item.tokens;
     if (room < 0) break;
     shown += 1;
   }
   if (shown === 0) return fitRecord(page.items[0], tokens, tokensMax);
   const size = query === null ? shown : pageSize(query, shown);
   return stringifyJson({
-    items: page.items.slice(0, size),
+    items: listOf(items.slice(0, size)),
     total: page.total,
     ...(query === null ? {} : { next: nextOf(query, size) }),
     note: `Only the first ${size} of ${page.items.length}. ${askForMore(tokens)}`,
   });
 }
 
+/** So much of a text is estimated at once. */
+const pieceLength = 64 * 1024;
+
+async function estimateInPortions(text: string): Promise<number> {
+  const pieces = Array.from({ length: Math.ceil(text.length / pieceLength) }, (_each, index) =>
+    text.slice(index * pieceLength, (index + 1) * pieceLength),
+  );
+  const counts = await mapInPortions(pieces, estimateTokens);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 const isPage = (value: unknown, reply: JsonReply): value is Page =>
   ['rowPage', 'page', 'offsetPage', 'envelopedList'].includes(reply.kind) && isPlain(value);
 
 /** An answer as text of about so many tokens at most, which says what it left out. */
-export function writeToolAnswer(
+export async function writeToolAnswer(
   reply: JsonReply,
   result: unknown,
   query: Query,
   tokensMax: number,
-): string {
-  const value = presentToolAnswer(reply, result, query);
-  const text = stringifyJson(value);
-  const tokens = estimateTokens(text);
-  if (tokens <= tokensMax) return text;
-  return isPage(value, reply)
-    ? fitPage(value, reply.kind === 'envelopedList' ? null : query, tokens, tokensMax)
-    : fitRecord(value, tokens, tokensMax);
+): Promise<string> {
+  const value = await presentToolAnswer(reply, result, query);
+  if (isPage(value, reply)) {
+    return writePage(value, reply.kind === 'envelopedList' ? null : query, tokensMax);
+  }
+  const text = await stringifyJsonInPortions(value, { isUneven: true });
+  const tokens = await estimateInPortions(text);
+  return tokens <= tokensMax ? text : fitRecord(value, tokens, tokensMax);
 }

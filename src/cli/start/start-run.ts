@@ -33,6 +33,7 @@ async function loadParts() {
     tenants,
     worker,
     api,
+    mcp,
     calls,
     operator,
     events,
@@ -44,6 +45,7 @@ async function loadParts() {
     import('../../access/tenants.js'),
     import('../../worker/main.js'),
     import('../../api/main.js'),
+    import('../../api/mcp/server.js'),
     import('../../api/operation-caller.js'),
     import('../../api/server/operator.js'),
     import('../access/security-event.js'),
@@ -59,6 +61,7 @@ async function loadParts() {
     ...tenants,
     ...worker,
     ...api,
+    ...mcp,
     ...calls,
     ...operator,
   };
@@ -169,6 +172,7 @@ async function start(run: Run): Promise<void> {
   process.stdout.write(
     `${banner({ apiUrl, temporalUiUrl, metricsUrl, dataDir: config.dataDir, token, seconds })}\n`,
   );
+  if (apiUrl !== null) await parts.warmUpMcp();
 }
 
 async function openTenure({ config, abort, warn }: Run): Promise<Tenure> {
