@@ -5,7 +5,11 @@ export class Rejection extends Error {
   readonly code: RejectionCode;
 
   constructor(code: RejectionCode, message: string) {
+    // Nobody sees where it was thrown, and to find out costs more than to rate an event.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message);
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
   }
 }
