@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
 import { decodeJwt, UnsecuredJWT, type JWTPayload } from 'jose';
 import { openProviderWorld, type ProviderWorld } from '../support/http/provider-sign-in.js';
@@ -122,7 +123,23 @@ describe('a sign-in that the provider ends', function () {
 
   const decoded = (token: string): unknown => (token.includes('.') ? decodeJwt(token) : token);
 
+  /** Keys that were read count for a second. */
+  const untilKeysAreOld = () => wait(1_050);
+
+  it('costs the provider one request for its keys in a second, whoever sends how much', async () => {
+    await untilKeysAreOld();
+    const { asked } = world.provider;
+    asked.length = 0;
+    const strange = await world.provider.sign(claimsOf(), await unknownKey());
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => send({ logout_token: strange })),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(30).fill(400));
+    expect(asked).to.deep.equal(['/jwks']);
+  });
+
   it('is 503 while its keys cannot be read, so that it is sent again', async () => {
+    await untilKeysAreOld();
     const logoutToken = await world.provider.sign(claimsOf());
     world.provider.intercept = (_request, response) => {
       response.writeHead(500).end();

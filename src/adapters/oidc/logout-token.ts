@@ -35,14 +35,35 @@ class NoLogoutToken extends Error {}
 export const isOfToken = (error: unknown): boolean =>
   error instanceof NoLogoutToken || error instanceof errors.JOSEError;
 
-/** The keys of a provider as they are now. Throws where it does not answer with any. */
-export async function readKeys(
+/** How long keys count that were read. */
+const keysMs = 1_000;
+
+async function readKeys(
   { jwks_uri: address = '' }: AuthorizationServer,
   ask: ReturnType<typeof boundedFetch>,
 ): Promise<JSONWebKeySet> {
   const response = await ask(address, { method: 'GET', headers: { accept: 'application/json' } });
   if (response.status !== 200) throw new Error(`Its keys are answered with ${response.status}.`);
   return (await response.json()) as JSONWebKeySet;
+}
+
+/**
+ * The keys of a provider as they are now, read once for all who ask within a second: anybody may send a
+ * token, and keys may be long. Throws where it does not answer with any.
+ */
+export function openKeys(ask: ReturnType<typeof boundedFetch>) {
+  let read: { readonly keys: Promise<JSONWebKeySet>; readonly at: number } | undefined;
+  return (server: AuthorizationServer): Promise<JSONWebKeySet> => {
+    const now = performance.now();
+    if (read === undefined || now - read.at > keysMs) {
+      const asked = { keys: readKeys(server, ask), at: now };
+      read = asked;
+      asked.keys.catch(() => {
+        if (read === asked) read = undefined;
+      });
+    }
+    return read.keys;
+  };
 }
 
 /**

@@ -28,7 +28,7 @@ import type { OidcSettings } from '../../platform/config/config-oidc.js';
 import type { Logger } from '../../platform/log.js';
 import { boundedFetch, type RequestBounds } from './bounded-fetch.js';
 import { openDiscovery } from './discovery.js';
-import { isOfToken, readKeys, readLogoutToken } from './logout-token.js';
+import { isOfToken, openKeys, readLogoutToken } from './logout-token.js';
 import { problemOfProvider, providerAway } from './provider-fault.js';
 
 const bounds: RequestBounds = { timeoutMs: 5_000, bytesMax: 256 * 1024, openMax: 20 };
@@ -105,6 +105,7 @@ export function openSignInProvider(
     log.warn({ issuer, fault }, 'a sign-in at the provider failed');
   };
   const discovery = openDiscovery(url, options, complain);
+  const keysOf = openKeys(options[customFetch]);
   const client = () => clientAt(clientId, now());
   return {
     issuer,
@@ -144,7 +145,7 @@ export function openSignInProvider(
     async endedBy(logoutToken) {
       const server = await discovery.get();
       try {
-        const keys = await readKeys(server, options[customFetch]);
+        const keys = await keysOf(server);
         return await readLogoutToken(logoutToken, keys, {
           issuer: server.issuer,
           audience: clientId,
