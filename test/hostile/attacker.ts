@@ -27,6 +27,9 @@ export interface Answer {
   /** 0: none came. */
   readonly status: number;
   readonly text: string;
+  /** What it gave a browser to keep, and where it sent it. */
+  readonly cookies?: readonly string[];
+  readonly location?: string;
 }
 
 /** What the attacker owns, found once and used by many attacks. */
@@ -118,7 +121,13 @@ export class Attacker {
       });
       const text = await this.#read(response.body);
       this.#note(response.statusCode);
-      return { status: response.statusCode, text };
+      const { 'set-cookie': cookies = [], location } = response.headers;
+      return {
+        status: response.statusCode,
+        text,
+        cookies: [cookies].flat(),
+        ...defined({ location: [location].flat()[0] }),
+      };
     } catch {
       this.#note(0);
       return { status: 0, text: '' };

@@ -12,6 +12,7 @@ import type { Attack } from './attack.js';
 import { attacks } from './attacks/index.js';
 import { tryLeaks } from './leaks.js';
 import type { Fared } from './neighbour.js';
+import { startHostileProvider } from './provider.js';
 import { faultsOf, limitOf, report, tell, toJson, type Outcome } from './report.js';
 import { Stage } from './stage.js';
 
@@ -192,7 +193,8 @@ async function main(options: HostileOptions): Promise<number> {
   }
   tell(`starting the product and filling it; ${chosen.length} attacks follow`);
   await warnOfSessions();
-  const stage = await Stage.open();
+  const provider = await startHostileProvider();
+  const stage = await Stage.open(provider.env);
   const stop = (): void => {
     void stage.close().finally(() => process.exit(1));
   };
@@ -218,6 +220,7 @@ async function main(options: HostileOptions): Promise<number> {
     return 1;
   } finally {
     await stage.close();
+    await provider.close();
   }
 }
 

@@ -72,6 +72,9 @@ export class Stage {
         attacker: await product.token(attackerTenant, '7d'),
         neighbour: await product.token(neighbourTenant, '7d'),
       };
+      // Anybody may register a client, and begin what follows from it.
+      const mayRegister = ['--name', 'any', '--auth-type', 'per_user_oauth'];
+      await product.command('mcp-client', 'add', ...mayRegister);
       await liftLimits(product, attackerTenant);
       await liftLimits(product, neighbourTenant);
       const client = benchClient(product.url, tokens.neighbour);

@@ -10,6 +10,7 @@ import { operationAttacks } from './operations.js';
 import { ratingAttacks } from './rating.js';
 import { recordAttacks } from './records.js';
 import { sandboxAttacks } from './sandboxes.js';
+import { signInAttacks } from './sign-in.js';
 import { webhookAttacks } from './webhooks.js';
 import { workflowAttacks } from './workflows.js';
 
@@ -22,6 +23,7 @@ export const attacks: readonly Attack[] = [
   ...edgeAttacks,
   ...jsonAttacks,
   ...oauthAttacks,
+  ...signInAttacks,
   ...recordAttacks,
   ...ratingAttacks,
   ...flowAttacks,

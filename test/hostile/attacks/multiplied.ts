@@ -96,6 +96,7 @@ export const multipliedAttacks: readonly Attack[] = [
   {
     name: 'usage of a line that 1,000 accounts share',
     isShort: true,
+    leavesUsage: true,
     async run(attacker) {
       const accountMap = Object.fromEntries(times(1_000, (index) => [accountIdOf(index), 1]));
       const { name, serviceId } = await contract(attacker, {}, { accountMap }, 1);
