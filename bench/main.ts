@@ -1,13 +1,13 @@
 /** `npm run bench`: every row, each with its floor measured in the same run. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import pg from 'pg';
 import { readConfig } from '../src/platform/config/config.js';
 import { openDatabase } from '../src/platform/database/database.js';
+import { freePort } from '../src/platform/free-port.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';
 import { openServers } from '../src/embedded/servers.js';
 import { ensureTenant } from '../src/access/tenants.js';
@@ -26,6 +26,7 @@ import { measurePdf } from './pdf.js';
 import { measureAlert } from './alert.js';
 import { measureBalances } from './balances.js';
 import { measureHold } from './hold.js';
+import { measureCells } from './cells.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureWhatIf } from './what-if.js';
@@ -37,15 +38,6 @@ const accountCount = 100;
 const serviceCount = 500;
 
 const tell = (text: string): void => void process.stderr.write(`bench: ${text}\n`);
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 /** What the tenant has before anything is measured: ten transactions for each of its accounts. */
 async function fill(databaseUrl: string, transactions: number): Promise<void> {
@@ -96,6 +88,7 @@ async function openBench(
     accounts,
     services,
     tell,
+    openProduct: (setup) => start('product', setup),
     floorUrl: `http://127.0.0.1:${floorPort}`,
     async close() {
       await product.stop();
@@ -126,6 +119,7 @@ const measures = {
   pdf: measurePdf,
   'what-if': measureWhatIf,
   console: measureConsole,
+  cells: measureCells,
 };
 
 async function run(asked: readonly string[], transactions: number): Promise<void> {

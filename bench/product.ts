@@ -2,14 +2,17 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
+import { ensureTenantIn, requireCell } from '../src/access/cells/tenant-cells.js';
 import { setTenantPlan } from '../src/access/tenants.js';
 import { projectUsage } from '../src/activities/usage/projection.js';
 import { definitionActivities } from '../src/activities/workflows/definition.js';
 import { publishGroup } from '../src/adapters/usage-log/postgres-publisher.js';
 import { startApi } from '../src/api/main.js';
 import { openOperationCaller } from '../src/api/operation-caller.js';
+import { readTenantMove, startTenantMove } from '../src/flows/tenant-move.js';
+import { defined } from '../src/kernel/defined.js';
 import type { UsageMessage } from '../src/messages/broker.js';
-import { openPlatform } from '../src/process/platform.js';
+import { openPlatform, type CellServer } from '../src/process/platform.js';
 import type { TemporalAddress } from '../src/platform/temporal/temporal.js';
 import { startWorkers, type RunningWorkers } from '../src/worker/main.js';
 import { serve } from './processes.js';
@@ -21,6 +24,9 @@ interface ProductSetup {
   readonly secret: string;
   readonly port: number;
   readonly withWorkers: boolean;
+  readonly taskQueue?: string;
+  /** The servers beside the database, each with its owner's login. */
+  readonly cells?: readonly CellServer[];
 }
 
 const setup = JSON.parse(process.env['BENCH_SETUP'] ?? '{}') as ProductSetup;
@@ -35,8 +41,15 @@ const platform = await openPlatform(
     webhooks: { allowsPrivateAddresses: true },
     port: setup.port,
     secret: Buffer.from(setup.secret, 'base64'),
+    ...defined({ taskQueue: setup.taskQueue }),
   },
-  setup,
+  {
+    ...setup,
+    owners: new Map([
+      ['home', setup.databaseUrl],
+      ...(setup.cells ?? []).map(({ name, url }) => [name, url] as const),
+    ]),
+  },
 );
 let workers: RunningWorkers | undefined;
 if (setup.withWorkers) workers = await startProduct();
@@ -125,18 +138,33 @@ function startProduct(): Promise<RunningWorkers> {
   return startWorkers(platform, { callOperation: openOperationCaller(platform) });
 }
 
+const issue = (tenantId: string): Promise<string> =>
+  platform.tokens.issue({
+    tenantId,
+    orgId: 'bench',
+    roles: ['ADMIN'],
+    subject: 'bench',
+    expiresInSeconds: 36_000,
+  });
+
 serve(
   {
     callInTurn: measureCallsInTurn,
     emptyWorkflow: measureEmptyWorkflow,
-    token: ({ tenantId }: { tenantId: string }) =>
-      platform.tokens.issue({
-        tenantId,
-        orgId: 'bench',
-        roles: ['ADMIN'],
-        subject: 'bench',
-        expiresInSeconds: 36_000,
-      }),
+    token: ({ tenantId }: { tenantId: string }) => issue(tenantId),
+    /** A tenant of a cell; its token. */
+    makeTenant: async ({ tenantId, cell }: { tenantId: string; cell: string }) => {
+      const { database } = platform;
+      await ensureTenantIn(database, requireCell(database, cell), { id: tenantId });
+      return issue(tenantId);
+    },
+    move: async ({ tenantId, to }: { tenantId: string; to: string }) => {
+      const { starter, taskQueue, signer } = platform.temporal;
+      const place = { client: starter, taskQueue, signer };
+      await startTenantMove(place, { tenantId, to, graceMs: 60_000 });
+    },
+    moveProgress: ({ tenantId }: { tenantId: string }) =>
+      readTenantMove(platform.temporal.waiter, tenantId),
     /** Lets a tenant execute as often as it likes. */
     allowRequests: async ({ tenantId }: { tenantId: string }) => {
       await setTenantPlan(platform.database.platform, tenantId, 'enterprise', 1_000_000);
@@ -149,6 +177,11 @@ serve(
     /** Adds up at once what rating has left to be added. */
     project: async ({ tenantId }: { tenantId: string }) => {
       while (await projectUsage(platform, tenantId));
+    },
+    /** What the process has used of processors. */
+    processorSeconds: () => {
+      const { user, system } = process.cpuUsage();
+      return Promise.resolve((user + system) / 1_000_000);
     },
     /** Bytes that the process holds. */
     memory: () => Promise.resolve(process.memoryUsage.rss()),

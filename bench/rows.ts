@@ -14,6 +14,8 @@ export interface Bench {
   readonly accounts: readonly string[];
   readonly services: readonly string[];
   readonly tell: (text: string) => void;
+  /** Starts another product beside it, on the same Temporal server. */
+  openProduct(setup: object): Promise<BenchProcess>;
 }
 
 const rounds = 3;

@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { startEmbeddedPostgres } from '../src/embedded/postgres.js';
+import { freePort } from '../src/platform/free-port.js';
+import { readConfig } from '../src/platform/config/config.js';
+import { migrateDatabase } from '../src/platform/database/migrations.js';
+import type { MoveProgress } from '../src/messages/cells/tenant-move.js';
+import { nameDatabase } from '../test/support/servers/cells.js';
+import { accountIdOf, fillTenant } from '../test/support/servers/fill.js';
+import { benchClient, createAccounts, createServices, UsageMaker } from './fixture.js';
+import type { BenchClient } from './fixture.js';
+import { inTurn, measureCalls } from './load.js';
+import { drain } from './rate.js';
+import type { BenchProcess } from './processes.js';
+import type { BenchRow } from './result.js';
+import type { Bench } from './rows.js';
+
+const movedEvents = Number(process.env['BENCH_MOVED_EVENTS'] ?? 1_000_000);
+const rounds = 5;
+const eventsPerRound = 20_000;
+const eventsPerBatch = 1_000;
+const readsPerRound = 10_000;
+const eventsPerSecond = 500;
+const moveMaxSeconds = 300;
+const pauseMaxMs = 1_000;
+const aim = 1.05;
+const accounts = 100;
+const services = 100;
+const otherCell = 'eu1';
+
+/** Seconds of processor time that a process and all of its children have used, those that ended, too. */
+function processorSeconds(pid: number): number {
+  // utime, stime, cutime, cstime are fields 14 to 17, in ticks of 10 ms; the name before may have blanks.
+  const used = (each: string): number => {
+    const fields = readFileSync(`/proc/${each}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  };
+  const children = readdirSync('/proc').filter((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/stat`, 'utf8').split(') ')[1]?.split(' ')[1] === `${pid}`;
+    } catch {
+      return false; // It has ended meanwhile: its parent has its time.
+    }
+  });
+  return [String(pid), ...children].reduce((sum, each) => sum + used(each), 0);
+}
+
+/** The process of a PostgreSQL server. */
+async function postmasterOf(databaseUrl: string): Promise<number> {
+  const db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+  const { rows } = await db.query<{ folder: string }>(`select setting as folder from pg_settings
+    where name = 'data_directory'`);
+  await db.end();
+  const text = await readFile(join(rows[0]?.folder ?? '', 'postmaster.pid'), 'utf8');
+  return Number(text.split('\n')[0]);
+}
+
+/** A tenant that sends and reads. */
+interface BenchTenant {
+  readonly id: string;
+  readonly client: BenchClient;
+  readonly maker: UsageMaker;
+  readonly accountId: string;
+  /** The server that it is in. */
+  readonly db: pg.Client;
+}
+
+/** A product with workers, and two tenants that do as much as each other. */
+interface Side {
+  readonly product: BenchProcess;
+  readonly tenants: readonly BenchTenant[];
+  /** Seconds of processor time of its product and its servers. */
+  used(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** Both tenants are in the home database, unless there is a cell for the second one. */
+async function openSide(
+  { openProduct }: Bench,
+  name: string,
+  homeUrl: string,
+  cellUrl?: string,
+): Promise<Side> {
+  const port = await freePort();
+  const secret = randomBytes(32).toString('base64');
+  const cells = cellUrl === undefined ? [] : [{ name: otherCell, url: cellUrl }];
+  const setup = { databaseUrl: homeUrl, cells, port, secret, taskQueue: name, withWorkers: true };
+  const product = await openProduct(setup);
+  const places = [
+    { cell: 'home', url: homeUrl },
+    cellUrl === undefined ? { cell: 'home', url: homeUrl } : { cell: otherCell, url: cellUrl },
+  ];
+  const tenants: BenchTenant[] = [];
+  for (const [index, { cell, url }] of places.entries()) {
+    const id = `${name}-${index}`;
+    const db = new pg.Client({ connectionString: url });
+    await db.connect();
+    const token = await product.ask<string>({ do: 'makeTenant', tenantId: id, cell });
+    const client = benchClient(`http://127.0.0.1:${port}`, token);
+    const [accountId = ''] = await createAccounts(client, accounts);
+    const maker = new UsageMaker(id, await createServices(client, services), accounts);
+    tenants.push({ id, client, db, accountId, maker });
+  }
+  const servers = await Promise.all([...new Set(places.map(({ url }) => url))].map(postmasterOf));
+  return {
+    product,
+    tenants,
+    async used() {
+      const own = await product.ask<number>({ do: 'processorSeconds' });
+      return own + servers.reduce((sum, pid) => sum + processorSeconds(pid), 0);
+    },
+    async close() {
+      await product.stop();
+      await Promise.all(tenants.map(({ db }) => db.end()));
+    },
+  };
+}
+
+/** A migrated database of its own in the server of an address. */
+async function makeDatabase(serverUrl: string, name: string): Promise<string> {
+  const db = new pg.Client({ connectionString: serverUrl });
+  await db.connect();
+  await db.query(`create database ${name}`);
+  await db.end();
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  await migrateDatabase(url.href);
+  return url.href;
+}
+
+async function countEvents(db: pg.Client, tenantId: string): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from usage_event where tenant_id = $1 and status = 'rated'`,
+    [tenantId],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Microseconds of processor time for each of what `work` does. */
+async function processorTime(side: Side, count: number, work: () => Promise<void>) {
+  const before = await side.used();
+  await work();
+  return (((await side.used()) - before) / count) * 1_000_000;
+}
+
+/** From the request that brings events to their charges. */
+const rateOn = (side: Side) =>
+  processorTime(side, eventsPerRound, async () => {
+    for (let sent = 0; sent < eventsPerRound; sent += eventsPerBatch) {
+      const tenant = side.tenants[(sent / eventsPerBatch) % 2];
+      const body = Array.from({ length: eventsPerBatch }, () => tenant?.maker.next());
+      await tenant?.client.send('POST', '/v1/ingest/usage/batch', body);
+    }
+    for (const { db } of side.tenants) await drain(db);
+  });
+
+const readOn = (side: Side) =>
+  processorTime(side, readsPerRound, async () => {
+    for (const { client, accountId } of side.tenants) {
+      const url = `${client.url}/api/v1/external/accounts/${accountId}`;
+      await measureCalls({ url, token: client.token, connections: 16, count: readsPerRound / 2 });
+    }
+  });
+
+const costRow = (what: string, { a, b, ratio }: { a: number; b: number; ratio: number }) =>
+  ({
+    id: `cells (${what})`,
+    value: a,
+    floorValue: b,
+    ratio,
+    unit: 'us',
+    aim: `<= ${aim}`,
+    isReached: ratio <= aim,
+    measure: `processor time of a ${what}, product and PostgreSQL, a tenant in each of two cells`,
+    floor: 'us with both in one',
+  }) satisfies BenchRow;
+
+/** A row that is held to a limit instead of a floor. */
+const limitRow = (id: string, value: number, unit: string, max: number) => ({
+  id,
+  value,
+  floorValue: max,
+  ratio: value / max,
+  unit,
+  aim: `< ${max} ${unit}`,
+  isReached: value < max,
+  floor: `${unit} may be`,
+});
+
+/** Sends so many events a second until it is stopped; how many were confirmed. */
+function stream({ client, maker }: BenchTenant): () => Promise<number> {
+  let isStopped = false;
+  let confirmed = 0;
+  const isConfirmed = (body: object): Promise<boolean> =>
+    client.send('POST', '/v1/ingest/usage', body).then(
+      () => true,
+      () => false,
+    );
+  /** Refused while the tenant is moved: sent again. */
+  const until = async (body: object): Promise<void> => {
+    while (!(await isConfirmed(body))) await wait(20);
+    confirmed += 1;
+  };
+  const running = (async () => {
+    const begun = performance.now();
+    const under = new Set<Promise<void>>();
+    for (let sent = 0; !isStopped; sent += 1) {
+      const dueMs = (sent * 1_000) / eventsPerSecond - (performance.now() - begun);
+      if (dueMs > 0) await wait(dueMs);
+      const sending = until(maker.next()).finally(() => under.delete(sending));
+      under.add(sending);
+    }
+    await Promise.all(under);
+  })();
+  return async () => {
+    isStopped = true;
+    await running;
+    return confirmed;
+  };
+}
+
+/** Moves a tenant of many events to the other cell while it streams. */
+async function measureMove(bench: Bench, { product, tenants }: Side): Promise<BenchRow[]> {
+  const [mover, other] = tenants;
+  if (mover === undefined || other === undefined) throw new Error('There is no tenant to move.');
+  const { id: tenantId } = mover;
+  bench.tell(`filling ${tenantId} with ${movedEvents} rated events`);
+  await fillTenant(mover.db, { tenantId, accounts: 1_000, events: movedEvents, services });
+  await mover.db.query('vacuum analyze');
+  const before = await countEvents(mover.db, tenantId);
+  const stop = stream(mover);
+  await wait(2_000);
+  bench.tell('moving it while it streams');
+  const since = performance.now();
+  await product.ask({ do: 'move', tenantId, to: otherCell });
+  let progress: MoveProgress;
+  do {
+    await wait(200);
+    progress = await product.ask<MoveProgress>({ do: 'moveProgress', tenantId });
+  } while (progress.phase !== 'moved' && progress.phase !== 'removed');
+  const seconds = (performance.now() - since) / 1_000;
+  const sent = await stop();
+  await drain(other.db);
+  const lost = before + sent - (await countEvents(other.db, tenantId));
+  if (lost !== 0) throw new Error(`${lost} events of ${before + sent} are missing`);
+  bench.tell(`${sent} events were confirmed meanwhile, and all are rated there`);
+  const row = { transactions: movedEvents };
+  const { pauseMs } = progress;
+  return [
+    {
+      ...row,
+      ...limitRow('cells (move)', seconds, 's', moveMaxSeconds),
+      measure: `seconds until another cell serves a tenant of ${movedEvents} events that sends ${eventsPerSecond}/s`,
+    },
+    {
+      ...row,
+      ...limitRow('cells (pause)', pauseMs ?? NaN, 'ms', pauseMaxMs),
+      measure: 'for which that move lets the tenant wait',
+    },
+  ];
+}
+
+/** What a tenant costs in one of two cells, and how it gets from one to the other. */
+export async function measureCells(bench: Bench): Promise<BenchRow[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'durabill-bench-cell-'));
+  const { cacheDir } = readConfig({ ...process.env, DATA_DIR: dataDir });
+  bench.tell('starting another PostgreSQL server');
+  const cell = await startEmbeddedPostgres({ dataDir, cacheDir });
+  await migrateDatabase(cell.url);
+  await nameDatabase(cell.url, otherCell);
+  const homeUrl = await makeDatabase(bench.databaseUrl, 'bench_two');
+  await nameDatabase(homeUrl, 'home');
+  const one = await openSide(bench, 'one', await makeDatabase(bench.databaseUrl, 'bench_one'));
+  const two = await openSide(bench, 'two', homeUrl, cell.url);
+  try {
+    bench.tell('warming up');
+    for (const side of [one, two]) for (let turn = 0; turn < 2; turn += 1) await rateOn(side);
+    const row = async (what: string, cost: (side: Side) => Promise<number>) => {
+      bench.tell(what);
+      return costRow(
+        what,
+        await inTurn(
+          rounds,
+          () => cost(two),
+          () => cost(one),
+        ),
+      );
+    };
+    return [
+      await row('rated event', rateOn),
+      await row('read', readOn),
+      ...(await measureMove(bench, two)),
+    ];
+  } finally {
+    await Promise.all([one.close(), two.close()]);
+    await cell.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
