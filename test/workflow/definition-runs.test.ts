@@ -35,7 +35,7 @@ describe("tenants' workflows: as many runs of tasks as may be", function () {
     const { body } = await tenant.post(`${path}/execute`, { data }).expect(504);
     const { flowExecutionId: id } = body.error.details;
     // Not without a pause: asking takes the processor from what is asked for.
-    for (;; await wait(100)) {
+    for (; ; await wait(100)) {
       const shown = (await tenant.get(`${path}/executions/${id}`).expect(200)).body;
       if (shown.status !== 'running') {
         const timeline = `${path}/executions/${id}/timeline?limit=1`;
