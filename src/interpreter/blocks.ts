@@ -3,7 +3,7 @@ import { definitionLimits, durationMs, type Task } from '../messages/definitions
 import type { HostScope } from './host.js';
 import type { Interpreter, Outcome } from './interpreter.js';
 import type { Frame } from './state.js';
-import { Suspended, taskError, TaskError } from './task-error.js';
+import { limitError, Suspended, taskError, TaskError } from './task-error.js';
 import type { Variables } from './values.js';
 
 /** A task that has others in it: where it stands, and what it sees. */
@@ -23,7 +23,7 @@ export async function runFor(on: Interpreter, block: Block): Promise<Outcome> {
     if (!Array.isArray(items)) throw taskError(path, 400, `${list} gave no list.`);
     if (items.length > definitionLimits.turns) {
       const most = definitionLimits.turns;
-      throw taskError(path, 500, `A loop has at most ${most} turns; here are ${items.length}.`);
+      throw limitError(path, `A loop has at most ${most} turns; here are ${items.length}.`);
     }
     frame.items = items as unknown[];
   }

@@ -15,7 +15,7 @@ import { runApproval } from './approval.js';
 import { runEmit, runListen } from './events.js';
 import type { Host } from './host.js';
 import { attemptsIn, type DefinitionState, type Frame } from './state.js';
-import { Suspended, taskError, TaskError } from './task-error.js';
+import { limitError, Suspended, taskError, TaskError } from './task-error.js';
 import { Values, type Variables } from './values.js';
 
 /** Where it goes on after a task: `end` ends the execution, `exit` the list. */
@@ -183,7 +183,7 @@ export class Interpreter {
   #nextRun(path: string): number {
     this.#state.seq += 1;
     if (this.#state.seq <= definitionLimits.taskRuns) return this.#state.seq;
-    throw taskError(path, 500, `An execution runs at most ${definitionLimits.taskRuns} tasks.`);
+    throw limitError(path, `An execution runs at most ${definitionLimits.taskRuns} tasks.`);
   }
 
   async #note(row: TaskRow): Promise<void> {

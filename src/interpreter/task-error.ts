@@ -1,3 +1,4 @@
+import type { ProblemKind } from '../kernel/problem.js';
 import { faultType, type TaskFault } from '../messages/definitions/task.js';
 
 /** What no text of PostgreSQL can have is shown as the replacement character. */
@@ -29,3 +30,9 @@ export const taskError = (
   more: Partial<TaskFault> = {},
 ): TaskError =>
   new TaskError({ type: faultType(status), status, title: 'Failed', detail, instance, ...more });
+
+/** The title of a fault of what has used up what it may have at most. */
+export const limitTitle: ProblemKind = 'limitReached';
+
+export const limitError = (instance: string, detail: string): TaskError =>
+  taskError(instance, 500, detail, { title: limitTitle });

@@ -1,4 +1,4 @@
-import { ExpressionFault } from '../kernel/expression/expression-fault.js';
+import { CostFault, ExpressionFault } from '../kernel/expression/expression-fault.js';
 import { compileExpression } from '../kernel/expression/expression.js';
 import { isObject } from '../kernel/expression/shape.js';
 import {
@@ -8,7 +8,7 @@ import {
 } from '../messages/definitions/definition.js';
 import { markedSecrets } from '../messages/definitions/http-call.js';
 import { expressionFaultType } from '../messages/definitions/task.js';
-import { taskError } from './task-error.js';
+import { limitError, limitTitle, taskError } from './task-error.js';
 import type { DefinitionState } from './state.js';
 
 /** What expressions see. */
@@ -41,12 +41,12 @@ export class Values {
     const found = this.#evaluate(text, variables);
     // An expression that failed has cost something, too.
     if (this.#state.cost > definitionLimits.cost) {
-      throw taskError(path, 500, 'The expressions of the execution cost more than they may.');
+      throw limitError(path, 'The expressions of the execution cost more than they may.');
     }
     if (!(found instanceof ExpressionFault)) return found;
     throw taskError(path, 400, `\${ ${text} }: ${found.message}`.slice(0, 2_500), {
       type: expressionFaultType,
-      title: 'Expression',
+      title: found instanceof CostFault ? limitTitle : 'Expression',
     });
   }
 
@@ -103,6 +103,6 @@ export class Values {
     const bytes = text.length - '[,]'.length;
     if (bytes <= definitionLimits.stateBytes) return;
     const detail = `What the task gives and the context have ${bytes} bytes, more than ${definitionLimits.stateBytes}.`;
-    throw taskError(path, 500, detail);
+    throw limitError(path, detail);
   }
 }

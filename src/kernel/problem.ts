@@ -6,6 +6,7 @@ export type ProblemKind =
   | 'notFound'
   | 'methodNotAllowed'
   | 'conflict'
+  | 'limitReached'
   | 'tooLarge'
   | 'rateLimited'
   | 'headersTooLarge'
@@ -24,6 +25,7 @@ export const statusOfKind: Readonly<Record<ProblemKind, number>> = {
   notFound: 404,
   methodNotAllowed: 405,
   conflict: 409,
+  limitReached: 409,
   tooLarge: 413,
   rateLimited: 429,
   headersTooLarge: 431,

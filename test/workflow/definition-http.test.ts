@@ -93,9 +93,24 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
     expect((await run(text)).output).to.deep.equal({ text: '<p>' });
     server.answer = (_asked, response) => response.writeHead(204).end();
     expect((await run(text)).output).to.deep.equal({ text: null });
-    server.answer = (_asked, response) =>
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{"n": 1e400');
-    expect((await run(text)).output).to.deep.equal({ text: '{"n": 1e400' });
+    // Without a type it may be JSON.
+    server.answer = (_asked, response) => response.writeHead(200).end('{"n": 7');
+    expect((await run(text)).output).to.deep.equal({ text: '{"n": 7' });
+    server.answer = (_asked, response) => response.writeHead(200).end('{"n": 7}');
+    expect((await run(text)).output).to.deep.equal({ text: { n: 7 } });
+  });
+
+  it('fail where an answer says that it is JSON, and is none', async () => {
+    const broken = (type: string) => {
+      server.answer = (_asked, response) =>
+        response.writeHead(200, { 'content-type': type }).end('{"id": 7, "name": "A');
+    };
+    for (const type of ['application/json', 'application/problem+json; charset=utf-8']) {
+      broken(type);
+      const { error } = await run([get({ output: 'response' })]);
+      expect(error.details.error).to.include({ status: 502, instance: '/do/0/ask' });
+      expect(error.message).to.contain('The answer is no valid JSON: {"id": 7, "name": "A');
+    }
   });
 
   it('fail with the status that was answered, which can be caught', async () => {
@@ -103,6 +118,15 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
     const failed = await run([get()]);
     expect(failed.error.details.error).to.deep.include({ status: 422, instance: '/do/0/ask' });
     expect(failed.error.message).to.contain('The answer was 422.').and.contain('no such customer');
+    // An error of theirs is none of ours: neither did we fail, nor is it we who have no such record.
+    expect(failed.error).to.include({ code: 'BAD_GATEWAY', status: 502 });
+    for (const status of [404, 500]) {
+      server.answer = json({}, status);
+      const { error } = await run([get()]);
+      expect(error).to.include({ code: 'BAD_GATEWAY', status: 502 });
+      expect(error.details.error).to.include({ status });
+    }
+    server.answer = json({ reason: 'no such customer' }, 422);
     const tries = { delay: { milliseconds: 1 }, limit: { attempt: { count: 3 } } };
     server.asked.splice(0);
     const caught = await run([

@@ -63,6 +63,7 @@ describe("tenants' workflows: as many runs of tasks as may be", function () {
   it('the next one fails at its place, and with it the execution', async () => {
     const { status, error, total } = await run(tooMany);
     expect(status).to.equal('failed');
+    expect(error).to.include({ code: 'LIMIT_REACHED', status: 409 });
     expect(total).to.equal(definitionLimits.taskRuns);
     const fault = error.details.error;
     expect(fault).to.deep.include({ status: 500, instance: '/do/0/outer/do/0/inner' });

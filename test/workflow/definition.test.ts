@@ -294,6 +294,7 @@ describe("tenants' workflows: executions", () => {
       { x: Array.from({ length: 1_001 }, () => 1) },
     );
     expect(turns.error.message).to.contain('at most 1000 turns');
+    expect(turns.error.details.error).to.include({ status: 500 });
     const big = await run([{ a: { set: { x: '${ [input.x, input.x] }' } } }], {
       x: 'x'.repeat(140_000),
     });
@@ -303,6 +304,20 @@ describe("tenants' workflows: executions", () => {
       { x: Array.from({ length: 900 }, (_each, index) => index) },
     );
     expect(dear.error.message).to.contain('costs more');
+    for (const { error } of [turns, big, dear]) {
+      expect(error).to.include({ code: 'LIMIT_REACHED', status: 409 });
+    }
+  });
+
+  // spec/beyond.md R402
+  it('fail with a code that says whose fault it was', async () => {
+    const codeOf = async (error: object): Promise<string> =>
+      (await run([{ stop: { raise: { error } } }])).error.code;
+    // Whatever a definition raises is no failure of ours.
+    expect(await codeOf({ type: 'urn:x', status: 500 })).to.equal('CONFLICT');
+    expect(await codeOf({ type: 'urn:x', status: 422 })).to.equal('CONFLICT');
+    expect(await codeOf({ type: 'urn:x', status: 404 })).to.equal('NOT_FOUND');
+    expect((await run([look('nobody')])).error.code).to.equal('NOT_FOUND');
   });
 
   it('refuse an input that is not as their schema says', async () => {

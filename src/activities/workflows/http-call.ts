@@ -19,9 +19,15 @@ const shownMax = 300;
 
 const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
 
+const kindOf = (status: number): ProblemKind =>
+  kinds.find(([, one]) => one === status)?.[0] ?? 'badGateway';
+
 /** A failure of the task with this status, which its definition may catch and try again. */
-function taskFailure(status: number, message: string): ApplicationFailure {
-  const kind = kinds.find(([, one]) => one === status)?.[0] ?? 'badGateway';
+function taskFailure(
+  status: number,
+  message: string,
+  kind: ProblemKind = kindOf(status),
+): ApplicationFailure {
   const failure: FlowFailure = { kind, message, details: { status } };
   return ApplicationFailure.create({
     message,
@@ -57,16 +63,20 @@ function openSecrets(
   return opened;
 }
 
-/** What an answer says: JSON where it is that, a text otherwise. */
+const isJson = /^[^;]*[/+]json\b/i;
+
+/** What an answer says: JSON where it is that, a text otherwise. 502: it says that it is, and is none. */
 function contentOf({ answer, headers }: WebhookAnswer, hiding: HiddenSecrets): unknown {
   const text = answer ?? '';
   if (text === '') return null;
-  const type = headers?.['content-type'] ?? 'application/json';
-  if (/^[^;]*[/+]json\b/i.test(type)) {
+  const type = headers?.['content-type'];
+  if (type === undefined || isJson.test(type)) {
     try {
       return hiding.json(jsonSafe(parseJson(text)));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      const begin = hiding.text(text).slice(0, shownMax);
+      if (type !== undefined) throw taskFailure(502, `The answer is no valid JSON: ${begin}`);
     }
   }
   return hiding.text(text);
@@ -92,7 +102,8 @@ function outputOf(
   if (!isOk) {
     const said = hiding.text(answer.answer ?? '');
     const shown = said.length > shownMax ? `${said.slice(0, shownMax)}…` : said;
-    throw taskFailure(statusCode, [error ?? '', shown].filter(Boolean).join(' '));
+    // What another server has answered is no answer of ours: its 404 is not that we have no such record.
+    throw taskFailure(statusCode, [error ?? '', shown].filter(Boolean).join(' '), 'badGateway');
   }
   const content = contentOf(answer, hiding);
   if (call.output !== 'response') return content;

@@ -10,6 +10,7 @@ const labels: Readonly<Record<ProblemKind, string>> = {
   notFound: 'Not Found',
   methodNotAllowed: 'Method Not Allowed',
   conflict: 'Conflict',
+  limitReached: 'Conflict',
   tooLarge: 'Payload Too Large',
   rateLimited: 'Too Many Requests',
   headersTooLarge: 'Request Header Fields Too Large',

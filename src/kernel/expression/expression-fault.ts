@@ -7,3 +7,10 @@ export class ExpressionFault extends Error {
     this.position = position;
   }
 }
+
+/** An expression has used up what one may cost. */
+export class CostFault extends ExpressionFault {
+  constructor() {
+    super('The expression costs more than it may.');
+  }
+}

@@ -1,5 +1,5 @@
 import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { ExpressionFault } from './expression-fault.js';
+import { CostFault, ExpressionFault } from './expression-fault.js';
 import { insideOf, plainOf, readable, weigh } from './expression-value.js';
 
 /** Characters of an expression. */
@@ -63,7 +63,7 @@ function charge(cost: number): void {
   budget.left -= cost;
   if (budget.left >= 0) return;
   budget.isSpent = true;
-  throw new ExpressionFault('The expression costs more than it may.');
+  throw new CostFault();
 }
 
 /** Names that the library leaves out of maps, without a word. */
@@ -346,10 +346,10 @@ function evaluate(
   try {
     const result = run(isOdd ? readableOf(values) : { ...values });
     // `||` and `exists` go on after an error of one part.
-    if (own.isSpent) throw new ExpressionFault('The expression costs more than it may.');
+    if (own.isSpent) throw new CostFault();
     return plainOf(result, 0);
   } catch (error) {
-    if (own.isSpent) throw new ExpressionFault('The expression costs more than it may.');
+    if (own.isSpent) throw new CostFault();
     if (error instanceof ExpressionFault) throw error;
     throw new ExpressionFault(messageOf(error), positionOf(error));
   } finally {

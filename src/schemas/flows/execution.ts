@@ -92,7 +92,10 @@ export const Workflow = Type.Object(
 
 const ExecutionError = Type.Object(
   {
-    code: Type.String({ description: 'A stable code, e.g. CONFLICT.' }),
+    code: Type.String({
+      description:
+        'A stable code. Of workflows of your own: that of the task, e.g. NOT_FOUND; BAD_GATEWAY, what another server answered; LIMIT_REACHED, what an execution may have at most is used up; CONFLICT, all else that a definition raises; INTERNAL_ERROR, a fault of ours.',
+    }),
     message: Type.String({ description: 'Why it failed.' }),
     status: Type.Integer({ description: 'The HTTP status that stands for it.' }),
     details: FreeObject('What there is to know beside: the field at fault, steps taken back.'),

@@ -103,6 +103,7 @@ const codes: Readonly<Record<ProblemKind, string>> = {
   notFound: 'NOT_FOUND',
   methodNotAllowed: 'METHOD_NOT_ALLOWED',
   conflict: 'CONFLICT',
+  limitReached: 'LIMIT_REACHED',
   tooLarge: 'PAYLOAD_TOO_LARGE',
   rateLimited: 'RATE_LIMITED',
   headersTooLarge: 'HEADERS_TOO_LARGE',

@@ -62,9 +62,16 @@ export const temporalHost = (
 
 const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
 
+/** What kind of fault it is; one of ours says so, whatever status a definition has given to its own. */
+function kindOf({ title, status }: TaskFault): ProblemKind {
+  if (Object.hasOwn(statusOfKind, title)) return title as ProblemKind;
+  const kind = kinds.find(([, one]) => one === status)?.[0];
+  return kind === undefined || kind === 'internal' ? 'conflict' : kind;
+}
+
 /** How an execution fails because of a task. */
 export function endOfFault(fault: TaskFault, undone: readonly string[]): ApplicationFailure {
-  const kind = kinds.find(([, status]) => status === fault.status)?.[0] ?? 'conflict';
+  const kind = kindOf(fault);
   const message = `${fault.instance}: ${fault.detail}`.slice(0, 2_000);
   return failed({ kind, message, details: { error: fault, undone } }, undefined);
 }
