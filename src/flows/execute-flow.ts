@@ -1,4 +1,5 @@
 import type { Static } from 'typebox';
+import { definitionOf, type DefinitionInput } from '../messages/definitions/definition-run.js';
 import { temporalWorkflowId } from '../messages/flow-batch.js';
 import { Problem, problem } from '../kernel/problem.js';
 import type { Scope } from '../kernel/scope.js';
@@ -26,16 +27,18 @@ type ExecutionDto = Static<typeof Execution>;
 
 /** How executions of a flow are shown (spec/flows.md R23). */
 export function executionView(
-  { flowId, name }: RecordedWorkflow,
+  { workflow, flowId, name }: RecordedWorkflow,
   { temporal: { uiUrl, namespace } }: Platform,
 ): (record: ExecutionRecord) => ExecutionDto {
   return (record) => {
     const { id, status, startedAt, completedAt, input, output, error, actor } = record;
+    const { version = null } = (input ?? {}) as Partial<DefinitionInput>;
     const place = `${encodeURIComponent(temporalWorkflowId(record.workflowId))}/${record.runId}`;
     return {
       executionId: id,
       workflowId: flowId,
       workflowName: name,
+      workflowVersion: definitionOf(workflow) === undefined ? null : version,
       status,
       actor,
       startedAt: startedAt.toISOString(),

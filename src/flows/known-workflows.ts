@@ -1,6 +1,10 @@
 import { definitionWorkflow } from '../messages/definitions/definition-run.js';
 import type { Scope } from '../kernel/scope.js';
-import { findDefinition, type DefinedWorkflow } from '../queries/workflows/definition.js';
+import {
+  findDefinition,
+  findExecutedDefinition,
+  type DefinedWorkflow,
+} from '../queries/workflows/definition.js';
 import { problem } from '../kernel/problem.js';
 import type { Flow } from '../schemas/flows/flow.js';
 import { flowIdOf, jobs, operationWorkflows } from '../schemas/flows/flow-id.js';
@@ -35,26 +39,36 @@ export const knownWorkflows: readonly KnownWorkflow[] = [
   ...jobs.map((job) => ({ ...job, flowId: flowIdOf(job.name) })),
 ];
 
-/** A workflow that a tenant has defined. */
-export interface DefinedFlow {
+/** A workflow that a tenant has defined, or had. */
+interface ExecutedDefinition {
   /** As executions are kept. */
   readonly workflow: string;
   readonly name: string;
   readonly flowId: string;
+}
+
+/** The same with the definition that executions begin with. */
+export interface DefinedFlow extends ExecutedDefinition {
   readonly defined: DefinedWorkflow;
 }
+
+const executedOf = ({ id, name }: Pick<DefinedWorkflow, 'id' | 'name'>): ExecutedDefinition => ({
+  workflow: definitionWorkflow(id),
+  name,
+  flowId: id,
+});
 
 /** The workflow of a tenant with this id or name; undefined: it has none. */
 async function findDefined(scope: Scope, key: string): Promise<DefinedFlow | undefined> {
   const defined = await findDefinition(scope, key);
-  if (!defined) return undefined;
-  const { id, name } = defined;
-  return { workflow: definitionWorkflow(id), name, flowId: id, defined };
+  return defined && { ...executedOf(defined), defined };
 }
 
 /** Whatever has executions that callers read. */
 export type RecordedWorkflow =
-  KnownWorkflow | DefinedFlow | ((typeof operationWorkflows)[number] & { readonly flowId: string });
+  | KnownWorkflow
+  | ExecutedDefinition
+  | ((typeof operationWorkflows)[number] & { readonly flowId: string });
 
 /** Of these, the one of an id or name; undefined: there is none. */
 const lookUp = <T extends RecordedWorkflow>(known: readonly T[], key: string): T | undefined =>
@@ -82,6 +96,10 @@ export const findExecutable = async (
 ): Promise<KnownWorkflow | DefinedFlow> =>
   lookUp(knownWorkflows, key) ?? (await findDefined(scope, key)) ?? findWorkflow(key);
 
-/** The same with what has executions and is started by operations of its own. */
-export const findExecuted = async (scope: Scope, key: string): Promise<RecordedWorkflow> =>
-  lookUp(recorded, key) ?? (await findDefined(scope, key)) ?? find(recorded, key);
+/** The same with what has executions: what operations of their own start, and what was deleted. */
+export async function findExecuted(scope: Scope, key: string): Promise<RecordedWorkflow> {
+  const builtIn = lookUp(recorded, key);
+  if (builtIn) return builtIn;
+  const own = await findExecutedDefinition(scope, key);
+  return own ? executedOf(own) : find(recorded, key);
+}

@@ -127,7 +127,7 @@ export async function lockDefinition(
 
 /**
  * Publishes a new version; the same definition by the same publisher with the same roles is the version
- * that there is, and stands from now on with what they are signed in with. 400: it has faults. 404: there is no such workflow. 409: the name is taken.
+ * that there is, and stands from now on with what they are signed in with. 400: it has faults, or another name. 404: there is no such workflow.
  */
 export async function updateDefinition(scope: Scope, key: string, given: unknown) {
   const { tenantId, realNow } = scope;
@@ -143,6 +143,10 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
       .findOne({ definitionId: id, version: last })
       .throwIfNotFound();
     const { name, hash } = stored;
+    if (name !== found.name) {
+      const message = `'definition.document.name' '${name}' is another name than '${found.name}', which the workflow has: it keeps it`;
+      throw problem.validation(message, { field: 'definition.document.name', value: name });
+    }
     const roles = [...scope.roles].sort().join();
     const isSame = current.hash === hash && [...current.roles].sort().join() === roles;
     if (isSame && current.publishedBy === scope.actor) {
@@ -154,7 +158,7 @@ export async function updateDefinition(scope: Scope, key: string, given: unknown
       throw problem.conflict(`There are ${versionsMax} versions, the most that there may be.`);
     }
     const version = last + 1;
-    await found.$query(trx).forTenant(tenantId).patch({ name, version, updatedAt: realNow() });
+    await found.$query(trx).forTenant(tenantId).patch({ version, updatedAt: realNow() });
     await insertVersion(trx, scope, id, version, stored);
     await keepStarts(trx, scope, { definitionId: id, version }, stored.schedule);
     return { id, name, version, hash };

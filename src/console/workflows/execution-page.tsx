@@ -33,6 +33,7 @@ const WhatItWas = ({ of }: { readonly of: Execution }): ReactNode => (
     of={[
       ['Status', <Status key="status" name={of.status} />],
       ['Workflow', <bdi key="name">{of.workflowName}</bdi>],
+      ['Version', orNone(of.workflowVersion)],
       ['By', orNone(of.actor)],
       ['Began', <Instant key="began" at={of.startedAt} />],
       ['Ended', <Instant key="ended" at={of.completedAt} />],

@@ -37,6 +37,27 @@ const definedOf = (row: WorkflowDefinition, version: WorkflowVersion): DefinedWo
 export const missingWorkflow = (key: string) =>
   problem.notFound(`There is no workflow '${key.slice(0, 200)}'.`);
 
+const keyed = (key: string) => (isUuid(key) ? { id: key.toLowerCase() } : { name: key });
+
+/**
+ * The workflow of an id or name whose executions are read: one that was deleted has them as before, by
+ * its name until another one has that.
+ */
+export async function findExecutedDefinition(
+  { db, tenantId }: Scope,
+  key: string,
+): Promise<Pick<WorkflowDefinition, 'id' | 'name'> | undefined> {
+  return (
+    WorkflowDefinition.query(db.read)
+      .forTenant(tenantId)
+      .select('id', 'name')
+      .where(keyed(key))
+      // What was not deleted comes first.
+      .orderBy('deletedAt', 'desc')
+      .first()
+  );
+}
+
 /** The workflow of a tenant with this id or name; undefined: there is none. */
 export async function findDefinition(
   { db, tenantId }: Scope,
@@ -45,7 +66,7 @@ export async function findDefinition(
   const row = await WorkflowDefinition.query(db.read)
     .forTenant(tenantId)
     .existing()
-    .findOne(isUuid(key) ? { id: key.toLowerCase() } : { name: key });
+    .findOne(keyed(key));
   if (!row) return undefined;
   const version = await WorkflowVersion.query(db.read)
     .forTenant(tenantId)

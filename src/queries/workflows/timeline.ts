@@ -1,12 +1,15 @@
 import type { Scope } from '../../kernel/scope.js';
-import { definitionWorkflow } from '../../messages/definitions/definition-run.js';
+import {
+  definitionWorkflow,
+  type DefinitionInput,
+} from '../../messages/definitions/definition-run.js';
 import { Approval, ApprovalDecision } from '../../models/workflows/approval.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import type { PageRequest } from '../../schemas/http/paging.js';
 import { getExecution } from '../flows/execution.js';
 import { listPage } from '../lists/listing.js';
 import { presentDecisions } from './approval.js';
-import { findDefinition, missingWorkflow } from './definition.js';
+import { findExecutedDefinition, missingWorkflow } from './definition.js';
 
 const jsonOf = (text: string | null): unknown =>
   text === null ? null : (JSON.parse(text) as unknown);
@@ -28,9 +31,11 @@ const presentTask = (task: WorkflowTask) => ({
 
 /** The tasks of an execution. 404: there is no such workflow or execution. */
 export async function listTasks(scope: Scope, key: string, executionId: string, page: PageRequest) {
-  const found = await findDefinition(scope, key);
+  const found = await findExecutedDefinition(scope, key);
   if (!found) throw missingWorkflow(key);
-  await getExecution(scope, definitionWorkflow(found.id), executionId);
+  const workflow = definitionWorkflow(found.id);
+  const { input } = await getExecution(scope, workflow, executionId);
+  const { version = null } = (input ?? {}) as Partial<DefinitionInput>;
   const query = WorkflowTask.query(scope.db.read)
     .forTenant(scope.tenantId)
     .where({ executionId })
@@ -38,7 +43,14 @@ export async function listTasks(scope: Scope, key: string, executionId: string, 
   const { items, ...rest } = await listPage(query, page, presentTask);
   const calls = items.filter(({ kind }) => kind === 'call').map(({ seq }) => seq);
   const approvalOf = await approvalsOf(scope, executionId, calls);
-  return { ...rest, items: items.map((item) => ({ ...item, approval: approvalOf(item.seq) })) };
+  return {
+    ...rest,
+    items: items.map((item) => ({
+      ...item,
+      workflowVersion: version,
+      approval: approvalOf(item.seq),
+    })),
+  };
 }
 
 async function approvalsOf({ db, tenantId }: Scope, executionId: string, seqs: readonly number[]) {

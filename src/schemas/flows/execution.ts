@@ -124,6 +124,9 @@ export const Execution = Type.Object(
     status: ExecutionState,
     workflowId: Uuid('Id of the workflow.'),
     workflowName: Type.String({ description: 'Name of the workflow.' }),
+    workflowVersion: nullable(
+      Type.Integer({ description: 'The version that it keeps to; null: it is built in.' }),
+    ),
     input: nullable(FreeObject('What it was given.')),
     output: Type.Unknown({
       description: 'What it gave: an object, of workflows of your own any value.',

@@ -55,6 +55,9 @@ export const WorkflowTaskRow = Type.Object(
   {
     seq: Type.Integer({ description: 'Which run of a task of the execution it is, from 1.' }),
     path: Type.String({ description: 'JSON pointer to the task in its definition.' }),
+    workflowVersion: nullable(
+      Type.Integer({ description: 'The version of the definition that it is a task of.' }),
+    ),
     name: Type.String({ description: 'Name of the task.' }),
     kind: Type.String({ description: 'What it is: call, set, for, ...' }),
     status: Type.String({ description: 'running, completed, failed, skipped or canceled.' }),
@@ -138,7 +141,7 @@ export const definitionOperations = {
     body: DefinitionBody,
     example: examples.workflow,
     details:
-      'Executions that run keep to the version that they began with. The same definition again changes nothing.',
+      'Executions that run keep to the version that they began with. The same definition again changes nothing. A workflow keeps its name.',
     success: reply.dto(PublishedVersion),
     errors: [400, 404, 409],
   }),
@@ -180,7 +183,8 @@ export const definitionOperations = {
       force: Flag('Whether to cancel executions that run; without, a workflow that runs stays.'),
     }),
     summary: 'Delete a workflow of your own',
-    details: '409 while it runs, unless `force` cancels what runs. Its name is free again.',
+    details:
+      '409 while it runs, unless `force` cancels what runs. Its name is free again; its executions can be read as before.',
     success: reply.empty(),
     errors: [400, 404, 409],
   }),

@@ -44,7 +44,14 @@ describe("tenants' workflows: definitions", () => {
     await tenant.post('/v1/workflows', named('mine')).expect(201);
     const other = (await tenant.post('/v1/workflows', named('other')).expect(201)).body;
     await tenant.post('/v1/workflows', named('mine')).expect(409);
-    await tenant.put(`/v1/workflows/${other.id}`, named('mine')).expect(409);
+    // A workflow keeps its name: another one in its definition is a mistake.
+    for (const name of ['mine', 'third']) {
+      const { error } = (await tenant.put(`/v1/workflows/${other.id}`, named(name)).expect(400))
+        .body;
+      expect(error.message).to.contain(`'${name}'`).and.contain("'other'");
+      expect(error.details.field).to.equal('definition.document.name');
+    }
+    expect((await tenant.get(`/v1/workflows/${other.id}`).expect(200)).body.name).to.equal('other');
     for (const name of ['billing-run', 'flow-batch', 'decide-approval']) {
       await tenant.post('/v1/workflows', named(name)).expect(409);
     }
