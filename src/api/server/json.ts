@@ -1,4 +1,7 @@
+import { pointerPart } from '../../kernel/expression/shape.js';
+import { inPortions } from '../../kernel/portions.js';
 import { problem } from '../../kernel/problem.js';
+import { repeatedNames } from '../../kernel/text/repeated-names.js';
 
 export { JsonText, parseJson, stringifyJson } from '../../kernel/text/json.js';
 export { parseJsonInPortions, stringifyJsonInPortions } from '../../kernel/text/json-portions.js';
@@ -13,6 +16,24 @@ export function refuseUnstorableText(text: string, body: unknown): void {
   if (path === undefined) return;
   const field = nameOf(body, path).replaceAll('\0', '?').toWellFormed();
   throw problem.validation(`'${field}' contains a character that cannot be stored`, { field });
+}
+
+const repeatedMax = 100;
+
+/** Throws a validation problem that names each member that is there twice, at its place in a part. */
+export async function refuseRepeatedNames(text: string, part: string): Promise<void> {
+  const repeated = await inPortions(repeatedNames(text, repeatedMax));
+  const faults = repeated.map(({ path, name }) => ({
+    pointer: path
+      .slice(path[0] === part ? 1 : 0)
+      .map(pointerPart)
+      .join(''),
+    message: `'${name.slice(0, 100)}' is there twice: which of the two is meant?`,
+  }));
+  const [first] = faults;
+  if (first === undefined) return;
+  const place = part + first.pointer.slice(0, 1_000);
+  throw problem.validation(`'${place}': ${first.message}`, { field: part, faults });
 }
 
 const isUnstorable = (text: string): boolean => text.includes('\0') || !text.isWellFormed();

@@ -108,6 +108,7 @@ export const definitionOperations = {
     rateLimit: 'requests',
     summary: 'Check the definition of a workflow without saving it',
     body: DefinitionBody,
+    writtenPart: 'definition',
     example: examples.workflow,
     isReadOnly: true,
     access: 'reader',
@@ -124,6 +125,7 @@ export const definitionOperations = {
     rateLimit: 'requests',
     summary: 'Define a workflow of your own',
     body: DefinitionBody,
+    writtenPart: 'definition',
     example: examples.workflow,
     description:
       'A definition in the structure of the Open Workflow Specification 1.0 with expressions in CEL. What it calls runs with the roles of whoever published it.',
@@ -139,6 +141,7 @@ export const definitionOperations = {
     ...ofOne,
     summary: 'Publish a new version of a workflow of your own',
     body: DefinitionBody,
+    writtenPart: 'definition',
     example: examples.workflow,
     details:
       'Executions that run keep to the version that they began with. The same definition again changes nothing. A workflow keeps its name.',

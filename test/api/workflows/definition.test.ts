@@ -127,6 +127,33 @@ describe("tenants' workflows: definitions", () => {
     expect(fine.body).to.deep.equal({ valid: true, faults: [] });
   });
 
+  // spec/beyond.md R405
+  it('have no member twice, as their files have none', async () => {
+    const fine = String.raw`{"a": {"n": "\"n\": 1"}, "b": [{"n": 1}, {"n": 2}], "n": 1}`;
+    const twice = String.raw`{"a": [0, {"n/1": 1, "\u006e/1": 2}], "n": 1}`;
+    const textOf = (value: string, more = ''): string =>
+      JSON.stringify(named('twice', { do: [{ s: { set: 'VALUE' } }] })).replace(
+        '"VALUE"}}]',
+        `${value}}}]${more}`,
+      );
+    await tenant.post('/v1/workflows', textOf(fine)).expect(201);
+    const requests = [
+      (text: string) => tenant.post('/v1/workflows', text),
+      (text: string) => tenant.post('/v1/workflows/validate', text),
+      (text: string) => tenant.put('/v1/workflows/twice', text),
+    ];
+    for (const send of requests) {
+      const { error } = (await send(textOf(twice, ',"do":[]')).expect(400)).body;
+      expect(error.message).to.contain("'definition/do/0/s/set/a/1/n~11': 'n/1' is there twice");
+      expect(error.details.faults.map(({ pointer }: { pointer: string }) => pointer)).to.deep.equal(
+        ['/do/0/s/set/a/1/n~11', '/do'],
+      );
+    }
+    const whole = await tenant.post('/v1/workflows', '{"definition":{},"definition":{}}');
+    expect(whole.status).to.equal(400);
+    expect(whole.body.error.details.faults[0].pointer).to.equal('');
+  });
+
   // spec/beyond.md R331
   it('are limited in tasks, branches and the length of expressions', async () => {
     const faultsOf = async (tasks: object[]): Promise<{ pointer: string; message: string }[]> =>
