@@ -1,27 +1,36 @@
-const hidden = '***';
+import { spelledOut } from './spelled-out.js';
 
-const percent = (text: string): string =>
-  // An unpaired surrogate has no such form.
-  text.isWellFormed() ? encodeURIComponent(text) : text;
+const hidden = '***';
 
 /** A secret in the forms in which servers repeat what they were sent. */
 function formsOf(secret: string): string[] {
-  const encoded = percent(secret);
   const bytes = Buffer.from(secret);
   return [
     secret,
     // Headers know one byte for each letter: what is read as the other of the two looks like this.
     bytes.toString('latin1'),
     Buffer.from(secret, 'latin1').toString('utf8'),
-    JSON.stringify(secret).slice(1, -1),
-    encoded,
-    encoded.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    encoded.replaceAll('%20', '+'),
     bytes.toString('base64'),
     bytes.toString('base64url'),
     bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('hex'),
+    // As forms have it.
+    secret.replaceAll(' ', '+'),
   ];
+}
+
+type Range = readonly [from: number, to: number];
+
+/** Where a text has one of these. */
+function rangesOf(text: string, forms: readonly string[]): Range[] {
+  const found: Range[] = [];
+  for (const form of forms) {
+    const { length } = form;
+    for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + length)) {
+      found.push([at, at + length]);
+    }
+  }
+  return found;
 }
 
 /**
@@ -32,13 +41,24 @@ export class HiddenSecrets {
   readonly #forms: readonly string[];
 
   constructor(secrets: readonly string[]) {
-    const all = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf));
-    // A secret may be part of another one: the longest first.
-    this.#forms = [...all].sort((one, other) => other.length - one.length);
+    this.#forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   }
 
   text(text: string): string {
-    return this.#forms.reduce((rest, form) => rest.replaceAll(form, hidden), text);
+    const ranges = rangesOf(text, this.#forms);
+    // Encoders differ in which signs they leave as they are.
+    for (const { text: plain, places } of spelledOut(text)) {
+      for (const [from, to] of rangesOf(plain, this.#forms)) {
+        ranges.push([places[from] ?? 0, places[to] ?? text.length]);
+      }
+    }
+    let shown = '';
+    let done = 0;
+    for (const [from, to] of ranges.sort(([one], [other]) => one - other)) {
+      if (from >= done) shown += text.slice(done, from) + hidden;
+      done = Math.max(done, to);
+    }
+    return shown + text.slice(done);
   }
 
   /** The same in names and texts of JSON; a number may be a secret, too. */

@@ -26,6 +26,48 @@ describe('secrets that a server repeats', () => {
     });
   }
 
+  const odd = `it's (a) !*~/:é<"%41\n`;
+  const encoded = encodeURIComponent(odd);
+  const everySign = [...Buffer.from(odd)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
+  const spellings: readonly [string, string][] = [
+    ['as itself', odd],
+    ['by encodeURIComponent', encoded],
+    ['by encodeURI', encodeURI(odd)],
+    [
+      'as RFC 3986 has it',
+      encoded.replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`),
+    ],
+    ['as a form', new URLSearchParams({ a: odd }).toString().slice('a='.length)],
+    ['with every sign encoded', everySign.join('')],
+    ['with one byte for a letter', encoded.replace('%C3%A9', '%E9')],
+    ['in JSON', JSON.stringify(odd).slice(1, -1)],
+    [
+      'in JSON with codes',
+      JSON.stringify(odd)
+        .slice(1, -1)
+        .replace('é', String.raw`\u00E9`)
+        .replace('/', String.raw`\/`),
+    ],
+    ['in HTML', odd.replace('<', '&lt;').replace('"', '&quot;').replace("'", '&#39;')],
+    ['in HTML with codes', odd.replace('<', '&#x3C;').replace('"', '&#34;').replace("'", '&apos;')],
+    ['in base64 in an address', encodeURIComponent(Buffer.from(odd).toString('base64'))],
+  ];
+  for (const [name, text] of spellings) {
+    it(`are hidden ${name}, whichever signs it leaves as they are`, () => {
+      const shown = new HiddenSecrets([odd, 'a']).text(`%20 b${text} & \\ ${text}`);
+      expect(shown).to.equal('%20 b*** & \\ ***');
+    });
+  }
+
+  it('cost no more than the answer is long', () => {
+    const secrets = Array.from({ length: 100 }, (_each, at) => `${at}${'~'.repeat(3_990)}`);
+    const hiding = new HiddenSecrets(secrets);
+    const text = `%7e${'~'.repeat(131_000)}`;
+    const since = performance.now();
+    expect(hiding.text(text)).to.equal(text);
+    expect(performance.now() - since).to.be.below(1_000);
+  });
+
   it('are hidden in names, texts and numbers of JSON', () => {
     const given = { [secret]: [`Bearer ${secret}`, 4711, 4712, true, null], n: { deep: 'key' } };
     expect(hiding.json(given)).to.deep.equal({
