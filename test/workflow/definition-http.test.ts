@@ -179,7 +179,7 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
     const sending = {
       method: 'POST',
       endpoint: `${server.url}/`,
-      headers: { 'x-token': '${ "hush " + secrets.CRM.trim() }' },
+      headers: { 'x-token': '${ "hush " + secrets.CRM }' },
       query: { key: '${ secrets.CRM }' },
       body: { of: '${ secrets.CRM }', plain: '${ workflow.input.n }' },
     };

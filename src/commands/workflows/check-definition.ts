@@ -1,5 +1,3 @@
-import { ExpressionFault } from '../../kernel/expression/expression-fault.js';
-import { compileExpression } from '../../kernel/expression/expression.js';
 import { isObject, pointerPart, shapeFaults, type Fault } from '../../kernel/expression/shape.js';
 import { inPortions } from '../../kernel/portions.js';
 import {
@@ -18,6 +16,7 @@ import { builtInFault, isBuiltIn } from '../../schemas/flows/flow-id.js';
 import { ends, reservedNames } from '../../schemas/workflows/definition-names.js';
 import { checkCall } from './check-call.js';
 import { scheduleFaults } from './check-schedule.js';
+import { expressionFaults } from './expression-faults.js';
 import { usableTask } from './usable-task.js';
 
 /** Names that every expression may use; `output` is known once a task has given it. */
@@ -302,39 +301,8 @@ export class DefinitionCheck {
     known: readonly string[],
     wanted?: 'bool' | 'list',
   ): void {
-    this.#found.push(() => this.#expressionFaults(expression, pointer, known, wanted));
-  }
-
-  #expressionFaults(
-    expression: string,
-    pointer: string,
-    known: readonly string[],
-    wanted: 'bool' | 'list' | undefined,
-  ): Fault[] {
-    const faults: Fault[] = [];
-    const add = (message: string): void => void faults.push({ pointer, message });
-    try {
-      const compiled = compileExpression(expression, known);
-      const { type } = compiled;
-      if (wanted !== undefined && type !== 'dyn' && !type.startsWith(wanted)) {
-        const text = wanted === 'bool' ? 'true or false' : 'a list';
-        add(`must give ${text}, and gives ${type}`);
-      }
-      if (!compiled.variables.has('secrets')) return faults;
-      for (const name of compiled.fieldsOf('secrets')) {
-        if (name === '*') add('A secret is read by its name: secrets.NAME.');
-        else if (!this.secrets.has(name)) {
-          add(`There is no secret '${name}': PUT /v1/secrets/${name} first.`);
-        }
-      }
-    } catch (error) {
-      if (!(error instanceof ExpressionFault)) throw error;
-      const { position, message } = error;
-      const where = position === null ? '' : ` (at character ${position + 1} of the expression)`;
-      const hint = /^Unknown variable/.test(message) ? ` Known are: ${known.join(', ')}.` : '';
-      add(`${message}${where}${hint}`);
-    }
-    return faults;
+    const { secrets } = this;
+    this.#found.push(() => expressionFaults(expression, pointer, { known, secrets, wanted }));
   }
 
   /** A value whose texts may be expressions. */

@@ -19,6 +19,8 @@ export interface Expression {
   readonly variables: ReadonlySet<string>;
   /** Of a variable whose fields are known by name: those that it reads. */
   fieldsOf(variable: string): readonly string[];
+  /** Where such a field is not only passed on, alone or joined with others, but looked at. */
+  lookedAt(variable: string): readonly number[];
   /** Throws an ExpressionFault; `spend` is told of the cost. */
   evaluate(
     values: Readonly<Record<string, unknown>>,
@@ -254,6 +256,27 @@ function fieldsIn(node: ASTNode, variable: string): string[] {
   return childrenOf(node).flatMap((child) => fieldsIn(child, variable));
 }
 
+/** Whether a node gives on what its child is, without looking at it. */
+function passesOn({ op, args }: ASTNode, child: number): boolean {
+  if (op === '+' || op === 'list') return true;
+  if (op === '?:') return child > 0;
+  // Names and values in turn.
+  if (op === 'map') return child % 2 === 1;
+  return op === 'rcall' && (args[0] === 'map' ? child > 0 : args[0] === 'join' && child === 0);
+}
+
+/** Where a field of a variable is given to what looks at it. */
+function lookedAtIn(node: ASTNode, variable: string, isPassedOn = true): number[] {
+  const children = childrenOf(node);
+  const [first] = children;
+  if (node.op === '.' && first?.op === 'id' && first.args === variable) {
+    return isPassedOn ? [] : [node.range.start];
+  }
+  return children.flatMap((child, at) =>
+    lookedAtIn(child, variable, isPassedOn && passesOn(node, at)),
+  );
+}
+
 const messageOf = (error: unknown): string => {
   const { summary, message } = error as { summary?: string; message?: string };
   return (summary ?? message ?? String(error)).split('\n')[0] ?? '';
@@ -321,6 +344,7 @@ function compile(text: string, names: readonly string[]): Expression {
     type,
     variables,
     fieldsOf: (variable) => fieldsIn(shown, variable),
+    lookedAt: (variable) => lookedAtIn(shown, variable),
     evaluate: (values, spend, costMax) => evaluate(run, values, spend, costMax),
   };
 }

@@ -115,4 +115,47 @@ describe('checking a definition', () => {
       expect(fault?.message).to.equal(message);
     });
   }
+
+  const sending = (text: string): object =>
+    doing({
+      call: 'http',
+      with: { method: 'POST', endpoint: 'https://a.b', body: { of: `\${ ${text} }` } },
+    });
+  const saidOf = (definition: object): string[] =>
+    definitionFaults(definition, { secrets: new Set(['CRM']) }).map(({ message }) => message);
+
+  // spec/beyond.md R406
+  const passedOn = [
+    'secrets.CRM',
+    '"Bearer " + secrets.CRM',
+    '(input.isNew ? secrets.CRM : "none") + "!"',
+    '["a", secrets.CRM].join(":")',
+    '{"key": [secrets.CRM], "n": input.n.map(n, string(n) + secrets.CRM)}',
+  ];
+  for (const text of passedOn) {
+    it(`takes ${text}, which sends a secret as it is`, () => {
+      expect(saidOf(sending(text))).to.deep.equal([]);
+    });
+  }
+  const lookedAt: readonly [string, number][] = [
+    ['secrets.CRM.upperAscii()', 1],
+    ['"x" + string(size(secrets.CRM))', 19],
+    ['secrets.CRM == "x" ? 1 : 2', 1],
+    ['{secrets.CRM: 1}', 2],
+    ['secrets.CRM[0]', 1],
+    ['[1].map(n, n > 0 && secrets.CRM == "x")', 21],
+  ];
+  for (const [text, character] of lookedAt) {
+    it(`refuses ${text}, which would see a mark in the place of a secret`, () => {
+      expect(saidOf(sending(text))).to.deep.equal([
+        `A secret is sent as it is, or joined with other texts ("Bearer " + secrets.NAME): no function and no comparison sees what it says (at character ${character} of the expression)`,
+      ]);
+    });
+  }
+
+  it('says where secrets are known, where one is read elsewhere', () => {
+    expect(saidOf(doing({ set: { a: '${ secrets.CRM }' } }))).to.deep.equal([
+      "Unknown variable: secrets (at character 1 of the expression) Secrets are known in 'with' of a call of http alone, which sends them.",
+    ]);
+  });
 });
