@@ -21,8 +21,8 @@ export interface RateLimitState {
 
 /** Counts the requests of tenants across all processes. */
 export interface RateLimits {
-  /** Counts a request of a tenant under its plan. */
-  countRequest(tenantId: string): Promise<RateLimitState>;
+  /** Counts a request of a tenant under its plan; those of its own workflows apart, up to the same number. */
+  countRequest(tenantId: string, by?: 'clients' | 'workflows'): Promise<RateLimitState>;
   /** Counts usage events; undefined where the instance does not limit them. */
   countEvents(tenantId: string, events: number): Promise<RateLimitState | undefined>;
 }
@@ -113,7 +113,12 @@ export function openRateLimits(
     };
   };
   return {
-    countRequest: async (tenantId) => count(`request/${tenantId}`, await readPlan(tenantId), 1),
+    countRequest: async (tenantId, by = 'clients') =>
+      count(
+        `${by === 'clients' ? 'request' : 'workflow'}/${tenantId}`,
+        await readPlan(tenantId),
+        1,
+      ),
     async countEvents(tenantId, events) {
       if (ingestEventsPerMinute === undefined) return undefined;
       return count(`event/${tenantId}`, ingestEventsPerMinute, Math.max(1, events));

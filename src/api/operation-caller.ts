@@ -9,7 +9,7 @@ import { validate } from '../schemas/fields/validator.js';
 import { idempotencyOf, isReadOnly, type Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
-import { limitToolCall } from './guards/rate-limit.js';
+import { limitCall } from './guards/rate-limit.js';
 import { handlers } from './handlers/index.js';
 import type { AnyHandler } from './mount.js';
 import { checkPathValues, readParams, readQuery } from './request/read-parameters.js';
@@ -70,7 +70,7 @@ export const openOperationCaller =
     if (!found) throw problem.notFound(`There is no operation '${call.operationId}'.`);
     const { operation, handler } = found;
     const { identity, requestId } = call;
-    await limitToolCall(operation, platform, identity.tenantId, call.body);
+    await limitCall(operation, platform, identity.tenantId, call.body, 'workflows');
     checkAccess(operation, identity);
     const input = inputOf(operation, call);
     checkAdminFields(operation, identity, input.body);

@@ -43,17 +43,18 @@ async function countRequest(
   }
 }
 
-/** Counts a call of a tool as the request that it is. 429: those of the minute are used up. */
-export async function limitToolCall(
+/** Counts a call that comes without HTTP as the request that it is. 429: those of the minute are used up. */
+export async function limitCall(
   { rateLimit }: Operation,
   { rateLimits }: Platform,
   tenantId: string,
   body: unknown,
+  by: 'clients' | 'workflows',
 ): Promise<void> {
   if (rateLimit === undefined) return;
   const state =
     rateLimit === 'requests'
-      ? await rateLimits.countRequest(tenantId)
+      ? await rateLimits.countRequest(tenantId, by)
       : await rateLimits.countEvents(tenantId, Array.isArray(body) ? body.length : 1);
   if (state?.isExceeded === true) refuse(state, `More than ${state.limit} in this minute.`);
 }

@@ -25,7 +25,7 @@ import { checkAccess, checkAdminFields } from '../guards/check-access.js';
 import { checkIdempotencyKey, type AnyHandler } from '../mount.js';
 import { readParams, readQuery } from '../request/read-parameters.js';
 import { scopeOf, type RequestIds } from '../request/request-scope.js';
-import { limitToolCall } from '../guards/rate-limit.js';
+import { limitCall } from '../guards/rate-limit.js';
 import { recordsError } from '../presenters/problem.js';
 import { problemCode } from '../../schemas/http/problem.js';
 import { resolveInput } from '../../queries/keys/natural-keys.js';
@@ -130,7 +130,7 @@ async function perform(
   platform: Platform,
 ): Promise<string> {
   const given = { ...toolDefaults[operation.id], ...asked };
-  await limitToolCall(operation, platform, identity.tenantId, given['body']);
+  await limitCall(operation, platform, identity.tenantId, given['body'], 'clients');
   checkAccess(operation, identity);
   const tokensMax = tokensMaxOf(given);
   const input = readArguments(operation, given);
