@@ -17,6 +17,7 @@ import { flowStep, outerScope, type StepCall } from '../flows/flow-step.js';
 import { callServer } from './http-call.js';
 import { operationOf } from './operation-of.js';
 import { findPublisher } from './publisher.js';
+import { hideInRecords, putValueOf } from './put-secret.js';
 
 /** What an execution needs of its definition; it is read once, and stands in its history. */
 export interface BegunDefinition {
@@ -48,13 +49,16 @@ async function shown(
 ): Promise<unknown> {
   const { seq, isUndo } = call.input;
   const { executionId } = call.run;
-  const { db, tenantId } = await outerScope(platform, call.run);
+  const scope = await outerScope(platform, call.run);
+  const { db, tenantId } = scope;
   const { attempt: attempts } = Context.current().info;
   if (attempts > 1 && !isUndo) {
     const task = { executionId, seq, attempts };
     await db.transaction((trx) => WorkflowTask.countAttempts(trx, tenantId, task));
   }
   const output = await work(call);
+  const secret = putValueOf(call.input);
+  if (secret !== undefined) await hideInRecords(scope, executionId, secret);
   // Repeated, the call does nothing and this is done.
   if (isUndo) {
     await db.transaction((trx) => WorkflowTask.markUndone(trx, tenantId, executionId, seq));

@@ -56,6 +56,12 @@ function checkOperation(check: DefinitionCheck, given: Given, pointer: string): 
   for (const name of inPath.filter((each) => !Object.hasOwn(parameters, each))) {
     check.add(`${pointer}/parameters${pointerPart(name)}`, `'${name}' is required`);
   }
+  const value = id === 'putSecret' && isObject(body) ? body['value'] : undefined;
+  if (typeof value === 'string' && expressionIn(value) === undefined) {
+    const message =
+      'Whoever reads the definition would see it: give what an answer or the input has.';
+    check.add(`${pointer}/body/value`, message);
+  }
   if (body !== undefined && !operation.body) {
     check.add(`${pointer}/body`, `${operation.id} takes no body.`);
   }

@@ -222,6 +222,29 @@ export class Execution extends TenantModel {
     );
   }
 
+  /** Puts what is shown in the place of what an execution of a tenant's workflow was given. */
+  static async rewriteInput(
+    trx: Knex,
+    tenantId: string,
+    id: string,
+    shownOf: (start: unknown) => unknown,
+  ): Promise<void> {
+    const rows = await sqlRows<{ start: string | null }>(
+      trx,
+      `select input ->> 'start' as start from execution where tenant_id = ? and id = ? for update`,
+      [tenantId, id],
+    );
+    const start = rows[0]?.start;
+    if (start === undefined || start === null) return;
+    const shown = JSON.stringify(shownOf(JSON.parse(start)));
+    if (shown === JSON.stringify(JSON.parse(start))) return;
+    await trx.raw(
+      `update execution set input = jsonb_set(input, '{start}', ?::jsonb)
+       where tenant_id = ? and id = ?`,
+      [shown, tenantId, id],
+    );
+  }
+
   /** Of these executions, those that have ended, with their outcomes. */
   static async findEnds(
     db: Knex,

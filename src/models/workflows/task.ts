@@ -58,6 +58,45 @@ export class WorkflowTask extends TenantModel {
       .patch({ attempts });
   }
 
+  /** Runs of tasks of an execution that were given or gave a text, as JSON has it. */
+  static async holding(
+    trx: Knex,
+    tenantId: string,
+    executionId: string,
+    text: string,
+  ): Promise<Pick<WorkflowTask, 'seq' | 'input' | 'output'>[]> {
+    return WorkflowTask.query(trx)
+      .forTenant(tenantId)
+      .select('seq', 'input', 'output')
+      .where({ executionId })
+      .whereRaw(`position(? in concat(input, ' ', output)) > 0`, [text])
+      .orderBy('seq')
+      .forUpdate();
+  }
+
+  /** Puts what is shown in the place of what runs of tasks were given and gave. */
+  static async rewrite(
+    trx: Knex,
+    tenantId: string,
+    executionId: string,
+    tasks: readonly Pick<WorkflowTask, 'seq' | 'input' | 'output'>[],
+  ): Promise<void> {
+    if (tasks.length === 0) return;
+    await sqlRows(
+      trx,
+      `update workflow_task set input = shown.input, output = shown.output
+       from unnest(?::integer[], ?::text[], ?::text[]) as shown (seq, input, output)
+       where tenant_id = ? and execution_id = ? and workflow_task.seq = shown.seq`,
+      [
+        tasks.map(({ seq }) => seq),
+        tasks.map(({ input }) => input),
+        tasks.map(({ output }) => output),
+        tenantId,
+        executionId,
+      ],
+    );
+  }
+
   /**
    * Keeps how runs of tasks stand. Steps that run side by side, or again, bring them in any order: a run
    * that has ended stays as it is, and only what is not known of it yet is added.

@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import { json, openServer } from '../support/servers/elsewhere.js';
+import { useInstance, useTenant } from '../support/servers/use-instance.js';
+
+const fromServer = 'server "4711"';
+const fromInput = 'input-4712';
+
+// spec/beyond.md R408
+describe("tenants' workflows that give secrets their values", () => {
+  const instance = useInstance({ withWorkers: true });
+  const tenant = useTenant(instance);
+  let server: Awaited<ReturnType<typeof openServer>>;
+  before(async () => {
+    server = await openServer();
+  });
+  after(() => server.close());
+
+  const document = { dsl: '1.0.0', namespace: 'test', name: 'renew', version: '1.0.0' };
+  const put = (name: string, value: string) => ({
+    call: 'durabill.operation',
+    with: { operationId: 'putSecret', parameters: { name }, body: { value } },
+  });
+
+  it('show them nowhere in what is recorded, and can send them', async () => {
+    for (const name of ['ONE', 'TWO']) {
+      await tenant.put(`/v1/secrets/${name}`, { value: 'before' }).expect(200);
+    }
+    server.answer = json({ token: fromServer, kind: 'Bearer' });
+    const ask = { call: 'http', with: { method: 'GET', endpoint: server.url } };
+    const headers = { a: '${ secrets.ONE }', b: '${ "x" + secrets.TWO }' };
+    const tasks = [
+      { ask },
+      { one: put('ONE', '${ input.token }') },
+      { two: put('TWO', '${ workflow.input.keys[0] }') },
+      { sent: { call: 'http', with: { ...ask.with, headers } } },
+      { done: { set: { done: true } } },
+    ];
+    await tenant.post('/v1/workflows', { definition: { document, do: tasks } }).expect(201);
+    const path = '/v1/workflows/renew';
+    const data = { keys: [fromInput], other: 'stays' };
+    const { body } = await tenant.post(`${path}/execute`, { data }).expect(200);
+    expect(body).to.deep.include({ status: 'completed', error: null });
+    const { headers: sent = {} } = server.asked.at(-1) ?? {};
+    expect(sent).to.include({ a: fromServer, b: `x${fromInput}` });
+    const execution = (await tenant.get(`${path}/executions/${body.executionId}`).expect(200)).body;
+    expect(execution.input).to.deep.equal({ keys: ['***'], other: 'stays' });
+    const timeline = (
+      await tenant.get(`${path}/executions/${body.executionId}/timeline`).expect(200)
+    ).body.data;
+    expect(timeline[0].output).to.deep.equal({ token: '***', kind: 'Bearer' });
+    expect(timeline[1].input).to.deep.equal({ token: '***', kind: 'Bearer' });
+    expect(JSON.stringify([execution, timeline])).not.to.match(/471[12]/);
+  });
+
+  it('do not have them written into their definition', async () => {
+    const definition = { document, do: [{ one: put('ONE', 'written 4711') }] };
+    const { body } = await tenant.post('/v1/workflows/validate', { definition }).expect(200);
+    expect(body.faults).to.deep.equal([
+      {
+        pointer: '/do/0/one/with/body/value',
+        message: 'Whoever reads the definition would see it: give what an answer or the input has.',
+      },
+    ]);
+  });
+});
