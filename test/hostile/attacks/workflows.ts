@@ -59,6 +59,13 @@ const branches = (make: (index: number) => object) => ({
   fork: { branches: numbers(20).map((index) => ({ [`b${index}`]: make(index) })) },
 });
 
+/** Has a definition checked as often as it can. */
+const checking = (attacker: Attacker, tasks: object[]): Promise<void> => {
+  const document = { dsl: '1.0.0', namespace: 'hostile', name: 'checked', version: '1.0.0' };
+  const body = textOf({ definition: { document, do: tasks } });
+  return attacker.flood(() => ({ path: '/v1/workflows/validate', method: 'POST', body }));
+};
+
 export const workflowAttacks: readonly Attack[] = [
   {
     name: 'workflows: loops of a thousand turns within each other',
@@ -200,6 +207,37 @@ export const workflowAttacks: readonly Attack[] = [
       await starting(attacker, calling, {});
       for (const name of [listening, calling]) await stop(attacker, name);
     },
+  },
+  {
+    name: 'workflows: checks of names that are nearly those of operations',
+    run: (attacker) =>
+      checking(
+        attacker,
+        numbers(200).map((at) => ({
+          [`t${at}`]: {
+            call: 'durabill.operation',
+            // As long as names are that something near is looked for.
+            with: { operationId: `listUsageEventsOfTheAccountWithNumber${100 + at}` },
+          },
+        })),
+      ),
+  },
+  {
+    name: 'workflows: checks of twelve thousand parameters that no operation has',
+    run: (attacker) =>
+      checking(attacker, [
+        {
+          look: {
+            call: 'durabill.operation',
+            with: {
+              operationId: 'getAccount',
+              parameters: Object.fromEntries(
+                numbers(12_000).map((at) => [`p${at.toString(36)}`, '']),
+              ),
+            },
+          },
+        },
+      ]),
   },
   {
     name: 'workflows: dry runs of loops',
