@@ -161,7 +161,7 @@ export const definitionOperations = {
     description:
       'What an execution would do with this input, and with the results that you say calls have. Nothing is called and nothing written; waits are over at once, and their time is counted.',
     details:
-      'At most 1,000 runs of tasks, 1 MB, five seconds and a twenty-fifth of the cost of an execution; what is more ends as `stopped`, or as the task that fails.',
+      'At most 1,000 runs of tasks, 1 MB, twenty seconds and a fiftieth of the cost of an execution; what is more ends as `stopped`, or as the task that fails.',
     success: reply.dto(DryRun),
     errors: [400, 404, 409],
   }),
