@@ -58,21 +58,24 @@ export async function findExecutedDefinition(
   );
 }
 
-/** The workflow of a tenant with this id or name; undefined: there is none. */
+/**
+ * The workflow of a tenant with this id or name, in its live or another version; undefined: there is
+ * none. 404: it has no such version.
+ */
 export async function findDefinition(
-  { db, tenantId }: Scope,
+  scope: Scope,
   key: string,
+  version?: number,
 ): Promise<DefinedWorkflow | undefined> {
+  const { db, tenantId } = scope;
   const row = await WorkflowDefinition.query(db.read)
     .forTenant(tenantId)
     .existing()
     .findOne(keyed(key));
   if (!row) return undefined;
-  const version = await WorkflowVersion.query(db.read)
-    .forTenant(tenantId)
-    .findOne({ definitionId: row.id, version: row.version })
-    .throwIfNotFound();
-  return definedOf(row, version);
+  const found = await readVersion(scope, row.id, version ?? row.version);
+  if (!found) throw problem.notFound(`'${row.name}' has no version ${version}.`);
+  return definedOf(row, found);
 }
 
 /** A version of it, as executions keep to it. */

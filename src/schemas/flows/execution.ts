@@ -4,7 +4,7 @@ import type { ExecutionStatus } from '../../messages/flow-run.js';
 import { exampleIds } from '../http/examples.js';
 import { FreeObject, Instant, nullable, Uuid } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
-import { offsetQuery } from '../http/paging.js';
+import { offsetQuery, WholeNumber } from '../http/paging.js';
 
 const field = Type.Object(
   {
@@ -201,9 +201,18 @@ export const executionOperations = {
     path: '/v1/workflows/{workflowId}',
     ...place,
     summary: 'Read a workflow by its id or name',
+    query: Type.Object({
+      version: Type.Optional(
+        WholeNumber({
+          minimum: 1,
+          cap: 1_000_000,
+          description: 'Which version of one of your own; left out: the one that is live.',
+        }),
+      ),
+    }),
     details: 'With the JSON Schema of its data; one of your own with its definition and versions.',
     success: reply.dto(Workflow),
-    errors: [404],
+    errors: [400, 404],
   }),
   execute: operation({
     id: 'executeWorkflow',

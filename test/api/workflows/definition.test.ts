@@ -30,6 +30,11 @@ describe("tenants' workflows: definitions", () => {
     expect(shown.versions.map(({ version }: { version: number }) => version)).to.deep.equal([2, 1]);
     expect(shown.versions[0].publishedBy).to.equal('tester');
     expect(shown.dataSchema.required).to.deep.equal(['amount']);
+    const before = (await tenant.get('/v1/workflows/first?version=1').expect(200)).body;
+    expect(before).to.include({ id: made.id, version: 1, hash: made.hash });
+    expect(before.definition).to.deep.equal(named('first').definition);
+    await tenant.get('/v1/workflows/first?version=3').expect(404);
+    await tenant.get('/v1/workflows/first?version=0').expect(400);
 
     const listed = (await tenant.get('/v1/workflows?limit=1000').expect(200)).body;
     expect(listed.data.at(-1)).to.include({ id: made.id, name: 'first', version: 2 });

@@ -31,8 +31,8 @@ export const executionHandlers: Handlers<Operations['execution']> = {
       total: knownWorkflows.length + own.total,
     };
   },
-  getWorkflow: async ({ params }, scope) => {
-    const own = await findDefinition(scope, params.workflowId);
+  getWorkflow: async ({ params, query }, scope) => {
+    const own = await findDefinition(scope, params.workflowId, query.version);
     return own
       ? presentDefinitionWhole(own, await listVersions(scope, own.id))
       : presentWorkflow(findWorkflow(params.workflowId));
