@@ -49,18 +49,26 @@ export async function repriceForAWhile(scope: Scope, id: string): Promise<Repric
       return { events, total, isDone };
     }
     const own = (repricer ??= new Repricer(db.read, tenantId, changes));
-    const usage = { repricingId: id, range, accountIds };
+    const usage = { repricingId: id, range, accountIds, hasTriedPeriods: tried.length > 0 };
     const read = (place: PortionPlace): Ahead => {
       const portion = readPortion(db.read, tenantId, usage, place, own);
       // The last one that is read ahead is not waited for.
       portion.catch(() => undefined);
       return { place, portion };
     };
+    const follow = (one: Ahead): void => {
+      const readNext = ({ chosen }: ReadPortion): void => {
+        if (!chosen.isDone && performance.now() < until) one.next ??= read(chosen);
+      };
+      void one.portion.then(readNext, () => undefined);
+    };
     // Where somebody else has written meanwhile, what was read ahead is not what comes next.
     if (!ahead || !isSamePlace(ahead.place, run)) ahead = read(run);
     const portion = await ahead.portion;
-    const { chosen } = portion;
-    ahead = chosen.isDone ? undefined : read(chosen);
+    // Two are read while one is rated: neither this process nor the database waits for the other.
+    if (!portion.chosen.isDone) ahead.next ??= read(portion.chosen);
+    ahead = ahead.next;
+    if (ahead) follow(ahead);
     const { moves, ...rated } = await ratePortion(portion, usage, run);
     const differences = await findDifferences(db.read, tenantId, tried, moves);
     await db.transaction((trx) => writePortion(trx, tenantId, { ...rated, differences }));
@@ -71,6 +79,8 @@ export async function repriceForAWhile(scope: Scope, id: string): Promise<Repric
 interface Ahead {
   readonly place: PortionPlace;
   readonly portion: Promise<ReadPortion>;
+  /** The one behind it, once it is being read. */
+  next?: Ahead;
 }
 
 const isSamePlace = (a: PortionPlace, b: PortionPlace): boolean =>

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { sqlRows } from '../../db/sql-rows.js';
+import { joinJson, jsonSeparatorSql } from '../../../kernel/text/postgres-array.js';
 import { TenantModel } from '../../db/tenant-model.js';
 import { addDifferences, type PeriodDifference } from './repricing-period.js';
 import type { CurrencySum, KeptEvents } from '../corrections/usage-correction.js';
@@ -191,7 +192,7 @@ const chargesSql = `
         and known.account_id = each.account_id
       order by known.first desc limit 1
     ), 0), each.count, each.charges
-  from unnest(:accounts::uuid[], :counts::integer[], :charges::text[])
+  from unnest(:accounts::uuid[], :counts::integer[], string_to_array(:charges, ${jsonSeparatorSql}))
     as each (account_id, count, charges)`;
 
 /** Writes a portion; false: it was written before. */
@@ -238,7 +239,7 @@ export async function writePortion(
       repricingId,
       accounts: charges.map((packed) => packed.accountId),
       counts: charges.map((packed) => packed.count),
-      charges: charges.map((packed) => packed.charges),
+      charges: joinJson(charges.map((packed) => packed.charges)),
     });
   }
   return true;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Frequency } from '../../../kernel/time/period.js';
 import type { ChargeScope } from '../../../models/billing/adjustments/adjustment-charge.js';
 import { sqlRows } from '../../../models/db/sql-rows.js';
-import type { PeriodKind } from '../../../rating/index.js';
+import { periodKinds, type PeriodKind } from '../../../rating/index.js';
 
 /** A maximum, minimum or commitment as a billing run sees it. */
 export interface PeriodAdjustment extends ChargeScope {
@@ -18,6 +18,18 @@ export interface PeriodAdjustment extends ChargeScope {
   readonly billedUntil: string | null;
   /** What was agreed for periods that runs have brought to it, by the first day of each. */
   readonly settled: Readonly<Record<string, string>>;
+}
+
+/** Whether a tenant has any maximum, minimum or commitment, of whatever time. */
+export async function hasPeriodAdjustments(db: Knex, tenantId: string): Promise<boolean> {
+  const [row] = await sqlRows<{ isThere: boolean }>(
+    db,
+    `select exists (
+       select from adjustment where tenant_id = ? and kind = any(?::text[])
+     ) as "isThere"`,
+    [tenantId, [...periodKinds]],
+  );
+  return row?.isThere === true;
 }
 
 /**

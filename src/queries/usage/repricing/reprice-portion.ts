@@ -15,10 +15,11 @@ import {
 } from '../../../models/usage/repricing/rated-in-range.js';
 import { StoredRatingPlan } from '../../../models/usage/rating-plan.js';
 import { readRecordedEvents, type RecordedEvent } from '../corrections/recorded-event.js';
+import { hasPeriodAdjustments } from '../../billing/adjustments/period-adjustment.js';
 import { CounterPlaces } from './counter-places.js';
 import { changedPairs, keptPairs, packCharges, type BilledPair } from './packed-charge.js';
 import { movesOf, type ChargeMove } from './period-differences.js';
-import type { Repricer } from './repricer.js';
+import type { RateEvent, Repriced, Repricer } from './repricer.js';
 
 /** Events of a portion: some hundred milliseconds of work. */
 export const portionMax = 2_000;
@@ -30,6 +31,8 @@ export interface RepricedUsage {
   readonly repricingId: string;
   readonly range: RatedRange;
   readonly accountIds: readonly string[] | null;
+  /** Whether minimums, maximums or commitments are tried. */
+  readonly hasTriedPeriods: boolean;
 }
 
 /** Where a portion begins: behind this account, or within it behind this event. */
@@ -94,10 +97,16 @@ async function chooseOf(
 
 /** What a portion comes to, while it is rated. */
 class Collected {
+  /** Whether periods are adjusted, so that they may come to something else. */
+  readonly hasPeriods: boolean;
   readonly rejected = new Map<string, number>();
   readonly plans = new Map<string, string>();
   readonly moves: ChargeMove[] = [];
   readonly #pairs = new Map<string, BilledPair[1][]>();
+
+  constructor(hasPeriods: boolean) {
+    this.hasPeriods = hasPeriods;
+  }
 
   add(pairs: readonly BilledPair[]): void {
     for (const [accountId, pair] of pairs) {
@@ -152,7 +161,9 @@ const Exact = Decimal.clone({ precision: 400 });
 export interface ReadPortion {
   readonly chosen: Chosen;
   readonly recorded: readonly RecordedEvent[];
-  readonly rateEvent: Awaited<ReturnType<Repricer['open']>>;
+  readonly rateEvent: RateEvent;
+  /** Whether minimums, maximums or commitments are in force. */
+  readonly hasPeriods: boolean;
 }
 
 /**
@@ -169,8 +180,11 @@ export async function readPortion(
 ): Promise<ReadPortion> {
   const chosen = await choose(db, tenantId, usage, place);
   const ids = chosen.events.map(({ id }) => id);
-  const recorded = await readRecordedEvents(db, tenantId, ids);
-  return { chosen, recorded, rateEvent: await repricer.open(recorded) };
+  const [recorded, hasPeriods] = await Promise.all([
+    readRecordedEvents(db, tenantId, ids),
+    hasPeriodAdjustments(db, tenantId),
+  ]);
+  return { chosen, recorded, rateEvent: await repricer.open(recorded), hasPeriods };
 }
 
 /** A portion that is rated, and which charges minimums, maximums and commitments would see otherwise. */
@@ -180,12 +194,12 @@ type RatedPortion = Omit<RepricedPortion, 'differences'> & {
 
 /** Rates a portion with the changes of a repricing, and says what is to be written; nothing is. */
 export async function ratePortion(
-  { chosen, recorded, rateEvent }: ReadPortion,
-  { repricingId }: RepricedUsage,
+  { chosen, recorded, rateEvent, hasPeriods }: ReadPortion,
+  { repricingId, hasTriedPeriods }: RepricedUsage,
   run: RepricingRun,
 ): Promise<RatedPortion> {
   const accountOf = new Map(chosen.events.map(({ id, accountId }) => [id, accountId]));
-  const collected = new Collected();
+  const collected = new Collected(hasPeriods || hasTriedPeriods);
   const portions = new Portions();
   let counters = new CounterPlaces(run.eventId === null ? {} : run.counters);
   let current = recorded[0] && accountOf.get(recorded[0].id);
@@ -193,7 +207,8 @@ export async function ratePortion(
     const accountId = accountOf.get(event.id);
     if (accountId !== current) counters = new CounterPlaces({});
     current = accountId;
-    await rateInto(collected, event, counters, rateEvent);
+    const outcome = rateEvent(event, counters);
+    collect(collected, event, outcome instanceof Promise ? await outcome : outcome);
     if (portions.isOver) await portions.rest();
   }
   return {
@@ -212,17 +227,11 @@ export async function ratePortion(
   };
 }
 
-async function rateInto(
-  collected: Collected,
-  event: RecordedEvent,
-  counters: CounterPlaces,
-  rateEvent: Awaited<ReturnType<Repricer['open']>>,
-): Promise<void> {
-  const outcome = await rateEvent(event, counters);
+function collect(collected: Collected, event: RecordedEvent, outcome: Repriced): void {
   if (outcome.kind === 'rated') {
     const { prepared, rated } = outcome;
     collected.add(changedPairs(event, prepared, rated));
-    collected.moves.push(...movesOf(event, prepared, rated));
+    if (collected.hasPeriods) collected.moves.push(...movesOf(event, prepared, rated));
     const id = StoredRatingPlan.idOf(prepared.plan);
     if (!collected.plans.has(id)) collected.plans.set(id, JSON.stringify(prepared.plan));
     return;
