@@ -5,7 +5,6 @@ import type { Schemas } from '../api/client.ts';
 import { Page } from '../frame/page.tsx';
 import type { Column } from '../shown/data-table.tsx';
 import { Listed } from '../shown/listed.tsx';
-import { Empty } from '../shown/loaded.tsx';
 import { SearchForm } from '../shown/search-form.tsx';
 import { orNone, Status } from '../shown/values.tsx';
 import { FirstRun } from './first-run.tsx';
@@ -61,19 +60,16 @@ export function AccountsPage(): ReactNode {
   );
 }
 
-const NoAccounts = ({ isSearched }: { readonly isSearched: boolean }): ReactNode => (
-  <Empty>
-    {isSearched ? (
-      <p>No account has this in its name, number or external id.</p>
-    ) : (
-      <>
-        <p>This tenant has no accounts yet.</p>
-        <p>
-          <code>npm run --silent durabill -- demo --year</code> makes a tenant with customers and a
-          year of usage to look around in, and prints the token to sign in with.{' '}
-          <a href="/docs#tag/accounts">The API</a> creates accounts in yours.
-        </p>
-      </>
-    )}
-  </Empty>
-);
+const NoAccounts = ({ isSearched }: { readonly isSearched: boolean }): ReactNode =>
+  isSearched ? (
+    <p>No account has this in its name, number or external id.</p>
+  ) : (
+    <>
+      <p>This tenant has no accounts yet.</p>
+      <p>
+        <code>npm run --silent durabill -- demo --year</code> makes a tenant with customers and a
+        year of usage to look around in, and prints the token to sign in with.{' '}
+        <a href="/docs#tag/accounts">The API</a> creates accounts in yours.
+      </p>
+    </>
+  );

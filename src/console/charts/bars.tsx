@@ -81,7 +81,8 @@ export function Bars({
   const [cursor, setCursor] = useState<number>();
   const last = bars.length - 1;
   const most = Math.max(...bars.map(sumOf)) || 1;
-  const chosen = cursor === undefined ? undefined : bars[cursor];
+  // Of one bar there is nothing to choose.
+  const chosen = bars[cursor ?? (last === 0 ? 0 : -1)];
   const onKeyDown = (event: KeyboardEvent): void => {
     const move = moves[event.key];
     if (event.key === 'Enter' && cursor !== undefined) onChoose?.(cursor);
@@ -123,9 +124,9 @@ export function Bars({
         </svg>
       </div>
       <figcaption>
-        {chosen === undefined
-          ? words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')
-          : wordsOf(chosen)}
+        {chosen !== undefined
+          ? wordsOf(chosen)
+          : words.fromTo(bars[0]?.name ?? '', bars.at(-1)?.name ?? '')}
       </figcaption>
     </figure>
   );

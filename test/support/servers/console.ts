@@ -162,7 +162,9 @@ export async function visitConsole(browser: Browser, { url }: Place): Promise<Co
         await quiet();
         await inTheme(page, theme, async () => {
           for (const place of places) {
-            await page.screenshot({ path: `${place}/${name}-${theme}.png`, fullPage: true });
+            const path = `${place}/${name}-${theme}.png`;
+            // Beyond its viewport Chromium shifts a page that is read from right to left.
+            await page.screenshot({ path, fullPage: true, captureBeyondViewport: false });
           }
         });
       }
