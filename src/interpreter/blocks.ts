@@ -100,7 +100,9 @@ export async function runFork(on: Interpreter, block: Block): Promise<Outcome> {
     isSuspended: false,
   };
   if (race.first === undefined) {
-    await Promise.all(branches.map((_each, index) => runBranch(on, block, race, index)));
+    await on.host.sideBySide(() =>
+      Promise.all(branches.map((_each, index) => runBranch(on, block, race, index))),
+    );
   }
   if (race.first?.done) return { output: race.first.done.of, then: 'continue' };
   if (race.failure !== undefined) throw race.failure as Error;

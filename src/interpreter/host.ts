@@ -18,6 +18,14 @@ export interface HostScope {
   cancel(): void;
 }
 
+/** A call of a run of a task, its expressions evaluated. */
+export interface HostCall {
+  readonly seq: number;
+  readonly path: string;
+  readonly call: string;
+  readonly with: unknown;
+}
+
 /**
  * What the interpreter needs of where it runs: of a workflow of Temporal, or of a dry run. It has no
  * clock and no input or output of its own.
@@ -27,7 +35,8 @@ export interface Host {
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */
   keep(rows: readonly TaskRow[]): Promise<void>;
-  call(call: string, given: unknown, seq: number, path: string): Promise<unknown>;
+  /** Makes a call, and keeps how runs of tasks stand before it, whatever comes of it. */
+  call(call: HostCall, rows: readonly TaskRow[]): Promise<unknown>;
   openApproval(asked: AskedApproval): Promise<void>;
   /** How the approval of a run of a task stands, or ends it. It ends one also while being canceled. */
   lookAtApproval(look: ApprovalLook): Promise<ApprovalState>;
@@ -51,6 +60,8 @@ export interface Host {
   /** Waits until a time of the tenant, or until it is over before; whether it was. */
   wait(isOver: () => boolean, until: number, path: string): Promise<boolean>;
   openScope(): HostScope;
+  /** Carries out branches that go on side by side. */
+  sideBySide<T>(work: () => Promise<T>): Promise<T>;
   /** Shows people what a task does at this moment; without a text it has done it. */
   show(path: string, text?: string): void;
   isCancellation(error: unknown): boolean;

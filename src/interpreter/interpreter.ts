@@ -84,11 +84,17 @@ export class Interpreter {
     return output;
   }
 
-  /** Keeps what has happened since it was done last. */
-  async flush(): Promise<void> {
+  /** What has happened since it was kept last; whoever takes it keeps it. */
+  #takeRows(): readonly TaskRow[] {
     const rows = this.#rows;
     this.#rows = [];
     this.#costKept = this.#state.cost;
+    return rows;
+  }
+
+  /** Keeps what has happened since it was done last. */
+  async flush(): Promise<void> {
+    const rows = this.#takeRows();
     if (rows.length > 0) await this.host.keep(rows);
   }
 
@@ -266,9 +272,10 @@ export class Interpreter {
 
   async #call(task: Task, path: string, variables: Variables, frame: Frame): Promise<unknown> {
     const given = this.values.given(task, variables, path);
-    await this.flush();
-    this.host.show(path, callSummary(path, task.call ?? '', given));
-    const output = await this.host.call(task.call ?? '', given, frame.seq ?? 0, path);
+    const { call = '' } = task;
+    this.host.show(path, callSummary(path, call, given));
+    const asked = { seq: frame.seq ?? 0, path, call, with: given };
+    const output = await this.host.call(asked, this.#takeRows());
     this.values.checkResult(output, path);
     return output;
   }

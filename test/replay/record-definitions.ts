@@ -127,7 +127,11 @@ export async function recordDefinitions(
     .getHandle(workflowId)
     .result()
     .catch(() => undefined);
-  for (const history of await historiesOf(waiter, workflowId)) await keep('definition', history);
+  for (const history of await historiesOf(waiter, workflowId)) {
+    await keep('definition', history);
+    // That one was recorded before rows of the timeline went with calls, and stays.
+    await keep('definition-rows-with-calls', history);
+  }
   const waited = await waitFor(tenant);
   await waiter.workflow.getHandle(waited).result();
   for (const history of await historiesOf(waiter, waited)) await keep('definition-waits', history);

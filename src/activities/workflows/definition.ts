@@ -41,22 +41,31 @@ function failureOfCall(error: unknown): unknown {
   return activityFailure(error);
 }
 
-/** Makes a call, and shows in the timeline how often that was tried, or that it took back what a task did. */
+/**
+ * Makes a call, and shows in the timeline what was done before it, how often it was tried, and that it
+ * took back what a task did.
+ */
 async function shown(
   platform: Platform,
   call: StepCall<TaskCall>,
   work: (call: StepCall<TaskCall>) => Promise<unknown>,
 ): Promise<unknown> {
-  const { seq, isUndo } = call.input;
+  const { seq, isUndo, rows = [] } = call.input;
   const { executionId } = call.run;
   const scope = await outerScope(platform, call.run);
   const { db, tenantId } = scope;
   const { attempt: attempts } = Context.current().info;
-  if (attempts > 1 && !isUndo) {
-    const task = { executionId, seq, attempts };
-    await db.transaction((trx) => WorkflowTask.countAttempts(trx, tenantId, task));
-  }
-  const output = await work(call);
+  const isCounted = attempts > 1 && !isUndo;
+  const keep = async (): Promise<void> => {
+    if (rows.length === 0 && !isCounted) return;
+    await db.transaction(async (trx) => {
+      await WorkflowTask.keep(trx, tenantId, executionId, rows);
+      if (isCounted)
+        await WorkflowTask.countAttempts(trx, tenantId, { executionId, seq, attempts });
+    });
+  };
+  // Beside each other: whatever fails, both can be done again.
+  const [output] = await Promise.all([work(call), keep()]);
   const secret = putValueOf(call.input);
   if (secret !== undefined) await hideInRecords(scope, executionId, secret);
   // Repeated, the call does nothing and this is done.

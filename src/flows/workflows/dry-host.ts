@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Host, HostScope } from '../../interpreter/host.js';
+import type { Host, HostCall, HostScope } from '../../interpreter/host.js';
 import { taskError, TaskError } from '../../interpreter/task-error.js';
 import { Portions } from '../../kernel/portions.js';
 import type { ApprovalState, AskedApproval } from '../../messages/definitions/approval.js';
@@ -117,8 +117,9 @@ export class DryHost implements Host {
   }
 
   /** Notes a call, and gives what it is said to give. */
-  call(call: string, given: unknown, seq: number, path: string): Promise<unknown> {
-    return Promise.resolve().then(() => this.make({ seq, path, call, with: given, isUndo: false }));
+  async call(call: HostCall, rows: readonly TaskRow[]): Promise<unknown> {
+    if (rows.length > 0) await this.keep(rows);
+    return this.make({ ...call, isUndo: false });
   }
 
   make(call: Omit<DryCall, 'isFaked'>): unknown {
@@ -254,6 +255,10 @@ export class DryHost implements Host {
       next.wake(false);
     }
     this.#isPumping = false;
+  }
+
+  sideBySide<T>(work: () => Promise<T>): Promise<T> {
+    return work();
   }
 
   openScope(): HostScope {

@@ -75,6 +75,8 @@ export interface TaskCall {
   readonly isUndo: boolean;
   /** What stands for secrets in `with`; undefined: none is used. */
   readonly secretMark?: string | undefined;
+  /** How runs of tasks stand before the call: they are kept with it. */
+  readonly rows?: readonly KeptTask[];
 }
 
 /** An operation that a definition calls in the process that has its handlers. */

@@ -3,6 +3,7 @@ import {
   continueAsNew,
   isCancellation,
   defineSignal,
+  patched,
   proxyActivities,
   setHandler,
   uuid4,
@@ -17,12 +18,18 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import { callSummary, keptTasks, type TaskCall } from '../../messages/definitions/task.js';
+import {
+  callSummary,
+  keptTasks,
+  type KeptTask,
+  type TaskCall,
+} from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';
 import { shortSteps } from '../runtime/proxies.js';
+import { Steps } from './steps.js';
 import { endOfFault, temporalHost } from './temporal-host.js';
 import { TenantTime } from './tenant-time.js';
 
@@ -86,17 +93,18 @@ const callerOf =
  * task, and that ends with an activity that any worker takes. A timer would end it, too, and takes a second.
  */
 const keepsPerTurn = 10;
-const { keepTasks: keepTasksInTurn } = proxyActivities<Activities>({
-  startToCloseTimeout: '30 s',
-  retry: { initialInterval: '50 ms', backoffCoefficient: 4, maximumAttempts: 3 },
-});
+
+/** Characters of rows that go with a call: what it is given stands in the history. */
+const rowsWithCallMax = 20_000;
+const isShort = (rows: readonly KeptTask[]): boolean =>
+  JSON.stringify(rows).length <= rowsWithCallMax;
 
 /** What the interpreter needs of this workflow. */
 function hostOf(
   run: FlowRun<DefinitionInput>,
   state: DefinitionState,
   time: TenantTime,
-  call: Call,
+  { call, steps, isPatched }: { call: Call; steps: Steps; isPatched: boolean },
 ): Host {
   let keeps = 0;
   const decided = new Set<number>();
@@ -112,34 +120,42 @@ function hostOf(
   /** A step that is done although the execution is being canceled. */
   const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
     CancellationScope.nonCancellable(() => safely(work));
+  const keepRows = (input: readonly KeptTask[]): Promise<void> => {
+    keeps += 1;
+    const isLocal = keeps < keepsPerTurn;
+    if (!isLocal) keeps = 0;
+    return anyhow(() => (isLocal ? steps.short : steps.inTurn).keepTasks({ run, input }));
+  };
   return temporalHost(time, {
-    async keep(rows) {
-      // Cut here: states that are long would go through the step, to be cut behind it.
-      const kept = { run, input: keptTasks(rows) };
-      keeps += 1;
-      if (keeps < keepsPerTurn) return anyhow(() => shortSteps.keepTasks(kept));
-      keeps = 0;
-      return anyhow(() => keepTasksInTurn(kept));
-    },
-    openApproval: (asked) => safely(() => shortSteps.openApproval({ run, input: asked })),
+    sideBySide: (work) => (isPatched ? steps.sideBySide(work) : work()),
+    // Cut here: states that are long would go through the step, to be cut behind it.
+    keep: (rows) => keepRows(keptTasks(rows)),
+    openApproval: (asked) => safely(() => steps.short.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
       decided.delete(look.seq);
-      return anyhow(() => shortSteps.lookAtApproval({ run, input: look }));
+      return anyhow(() => steps.short.lookAtApproval({ run, input: look }));
     },
     isDecided: (seq) => decided.has(seq),
-    emit: (event) => safely(() => shortSteps.emitEvent({ run, input: event })),
-    openListener: (asked) => safely(() => shortSteps.openListener({ run, input: asked })),
+    emit: (event) => safely(() => steps.short.emitEvent({ run, input: event })),
+    openListener: (asked) => safely(() => steps.short.openListener({ run, input: asked })),
     lookAtListener: (look) => {
       heard.delete(look.seq);
-      return anyhow(() => shortSteps.lookAtListener({ run, input: look }));
+      return anyhow(() => steps.short.lookAtListener({ run, input: look }));
     },
     isHeard: (seq) => heard.has(seq),
-    call(called, given, seq, path) {
-      const { secretMark } = state;
+    async call({ path, ...asked }, rows) {
+      const kept = keptTasks(rows);
+      const goAlong = isPatched && isShort(kept);
+      const task = { ...asked, isUndo: false, secretMark: state.secretMark };
+      if (!goAlong && rows.length > 0) await keepRows(kept);
       keeps = 0;
-      return time.step(() =>
-        call({ seq, call: called, with: given, isUndo: false, secretMark }, path),
-      );
+      try {
+        return await time.step(() => call(goAlong ? { ...task, rows: kept } : task, path));
+      } catch (error) {
+        // It may never have begun.
+        if (goAlong && kept.length > 0) await keepRows(kept);
+        throw error;
+      }
     },
   });
 }
@@ -149,10 +165,12 @@ export async function runDefinition(
   run: FlowRun<DefinitionInput>,
   resumed?: Resumed,
 ): Promise<unknown> {
+  const isPatched = patched('rows-go-with-calls');
+  const steps = new Steps();
   const begun = resumed?.begun ?? (await step(shortSteps.beginDefinition, run, run.input));
   const { definition, name, version, standsAt } = begun;
   const time = new TenantTime(standsAt, (until) =>
-    lasting(() => shortSteps.lookAtClock({ run, input: { until } })),
+    lasting(() => steps.short.lookAtClock({ run, input: { until } })),
   );
   setHandler(clockMoved, (now) => time.goOn(now));
   const state = resumed?.state ?? newState(time.now());
@@ -162,7 +180,7 @@ export async function runDefinition(
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`).fault, []);
   }
   const call = callerOf(run);
-  const interpreter = new Interpreter(state, hostOf(run, state, time, call));
+  const interpreter = new Interpreter(state, hostOf(run, state, time, { call, steps, isPatched }));
   const workflow = {
     id: run.executionId,
     definition: { id: run.input.definitionId, name, version },
