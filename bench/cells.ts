@@ -11,7 +11,7 @@ import { readConfig } from '../src/platform/config/config.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';
 import type { MoveProgress } from '../src/messages/cells/tenant-move.js';
 import { nameDatabase } from '../test/support/servers/cells.js';
-import { accountIdOf, fillTenant } from '../test/support/servers/fill.js';
+import { fillTenant } from '../test/support/servers/fill.js';
 import { benchClient, createAccounts, createServices, UsageMaker } from './fixture.js';
 import type { BenchClient } from './fixture.js';
 import { inTurn, measureCalls } from './load.js';
@@ -83,7 +83,7 @@ interface Side {
 
 /** Both tenants are in the home database, unless there is a cell for the second one. */
 async function openSide(
-  { openProduct }: Bench,
+  bench: Bench,
   name: string,
   homeUrl: string,
   cellUrl?: string,
@@ -92,7 +92,7 @@ async function openSide(
   const secret = randomBytes(32).toString('base64');
   const cells = cellUrl === undefined ? [] : [{ name: otherCell, url: cellUrl }];
   const setup = { databaseUrl: homeUrl, cells, port, secret, taskQueue: name, withWorkers: true };
-  const product = await openProduct(setup);
+  const product = await bench.openProduct(setup);
   const places = [
     { cell: 'home', url: homeUrl },
     cellUrl === undefined ? { cell: 'home', url: homeUrl } : { cell: otherCell, url: cellUrl },

@@ -98,9 +98,8 @@ describe('moves of a tenant while the product is killed with -9', function () {
     const stop = stream(serviceId, eventsBefore);
     for (let kill = 0; kill < kills; kill += 1) {
       const to = kill % 2 === 0 ? 'eu1' : 'home';
-      const moved = await product.command(
-        ...['tenant', 'move', tenantId, to, '--background', '--grace', '0s'],
-      );
+      const words = ['tenant', 'move', tenantId, to, '--background', '--grace', '0s'];
+      const moved = await product.command(...words);
       expect(moved.code, moved.output).to.equal(0);
       await wait(Math.random() * 2_500);
       await product.kill();
