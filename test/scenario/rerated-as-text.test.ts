@@ -199,6 +199,19 @@ describe('events that are rated again as texts', () => {
     expect(await pass()).to.deep.include({ quick: [], changed: [] });
   });
 
+  it('are read whole where a text of theirs holds what charges are separated by', async () => {
+    const accountId = await story.account('acme');
+    const serviceId = await story.service('Calls');
+    const serviceInstanceId = 'a\u001eb';
+    await story.subscribe(accountId, [{ serviceId, serviceInstanceId }]);
+    await story.send(
+      { ...use(serviceId, 'named', { api_calls: '10' }), serviceInstanceId },
+      use(serviceId, 'unnamed', { api_calls: '20' }),
+    );
+    expect(await pass()).to.deep.include({ rated: 2, quick: [], changed: [] });
+    expect((await rerate()).changed).to.equal(0);
+  });
+
   it('are read from the log beside a message that is alone in its row, because it is long', async () => {
     await story.account('acme');
     const serviceId = await story.service('Calls', {
