@@ -61,7 +61,7 @@ async function loadParts() {
     ...tenants,
     ...worker,
     ...api,
-    ...mcp,
+    warmUpMcp: mcp.warmUpMcp,
     ...calls,
     ...operator,
   };
