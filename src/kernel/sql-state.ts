@@ -74,11 +74,16 @@ export function lacksPartition(error: unknown): boolean {
 export const isUnstorable = (error: unknown): boolean =>
   /^2[23]...$/.test(sqlStateOf(error)) && !isRace(error);
 
+/** What the system says of a server that cannot be reached, or of a process that has no more sockets. */
+const networkCodes = [
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
+  ...['EAI_AGAIN', 'ENOTFOUND', 'EADDRNOTAVAIL', 'EMFILE'],
+];
+
 /** Transient errors: a lost connection, shutdown, too many connections, a full disk. */
 export const isUnavailable = (error: unknown): boolean =>
-  /^(?:08...|53...|57P0[1-4]|58030|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_.*)$/.test(
-    sqlStateOf(error),
-  );
+  /^(?:08...|53...|57P0[1-4]|58030|CONNECTION_.*)$/.test(sqlStateOf(error)) ||
+  isOneOf(error, networkCodes);
 
 const isOneOf = (error: unknown, codes: readonly string[]): boolean =>
   codes.includes(sqlStateOf(error));

@@ -62,7 +62,7 @@ const byCode: Readonly<Record<string, Make>> = {
  * prefixes the message with the statement and its values, so only the end is matched.
  */
 const connectionLost =
-  /(?:^| - )(?:Connection terminated(?: unexpectedly| due to connection timeout)?|Client has encountered a connection error and is not queryable|timeout exceeded when trying to connect)$/;
+  /(?:^| - )(?:Connection terminated(?: unexpectedly)?|Client (?:has encountered a connection error|was closed) and is not queryable|timeout expired)$/;
 
 /** Knex gave up waiting for a connection of the pool. */
 const poolTimeout = 'KnexTimeoutError';
