@@ -19,6 +19,8 @@ export function refuseUnstorableText(text: string, body: unknown): void {
 }
 
 const repeatedMax = 100;
+/** Characters of a name, and of a pointer, that are shown: a hundred faults may repeat one of a megabyte. */
+const shownMax = { name: 100, pointer: 1_000 };
 
 /** Throws a validation problem that names each member that is there twice, at its place in a part. */
 export async function refuseRepeatedNames(text: string, part: string): Promise<void> {
@@ -26,13 +28,14 @@ export async function refuseRepeatedNames(text: string, part: string): Promise<v
   const faults = repeated.map(({ path, name }) => ({
     pointer: path
       .slice(path[0] === part ? 1 : 0)
-      .map(pointerPart)
-      .join(''),
-    message: `'${name.slice(0, 100)}' is there twice: which of the two is meant?`,
+      .map((each) => pointerPart(String(each).slice(0, shownMax.pointer)))
+      .join('')
+      .slice(0, shownMax.pointer),
+    message: `'${name.slice(0, shownMax.name)}' is there twice: which of the two is meant?`,
   }));
   const [first] = faults;
   if (first === undefined) return;
-  const place = part + first.pointer.slice(0, 1_000);
+  const place = part + first.pointer;
   throw problem.validation(`'${place}': ${first.message}`, { field: part, faults });
 }
 

@@ -159,6 +159,14 @@ describe("tenants' workflows: definitions", () => {
     expect(whole.body.error.details.faults[0].pointer).to.equal('');
   });
 
+  it('are answered in a bounded text, however long the names are that lead to a fault', async () => {
+    const twice = '"a":1,'.repeat(101);
+    const text = `{"definition":{"${'~'.repeat(500_000)}":{${twice}"b":1}}}`;
+    const answer = await tenant.post('/v1/workflows/validate', text).expect(400);
+    expect(answer.body.error.details.faults).to.have.length(100);
+    expect(answer.text.length).to.be.below(150_000);
+  });
+
   // spec/beyond.md R331
   it('are limited in tasks, branches and the length of expressions', async () => {
     const faultsOf = async (tasks: object[]): Promise<{ pointer: string; message: string }[]> =>
