@@ -75,10 +75,10 @@ export const isUnstorable = (error: unknown): boolean =>
   /^2[23]...$/.test(sqlStateOf(error)) && !isRace(error);
 
 /** What the system says of a server that cannot be reached, or of a process that has no more sockets. */
-const networkCodes = [
-  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH'],
-  ...['EAI_AGAIN', 'ENOTFOUND', 'EADDRNOTAVAIL', 'EMFILE'],
-];
+const networkCodes =
+  'ECONNREFUSED ECONNRESET EPIPE ENOENT ETIMEDOUT EHOSTUNREACH ENETUNREACH EAI_AGAIN ENOTFOUND EADDRNOTAVAIL EMFILE'.split(
+    ' ',
+  );
 
 /** Transient errors: a lost connection, shutdown, too many connections, a full disk. */
 export const isUnavailable = (error: unknown): boolean =>
