@@ -250,6 +250,8 @@ describe('events that are rated again as texts', () => {
     ];
     const [none, text] = await readMessagesAt(db.read, tenantId, elsewhere);
     expect([none, nameOf(text)]).to.deep.equal([null, 'far-7']);
+    // Beyond the end of the log by more than an integer of PostgreSQL says.
+    expect(await textsAt([3_000_000_000, 3])).to.deep.equal([null, 'far-3']);
   });
 
   it('are left alone where a correction has moved their counter', async () => {

@@ -91,7 +91,8 @@ const messagesAtSql = `
         and first_offset = own.first offset 0
     ) as found
   )
-  select place::integer, texts[("offset" - first + 1)::integer] as text
+  select place::integer, case when "offset" - first < cardinality(texts) then
+    texts[("offset" - first + 1)::integer] end as text
   from asked join unpacked using (partition, first)`;
 
 /**
