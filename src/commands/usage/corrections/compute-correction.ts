@@ -99,7 +99,7 @@ export async function rerateAll(
   tenantId: string,
   requests: Requests,
   sink: ChangeSink,
-  mark: LogMark = new Map(),
+  mark: LogMark | null = null,
 ): Promise<Rerating[]> {
   async function* opened(): AsyncGenerator<Rerating> {
     for await (const request of requests()) {
@@ -139,7 +139,7 @@ async function catchUp(
     if (came === null) return null;
     const byOwner = groupByOwner(came);
     for (const rerating of reratings) {
-      const own = byOwner.get(ownerKey(rerating.request.owner)) ?? [];
+      const own = byOwner.get(ownerKey(rerating.owner)) ?? [];
       if (!(await rerating.catchUp(own))) return null;
     }
     mark = now;

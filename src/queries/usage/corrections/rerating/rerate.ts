@@ -67,8 +67,8 @@ export class Pass {
   readonly found = new Map<string, MeteredCounter>();
   readonly #db: Knex;
   readonly #tenantId: string;
-  readonly #request: RerateRequest;
-  readonly #targets: ReadonlySet<string>;
+  #request: RerateRequest;
+  #targets: ReadonlySet<string>;
   readonly counters: ReadonlyMap<string, MeteredCounter>;
   readonly #values = new Map<string, Decimal>();
   readonly #counted = new CountedValues();
@@ -95,6 +95,12 @@ export class Pass {
     this.counters = counters;
     this.#sink = sink;
     this.#reader = new RecordedReader(db, tenantId);
+  }
+
+  /** What is rated from here on follows the targets, of which there may be many. */
+  forgetTargets(): void {
+    this.#request = { ...this.#request, targets: [] };
+    this.#targets = new Set();
   }
 
   /** Reads a page of events, which depends on nothing that was rated: it may be read ahead. */

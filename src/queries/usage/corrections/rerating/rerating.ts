@@ -1,11 +1,12 @@
 import type { Knex } from 'knex';
+import { ownText } from '../../../../kernel/text/own-text.js';
 import {
   findCountersOf,
   readCounters,
   type MeteredCounter,
 } from '../../../../models/usage/corrections/metered-counter.js';
 import { isBehind, type LogMark } from '../log-mark.js';
-import { findMembers, type PlacedEvent } from '../meter-members.js';
+import { findMembers, type MeterOwner, type PlacedEvent } from '../meter-members.js';
 import { Pass } from './rerate.js';
 import type { ChangeSink, MovedCounters, Rerated, RerateRequest } from './rerate-request.js';
 
@@ -13,6 +14,18 @@ import type { ChangeSink, MovedCounters, Rerated, RerateRequest } from './rerate
 const pageSize = 1_000;
 /** Pages that are read while one is rated. */
 const pagesAhead = 2;
+
+interface Place {
+  readonly partition: number | undefined;
+  readonly offset: number | undefined;
+  readonly receivedAt: string;
+}
+
+function placeOf(event: PlacedEvent | undefined): Place | null {
+  if (!event) return null;
+  const { partition, offset, receivedAt = '' } = event;
+  return { partition, offset, receivedAt: ownText(receivedAt) };
+}
 
 /**
  * Rates recorded events again, in the order of the log, with other facts, and says which charges come
@@ -26,12 +39,13 @@ export class Rerating {
   readonly #db: Knex;
   readonly #tenantId: string;
   readonly #sink: ChangeSink;
-  readonly request: RerateRequest;
+  readonly owner: MeterOwner;
+  #request: RerateRequest;
   #pass: Pass;
   #members: readonly PlacedEvent[];
   /** The first of their pages, while it is read ahead. */
   #first: ReturnType<Pass['read']> | undefined;
-  #last: PlacedEvent | null = null;
+  #last: Place | null = null;
   #isOfOnePartition = true;
   /** Of the events that were looked at, those behind the mark. */
   #recent = new Set<string>();
@@ -40,17 +54,18 @@ export class Rerating {
     this.#db = db;
     this.#tenantId = tenantId;
     this.#sink = sink;
-    this.request = request;
+    this.owner = request.owner;
+    this.#request = request;
     this.#pass = new Pass(db, tenantId, request, new Map(), sink);
     this.#members = request.targets;
   }
 
   /**
    * Reads what rating begins with, which depends on nothing that others have rated: it may be done while
-   * they are. `mark` is how far the log was rated before.
+   * they are. `mark` is how far the log was rated before; null: nobody catches up with what comes.
    */
-  async open(mark: LogMark): Promise<void> {
-    const { owner, targets, isForced } = this.request;
+  async open(mark: LogMark | null): Promise<void> {
+    const { owner, targets, isForced } = this.#request;
     if (isForced) return;
     // Most counters are known before anything is rated: then one pass is enough.
     const ids = targets.map(({ id }) => id);
@@ -61,9 +76,13 @@ export class Rerating {
     await this.#first;
   }
 
-  /** The same `mark` as that of `open`. */
-  async run(mark: LogMark): Promise<void> {
+  /**
+   * The same `mark` as that of `open`. Afterwards none of the events is held: all that a correction rates
+   * again waits for the last of it.
+   */
+  async run(mark: LogMark | null): Promise<void> {
     let members = this.#members;
+    this.#members = [];
     for (;;) {
       await this.#rateAll(members);
       if (this.#pass.found.size === 0) break;
@@ -73,6 +92,8 @@ export class Rerating {
       members = await this.#follow(new Map([...found, ...stored]), mark);
     }
     await this.#sink.keep();
+    this.#request = { ...this.#request, targets: [] };
+    this.#pass.forgetTargets();
   }
 
   /** Rates events page by page; while one is rated, the database reads the next ones. */
@@ -103,13 +124,14 @@ export class Rerating {
   /** Begins a pass in which these counters are followed; its events. */
   async #follow(
     counters: ReadonlyMap<string, MeteredCounter>,
-    mark: LogMark,
+    mark: LogMark | null,
   ): Promise<readonly PlacedEvent[]> {
-    const { request } = this;
+    const request = this.#request;
     const members = await findMembers(this.#db, this.#tenantId, request, [...counters.values()]);
-    this.#last = members.at(-1) ?? null;
+    this.#last = placeOf(members.at(-1));
     this.#isOfOnePartition = members.every(({ partition }) => partition === members[0]?.partition);
-    this.#recent = new Set(members.filter((one) => isBehind(mark, one)).map(({ id }) => id));
+    const recent = mark ? members.filter((one) => isBehind(mark, one)) : [];
+    this.#recent = new Set(recent.map(({ id }) => ownText(id)));
     this.#pass = new Pass(this.#db, this.#tenantId, request, counters, this.#sink);
     return members;
   }
@@ -124,7 +146,7 @@ export class Rerating {
    * belongs before what was rated, or moves other counters, so that all begins anew.
    */
   async catchUp(came: readonly Required<PlacedEvent>[]): Promise<boolean> {
-    const { accountId, serviceId } = this.request.owner;
+    const { accountId, serviceId } = this.owner;
     const fresh = came.filter(
       (one) =>
         one.accountId === accountId && one.serviceId === serviceId && !this.#recent.has(one.id),
@@ -144,9 +166,7 @@ export class Rerating {
     if (last?.offset === undefined) return true;
     if (last.partition !== event.partition) return false;
     const isLater = last.offset < event.offset;
-    return this.#isOfOnePartition
-      ? isLater
-      : isLater && (last.receivedAt ?? '') <= event.receivedAt;
+    return this.#isOfOnePartition ? isLater : isLater && last.receivedAt <= event.receivedAt;
   }
 
   get result(): Rerated {
