@@ -188,16 +188,18 @@ export function listedIds(tenantId: string, { kind, key }: ListKey): Statement {
 }
 
 /**
- * The ids of the rated events of an account between two ids, in no order; its lists are read where
- * they reach into that range.
+ * The ids of the rated events of an account between two ids, in no order, not more than `limit`; its lists
+ * are read where they reach into that range.
  */
 export async function listRatedIds(
   db: Knex,
   tenantId: string,
   accountId: string,
   { first, last }: { readonly first: string; readonly last: string },
+  limit: number,
 ): Promise<string[]> {
-  // As one text, since there may be many: it is cheaper than as many rows.
+  // As one text, since there may be many: it is cheaper than as many rows. Without a limit it could be
+  // longer than a text of JavaScript may be, which ends the process.
   const [row] = await sqlRows<{ ids: string | null }>(
     db,
     `select string_agg(id::text, ',') as ids from (
@@ -213,8 +215,9 @@ export async function listRatedIds(
        select id from usage_event
        where tenant_id = :tenantId and account_id = :accountId and status = 'rated'
          and id >= :first and id <= :last and ${isListingSql(':tenantId')}
+       limit :limit
      ) as listed`,
-    { tenantId, accountId, first, last },
+    { tenantId, accountId, first, last, limit },
   );
   return row?.ids?.split(',') ?? [];
 }

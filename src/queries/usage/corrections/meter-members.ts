@@ -15,8 +15,25 @@ export interface MeterOwner {
   readonly serviceId: string;
 }
 
-/** Events that one correction looks at: their ids are held in memory. */
-export const membersMax = 2_000_000;
+/**
+ * Events of an account that are rated again at once: their ids are held in memory, and their places come as
+ * one text, of which JavaScript takes half a billion characters.
+ */
+const membersMax = 2_000_000;
+
+/** The ids of the rated events of an account between two ids, in no order. 409: there are too many. */
+export async function listMembers(
+  db: Knex,
+  tenantId: string,
+  accountId: string,
+  range: { readonly first: string; readonly last: string },
+): Promise<readonly string[]> {
+  const listed = await listRatedIds(db, tenantId, accountId, range, membersMax + 1);
+  if (listed.length <= membersMax) return listed;
+  throw problem.conflict(
+    `The account has more than ${membersMax} events in this time, or in the periods of the counters: so many cannot be rated again at once.`,
+  );
+}
 
 /**
  * The rated events that may have moved these counters, and those that are rated otherwise, in the
@@ -37,12 +54,7 @@ export async function findMembers(
     from: from === foreverPeriod.start ? undefined : from,
     last: until === foreverPeriod.end ? undefined : dayBefore(until),
   });
-  const listed = range ? await listRatedIds(db, tenantId, owner.accountId, range) : [];
-  if (listed.length > membersMax) {
-    throw problem.conflict(
-      `The account has ${listed.length} events in the periods of these counters; at most ${membersMax} can be rated again at once.`,
-    );
-  }
+  const listed = range ? await listMembers(db, tenantId, owner.accountId, range) : [];
   const known = new Set(targets.map(({ id }) => id));
   const others = listed.filter((id) => !known.has(id));
   await requireInDatabase(db, tenantId, [...known, ...others]);

@@ -2,7 +2,6 @@ import type { Knex } from 'knex';
 import { inPortions } from '../../../../kernel/portions.js';
 import { sqlRows } from '../../../../models/db/sql-rows.js';
 import { Account } from '../../../../models/accounts/account.js';
-import { listRatedIds } from '../../../../models/usage/finding/usage-list.js';
 import { UsageDay } from '../../../../models/usage/usage-day.js';
 import { eventTimeSql } from '../../../../models/usage/usage-fact.js';
 import {
@@ -16,7 +15,7 @@ import {
 import { readMessage } from '../../usage-message.js';
 import { loadRatingContexts } from '../../rating-context.js';
 import { daysTouched } from '../../finding/usage-event-filter.js';
-import { inOrder, type MeterOwner, type PlacedEvent } from '../meter-members.js';
+import { inOrder, listMembers, type MeterOwner, type PlacedEvent } from '../meter-members.js';
 import { RecordedReader, type RecordedEvent, type RecordedFacts } from '../recorded-event.js';
 import type { PrepareText } from './quick-page.js';
 import { elsewhere, type Fate, type RerateRequest } from './rerate-request.js';
@@ -48,7 +47,7 @@ export function findOwners(db: Knex, tenantId: string, range: RerateRange): Prom
   );
 }
 
-/** The rated events of an account and service in a range, in the order of the log. */
+/** The rated events of an account and service in a range, in the order of the log. 409: too many. */
 async function findTargets(
   db: Knex,
   tenantId: string,
@@ -57,7 +56,7 @@ async function findTargets(
 ): Promise<readonly PlacedEvent[]> {
   const ids = await UsageDay.idRange(db, tenantId, ['rated'], daysTouched({ from, to }));
   if (!ids) return [];
-  const listed = await listRatedIds(db, tenantId, accountId, ids);
+  const listed = await listMembers(db, tenantId, accountId, ids);
   const sql = `service_id = :serviceId::uuid and status = 'rated'
     and ${eventTimeSql} >= :from::timestamptz and ${eventTimeSql} < :to::timestamptz`;
   return inOrder(db, tenantId, { sql, bindings: { serviceId, from, to } }, listed);
