@@ -35,6 +35,8 @@ export interface Host {
   readonly costAtOnce: number;
   /** Keeps how runs of tasks stand. */
   keep(rows: readonly TaskRow[]): Promise<void>;
+  /** Whether rows are kept before a call, which is given none then. */
+  readonly keepsRowsFirst?: boolean;
   /** Makes a call, and keeps how runs of tasks stand before it, whatever comes of it. */
   call(call: HostCall, rows: readonly TaskRow[]): Promise<unknown>;
   openApproval(asked: AskedApproval): Promise<void>;

@@ -273,6 +273,7 @@ export class Interpreter {
   async #call(task: Task, path: string, variables: Variables, frame: Frame): Promise<unknown> {
     const given = this.values.given(task, variables, path);
     const { call = '' } = task;
+    if (this.host.keepsRowsFirst === true) await this.flush();
     this.host.show(path, callSummary(path, call, given));
     const asked = { seq: frame.seq ?? 0, path, call, with: given };
     const output = await this.host.call(asked, this.#takeRows());

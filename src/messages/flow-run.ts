@@ -44,6 +44,9 @@ export const awayFailureType = 'Away';
 /** The type of failures of steps that took too long: retried a few times, then answered. */
 export const tooLongFailureType = 'TooLong';
 
+/** The type of failures of calls that were made, while the rows that went along were not kept. */
+export const unkeptFailureType = 'Unkept';
+
 /** How a flow ended, for whoever waits in the same process. */
 export type FlowOutcome =
   | { readonly ok: true; readonly output: unknown }

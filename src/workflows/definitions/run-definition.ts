@@ -18,19 +18,16 @@ import { valueFaults } from '../../kernel/expression/shape.js';
 import { decidedSignal } from '../../messages/definitions/approval.js';
 import { heardSignal } from '../../messages/definitions/event.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
-import {
-  callSummary,
-  keptTasks,
-  type KeptTask,
-  type TaskCall,
-} from '../../messages/definitions/task.js';
+import type { Definition } from '../../messages/definitions/definition.js';
+import { callSummary, type TaskCall } from '../../messages/definitions/task.js';
 import { clockMovedSignal } from '../../messages/sandbox/clock-move.js';
 import type { FlowRun } from '../../messages/flow-run.js';
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';
 import { shortSteps } from '../runtime/proxies.js';
+import { rowKeeper, type RowsWay } from './row-keeper.js';
 import { Steps } from './steps.js';
-import { endOfFault, temporalHost } from './temporal-host.js';
+import { answerOf, endOfFault, temporalHost } from './temporal-host.js';
 import { TenantTime } from './tenant-time.js';
 
 /**
@@ -88,25 +85,13 @@ const callerOf =
     ]);
   };
 
-/**
- * How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow
- * task, and that ends with an activity that any worker takes. A timer would end it, too, and takes a second.
- */
-const keepsPerTurn = 10;
-
-/** Characters of rows that go with a call: what it is given stands in the history. */
-const rowsWithCallMax = 20_000;
-const isShort = (rows: readonly KeptTask[]): boolean =>
-  JSON.stringify(rows).length <= rowsWithCallMax;
-
 /** What the interpreter needs of this workflow. */
 function hostOf(
   run: FlowRun<DefinitionInput>,
   state: DefinitionState,
   time: TenantTime,
-  { call, steps, isPatched }: { call: Call; steps: Steps; isPatched: boolean },
+  { call, steps, way }: { call: Call; steps: Steps; way: RowsWay },
 ): Host {
-  let keeps = 0;
   const decided = new Set<number>();
   setHandler(approvalDecided, (seq) => {
     decided.add(seq);
@@ -120,16 +105,18 @@ function hostOf(
   /** A step that is done although the execution is being canceled. */
   const anyhow = <Output>(work: () => Promise<Output>): Promise<Output> =>
     CancellationScope.nonCancellable(() => safely(work));
-  const keepRows = (input: readonly KeptTask[]): Promise<void> => {
-    keeps += 1;
-    const isLocal = keeps < keepsPerTurn;
-    if (!isLocal) keeps = 0;
-    return anyhow(() => (isLocal ? steps.short : steps.inTurn).keepTasks({ run, input }));
-  };
+  const rows = rowKeeper(way, {
+    keep: (input, isInTurn) =>
+      anyhow(() => (isInTurn ? steps.inTurn : steps.short).keepTasks({ run, input })),
+    call: ({ path, ...asked }, kept) => {
+      const task = { ...asked, isUndo: false, secretMark: state.secretMark };
+      return time.step(() => call(kept ? { ...task, rows: kept } : task, path));
+    },
+    answerOf,
+  });
   return temporalHost(time, {
-    sideBySide: (work) => (isPatched ? steps.sideBySide(work) : work()),
-    // Cut here: states that are long would go through the step, to be cut behind it.
-    keep: (rows) => keepRows(keptTasks(rows)),
+    ...rows,
+    sideBySide: (work) => (way === 'old' ? work() : steps.sideBySide(work)),
     openApproval: (asked) => safely(() => steps.short.openApproval({ run, input: asked })),
     lookAtApproval: (look) => {
       decided.delete(look.seq);
@@ -143,22 +130,12 @@ function hostOf(
       return anyhow(() => steps.short.lookAtListener({ run, input: look }));
     },
     isHeard: (seq) => heard.has(seq),
-    async call({ path, ...asked }, rows) {
-      const kept = keptTasks(rows);
-      const goAlong = isPatched && isShort(kept);
-      const task = { ...asked, isUndo: false, secretMark: state.secretMark };
-      if (!goAlong && rows.length > 0) await keepRows(kept);
-      keeps = 0;
-      try {
-        return await time.step(() => call(goAlong ? { ...task, rows: kept } : task, path));
-      } catch (error) {
-        // It may never have begun.
-        if (goAlong && kept.length > 0) await keepRows(kept);
-        throw error;
-      }
-    },
   });
 }
+
+/** What `putSecret` hides must not come back with rows that another branch has taken along. */
+const wayOf = (definition: Definition): RowsWay =>
+  JSON.stringify(definition).includes('putSecret') ? 'before' : 'along';
 
 /** Carries out a workflow that a tenant has defined (docs/decisions/0413). */
 export async function runDefinition(
@@ -180,7 +157,8 @@ export async function runDefinition(
     throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`).fault, []);
   }
   const call = callerOf(run);
-  const interpreter = new Interpreter(state, hostOf(run, state, time, { call, steps, isPatched }));
+  const way = isPatched ? wayOf(definition) : 'old';
+  const interpreter = new Interpreter(state, hostOf(run, state, time, { call, steps, way }));
   const workflow = {
     id: run.executionId,
     definition: { id: run.input.definitionId, name, version },

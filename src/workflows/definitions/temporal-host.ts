@@ -11,7 +11,7 @@ import type { Host } from '../../interpreter/host.js';
 import { taskError, type TaskError } from '../../interpreter/task-error.js';
 import { statusOfKind, type ProblemKind } from '../../kernel/problem.js';
 import { nameIn, type TaskFault } from '../../messages/definitions/task.js';
-import { awayFailureType, type FlowFailure } from '../../messages/flow-run.js';
+import { awayFailureType, unkeptFailureType, type FlowFailure } from '../../messages/flow-run.js';
 import { failed, failureOf } from '../runtime/failure.js';
 import type { TenantTime } from './tenant-time.js';
 
@@ -26,6 +26,13 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
     return taskError(instance, 503, 'What it needs did not answer.');
   }
   return taskError(instance, status, message, { title: kind });
+}
+
+/** The answer of a call that failed only since its rows were not kept (see `shown` of the activities). */
+export function answerOf(error: unknown): { readonly answer: unknown } | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (!(cause instanceof ApplicationFailure) || cause.type !== unkeptFailureType) return undefined;
+  return { answer: cause.details?.[0] };
 }
 
 /** Shows in Temporal's UI what the tasks do that are under way, one in a line. */

@@ -1,0 +1,90 @@
+import type { Host, HostCall } from '../../interpreter/host.js';
+import { keptTasks, type KeptTask } from '../../messages/definitions/task.js';
+
+/** Calls and steps of a workflow, as what keeps rows needs them. */
+interface Means {
+  /** Keeps rows; `isInTurn`: in a step that ends the workflow task. */
+  keep(rows: readonly KeptTask[], isInTurn: boolean): Promise<void>;
+  call(call: HostCall, rows?: readonly KeptTask[]): Promise<unknown>;
+  /** The answer of a call that was made although it failed; undefined: it was not. */
+  answerOf(error: unknown): { readonly answer: unknown } | undefined;
+}
+
+/**
+ * How the rows of a timeline are kept: `along` with the call that follows them; `before` it, since what a
+ * call becomes is to be hidden in all rows before it; as they were before they went along, in histories
+ * that are `old`.
+ */
+export type RowsWay = 'along' | 'before' | 'old';
+
+/**
+ * How often an execution may keep rows until others have a turn: what it does meanwhile is one workflow
+ * task, and that ends with an activity that any worker takes. A timer would end it, too, and takes a second.
+ */
+const keepsPerTurn = 10;
+
+/** Characters of rows that go with a call: what it is given stands in the history. */
+const rowsWithCallMax = 20_000;
+const isShort = (rows: readonly KeptTask[]): boolean =>
+  JSON.stringify(rows).length <= rowsWithCallMax;
+
+/** Keeps the rows of an execution, and makes its calls in that order. */
+export function rowKeeper(
+  way: RowsWay,
+  means: Means,
+): Pick<Host, 'keepsRowsFirst' | 'keep' | 'call'> {
+  let keeps = 0;
+  const underWay = new Set<Promise<void>>();
+  const keepRows = (rows: readonly KeptTask[]): Promise<void> => {
+    keeps += 1;
+    const isInTurn = keeps >= keepsPerTurn;
+    if (isInTurn) keeps = 0;
+    const keeping = means.keep(rows, isInTurn);
+    if (way === 'before') {
+      const forget = (): void => void underWay.delete(keeping);
+      underWay.add(keeping);
+      keeping.then(forget, forget);
+    }
+    return keeping;
+  };
+  // Cut here: states that are long would go through the step, to be cut behind it.
+  const keep: Host['keep'] = (rows) => keepRows(keptTasks(rows));
+  if (way === 'old') {
+    // A replay takes as many turns of the queue of promises as the code that has written the history.
+    return {
+      keepsRowsFirst: true,
+      keep: async (rows) => keep(rows),
+      call: (call) => means.call(call),
+    };
+  }
+  if (way === 'before') {
+    return {
+      keepsRowsFirst: true,
+      keep,
+      async call(call) {
+        // Another branch may have taken the rows of this one.
+        await Promise.allSettled(underWay);
+        keeps = 0;
+        return means.call(call);
+      },
+    };
+  }
+  return {
+    keep,
+    async call(call, rows) {
+      const kept = keptTasks(rows);
+      const goAlong = isShort(kept);
+      if (!goAlong && rows.length > 0) await keepRows(kept);
+      keeps = 0;
+      try {
+        return await means.call(call, goAlong ? kept : undefined);
+      } catch (error) {
+        // It may never have begun.
+        if (goAlong && kept.length > 0) await keepRows(kept);
+        const made = means.answerOf(error);
+        if (made === undefined) throw error;
+        return made.answer;
+      }
+    },
+  };
+}
