@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { afterEachActivity } from '../support/servers/activities.js';
 import { json, openServer } from '../support/servers/elsewhere.js';
 import { historiesOf, workflowIdOf } from '../support/servers/histories.js';
+import { asOwner } from '../support/servers/rows.js';
 import { useInstance, useTenant } from '../support/servers/use-instance.js';
 
 /** What its operation declares: what of it the tests need, they know. */
@@ -236,6 +237,37 @@ describe("tenants' workflows: calls of servers elsewhere", () => {
     const keys = server.asked.map(({ headers }) => headers['idempotency-key']);
     expect(keys).to.have.length(2);
     expect(keys[0]).to.equal(keys[1]);
+  });
+
+  it('are not made again where they succeeded, and only the timeline was not written', async () => {
+    server.answer = json({ text: 'x'.repeat(50_000) });
+    const tasks = [{ first: { set: { n: 1 } } }, get()];
+    const name = await define(tasks);
+    const { executionId, status, output } = await asOwner(instance.databaseUrl, async (client) => {
+      await client.query(`
+        create sequence fails;
+        create function fail() returns trigger language plpgsql security definer as $$
+        begin
+          if nextval('fails') = 1 then raise exception 'failed by the test'; end if;
+          return null;
+        end $$;
+        create trigger fail before insert on workflow_task
+          for each statement execute function fail()`);
+      try {
+        return (await tenant.post(`/v1/workflows/${name}/execute`, { data: {} }).expect(200)).body;
+      } finally {
+        await client.query('drop function fail cascade; drop sequence fails');
+      }
+    });
+    expect(status).to.equal('completed');
+    expect(output.text).to.have.length(50_000);
+    expect(server.asked).to.have.length(1);
+    const path = `/v1/workflows/${name}/executions/${executionId}/timeline`;
+    const { data } = (await tenant.get(path).expect(200)).body;
+    expect(data.map((one: Body) => [one.name, one.status])).to.deep.equal([
+      ['first', 'completed'],
+      ['ask', 'completed'],
+    ]);
   });
 });
 

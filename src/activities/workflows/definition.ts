@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { keepDefinition } from '../../commands/workflows/definition.js';
 import { Problem, problem } from '../../kernel/problem.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { DefinitionInput } from '../../messages/definitions/definition-run.js';
 import type { Definition } from '../../messages/definitions/definition.js';
 import type { CallOperation, KeptTask, TaskCall } from '../../messages/definitions/task.js';
-import { awayFailureType } from '../../messages/flow-run.js';
+import { awayFailureType, unkeptFailureType } from '../../messages/flow-run.js';
 import { WorkflowTask } from '../../models/workflows/task.js';
 import { WorkflowStarts } from '../../models/workflows/trigger.js';
 import type { Platform } from '../../process/platform.js';
@@ -41,6 +41,17 @@ function failureOfCall(error: unknown): unknown {
   return activityFailure(error);
 }
 
+/** What was answered, for a workflow that has rows to keep yet. */
+const unkept = (output: unknown, cause: unknown): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: 'The call was made; what was done before it is not in the timeline yet.',
+    type: unkeptFailureType,
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+    details: [output],
+    ...(cause instanceof Error ? { cause } : {}),
+  });
+
 /**
  * Makes a call, and shows in the timeline what was done before it, how often it was tried, and that it
  * took back what a task did.
@@ -64,14 +75,17 @@ async function shown(
         await WorkflowTask.countAttempts(trx, tenantId, { executionId, seq, attempts });
     });
   };
-  // Beside each other: whatever fails, both can be done again.
-  const [output] = await Promise.all([work(call), keep()]);
+  const [made, kept] = await Promise.allSettled([work(call), keep()]);
+  if (made.status === 'rejected') throw made.reason;
+  const output = made.value;
   const secret = putValueOf(call.input);
   if (secret !== undefined) await hideInRecords(scope, executionId, secret);
   // Repeated, the call does nothing and this is done.
   if (isUndo) {
     await db.transaction((trx) => WorkflowTask.markUndone(trx, tenantId, executionId, seq));
   }
+  // The call is not made once more for its rows: the workflow keeps them.
+  if (kept.status === 'rejected' && rows.length > 0) throw unkept(output, kept.reason);
   return output;
 }
 
