@@ -8,6 +8,7 @@ import { resolveInput } from '../queries/keys/natural-keys.js';
 import { validate } from '../schemas/fields/validator.js';
 import { idempotencyOf, isReadOnly, type Operation } from '../schemas/http/operation.js';
 import { operations } from '../schemas/index.js';
+import { isCallable } from '../schemas/workflows/call.js';
 import { checkAccess, checkAdminFields } from './guards/check-access.js';
 import { limitCall } from './guards/rate-limit.js';
 import { handlers } from './handlers/index.js';
@@ -67,7 +68,9 @@ export const openOperationCaller =
   (platform: Platform): CallOperation =>
   async (call) => {
     const found = callable.get(call.operationId);
-    if (!found) throw problem.notFound(`There is no operation '${call.operationId}'.`);
+    // A version may be older than what is refused in new ones.
+    if (!found || !isCallable(found.operation))
+      throw problem.notFound(`There is no operation '${call.operationId}'.`);
     const { operation, handler } = found;
     const { identity, requestId } = call;
     await limitCall(operation, platform, identity.tenantId, call.body, 'workflows');

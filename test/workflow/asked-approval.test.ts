@@ -297,9 +297,15 @@ describe("tenants' workflows: approvals", () => {
     });
     const parameters = { approvalId: '${ input.id }' };
     const body = { decision: 'approve' };
-    expect(await faultsOf(operation('decideApproval', { parameters, body }))).to.deep.equal([
-      '/do/0/d/with/operationId',
-    ]);
+    // Answers are in the timeline: those that show a secret are for people, too.
+    const refused: readonly [string, object][] = [
+      ['decideApproval', { parameters, body }],
+      ['rotateWebhookSecret', { parameters: { webhookId: '${ input.id }' }, body: {} }],
+      ['createEmbed', { body: { accountId: '${ input.id }' } }],
+    ];
+    for (const [id, more] of refused) {
+      expect(await faultsOf(operation(id, more)), id).to.deep.equal(['/do/0/d/with/operationId']);
+    }
   });
 
   // spec/beyond.md R341

@@ -10,22 +10,16 @@ import {
 import { headerNameFault } from '../../messages/definitions/http-call.js';
 import { operations } from '../../schemas/index.js';
 import type { Operation } from '../../schemas/http/operation.js';
-import { callNames, mustBeGiven } from '../../schemas/workflows/call.js';
+import { callNames, isCallable, mustBeGiven } from '../../schemas/workflows/call.js';
 import { callFaults } from '../../schemas/workflows/definition-check.js';
 import type { DefinitionCheck } from './check-definition.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What workflows do not do: to decide is for people. */
-const notCallable = new Set(['decideApproval']);
-const notJson = new Set(['file', 'stream', 'events', 'redirect']);
 const callable = new Map(
   Object.values<Readonly<Record<string, Operation>>>(operations)
     .flatMap((each) => Object.values(each))
-    .filter(
-      ({ id, family, success }) =>
-        family !== 'gateway' && !notJson.has(success.kind) && !notCallable.has(id),
-    )
+    .filter(isCallable)
     .map((operation) => [operation.id, operation]),
 );
 

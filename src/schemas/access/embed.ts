@@ -45,6 +45,7 @@ export const embedOperations = {
     body: EmbedCreate,
     example: { accountId: exampleIds.account, expiresInSeconds: 900 },
     idempotency: 'none',
+    showsSecret: true,
     success: reply.created(Embed),
     errors: [400],
   }),

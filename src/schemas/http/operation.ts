@@ -241,6 +241,8 @@ export interface Operation {
    * must not be stored.
    */
   readonly idempotency?: 'flow' | 'none';
+  /** Set where the answer shows a secret, this once: it is kept nowhere, and so workflows do not call it. */
+  readonly showsSecret?: true;
   /** Errors besides 401 and 403, which every protected operation has. */
   readonly errors: readonly ErrorStatus[];
 }

@@ -234,8 +234,8 @@ export const webhookOperations = {
     example: { overlapSeconds: 3600 },
     details:
       'The answer shows the new secret, this once. Until the former one ends, deliveries carry both signatures.',
-    // Its answer shows a secret, and is therefore not kept.
     idempotency: 'none',
+    showsSecret: true,
     success: reply.dto(WebhookSecretReply),
     errors: [400, 404, 409],
   }),

@@ -1,7 +1,20 @@
 import { Type, type TSchema } from 'typebox';
 import { httpMethods } from '../../messages/definitions/http-call.js';
+import type { Operation } from '../http/operation.js';
 import { workflowNames } from '../flows/flow-id.js';
 import { closed, Duration, OrExpression, Value } from './definition-part.js';
+
+const notJson: ReadonlySet<string> = new Set(['file', 'stream', 'events', 'redirect']);
+
+/**
+ * Whether workflows may call an operation: what it answers is in their timeline, and to decide is for
+ * people (spec/beyond.md R345).
+ */
+export const isCallable = ({ id, family, success, showsSecret }: Operation): boolean =>
+  family !== 'gateway' &&
+  !notJson.has(success.kind) &&
+  showsSecret !== true &&
+  id !== 'decideApproval';
 
 const Names = (description: string) => OrExpression({ type: 'object' }, description);
 
