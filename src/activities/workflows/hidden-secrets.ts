@@ -1,3 +1,4 @@
+import { inPortions } from '../../kernel/portions.js';
 import { spelledOut } from './spelled-out.js';
 
 const hidden = '***';
@@ -21,14 +22,21 @@ function formsOf(secret: string): string[] {
 
 type Range = readonly [from: number, to: number];
 
+/** What is as long is looked through for one form at a time. */
+const longText = 1_000;
+
 /** Where a text has one of these. */
-function rangesOf(text: string, forms: readonly string[]): Range[] {
+function* rangesOf(
+  text: string,
+  forms: readonly string[],
+): Generator<undefined, Range[], undefined> {
   const found: Range[] = [];
   for (const form of forms) {
     const { length } = form;
     for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + length)) {
       found.push([at, at + length]);
     }
+    if (text.length >= longText) yield;
   }
   return found;
 }
@@ -44,11 +52,16 @@ export class HiddenSecrets {
     this.#forms = [...new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))];
   }
 
-  text(text: string): string {
-    const ranges = rangesOf(text, this.#forms);
+  /** In portions, since there may be many secrets, and an answer may be long. */
+  text(text: string): Promise<string> {
+    return inPortions(this.#text(text));
+  }
+
+  *#text(text: string): Generator<undefined, string, undefined> {
+    const ranges = yield* rangesOf(text, this.#forms);
     // Encoders differ in which signs they leave as they are.
     for (const { text: plain, places } of spelledOut(text)) {
-      for (const [from, to] of rangesOf(plain, this.#forms)) {
+      for (const [from, to] of yield* rangesOf(plain, this.#forms)) {
         ranges.push([places[from] ?? 0, places[to] ?? text.length]);
       }
     }
@@ -62,16 +75,27 @@ export class HiddenSecrets {
   }
 
   /** The same in names and texts of JSON; a number may be a secret, too. */
-  json(value: unknown): unknown {
+  json(value: unknown): Promise<unknown> {
+    return inPortions(this.#json(value));
+  }
+
+  *#json(value: unknown): Generator<undefined, unknown, undefined> {
     if (this.#forms.length === 0) return value;
-    if (typeof value === 'string') return this.text(value);
+    yield;
+    if (typeof value === 'string') return yield* this.#text(value);
     if (typeof value === 'number' || typeof value === 'boolean') {
       return this.#forms.includes(String(value)) ? hidden : value;
     }
-    if (Array.isArray(value)) return value.map((one) => this.json(one));
+    if (Array.isArray(value)) {
+      const list: unknown[] = [];
+      for (const one of value) list.push(yield* this.#json(one));
+      return list;
+    }
     if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [this.text(name), this.json(one)]),
-    );
+    const members: [string, unknown][] = [];
+    for (const [name, one] of Object.entries(value)) {
+      members.push([yield* this.#text(name), yield* this.#json(one)]);
+    }
+    return Object.fromEntries(members);
   }
 }

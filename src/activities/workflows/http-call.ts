@@ -1,10 +1,10 @@
-import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { ApplicationFailure } from '@temporalio/common';
 import { isObject } from '../../kernel/expression/shape.js';
-import { Problem, problem, statusOfKind, type ProblemKind } from '../../kernel/problem.js';
+import { Problem, problem } from '../../kernel/problem.js';
 import { jsonSafe, parseJson } from '../../kernel/text/json.js';
 import { fillSecrets, httpAnswerMax, type HttpCall } from '../../messages/definitions/http-call.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
-import { awayFailureType, problemFailureType, type FlowFailure } from '../../messages/flow-run.js';
+import { awayFailureType } from '../../messages/flow-run.js';
 import { WorkflowSecret } from '../../models/workflows/definition.js';
 import type { Platform } from '../../process/platform.js';
 import type { NoAnswer } from '../../adapters/webhooks/poster.js';
@@ -13,30 +13,10 @@ import { outerScope, type StepCall } from '../flows/flow-step.js';
 import { HiddenSecrets } from './hidden-secrets.js';
 import { httpRequestOf } from './http-request.js';
 import { findPublisher } from './publisher.js';
+import { taskFailure } from './task-failure.js';
 
 /** Characters of an answer that the message of an error shows. */
 const shownMax = 300;
-
-const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
-
-const kindOf = (status: number): ProblemKind =>
-  kinds.find(([, one]) => one === status)?.[0] ?? 'badGateway';
-
-/** A failure of the task with this status, which its definition may catch and try again. */
-function taskFailure(
-  status: number,
-  message: string,
-  kind: ProblemKind = kindOf(status),
-): ApplicationFailure {
-  const failure: FlowFailure = { kind, message, details: { status } };
-  return ApplicationFailure.create({
-    message,
-    type: problemFailureType,
-    nonRetryable: true,
-    category: ApplicationFailureCategory.BENIGN,
-    details: [failure],
-  });
-}
 
 const noAnswers: Readonly<Record<NoAnswer, { status: number; message: string }>> = {
   refused: { status: 403, message: 'The address is not public.' },
@@ -66,16 +46,19 @@ function openSecrets(
 const isJson = /^[^;]*[/+]json\b/i;
 
 /** What an answer says: JSON where it is that, a text otherwise. 502: it says that it is, and is none. */
-function contentOf({ answer, headers }: WebhookAnswer, hiding: HiddenSecrets): unknown {
+async function contentOf(
+  { answer, headers }: WebhookAnswer,
+  hiding: HiddenSecrets,
+): Promise<unknown> {
   const text = answer ?? '';
   if (text === '') return null;
   const type = headers?.['content-type'];
   if (type === undefined || isJson.test(type)) {
     try {
-      return hiding.json(jsonSafe(parseJson(text)));
+      return await hiding.json(jsonSafe(parseJson(text)));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      const begin = hiding.text(text).slice(0, shownMax);
+      const begin = (await hiding.text(text)).slice(0, shownMax);
       if (type !== undefined) throw taskFailure(502, `The answer is no valid JSON: ${begin}`);
     }
   }
@@ -83,12 +66,12 @@ function contentOf({ answer, headers }: WebhookAnswer, hiding: HiddenSecrets): u
 }
 
 /** What the task gives; a failure of the task where there is no answer, or no good one. */
-function outputOf(
+async function outputOf(
   answer: WebhookAnswer,
   call: HttpCall,
   hiding: HiddenSecrets,
   isSecretPlace: boolean,
-): unknown {
+): Promise<unknown> {
   const { isOk, statusCode, error, noAnswer, headers = {} } = answer;
   if (statusCode === null) {
     // What sends has failed, not the receiver: the call is made again under its key.
@@ -97,17 +80,17 @@ function outputOf(
     }
     const { status, message } = noAnswers[noAnswer];
     // The address may be a secret itself, and the reason names its host.
-    throw taskFailure(status, isSecretPlace ? message : hiding.text(error ?? message));
+    throw taskFailure(status, isSecretPlace ? message : await hiding.text(error ?? message));
   }
   if (!isOk) {
-    const said = hiding.text(answer.answer ?? '');
+    const said = await hiding.text(answer.answer ?? '');
     const shown = said.length > shownMax ? `${said.slice(0, shownMax)}…` : said;
     // What another server has answered is no answer of ours: its 404 is not that we have no such record.
     throw taskFailure(statusCode, [error ?? '', shown].filter(Boolean).join(' '), 'badGateway');
   }
-  const content = contentOf(answer, hiding);
+  const content = await contentOf(answer, hiding);
   if (call.output !== 'response') return content;
-  return { statusCode, headers: hiding.json(headers), content };
+  return { statusCode, headers: await hiding.json(headers), content };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { isObject } from '../../kernel/expression/shape.js';
-import { mapInPortions } from '../../kernel/portions.js';
 import type { Scope } from '../../kernel/scope.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
 import { Execution } from '../../models/flows/execution.js';
@@ -25,16 +24,15 @@ export async function hideInRecords(
   value: string,
 ): Promise<void> {
   const hiding = new HiddenSecrets([value]);
-  const hidden = (text: string | null): string | null =>
-    text === null ? null : JSON.stringify(hiding.json(JSON.parse(text)));
+  const hidden = async (text: string | null): Promise<string | null> =>
+    text === null ? null : JSON.stringify(await hiding.json(JSON.parse(text)));
   await db.transaction(async (trx) => {
     const inJson = JSON.stringify(value).slice(1, -1);
     const rows = await WorkflowTask.holding(trx, tenantId, executionId, inJson);
-    const changed = await mapInPortions(rows, ({ seq, input, output }) => ({
-      seq,
-      input: hidden(input),
-      output: hidden(output),
-    }));
+    const changed: typeof rows = [];
+    for (const { seq, input, output } of rows) {
+      changed.push({ seq, input: await hidden(input), output: await hidden(output) });
+    }
     await WorkflowTask.rewrite(trx, tenantId, executionId, changed);
     await Execution.rewriteInput(trx, tenantId, executionId, (start) => hiding.json(start));
   });

@@ -227,7 +227,7 @@ export class Execution extends TenantModel {
     trx: Knex,
     tenantId: string,
     id: string,
-    shownOf: (start: unknown) => unknown,
+    shownOf: (start: unknown) => Promise<unknown>,
   ): Promise<void> {
     const rows = await sqlRows<{ start: string | null }>(
       trx,
@@ -236,7 +236,7 @@ export class Execution extends TenantModel {
     );
     const start = rows[0]?.start;
     if (start === undefined || start === null) return;
-    const shown = JSON.stringify(shownOf(JSON.parse(start)));
+    const shown = JSON.stringify(await shownOf(JSON.parse(start)));
     if (shown === JSON.stringify(JSON.parse(start))) return;
     await trx.raw(
       `update execution set input = jsonb_set(input, '{start}', ?::jsonb)

@@ -18,8 +18,8 @@ describe('secrets that a server repeats', () => {
     ['in hexadecimal', Buffer.from(secret).toString('hex')],
   ];
   for (const [name, text] of forms) {
-    it(`are hidden ${name}`, () => {
-      const shown = hiding.text(`before ${text} after`);
+    it(`are hidden ${name}`, async () => {
+      const shown = await hiding.text(`before ${text} after`);
       expect(shown).to.match(/^before .*\*\*\*.* after$/);
       for (const [, form] of forms) expect(shown).not.to.contain(form);
       expect(shown.length).to.be.at.most('before "a=***" after'.length);
@@ -53,24 +53,39 @@ describe('secrets that a server repeats', () => {
     ['in base64 in an address', encodeURIComponent(Buffer.from(odd).toString('base64'))],
   ];
   for (const [name, text] of spellings) {
-    it(`are hidden ${name}, whichever signs it leaves as they are`, () => {
-      const shown = new HiddenSecrets([odd, 'a']).text(`%20 b${text} & \\ ${text}`);
+    it(`are hidden ${name}, whichever signs it leaves as they are`, async () => {
+      const shown = await new HiddenSecrets([odd, 'a']).text(`%20 b${text} & \\ ${text}`);
       expect(shown).to.equal('%20 b*** & \\ ***');
     });
   }
 
-  it('cost no more than the answer is long', () => {
+  it('cost no more than the answer is long', async () => {
     const secrets = Array.from({ length: 100 }, (_each, at) => `${at}${'~'.repeat(3_990)}`);
     const hiding = new HiddenSecrets(secrets);
     const text = `%7e${'~'.repeat(131_000)}`;
     const since = performance.now();
-    expect(hiding.text(text)).to.equal(text);
+    expect(await hiding.text(text)).to.equal(text);
     expect(performance.now() - since).to.be.below(1_000);
   });
 
-  it('are hidden in names, texts and numbers of JSON', () => {
+  it('are looked for in portions, however many texts an answer has', async () => {
+    const hiding = new HiddenSecrets(Array.from({ length: 100 }, (_each, at) => `secret-${at}`));
+    const texts = Array.from({ length: 4_000 }, (_each, at) => `%7e a text ${at}`);
+    let isDone = false;
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(turn);
+    };
+    setImmediate(turn);
+    expect(await hiding.json(texts)).to.deep.equal(texts);
+    isDone = true;
+    expect(turns).to.be.above(1);
+  });
+
+  it('are hidden in names, texts and numbers of JSON', async () => {
     const given = { [secret]: [`Bearer ${secret}`, 4711, 4712, true, null], n: { deep: 'key' } };
-    expect(hiding.json(given)).to.deep.equal({
+    expect(await hiding.json(given)).to.deep.equal({
       '***': ['Bearer ***', '***', 4712, true, null],
       n: { deep: '***' },
     });
