@@ -7,9 +7,12 @@ const storable = (text: string): string => text.toWellFormed().replaceAll('\0', 
 /** A task has failed: a `catch` around it may take it. */
 export class TaskError extends Error {
   readonly fault: TaskFault;
+  /** What we say that it is; a definition that raises an error says it by its status alone. */
+  readonly kind: ProblemKind | undefined;
 
-  constructor(fault: TaskFault) {
+  constructor(fault: TaskFault, kind?: ProblemKind) {
     super(fault.detail);
+    this.kind = kind;
     const { type, title, detail } = fault;
     this.fault = {
       ...fault,
@@ -28,11 +31,12 @@ export const taskError = (
   status: number,
   detail: string,
   more: Partial<TaskFault> = {},
-): TaskError =>
-  new TaskError({ type: faultType(status), status, title: 'Failed', detail, instance, ...more });
+  kind?: ProblemKind,
+): TaskError => {
+  const fault = { type: faultType(status), status, title: kind ?? 'Failed', detail, instance };
+  return new TaskError({ ...fault, ...more }, kind);
+};
 
-/** The title of a fault of what has used up what it may have at most. */
-export const limitTitle: ProblemKind = 'limitReached';
-
+/** What has used up what it may have at most. */
 export const limitError = (instance: string, detail: string): TaskError =>
-  taskError(instance, 500, detail, { title: limitTitle });
+  taskError(instance, 500, detail, {}, 'limitReached');

@@ -8,7 +8,7 @@ import {
 } from '../messages/definitions/definition.js';
 import { markedSecrets } from '../messages/definitions/http-call.js';
 import { expressionFaultType } from '../messages/definitions/task.js';
-import { limitError, limitTitle, taskError } from './task-error.js';
+import { limitError, taskError } from './task-error.js';
 import type { DefinitionState } from './state.js';
 
 /** What expressions see. */
@@ -44,10 +44,9 @@ export class Values {
       throw limitError(path, 'The expressions of the execution cost more than they may.');
     }
     if (!(found instanceof ExpressionFault)) return found;
-    throw taskError(path, 400, `\${ ${text} }: ${found.message}`.slice(0, 2_500), {
-      type: expressionFaultType,
-      title: found instanceof CostFault ? limitTitle : 'Expression',
-    });
+    const kind = found instanceof CostFault ? 'limitReached' : undefined;
+    const more = { type: expressionFaultType, title: kind ?? 'Expression' };
+    throw taskError(path, 400, `\${ ${text} }: ${found.message}`.slice(0, 2_500), more, kind);
   }
 
   #evaluate(text: string, variables: Variables): unknown {

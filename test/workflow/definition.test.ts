@@ -318,6 +318,11 @@ describe("tenants' workflows: executions", () => {
     expect(await codeOf({ type: 'urn:x', status: 422 })).to.equal('CONFLICT');
     expect(await codeOf({ type: 'urn:x', status: 404 })).to.equal('NOT_FOUND');
     expect((await run([look('nobody')])).error.code).to.equal('NOT_FOUND');
+    // Its title is a text as any other.
+    expect(await codeOf({ type: 'urn:x', status: 404, title: 'internal' })).to.equal('NOT_FOUND');
+    const timeout = { type: 'urn:x', status: 409, title: 'timeout' };
+    const late = await run([{ stop: { raise: { error: timeout } } }]);
+    expect([late.status, late.error.code]).to.deep.equal(['failed', 'CONFLICT']);
   });
 
   it('refuse an input that is not as their schema says', async () => {

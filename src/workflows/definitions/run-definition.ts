@@ -154,7 +154,7 @@ export async function runDefinition(
   // What an event says is not checked before it starts an execution.
   const [fault] = valueFaults(run.input.start, definition.input?.schema?.document);
   if (fault) {
-    throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`).fault, []);
+    throw endOfFault(taskError('', 400, `The input${fault.pointer} ${fault.message}.`), []);
   }
   const call = callerOf(run);
   const way = isPatched ? wayOf(definition) : 'old';
@@ -180,6 +180,6 @@ export async function runDefinition(
       await interpreter.flush();
       return undoAll(state, call);
     });
-    throw error instanceof TaskError ? endOfFault(error.fault, undone) : error;
+    throw error instanceof TaskError ? endOfFault(error, undone) : error;
   }
 }

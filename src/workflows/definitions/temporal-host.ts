@@ -25,7 +25,7 @@ function errorOfActivity(error: unknown, instance: string): TaskError {
   if (cause instanceof ApplicationFailure && cause.type === awayFailureType) {
     return taskError(instance, 503, 'What it needs did not answer.');
   }
-  return taskError(instance, status, message, { title: kind });
+  return taskError(instance, status, message, {}, kind);
 }
 
 /** The answer of a call that failed only since its rows were not kept (see `shown` of the activities). */
@@ -69,16 +69,17 @@ export const temporalHost = (
 
 const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
 
-/** What kind of fault it is; one of ours says so, whatever status a definition has given to its own. */
-function kindOf({ title, status }: TaskFault): ProblemKind {
-  if (Object.hasOwn(statusOfKind, title)) return title as ProblemKind;
+/** What kind of fault one is that a definition has raised, or that says no more than its status. */
+function kindOf({ status }: TaskFault): ProblemKind {
   const kind = kinds.find(([, one]) => one === status)?.[0];
   return kind === undefined || kind === 'internal' ? 'conflict' : kind;
 }
 
 /** How an execution fails because of a task. */
-export function endOfFault(fault: TaskFault, undone: readonly string[]): ApplicationFailure {
-  const kind = kindOf(fault);
+export function endOfFault(
+  { fault, kind = kindOf(fault) }: TaskError,
+  undone: readonly string[],
+): ApplicationFailure {
   const message = `${fault.instance}: ${fault.detail}`.slice(0, 2_000);
   return failed({ kind, message, details: { error: fault, undone } }, undefined);
 }
