@@ -1,6 +1,7 @@
 import { isObject } from '../../kernel/expression/shape.js';
-import { Problem, problem, statusOfKind, type ProblemKind } from '../../kernel/problem.js';
+import { problem, statusOfKind } from '../../kernel/problem.js';
 import type { TaskCall } from '../../messages/definitions/task.js';
+import { kindWithStatus, taskFailure } from './task-failure.js';
 
 /** The operation that a call stands for, and what of its answer the task gives. */
 interface CalledOperation {
@@ -10,8 +11,6 @@ interface CalledOperation {
   readonly read: (answer: unknown) => unknown;
 }
 
-const kinds = Object.entries(statusOfKind) as [ProblemKind, number][];
-
 /** The output of an execution that has completed; its error is that of the task. */
 function outputOf(answer: unknown): unknown {
   const { status, output, error } = answer as {
@@ -20,8 +19,10 @@ function outputOf(answer: unknown): unknown {
     readonly error: { readonly message: string; readonly status: number } | null;
   };
   if (status === 'completed') return output;
-  const kind = kinds.find(([, code]) => code === error?.status)?.[0] ?? 'conflict';
-  throw new Problem(kind, error?.message ?? `The execution is ${status}.`);
+  const kind = kindWithStatus(error?.status) ?? 'conflict';
+  // It has ended: asked again, it says the same.
+  const message = error?.message ?? `The execution is ${status}.`;
+  throw taskFailure(statusOfKind[kind], message, kind);
 }
 
 /** Every call is one of an operation: flows are executed, a price is a simulation. */
