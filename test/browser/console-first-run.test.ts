@@ -37,8 +37,15 @@ describe('the first page of the console', function () {
     await visit.told('2,000 events were accepted in all.');
   });
 
-  it('offers it no more then', async () => {
+  it('offers it no more then, and says to nobody else what came of it', async () => {
     const address = `${story.instance.url}/console/demo-year`;
+    const saidTo = async (token: string): Promise<unknown> => {
+      const response = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
+      return response.json();
+    };
+    expect(await saidTo(story.tenant.token)).to.deep.equal({ status: 'done' });
+    const operator = await story.instance.token(story.tenant.id, ['OPERATOR']);
+    expect(await saidTo(operator)).to.deep.equal({ status: 'none' });
     const headers = { authorization: `Bearer ${story.tenant.token}` };
     expect((await fetch(address, { method: 'POST', headers })).status).to.equal(409);
     await visit.open('/console/accounts?q=nobody', 'Accounts');

@@ -78,7 +78,7 @@ export function mountDemoYear(
 
   router.get(demoYearPath, async (ctx: Context) => {
     const identity = await identify(ctx, platform);
-    const filling = fillings.get(identity.tenantId);
+    const filling = isAllowed(identity) ? fillings.get(identity.tenantId) : undefined;
     const status = (await isOffered(ctx, identity)) ? 'offered' : 'none';
     answer(ctx, 200, filling ?? { status });
   });

@@ -32,6 +32,31 @@ describe('/console/demo-year', () => {
     expect((await ask(offering, tenant.token, 'POST')).status).to.equal(409);
   });
 
+  const webhook = {
+    url: 'http://127.0.0.1:9/hook',
+    events: ['alert.triggered'],
+    secret: 's'.repeat(24),
+  };
+  const alert = { name: 'Spend', measure: 'spend', period: 'Monthly', thresholds: [1] };
+  const workflow = {
+    definition: {
+      document: { dsl: '1.0.3', namespace: 'examples', name: 'wave', version: '1.0.0' },
+      do: [{ say: { set: { answer: 1 } } }],
+    },
+  };
+  for (const [what, path, body] of [
+    ['a webhook', '/v1/webhooks', webhook],
+    ['an alert', '/v1/alerts', alert],
+    ['a workflow', '/v1/workflows', workflow],
+  ] as const) {
+    it(`is not offered where ${what} would tell others of what is made`, async () => {
+      const tenant = await offering.tenant();
+      await tenant.post(path, body).expect(201);
+      expect((await ask(offering, tenant.token)).body).to.deep.equal({ status: 'none' });
+      expect((await ask(offering, tenant.token, 'POST')).status).to.equal(409);
+    });
+  }
+
   it('is not there on an instance that is no personal machine', async () => {
     const { token } = await other.tenant();
     expect((await ask(other, token)).body).to.deep.equal({ status: 'none' });
