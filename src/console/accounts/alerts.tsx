@@ -41,10 +41,9 @@ function Counted({ of: { measure, attribute, serviceId } }: { readonly of: Alert
   );
 }
 
-/** Where it stands in the running period. */
+/** Where it stands in the running period, once something has moved it. */
 function soFar({ counted }: Alert): ReactNode {
   if (counted === null || counted === undefined) return <None />;
-  if (counted.length === 0) return quantityText('0');
   return counted
     .map(({ currency, value }) =>
       currency === null ? quantityText(value) : moneyText(value, currency),

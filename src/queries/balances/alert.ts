@@ -55,17 +55,16 @@ async function readCounted(
   }));
   const figures = await AlertFigure.find(db.read, tenantId, asked);
   return new Map(
-    alerts.map((alert, index) => {
+    alerts.map((alert) => {
       const rows = figures
         .filter(({ alertId }) => alertId === alert.id)
         .map(({ currency, value }) => ({
           currency: currency === '' ? null : currency,
           value: new Decimal(value),
         }));
-      // A figure is there from its first movement on, with what was charged in the period before.
-      const isWhole =
-        alert.measure !== 'balance' && utcDate(alert.armedAt) < (asked[index]?.periodStart ?? '');
-      return [alert.id, rows.length > 0 || isWhole ? rows : null];
+      // A figure is there from its first movement on, with what was charged in the period before, be it
+      // of usage that was dated ahead: until then it is not known, and not 0.
+      return [alert.id, rows.length > 0 ? rows : null];
     }),
   );
 }

@@ -75,7 +75,7 @@ export const Alert = Type.Object(
         Type.Array(Counted, {
           description:
             'Of a list by accountId: what it has counted of the account, or of its scope, in the ' +
-            'running period, by currency; empty: nothing. Null: nothing has moved since it was made.',
+            'running period, by currency. Null: nothing has moved it in this period, and nothing was counted.',
         }),
       ),
     ),
