@@ -10,6 +10,7 @@ interface Corrected {
   readonly status: string;
   readonly correctionId: string;
   readonly executionId: string;
+  readonly dryRun?: boolean;
   readonly preview?: object;
 }
 
@@ -178,7 +179,11 @@ describe('corrections of rated usage', () => {
       const done = await correct(id, way, body);
       const { body: after } = await tenant.get('/v1/corrections').expect(200);
       expect(after.pagination.total).to.equal(list.pagination.total + 1);
-      expect(tried).to.deep.include({ status: done.status, correctionId: null });
+      expect(tried).to.deep.include({ status: done.status, correctionId: null, dryRun: true });
+      expect(done).to.not.have.property('dryRun');
+      const execution = `/v1/workflows/${way}-usage-event/executions/${tried.executionId}`;
+      const { body: recorded } = await tenant.get(execution).expect(200);
+      expect(recorded.output).to.deep.include({ dryRun: true });
       const { body: found } = await tenant.get(`/v1/corrections/${done.correctionId}`).expect(200);
       const { changed, rejected, before, after: then } = found;
       expect(preview).to.deep.equal({ changed, rejected, before, after: then });
@@ -205,6 +210,14 @@ describe('corrections of rated usage', () => {
     const { body } = await tenant.post(`/v1/usage-events/${c}/amend`, bad).expect(400);
     expect(JSON.stringify(body)).to.include('ACCOUNT_NOT_FOUND');
     await tenant.post(`/v1/usage-events/${a}/cancel`, { reason, dryRun: true }).expect(409);
+    // To dismiss has no correction either: only `dryRun` tells that nothing was done.
+    const [rejected = ''] = await story.send(usage('nobody', serviceId));
+    const dismissal = { status: 'canceled', correctionId: null };
+    const tried = await correct(rejected, 'cancel', { dryRun: true });
+    expect(tried).to.deep.include({ ...dismissal, dryRun: true });
+    const done = await correct(rejected, 'cancel');
+    expect(done).to.include(dismissal);
+    expect(done).to.not.have.property('dryRun');
   });
 
   // spec/beyond.md R204

@@ -61,7 +61,8 @@ export function usageCorrectionActivities(platform: Platform) {
   ) => {
     if (preview) {
       const { eventId } = input;
-      return { eventId, status: statusAfter(input), correctionId: null, executionId, preview };
+      const status = statusAfter(input);
+      return { eventId, status, correctionId: null, executionId, dryRun: true, preview };
     }
     const { workflowId, runId } = currentPlace();
     const run = { workflowId, runId, at: scope.now() };

@@ -91,6 +91,9 @@ export const EventCorrected = Type.Object(
       Uuid('The correction; null of a dry run, and where a rejected event was dismissed.'),
     ),
     executionId: Uuid('The execution that has done it.'),
+    dryRun: Type.Optional(
+      Type.Literal(true, { description: 'Of a dry run alone: nothing was written.' }),
+    ),
     preview: Type.Optional(
       Type.Object(
         {
