@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { HTTPRequest } from 'puppeteer-core';
 import { usage } from '../support/billing/usage.js';
 import type { ConsoleVisit } from '../support/servers/console.js';
 import { useConsole } from '../support/servers/use-console.js';
@@ -17,6 +18,35 @@ describe('corrections in the console', function () {
       eventTimestamp: `${day}T10:00:00Z`,
       dimensions: { api_calls },
     });
+
+  /** Writes another number of calls into the event that a receipt mends. */
+  const write = async (api_calls: string) => {
+    await visit.tabTo('What it should have said, as JSON');
+    const said = String(await visit.page.evaluate('document.activeElement.value'));
+    await visit.page.evaluate('document.activeElement.select()');
+    await visit.page.keyboard.sendCharacter(
+      said.replace(/"api_calls": "[^"]*"/, `"api_calls": "${api_calls}"`),
+    );
+  };
+  const amendTo = async (api_calls: string) => {
+    await write(api_calls);
+    await visit.tabTo('What amending it changes');
+    await visit.page.keyboard.press('Enter');
+  };
+  const openMending = async (id: string) => {
+    await visit.open(`/console/receipts/${id}`, `Receipt of ${id}`);
+    await visit.tabTo('Mend it: amend or cancel');
+    await visit.page.keyboard.press('Enter');
+    await visit.tabTo('Reason, which the correction says');
+    await visit.page.keyboard.type('Read twice.');
+  };
+  /** Events that come out different, and what they come to before and after. */
+  const figuresOf = async (): Promise<string[]> => {
+    const names = ['Events that come out different', 'Before', 'After'];
+    await visit.told(names[0] ?? '');
+    const lines = (await visit.text()).split('\n');
+    return names.map((name) => lines[lines.indexOf(name) + 1] ?? '');
+  };
 
   before(async () => {
     acme = await story.account('acme', { name: 'Acme & Söhne' });
@@ -83,30 +113,35 @@ describe('corrections in the console', function () {
   });
 
   // spec/beyond.md R427
+  it('shows what a content would come to beside that content alone', async () => {
+    const { page } = visit;
+    await openMending('second');
+    const held: HTTPRequest[] = [];
+    const hold = (request: HTTPRequest): void => {
+      if (request.url().endsWith('/amend')) held.push(request);
+      else void request.continue();
+    };
+    await page.setRequestInterception(true);
+    page.on('request', hold);
+    await amendTo('10');
+    await visit.told('Working…');
+    await write('1000');
+    expect(held).to.have.length(1);
+    await held[0]?.continue();
+    await page.waitForFunction(`!document.body.innerText.includes('Working…')`);
+    page.off('request', hold);
+    await page.setRequestInterception(false);
+    expect(await visit.text()).to.not.match(/Events that come out different|\nAmend it\n/);
+    await write('10');
+    // 10 instead of 100 at 0.01.
+    expect(await figuresOf()).to.deep.equal(['1', 'USD 1.00', 'USD 0.10']);
+    expect(await visit.text()).to.match(/\nAmend it\n/);
+  });
+
+  // spec/beyond.md R427
   it('amends and cancels an event from its receipt by keyboard, and says before what it does', async () => {
-    await visit.open('/console/receipts/second', 'Receipt of second');
-    await visit.tabTo('Mend it: amend or cancel');
-    await visit.page.keyboard.press('Enter');
-    await visit.tabTo('Reason, which the correction says');
-    await visit.page.keyboard.type('Read twice.');
-    const amendTo = async (api_calls: string) => {
-      await visit.tabTo('What it should have said, as JSON');
-      const said = String(await visit.page.evaluate('document.activeElement.value'));
-      await visit.page.evaluate('document.activeElement.select()');
-      await visit.page.keyboard.sendCharacter(
-        said.replace(/"api_calls": "[^"]*"/, `"api_calls": "${api_calls}"`),
-      );
-      await visit.tabTo('What amending it changes');
-      await visit.page.keyboard.press('Enter');
-    };
+    await openMending('second');
     await visit.inspect('receipt-mend');
-    /** Events that come out different, and what they come to before and after. */
-    const figuresOf = async (): Promise<string[]> => {
-      const names = ['Events that come out different', 'Before', 'After'];
-      await visit.told(names[0] ?? '');
-      const lines = (await visit.text()).split('\n');
-      return names.map((name) => lines[lines.indexOf(name) + 1] ?? '');
-    };
     await amendTo('many');
     await visit.told("must be a decimal number of at most 38 digits, not 'many'");
     await visit.checkAccess();
@@ -116,9 +151,14 @@ describe('corrections in the console', function () {
     // 200 instead of 100 at 0.01.
     expect(await figuresOf()).to.deep.equal(['1', 'USD 1.00', 'USD 2.00']);
     await visit.inspect('receipt-mend-tried');
+    await visit.tabTo('What canceling it changes');
+    await visit.page.keyboard.press('Enter');
+    await visit.told('Cancel it');
     await visit.tabTo('Amend it');
     await visit.page.keyboard.press('Enter');
     await visit.told('It was amended.');
+    // What canceling the charges of before would have come to says nothing of the new ones.
+    expect(await visit.text()).to.not.include('Cancel it');
     await visit.tabTo('What canceling it changes');
     await visit.page.keyboard.press('Enter');
     expect(await figuresOf()).to.deep.equal(['1', 'USD 2.00', 'USD 0.00']);

@@ -49,7 +49,7 @@ function TryFirst({
 }: {
   readonly tryName: string;
   readonly name: string;
-  /** What is done: where it is something else, it is tried anew. */
+  /** What is done, and to which charges: where it is something else, it is tried anew. */
   readonly of: string;
   readonly isDisabled: boolean;
   readonly onDo: (dryRun: boolean) => Promise<Corrected>;
@@ -61,8 +61,12 @@ function TryFirst({
       <Action
         name={tryName}
         isDisabled={isDisabled}
-        onDo={() => onDo(true)}
-        onDone={({ preview }) => setTried(preview && { of, preview })}
+        // Of what it was at the press: other content may be written meanwhile.
+        onDo={async () => {
+          const { preview } = await onDo(true);
+          return preview && { of, preview };
+        }}
+        onDone={setTried}
       />
       <div role="status">{tried?.of === of ? <Preview of={tried.preview} /> : null}</div>
       {tried?.of === of ? (
@@ -83,11 +87,13 @@ function TryFirst({
 
 interface Mending {
   readonly id: string;
+  /** The charges that stand. */
+  readonly charges: string;
   readonly reason: string;
   readonly onDone: (corrected: Corrected) => void;
 }
 
-function Amend({ id, reason, onDone }: Mending): ReactNode {
+function Amend({ id, charges, reason, onDone }: Mending): ReactNode {
   const query = useQuery(messageLines(id));
   const [changed, setChanged] = useState<string>();
   return (
@@ -116,7 +122,7 @@ function Amend({ id, reason, onDone }: Mending): ReactNode {
             <TryFirst
               tryName="What amending it changes"
               name="Amend it"
-              of={text}
+              of={`${charges} ${text}`}
               isDisabled={reason === '' || message === undefined || text === lines}
               onDo={(dryRun) => amend(id, reason, message ?? null, dryRun)}
               onDone={(corrected) => {
@@ -137,7 +143,8 @@ export function Mend({ event }: { readonly event: Event }): ReactNode {
   const [corrected, setCorrected] = useState<Corrected>();
   const { id, status } = event;
   if (id === null) return null;
-  const mending = { id, reason: reason.trim(), onDone: setCorrected };
+  const charges = event.ratedTransactions.map((charge) => charge.id).join(' ');
+  const mending = { id, charges, reason: reason.trim(), onDone: setCorrected };
   return (
     <>
       <p role="status">
@@ -166,7 +173,7 @@ export function Mend({ event }: { readonly event: Event }): ReactNode {
             <TryFirst
               tryName="What canceling it changes"
               name="Cancel it"
-              of=""
+              of={charges}
               isDisabled={mending.reason === ''}
               onDo={(dryRun) => cancel(id, mending.reason, dryRun)}
               onDone={setCorrected}
