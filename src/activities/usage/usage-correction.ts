@@ -62,7 +62,8 @@ export function usageCorrectionActivities(platform: Platform) {
     if (preview) {
       const { eventId } = input;
       const status = statusAfter(input);
-      return { eventId, status, correctionId: null, executionId, dryRun: true, preview };
+      const dryRun = true as const;
+      return { eventId, status, correctionId: null, executionId, dryRun, preview };
     }
     const { workflowId, runId } = currentPlace();
     const run = { workflowId, runId, at: scope.now() };
