@@ -230,10 +230,7 @@ export interface Operation {
    * `events` that of ingestion, if the instance has one.
    */
   readonly rateLimit?: 'requests' | 'events';
-  /**
-   * Set for operations with much time or memory: few of them run concurrently
-   * (docs/decisions/0171).
-   */
+  /** Set for operations with much time or memory: few run concurrently (docs/decisions/0171). */
   readonly weight?: 'heavy';
   /**
    * How an `Idempotency-Key` is handled, if `idempotencyOf` cannot derive it: `flow`, a workflow
