@@ -44,9 +44,9 @@ describe('the journal', () => {
       .map(({ account, balance }) => [account, balance] as const);
     return Object.fromEntries(open);
   };
-  /** Recognizes what is over. */
+  /** Recognizes what is over by the clock of the story. */
   const keep = async (): Promise<void> => {
-    while (await keepJournal(tenant.scope));
+    while (await keepJournal({ ...tenant.scope, now: instance.platform.now }));
   };
   const query = async (sql: string): Promise<void> => {
     const db = new pg.Client({ connectionString: instance.databaseUrl });
