@@ -114,18 +114,21 @@ interface OwnRow {
   readonly rowMethod: string;
 }
 
+type ChargeColumns = Pick<RatedTransaction, (typeof columnNames)[number]>;
+
 const ownRowSql = `t.rate_card_row_id as "rowId", coalesce(t.row_volume, t.quantity) as "rowVolume",
   t.rate as "rowRate", coalesce(t.row_amount, t.amount) as "rowAmount", t.counter_id as "rowCounterId",
   t.counter_before as "rowCounterBefore", own.dimension_id as "rowDimensionId",
   own.dimension_name as "rowDimensionName", own.price_method_type as "rowMethod"`;
 
 /** Column by column, and not by copies of all of them: millions are read. */
-function chargeWithRow(
-  found: Pick<RatedTransaction, (typeof columnNames)[number]> & OwnRow,
-): RatedTransaction {
+function chargeWithRow(found: ChargeColumns & OwnRow): RatedTransaction {
   const charge = new RatedTransaction();
-  const columns = charge as unknown as Record<string, unknown>;
-  for (const name of columnNames) columns[name] = found[name];
+  const columns: ChargeColumns = charge;
+  const copy = <Name extends keyof ChargeColumns>(name: Name): void => {
+    columns[name] = (found as ChargeColumns)[name];
+  };
+  for (const name of columnNames) copy(name);
   if (found.rowId === null) return charge;
   const row: PricedRow = {
     transactionId: charge.id,
