@@ -295,9 +295,11 @@ describe('grants and holds, whatever happens', function () {
     );
   });
 
+  // All want the same two wallets, one after the other: the last must get its connection within the
+  // pool's ten seconds, also on a machine that has other work.
   it('add up when everything happens at once', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(happening, { minLength: 20, maxLength: 40 }), async (story) => {
+      fc.asyncProperty(fc.array(happening, { minLength: 10, maxLength: 16 }), async (story) => {
         const opened = await open();
         const { scope, walletIds } = opened;
         const opening = { priority: 0, begins: null, lasts: null, isScoped: false } as const;
@@ -324,7 +326,7 @@ describe('grants and holds, whatever happens', function () {
         expect(state.balance).to.equal(10_000 + sum(granted) - sum(paid));
       }),
       // What everything at once did cannot be made smaller: it would be tried again until the time is over.
-      { numRuns: 6, seed: 391, endOnFailure: true },
+      { numRuns: 15, seed: 391, endOnFailure: true },
     );
   });
 });

@@ -43,11 +43,20 @@ describe("tenants' workflows in Temporal", function () {
     expect(lines[1]).to.match(/^- pause: waits until /);
     expect(lines).to.have.length(2);
     expect(await (await handle.describe()).staticSummary()).to.equal('shown, version 1');
-    const { events } = await handle.fetchHistory();
-    const summaries = (events ?? []).flatMap(({ userMetadata }) =>
-      userMetadata?.summary ? [defaultPayloadConverter.fromPayload(userMetadata.summary)] : [],
-    );
-    expect(summaries).to.include.members(['look: listAccounts', 'rest: waits', 'pause: waits']);
+    const summaries = async (): Promise<unknown[]> => {
+      const { events } = await handle.fetchHistory();
+      return (events ?? []).flatMap(({ userMetadata }) =>
+        userMetadata?.summary ? [defaultPayloadConverter.fromPayload(userMetadata.summary)] : [],
+      );
+    };
+    // A branch is shown before its timer is in the history.
+    while ((await summaries()).length < 4) await pause(50);
+    expect(await summaries()).to.have.members([
+      'shown, version 1',
+      'look: listAccounts',
+      'rest: waits',
+      'pause: waits',
+    ]);
     const query = `Definition = "shown" and DefinitionVersion = 1 and TenantId = "${tenant.id}"`;
     while ((await waiter.workflow.count(query)).count === 0) await pause(50);
     await handle.terminate('seen');

@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
+import fc from 'fast-check';
 import { readConfig } from '../../../src/platform/config/config.js';
 import { findTemporal } from '../../../src/embedded/temporal-program.js';
 import { checkCoverage, noteAnswers } from './coverage.js';
 import { shareTestServers, stopTestServers } from '../servers/servers.js';
+
+// Mocha prints no causes: without its error a counterexample says nothing about a fault that comes once.
+fc.configureGlobal({ includeErrorInReport: true });
 
 /** The test files of which a test has ended. */
 const filesRun = new Set<string>();
