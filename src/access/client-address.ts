@@ -15,7 +15,7 @@ function rangeOf(text: string): Range {
  * Parses an address of a request; an IPv4-mapped IPv6 address is IPv4. Undefined: it is not an
  * address.
  */
-function parse(text: string): Address | undefined {
+function parseAddress(text: string): Address | undefined {
   const plain = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   // For invalid addresses `ipaddr.isValid` throws and catches internally: too slow for every
   // request.
@@ -92,16 +92,16 @@ export class ClientAddresses {
   }
 
   #workOut(remoteAddress: string | undefined, forwardedFor: string): ClientAddress {
-    let client = parse(remoteAddress ?? '');
+    let client = parseAddress(remoteAddress ?? '');
     if (!client) return unknown;
     const hops = this.#trusted.length === 0 ? [] : forwardedFor.split(',').slice(-hopsMax);
     while (this.#isTrusted(client)) {
-      const before: Address | undefined = parse(hops.pop()?.trim() ?? '');
+      const before: Address | undefined = parseAddress(hops.pop()?.trim() ?? '');
       if (!before) break;
       client = before;
     }
     const group = groupOf(client);
-    const claimed = parse(forwardedFor.slice(forwardedFor.lastIndexOf(',') + 1).trim());
+    const claimed = parseAddress(forwardedFor.slice(forwardedFor.lastIndexOf(',') + 1).trim());
     const isToldBy = this.#trusted.length === 0 && claimed !== undefined;
     return {
       group,

@@ -236,7 +236,7 @@ async function perform(
   if (sending) await sending;
 }
 
-async function answer(
+async function answerRequest(
   operation: Operation,
   handler: AnyHandler,
   ctx: Context,
@@ -302,7 +302,7 @@ export function mount(
       return;
     }
     (ctx.state as RequestState).operation = operation;
-    await guard(ctx, () => answer(operation, handler, ctx, platform));
+    await guard(ctx, () => answerRequest(operation, handler, ctx, platform));
   });
 }
 

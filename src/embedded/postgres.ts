@@ -28,7 +28,7 @@ import {
   type ServerUser,
 } from './postgres-programs.js';
 import { identify, untilEnded, workingDirectory, commandLine } from './processes.js';
-import { logTail, run, startDetached } from './spawn.js';
+import { logTail, runProgram, startDetached } from './spawn.js';
 import { freePort } from '../platform/free-port.js';
 import { StartupError, errorCode, firstLine } from '../platform/startup-error.js';
 import { endProcess, supervise, type RunningServer, type SupervisedServer } from './supervise.js';
@@ -159,7 +159,7 @@ async function ensureCluster(cluster: Cluster, password: string): Promise<void> 
       await chown(part, user.uid, user.gid);
       await passwordHandle.chown(user.uid, user.gid);
     }
-    await run(programs.initdb, {
+    await runProgram(programs.initdb, {
       args: [
         '-D',
         cluster.path === dir ? part : cluster.path,

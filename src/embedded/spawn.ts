@@ -92,7 +92,7 @@ export async function logTail(path: string, from: number): Promise<string> {
 }
 
 /** Runs a program to its end; rejects with the last line that it said when it fails. */
-export async function run(
+export async function runProgram(
   program: string,
   { args, cwd, descriptor, ...user }: SpawnOptions & { descriptor?: number },
 ): Promise<void> {

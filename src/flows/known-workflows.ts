@@ -75,7 +75,7 @@ const lookUp = <T extends RecordedWorkflow>(known: readonly T[], key: string): T
   known.find(({ flowId, name }) => flowId === key.toLowerCase() || name === key);
 
 /** The same. 404: there is none. */
-function find<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
+function requireKnown<T extends RecordedWorkflow>(known: readonly T[], key: string): T {
   const found = lookUp(known, key);
   if (found) return found;
   throw problem.notFound(`There is no workflow '${key.slice(0, 200)}'.`);
@@ -86,8 +86,8 @@ const recorded: readonly RecordedWorkflow[] = [
   ...operationWorkflows.map((each) => ({ ...each, flowId: flowIdOf(each.name) })),
 ];
 
-export const findFlow = (key: string): KnownFlow => find(knownFlows, key);
-export const findWorkflow = (key: string): KnownWorkflow => find(knownWorkflows, key);
+export const findFlow = (key: string): KnownFlow => requireKnown(knownFlows, key);
+export const findWorkflow = (key: string): KnownWorkflow => requireKnown(knownWorkflows, key);
 
 /** What is built in, or else of the tenant. 404: there is neither. */
 export const findExecutable = async (
@@ -101,5 +101,5 @@ export async function findExecuted(scope: Scope, key: string): Promise<RecordedW
   const builtIn = lookUp(recorded, key);
   if (builtIn) return builtIn;
   const own = await findExecutedDefinition(scope, key);
-  return own ? executedOf(own) : find(recorded, key);
+  return own ? executedOf(own) : requireKnown(recorded, key);
 }

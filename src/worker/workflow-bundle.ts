@@ -48,7 +48,7 @@ const codeIn = (path: string): Promise<string | undefined> =>
   readFile(path, 'utf8').catch(() => undefined);
 
 /** Writes atomically, by renaming a temporary file, so that no process reads a partial bundle. */
-async function keep(folder: string, name: string, code: string): Promise<boolean> {
+async function keepBundle(folder: string, name: string, code: string): Promise<boolean> {
   const part = join(folder, `${name}.${process.pid}.part`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -90,6 +90,6 @@ export async function loadWorkflowBundle(
     },
   });
   log.debug({ ms: Math.round(performance.now() - since) }, 'bundled the workflows');
-  for (const folder of cacheFolders()) if (await keep(folder, name, bundle.code)) break;
+  for (const folder of cacheFolders()) if (await keepBundle(folder, name, bundle.code)) break;
   return bundle;
 }

@@ -17,14 +17,14 @@ export function invoicePdfActivities(platform: Platform) {
       alive(run.tenantId, async (): Promise<string | null> => {
         const scope = await workflowScope(platform, run.tenantId, run.actor);
         const { invoices, lastId } = await loadPdfInvoicesAfter(scope, run.executionId, input);
-        await render(platform, scope, invoices);
+        await renderInvoices(platform, scope, invoices);
         return lastId;
       }),
   };
 }
 
 /** Stores the PDFs of invoices: one that cannot be rendered must not stop the others. */
-async function render(
+async function renderInvoices(
   platform: Platform,
   scope: Scope,
   invoices: readonly PdfInvoice[],

@@ -59,7 +59,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Asks the name servers for both families. */
-async function ask(
+async function askNameServers(
   resolver: Resolver,
   name: string,
 ): Promise<{ readonly found: readonly string[]; readonly reason: string }> {
@@ -90,7 +90,7 @@ export function openNames({ timeoutMs, servers }: NamesOptions): Names {
       if (servers !== undefined) resolver.setServers(servers);
       const silent = { found: [], reason: 'got no answer of the name servers' };
       const late = wait(timeoutMs, silent, { signal: limit.signal }).catch(() => silent);
-      const { found, reason } = await Promise.race([ask(resolver, name), late]);
+      const { found, reason } = await Promise.race([askNameServers(resolver, name), late]);
       const addresses = found.filter((each) => isIP(each) !== 0).slice(0, addressesMax);
       if (addresses.length > 0) return addresses;
       throw new NameError(`The name ${name} ${reason}.`);

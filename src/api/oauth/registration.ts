@@ -42,7 +42,7 @@ function scopesOf({ scope = '' }: Registration): string[] | null {
 }
 
 /** RFC 7591, section 3.2.1; members without a value are left out. */
-function present({ id, name, redirectUris, grantTypes, scopes, createdAt }: OauthClient) {
+function presentClient({ id, name, redirectUris, grantTypes, scopes, createdAt }: OauthClient) {
   return {
     client_id: id,
     client_id_issued_at: Math.floor(createdAt.getTime() / 1000),
@@ -84,5 +84,5 @@ export async function registerClient(
   };
   await insertOauthClient(database.platform, client, addressMark(address, config.secret), request);
   await purgeOauth(database.platform, client.createdAt);
-  return present(client);
+  return presentClient(client);
 }

@@ -33,7 +33,7 @@ const lineOf = ({ phase, copied, tables, pauseMs }: MoveProgress): string => {
 };
 
 /** Shows the progress of a move until the tenant is in its new cell. */
-async function follow(client: Client, tenantId: string): Promise<void> {
+async function followMove(client: Client, tenantId: string): Promise<void> {
   const { isMoveRunning, readTenantMove } = await import('../../flows/tenant-move.js');
   for (let shown = ''; ; await wait(lookMs)) {
     if (!(await isMoveRunning(client, tenantId))) return;
@@ -74,7 +74,7 @@ async function moveTenant(
         `A move of '${tenantId}' is under way, or what it left is still kept: wait until it has ended.`,
       );
     }
-    if (background !== true) await follow(place.client, tenantId);
+    if (background !== true) await followMove(place.client, tenantId);
   });
   process.stdout.write(background === true ? 'started\n' : `${tenantId} is in the cell ${cell}\n`);
 }

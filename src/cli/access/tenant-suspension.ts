@@ -14,7 +14,7 @@ async function changeSchedules(tenantId: string, isSuspended: boolean): Promise<
   }
 }
 
-async function change(id: string, isSuspended: boolean): Promise<void> {
+async function changeSuspension(id: string, isSuspended: boolean): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant, resumeTenant, suspendTenant } = await import('../../access/tenants.js');
   const { recordCommand } = await import('./security-event.js');
@@ -47,10 +47,10 @@ export function registerSuspension(group: Command): void {
     .command('suspend')
     .description('Refuse all tokens and keys of a tenant; its webhooks and schedules pause.')
     .argument('<id>', 'tenant')
-    .action((id: string) => change(id, true));
+    .action((id: string) => changeSuspension(id, true));
   group
     .command('resume')
     .description('End a suspension: what waited goes on.')
     .argument('<id>', 'tenant')
-    .action((id: string) => change(id, false));
+    .action((id: string) => changeSuspension(id, false));
 }

@@ -20,7 +20,7 @@ function parseMonth(text: string): string {
   throw new InvalidArgumentError('Use a month such as 2026-10.');
 }
 
-async function write(tenantId: string, options: MonthOptions): Promise<void> {
+async function writeArchive(tenantId: string, options: MonthOptions): Promise<void> {
   const { startUsageArchive, waitForUsageArchive } =
     await import('../../flows/usage/usage-archive.js');
   await runForTenant(tenantId, options, {
@@ -106,7 +106,7 @@ const lineOf = (known: ArchivedMonth): string => {
   );
 };
 
-async function list(tenantId: string): Promise<void> {
+async function listMonths(tenantId: string): Promise<void> {
   const { withInstance } = await import('../start/instance.js');
   const { requireTenant } = await import('../../access/tenants.js');
   const { listArchiveMonths } = await import('../../models/ageing/usage-archive.js');
@@ -159,12 +159,12 @@ export function registerArchive(program: Command): void {
     .argument('<tenant>', 'tenant')
     .requiredOption('--month <month>', 'the month of receipt, such as 2026-10', parseMonth)
     .option('--background', 'do not wait until it is archived')
-    .action(write);
+    .action(writeArchive);
   group
     .command('list')
     .description('Show months with their state, events, charges and bytes.')
     .argument('<tenant>', 'tenant')
-    .action(list);
+    .action(listMonths);
   group
     .command('verify')
     .description('Read an archive back and compare it with the database, row by row.')

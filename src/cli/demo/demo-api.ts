@@ -10,7 +10,12 @@ export interface Api {
   readonly token: string;
 }
 
-export async function call<T>(api: Api, method: string, path: string, body?: object): Promise<T> {
+export async function callApi<T>(
+  api: Api,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
   const response = await fetch(`${api.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
@@ -60,7 +65,7 @@ export async function waitUntilRated(
   let deadline = Date.now() + patienceMs;
   let pending = Infinity;
   for (;;) {
-    const summary = await call<Summary>(api, 'GET', '/v1/usage-events/summary');
+    const summary = await callApi<Summary>(api, 'GET', '/v1/usage-events/summary');
     onProgress(summary);
     if (summary.accepted >= accepted && summary.pending === 0) return summary;
     if (summary.pending < pending) deadline = Date.now() + patienceMs;

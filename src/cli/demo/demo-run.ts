@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { call, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
+import { callApi, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
 import { demoAccount, demoContract, demoService, explainedEvent } from './demo-catalog.js';
 import { renderCharge, type ExplainedUsage } from './demo-report.js';
 import { instanceAddresses } from '../start/instance.js';
@@ -11,12 +11,12 @@ interface Warned {
 }
 
 async function createCatalog(api: Api): Promise<string> {
-  const account = await call<{ id: string }>(api, 'POST', `${external}/accounts`, demoAccount);
+  const account = await callApi<{ id: string }>(api, 'POST', `${external}/accounts`, demoAccount);
   say(`  account    ${demoAccount.name} (${demoAccount.externalId})`);
-  const service = await call<{ id: string }>(api, 'POST', `${external}/services`, demoService);
+  const service = await callApi<{ id: string }>(api, 'POST', `${external}/services`, demoService);
   say(`  service    ${demoService.name}: metered by month, three tiers, pricing logic`);
   const contract = demoContract(account.id, service.id);
-  const { warnings = [] } = await call<Warned>(api, 'POST', `${external}/contracts`, contract);
+  const { warnings = [] } = await callApi<Warned>(api, 'POST', `${external}/contracts`, contract);
   say('  contract   Acme 2026, with a price of its own for the second tier');
   for (const warning of warnings) say(`  warning    ${warning}`);
   return service.id;
@@ -31,7 +31,7 @@ interface RatedRow {
 
 async function printRated(api: Api): Promise<void> {
   type Page = { data: { content: RatedRow[] } };
-  const { data } = await call<Page>(api, 'GET', `${external}/rated-transactions?size=20`);
+  const { data } = await callApi<Page>(api, 'GET', `${external}/rated-transactions?size=20`);
   say('\nRated transactions\n');
   say('  event       date        quantity      amount USD');
   for (const row of [...data.content].reverse()) {
@@ -47,7 +47,7 @@ async function printRated(api: Api): Promise<void> {
 
 async function printRejected(api: Api): Promise<void> {
   type Rejected = { externalTransactionId: string; code: string; reason: string };
-  const list = await call<{ data: Rejected[] }>(api, 'GET', '/v1/usage-events?status=rejected');
+  const list = await callApi<{ data: Rejected[] }>(api, 'GET', '/v1/usage-events?status=rejected');
   for (const event of list.data) {
     say(
       `\nRejected, to be sent again: ${event.externalTransactionId}: ${event.code}, ${event.reason}`,
@@ -83,7 +83,7 @@ export async function runDemo(): Promise<void> {
   );
   await printRated(api);
   await printRejected(api);
-  const usage = await call<ExplainedUsage>(api, 'GET', `/v1/usage-events/${explainedEvent}`);
+  const usage = await callApi<ExplainedUsage>(api, 'GET', `/v1/usage-events/${explainedEvent}`);
   say(renderCharge(usage));
   say('Look further');
   say(`  API docs      ${apiUrl}/docs`);

@@ -1,7 +1,7 @@
 import type { YearProgress } from '../../api/console/demo-year.js';
 import { instanceAddresses } from '../start/instance.js';
 import { sendUsage } from '../usage/usage-sender.js';
-import { call, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
+import { callApi, external, openTenant, say, waitUntilRated, type Api } from './demo-api.js';
 import { yearAccounts, yearContract, yearServices, yearUsage } from './demo-year-catalog.js';
 
 export const yearEvents = 100_000;
@@ -25,14 +25,14 @@ const monthsBefore = (now: Date): { readonly periodStart: string; readonly perio
 async function createCustomers(api: Api, startDate: string): Promise<string[]> {
   const serviceIds: string[] = [];
   for (const service of yearServices) {
-    const { id } = await call<Made>(api, 'POST', `${external}/services`, service);
+    const { id } = await callApi<Made>(api, 'POST', `${external}/services`, service);
     serviceIds.push(id);
   }
   await Promise.all(
     yearAccounts.map(async (account) => {
-      const { id } = await call<Made>(api, 'POST', `${external}/accounts`, account);
+      const { id } = await callApi<Made>(api, 'POST', `${external}/accounts`, account);
       const contract = yearContract(account, id, serviceIds, startDate);
-      await call(api, 'POST', `${external}/contracts`, contract);
+      await callApi(api, 'POST', `${external}/contracts`, contract);
     }),
   );
   return serviceIds;
@@ -79,7 +79,7 @@ export async function fillYear(
   );
   const ratedSeconds = (performance.now() - since) / 1000;
   for (const [index, data] of months.entries()) {
-    await call(api, 'POST', '/v1/workflows/billing-run/execute', { data });
+    await callApi(api, 'POST', '/v1/workflows/billing-run/execute', { data });
     tell({ billedMonths: index + 1 });
   }
   return { accepted, rated, rejected, ratedSeconds, months: months.length };

@@ -106,7 +106,7 @@ export async function runStart(config: Config): Promise<void> {
   };
   // The reader of our output may close the pipe (npm start | head); the process goes on.
   process.stdout.on('error', () => undefined);
-  const starting = start(run);
+  const starting = startParts(run);
   const grace = closeOnSignal(run, starting);
   run.fail = (reason) => {
     run.failure ??= reason;
@@ -118,13 +118,13 @@ export async function runStart(config: Config): Promise<void> {
   } catch (error) {
     // A signal received meanwhile is handled by closeOnSignal, which also ends the process.
     if (run.abort.signal.aborted) return;
-    await close(run);
+    await closeParts(run);
     grace.uninstall();
     throw error;
   }
 }
 
-async function start(run: Run): Promise<void> {
+async function startParts(run: Run): Promise<void> {
   const { config, closers, abort } = run;
   const since = performance.now();
   const tenure = await openTenure(run);
@@ -348,7 +348,7 @@ function closeOnSignal(run: Run, starting: Promise<void>) {
       run.onEnding();
       run.abort.abort();
       await starting.catch(() => undefined);
-      await close(run);
+      await closeParts(run);
       // A supervisor restarts the process after a failure.
       if (run.failure !== undefined) throw new StartupError(run.failure);
     },
@@ -375,7 +375,7 @@ function closeOnSignal(run: Run, starting: Promise<void>) {
   return { uninstall, end: onSignal, close: () => void grace.close() };
 }
 
-async function close({ closers, tenure, warn }: Run): Promise<void> {
+async function closeParts({ closers, tenure, warn }: Run): Promise<void> {
   await tenure?.announceEnd().catch(() => undefined);
   for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
     await closer().catch((error: unknown) => warn(`while stopping: ${firstLine(error)}`));

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 const endMs = 45_000;
 
 /** `durabill stop`: drains the instance of the data folder, as Ctrl-C does where it was started. */
-async function stop(): Promise<void> {
+async function stopInstance(): Promise<void> {
   const { loadConfig } = await import('../../platform/config/config.js');
   const { findHolder } = await import('./embedded-parts.js');
   const { dataDir } = loadConfig();
@@ -26,5 +26,5 @@ export function registerStop(program: Command): void {
   program
     .command('stop')
     .description('Stop the instance of the data folder, after it has finished what is under way.')
-    .action(stop);
+    .action(stopInstance);
 }

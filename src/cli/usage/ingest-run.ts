@@ -76,7 +76,7 @@ interface Sent {
   readonly seconds: number;
 }
 
-async function send(path: string, target: Target, bookmark: Bookmark): Promise<Sent> {
+async function sendFile(path: string, target: Target, bookmark: Bookmark): Promise<Sent> {
   const afterLine = target.restart === true ? 0 : await bookmark.read();
   if (afterLine > 0) process.stderr.write(`going on after line ${afterLine}\n`);
   const bar = progressBar(await countLines(path));
@@ -149,7 +149,7 @@ export async function runIngest(path: string, options: IngestRunOptions): Promis
   const service = await serviceOf(asked);
   const target = { ...asked, ...defined({ service }) };
   const bookmark = new Bookmark(path, file.size, `${apiUrl} ${options.tenant ?? ''}`);
-  const { progress, lines, seconds } = await send(path, target, bookmark);
+  const { progress, lines, seconds } = await sendFile(path, target, bookmark);
   const { accepted, refused } = progress;
   const pace = `${seconds.toFixed(1)} s, ${Math.round(accepted / seconds)}/s`;
   const outcome = await findOutcome(target, lines);

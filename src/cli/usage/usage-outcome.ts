@@ -87,7 +87,7 @@ const pollMs = 200;
 const stillMs = 30_000;
 
 /** Polls until every event of the portion is rated, or rating makes no progress. */
-async function settle(
+async function waitForOutcomes(
   ask: (ranges: readonly Range[]) => Promise<Outcomes | undefined>,
   ranges: readonly Range[],
 ): Promise<Outcomes | undefined> {
@@ -127,7 +127,7 @@ export async function findOutcome(
   const reasons = new Map<string, number>();
   const rejectedLines: { line: number; event: Outcomes['rejectedEvents'][number] }[] = [];
   for (const portion of sent.portions()) {
-    const outcomes = await settle(ask, portion);
+    const outcomes = await waitForOutcomes(ask, portion);
     if (outcomes === undefined) return undefined;
     for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += outcomes[name];
     for (const { code, events } of outcomes.reasons) {

@@ -79,7 +79,7 @@ interface Api {
   readonly token: string;
 }
 
-async function call({ url, token }: Api, method: string, path: string, body?: object) {
+async function callApi({ url, token }: Api, method: string, path: string, body?: object) {
   const response = await fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(callMs),
@@ -112,10 +112,10 @@ export async function listenToWebhooks(options: WebhookListenOptions): Promise<v
   // From here on a signal must not leave the webhook behind.
   const end = ended();
   const webhook = { url: `http://127.0.0.1:${port}/`, events: [...options.events], secret };
-  const { id } = JSON.parse(await call(api, 'POST', '/v1/webhooks', webhook)) as { id: string };
+  const { id } = JSON.parse(await callApi(api, 'POST', '/v1/webhooks', webhook)) as { id: string };
   process.stderr.write(`listening as webhook ${id}; Ctrl-C ends it and removes the webhook\n`);
   await end;
-  await call(api, 'DELETE', `/v1/webhooks/${id}`);
+  await callApi(api, 'DELETE', `/v1/webhooks/${id}`);
   server.close();
   server.closeAllConnections();
   process.stderr.write('the webhook is removed\n');

@@ -72,7 +72,7 @@ class TaskPrinter {
 }
 
 /** Waits until an execution has ended, and shows its tasks meanwhile. */
-async function follow(api: ApiClient, path: string, printer: TaskPrinter | null) {
+async function followExecution(api: ApiClient, path: string, printer: TaskPrinter | null) {
   for (let pause = pollMs.first; ; pause = Math.min(pause * pollMs.factor, pollMs.most)) {
     const execution = await api.get<Execution>(path);
     await printer?.print();
@@ -98,7 +98,7 @@ export async function runFromTerminal(name: string, options: RunOptions): Promis
   const path = `${pathOf(name)}/executions/${executionId}`;
   if (json !== true) console.log(`execution ${executionId}`);
   const printer = json === true ? null : new TaskPrinter(api, path, taskLine);
-  const ended = await follow(api, path, printer);
+  const ended = await followExecution(api, path, printer);
   if (json === true) console.log(stringifyJson(ended));
   else printEnd(ended);
   if (ended.status !== 'completed') process.exitCode = 1;
@@ -125,6 +125,6 @@ export async function logsFromTerminal(
   if (json !== true) console.log(`execution ${executionId}`);
   const execution = await api.get<Execution>(path);
   await printer.print();
-  const shown = isFollowed === true ? await follow(api, path, printer) : execution;
+  const shown = isFollowed === true ? await followExecution(api, path, printer) : execution;
   if (json !== true) printEnd(shown);
 }

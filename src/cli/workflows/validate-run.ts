@@ -9,7 +9,7 @@ import type { ValidateOptions } from './workflow.js';
 const settleMs = 100;
 
 /** Checks a file, prints what is wrong with it, and says whether nothing is. */
-async function check(file: string, api: ApiClient | undefined): Promise<boolean> {
+async function validateFile(file: string, api: ApiClient | undefined): Promise<boolean> {
   try {
     const { faults } = await checkFile(file, api);
     if (faults.length === 0) console.log(`${file}: valid`);
@@ -29,7 +29,7 @@ function watchFile(file: string, api: ApiClient | undefined): void {
     clearTimeout(waiting);
     waiting = setTimeout(() => {
       console.log(`\n${new Date().toISOString().slice(11, 19)}`);
-      void check(file, api);
+      void validateFile(file, api);
     }, settleMs);
   });
 }
@@ -41,7 +41,7 @@ export async function validateFromTerminal(
 ): Promise<void> {
   const api = tenant === undefined ? undefined : await ApiClient.open(tenant);
   let areValid = true;
-  for (const file of files) areValid = (await check(file, api)) && areValid;
+  for (const file of files) areValid = (await validateFile(file, api)) && areValid;
   if (isWatching !== true) {
     if (!areValid) process.exitCode = 1;
     return;

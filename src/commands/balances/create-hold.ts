@@ -24,7 +24,7 @@ export async function createHold(scope: Scope, input: HoldCreate): Promise<HoldD
   const asked = contentId(canonicalJson(JSON.parse(JSON.stringify(input))));
   const hold = { ...input, id: newId(), amount, contentId: asked };
   const made = await tryAtOnce(scope, hold);
-  return made ? present(hold, made) : holdWhenSettled(scope, input, hold);
+  return made ? presentMade(hold, made) : holdWhenSettled(scope, input, hold);
 }
 
 /** Undefined: nothing was made, because something is due, or in the way, or it is to be refused. */
@@ -50,7 +50,7 @@ function holdWhenSettled(scope: Scope, input: HoldCreate, hold: AskedHold): Prom
       await releaseDue(trx, scope, ledger, input);
       await ledger.write();
       const made = await holdAtOnce(trx, tenantId, hold, ledger.now);
-      if (made) return present(hold, made);
+      if (made) return presentMade(hold, made);
     }
     const available = ledger?.available(input) ?? ZERO;
     const known = await WalletHold.query(trx).forTenant(tenantId).findOne({ key: hold.key });
@@ -61,7 +61,7 @@ function holdWhenSettled(scope: Scope, input: HoldCreate, hold: AskedHold): Prom
   });
 }
 
-const present = (hold: AskedHold, { expiresAt, available }: MadeHold): HoldDto => ({
+const presentMade = (hold: AskedHold, { expiresAt, available }: MadeHold): HoldDto => ({
   ...presentHold({ ...hold, status: 'open', expiresAt }),
   available: new Decimal(available),
 });

@@ -220,7 +220,7 @@ export async function revokeGrant(
 export async function settleWallets(scope: Scope, walletIds: readonly string[]): Promise<void> {
   const { db, tenantId, now } = scope;
   const due = await WalletBalance.due(db.read, tenantId, walletIds, now());
-  if (due.length > 0) await settle(scope, due);
+  if (due.length > 0) await settleAtOnce(scope, due);
 }
 
 /**
@@ -231,11 +231,11 @@ export async function settleDue(scope: Scope, limit: number): Promise<number> {
   const { db, tenantId, now } = scope;
   const due = await WalletBalance.dueWallets(db.read, tenantId, now(), limit);
   // Each in a transaction of its own: a long one would hold up the charges of all of them.
-  for (const walletId of due) await settle(scope, [walletId]);
+  for (const walletId of due) await settleAtOnce(scope, [walletId]);
   return due.length;
 }
 
-const settle = ({ db, ...scope }: Scope, walletIds: readonly string[]): Promise<void> =>
+const settleAtOnce = ({ db, ...scope }: Scope, walletIds: readonly string[]): Promise<void> =>
   db.transaction(async (trx) => {
     await (await WalletLedger.ofWallets(trx, scope, walletIds)).write();
   });

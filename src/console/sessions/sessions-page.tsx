@@ -24,7 +24,7 @@ const grantList = (page: number) =>
     },
   });
 
-const end = (grantId: string) =>
+const endSession = (grantId: string) =>
   read(api.DELETE('/v1/oauth/grants/{grantId}', { params: { path: { grantId } } }));
 
 /** With what somebody signed in: at a provider, or with what this instance gave him. */
@@ -62,7 +62,7 @@ const columns: readonly Column<Grant>[] = [
         );
       }
       if (isOver(grant)) return 'over';
-      return <Action name={`End that of ${subject}`} onDo={() => end(id)} />;
+      return <Action name={`End that of ${subject}`} onDo={() => endSession(id)} />;
     },
   },
 ];

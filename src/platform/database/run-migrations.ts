@@ -43,11 +43,11 @@ export interface MigrationState {
 const betweenAttemptsMs = 1_000;
 const betweenLooksMs = 100;
 
-const open = (databaseUrl: string): Knex =>
+const openConnection = (databaseUrl: string): Knex =>
   knex({ client: 'pg', connection: databaseUrl, pool: { min: 1, max: 1 } });
 
 async function withDatabase<T>(databaseUrl: string, work: (db: Knex) => Promise<T>): Promise<T> {
-  const db = open(databaseUrl);
+  const db = openConnection(databaseUrl);
   try {
     return await work(db);
   } finally {

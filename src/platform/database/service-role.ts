@@ -26,7 +26,7 @@ const closed = ['audit_sealing'];
 /** So that a process can see whether migrations are pending. */
 const migrations = ['knex_migrations', 'knex_migrations_lock'];
 
-const list = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
+const literals = (names: readonly string[]): string => names.map((name) => `'${name}'`).join(', ');
 
 /**
  * The group role of the logins of running processes, with its privileges. Not a migration: roles
@@ -66,12 +66,12 @@ const grantServiceSql = `
       select relname as name, oid::regclass as place from pg_class
       where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
     loop
-      if found.name in (${list([...readOnly, ...migrations, ...closed])}) then
+      if found.name in (${literals([...readOnly, ...migrations, ...closed])}) then
         if has_table_privilege('durabill_service', found.place, 'insert, update, delete, truncate')
         then
           execute format('revoke all on %s from durabill_service', found.place);
         end if;
-        if found.name not in (${list(closed)})
+        if found.name not in (${literals(closed)})
           and not has_table_privilege('durabill_service', found.place, 'select')
         then
           execute format('grant select on %s to durabill_service', found.place);

@@ -77,7 +77,7 @@ interface StartField {
 }
 
 /** Puts a value under a name of one or two parts: `profile.email`. */
-function put(target: Record<string, unknown>, name: string, value: unknown): void {
+function putValue(target: Record<string, unknown>, name: string, value: unknown): void {
   const [first = '', second] = name.split('.');
   if (second === undefined) target[first] = value;
   else target[first] = { ...(target[first] as object | undefined), [second]: value };
@@ -96,7 +96,7 @@ export async function resolveStart(
   const resolved: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(given)) {
     const { to = field, reference } = (flow.start.properties[field] ?? {}) as StartField;
-    put(resolved, to, await resolveValue(scope, field, reference, value));
+    putValue(resolved, to, await resolveValue(scope, field, reference, value));
   }
   return resolved;
 }

@@ -276,7 +276,7 @@ async function loadChanged<Facts extends object>(
  * The facts of the present versions by key, from the cache if the version is unchanged; null for
  * those left to another batch.
  */
-async function load<Facts extends object>(
+async function loadFacts<Facts extends object>(
   db: Knex,
   tenantId: string,
   source: Source<Facts>,
@@ -331,8 +331,8 @@ export async function loadRatingContexts(
       const byKey = new Map(rows.flatMap((row) => (row.type === type ? [[row.key, row]] : [])));
       return [...keys].flatMap((key) => byKey.get(key) ?? []);
     };
-    accountsByRef = await load(db, tenantId, accountSource, inOrder('account', accountRefs));
-    servicesById = await load(db, tenantId, serviceSource, inOrder('service', serviceIds));
+    accountsByRef = await loadFacts(db, tenantId, accountSource, inOrder('account', accountRefs));
+    servicesById = await loadFacts(db, tenantId, serviceSource, inOrder('service', serviceIds));
   }
   return (event) => {
     const found = accountsByRef.get(event.accountRef);
@@ -367,7 +367,7 @@ export async function loadServices(
     [tenantId, [...ids]],
   );
   const found = new Map<string, BilledService>();
-  for (const [id, service] of await load(db, tenantId, serviceSource, rows, billedBytesMax)) {
+  for (const [id, service] of await loadFacts(db, tenantId, serviceSource, rows, billedBytesMax)) {
     if (service === null) return undefined;
     found.set(id, service);
   }

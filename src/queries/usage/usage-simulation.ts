@@ -54,7 +54,7 @@ export async function simulateUsage(
   return mapInPortions(messages, (message, index) => {
     const outcome = outcomes[index] as Outcome<Explained>;
     const partition = partitionOf(message.accountRef ?? '');
-    return present(tenantId, partition, message, outcome, numbers);
+    return presentSimulation(tenantId, partition, message, outcome, numbers);
   });
 }
 
@@ -101,7 +101,7 @@ function messageOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined;
 }
 
-function present(
+function presentSimulation(
   tenantId: string,
   partition: number,
   message: ReadMessage,

@@ -83,12 +83,12 @@ function costOf(operator: Operator, left: Decimal, right: Decimal): number {
 }
 
 function calculate(operator: Operator, left: Decimal, right: Decimal): Decimal {
-  const value = apply(operator, left, right);
+  const value = applyOperator(operator, left, right);
   if (!value.isFinite()) throw new FormulaError('the number is too large');
   return value;
 }
 
-function apply(operator: Operator, left: Decimal, right: Decimal): Decimal {
+function applyOperator(operator: Operator, left: Decimal, right: Decimal): Decimal {
   switch (operator) {
     case '+':
       return left.plus(right);

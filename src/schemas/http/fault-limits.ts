@@ -15,7 +15,7 @@ const faults = new Name('vErrors');
 const faultCount = new Name('errors');
 
 /** Makes the generated function return with the faults found so far. */
-function stop({ gen, it }: KeywordCxt): void {
+function stopValidating({ gen, it }: KeywordCxt): void {
   gen.code(_`${it.validateName}.errors = ${faults}; return false`);
 }
 
@@ -49,7 +49,7 @@ export function limitFaults(ajv: Ajv2020): void {
     code: (cxt) => {
       const { gen, data, schemaValue, parentSchema } = cxt;
       gen.if(_`${faultCount} >= ${faultsFoundMax}`, () => {
-        stop(cxt);
+        stopValidating(cxt);
       });
       const drop = gen.scopeValue('func', { ref: dropProperties });
       const known = gen.scopeValue('schema', { ref: parentSchema['properties'] as object });
@@ -69,7 +69,7 @@ export function limitFaults(ajv: Ajv2020): void {
     code: (cxt) => {
       cxt.gen.if(_`${cxt.data}.length > ${cxt.schemaCode}`, () => {
         cxt.error();
-        stop(cxt);
+        stopValidating(cxt);
       });
     },
   });

@@ -161,7 +161,7 @@ export function flipTenant(
         if (!(await raiseFence(source, tenantId))) return undefined;
       }
       try {
-        await settle(source, target, { tenantId, bound, tables });
+        await catchUpAndCompare(source, target, { tenantId, bound, tables });
         await directory.flip();
       } catch (error) {
         // The answer to the flip may have been lost.
@@ -194,7 +194,7 @@ async function sealAll(source: pg.Client, tenantId: string): Promise<void> {
 }
 
 /** Behind the fence: the last rows arrive, and what both have is compared. */
-async function settle(
+async function catchUpAndCompare(
   source: pg.Client,
   target: pg.Client,
   {

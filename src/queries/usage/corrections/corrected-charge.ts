@@ -92,11 +92,11 @@ async function readCharges(
     [tenantId, correctionId],
   );
   const explained = isExplained ? await explainPairs(scope, pairs, correctedAt) : [];
-  const items = pairs.map((pair, index) => ({ ...present(pair), ...explained[index] }));
+  const items = pairs.map((pair, index) => ({ ...presentPair(pair), ...explained[index] }));
   return { items, total, isCut: most < limit && pairs.length < total - offset };
 }
 
-function present(pair: ChargePair): CorrectedChargeDto {
+function presentPair(pair: ChargePair): CorrectedChargeDto {
   const { eventId, externalTransactionId, accountId, serviceId, currency } = pair;
   const { usageType, transactionDate, before, after, beforeId, afterId } = pair;
   const [was, is] = [before, after].map((text) => (text === null ? ZERO : new Decimal(text)));

@@ -95,11 +95,11 @@ export async function listRepricedCharges(
   const explained = isExplained
     ? await explainPairs(await readTried(scope, repricing, accountId, pairs), facts, pairs)
     : [];
-  const items = pairs.map((pair, index) => ({ ...present(facts, pair), ...explained[index] }));
+  const items = pairs.map((pair, index) => ({ ...presentPair(facts, pair), ...explained[index] }));
   return { items, total, isCut: limit < page.limit && pairs.length < total - page.offset };
 }
 
-function present({ charges }: ExplainingFacts, pair: PairedCharge): ChargeDto {
+function presentPair({ charges }: ExplainingFacts, pair: PairedCharge): ChargeDto {
   const { eventId, beforeId, currency, usageType } = pair;
   const [before, after] = [pair.before, pair.after].map((text) =>
     text === null ? ZERO : new Decimal(text),

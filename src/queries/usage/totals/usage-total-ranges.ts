@@ -20,7 +20,7 @@ const isOn = (instant: string, unitMs: number): boolean =>
   Date.parse(instant) % unitMs === 0 && /:\d\d(\.0*)?Z$/.test(instant);
 
 /** The first start of a unit at or after the instant. */
-function next(instant: string | null, unitMs: number): string | null {
+function nextStart(instant: string | null, unitMs: number): string | null {
   if (instant === null || isOn(instant, unitMs)) return instant;
   return new Date(Math.floor(Date.parse(instant) / unitMs) * unitMs + unitMs).toISOString();
 }
@@ -43,10 +43,13 @@ export function divideRange(range: TimeRange, best: TotalSource): SourceRange[] 
   if (best === 'facts') return facts(whole);
   if (best === 'day') return divide(whole, dayMs, 'day', facts);
   if (best === 'coarse hour') return divide(whole, hourMs, 'coarse hour', facts);
-  return divide(whole, dayMs, 'coarse day', (rest) => divideRange(open(rest), 'coarse hour'));
+  return divide(whole, dayMs, 'coarse day', (rest) => divideRange(rangeOf(rest), 'coarse hour'));
 }
 
-const open = ({ from, to }: Ends): TimeRange => ({ from: from ?? undefined, to: to ?? undefined });
+const rangeOf = ({ from, to }: Ends): TimeRange => ({
+  from: from ?? undefined,
+  to: to ?? undefined,
+});
 
 type Ends = Omit<SourceRange, 'source'>;
 
@@ -61,7 +64,7 @@ function divide(
   source: TotalSource,
   rest: (range: Ends) => SourceRange[],
 ): SourceRange[] {
-  const from = next(range.from, unitMs);
+  const from = nextStart(range.from, unitMs);
   const to = last(range.to, unitMs);
   if (!isBefore(from, to)) return isBefore(range.from, range.to) ? rest(range) : [];
   const before = from === range.from ? [] : rest({ from: range.from, to: from });

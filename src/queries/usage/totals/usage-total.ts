@@ -79,14 +79,14 @@ export async function listUsageTotals(
   const kept = isFine ? (isByHour ? 'facts' : 'day') : isByHour ? 'coarse hour' : 'coarse day';
   // Totals are of what is known now.
   const best = isOfDimension || knownOn ? 'facts' : kept;
-  let rows = await read(scope, asked, divideRange(range, best));
+  let rows = await readTotals(scope, asked, divideRange(range, best));
   // During a rebuild the rated transactions are summed, which is slower.
   if (best !== 'facts' && rows[0]?.isBeingMade === true) {
-    rows = await read(scope, asked, divideRange(range, 'facts'));
+    rows = await readTotals(scope, asked, divideRange(range, 'facts'));
   }
   refuseGoneDimensions(rows[0]?.withoutMessage ?? 0);
   const found = rows.filter(({ currency }) => currency !== null);
-  return { items: found.map((row) => present(row, names)), total: rows[0]?.total ?? 0 };
+  return { items: found.map((row) => presentTotal(row, names)), total: rows[0]?.total ?? 0 };
 }
 
 /** Counted under no value they would be told wrong. */
@@ -109,7 +109,7 @@ export interface AskedTotals {
   readonly knownOn: Date | null;
 }
 
-async function read(
+async function readTotals(
   { db, tenantId }: Scope,
   asked: AskedTotals,
   ranges: readonly SourceRange[],
@@ -124,7 +124,7 @@ async function read(
   return sqlRows<TotalRow>(db.read, sql, all);
 }
 
-function present(row: TotalRow, names: readonly string[]): UsageTotalDto {
+function presentTotal(row: TotalRow, names: readonly string[]): UsageTotalDto {
   return {
     bucket: row.bucket?.toISOString() ?? null,
     group: Object.fromEntries(names.map((name, index) => [name, row[`key${index}`] ?? null])),
