@@ -14,11 +14,8 @@ export interface TokenRevocation {
   readonly expiresAt: Date;
 }
 
-/** SQL that finds a grant by its id if the credential of its user is still valid. */
-const liveGrantOf = (grantId: string): string => `
-  select from oauth_grant as given
-  where given.id = ${grantId} and given.revoked_at is null
-    and (given.ends_at is null or given.ends_at > :now)
+/** SQL: the grant `given` was not revoked, nor what its user signed in with. */
+export const grantStands = `given.revoked_at is null
     and (given.access_key_id is null or exists (
       select from access_key where access_key.id = given.access_key_id
         and access_key.revoked_at is null
@@ -28,6 +25,11 @@ const liveGrantOf = (grantId: string): string => `
         and revoked.tenant_id in (given.tenant_id, '*')))
     and (given.token_kid is null or exists (
       select from signing_key where signing_key.kid = given.token_kid))`;
+
+/** SQL that finds a grant by its id while it stands and has not ended. */
+const liveGrantOf = (grantId: string): string => `
+  select from oauth_grant as given
+  where given.id = ${grantId} and (given.ends_at is null or given.ends_at > :now) and ${grantStands}`;
 
 const liveGrant = liveGrantOf(':grantId');
 

@@ -9,16 +9,13 @@ export function currentRun(): { readonly workflowId: string; readonly runId: str
   return workflowExecution;
 }
 
-/**
- * The scope of a step that does the work of many requests (rating, billing, audits): the audit names
- * its actor and the workflow.
- */
-export async function workflowScope(
+/** The scope of what no request and no workflow asks for: a watch, which the audit names. */
+export async function watchScope(
   platform: Platform,
   tenantId: string,
   actor: string,
+  requestId = actor,
 ): Promise<Scope> {
-  const requestId = currentRun().workflowId;
   return {
     tenantId,
     orgId: null,
@@ -30,3 +27,13 @@ export async function workflowScope(
     realNow: platform.now,
   };
 }
+
+/**
+ * The scope of a step that does the work of many requests (rating, billing, audits): the audit names
+ * its actor and the workflow.
+ */
+export const workflowScope = (
+  platform: Platform,
+  tenantId: string,
+  actor: string,
+): Promise<Scope> => watchScope(platform, tenantId, actor, currentRun().workflowId);

@@ -53,9 +53,9 @@ export function unwritable(dataDir: string, error: unknown): StartupError {
  * Replaces a file atomically: a reader, or a restart after a crash, finds the old content or the
  * new one.
  */
-export async function writeWhole(path: string, content: string, mode = 0o600): Promise<void> {
+export async function writeWhole(path: string, content: string): Promise<void> {
   const part = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  await writeFile(part, content, { mode, flush: true });
+  await writeFile(part, content, { mode: 0o600, flush: true });
   await rename(part, path);
 }
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { CredentialRef } from '../../kernel/scope.js';
+import { grantStands } from '../token-revocations.js';
 
 /** Whoever published something that acts for them later. */
 export interface Publisher {
@@ -22,17 +23,7 @@ const standing = `
       and not exists (select from token_revocation as revoked
         where revoked.jti = :id and revoked.tenant_id in (:tenantId, '*'))))
     and (:grantId::uuid is null or exists (
-      select from oauth_grant as given
-      where given.id = :grantId::uuid and given.revoked_at is null
-        and (given.access_key_id is null or exists (
-          select from access_key where access_key.id = given.access_key_id
-            and access_key.revoked_at is null
-            and (access_key.expires_at is null or access_key.expires_at > :now)))
-        and (given.token_jti is null or not exists (
-          select from token_revocation as revoked where revoked.jti = given.token_jti
-            and revoked.tenant_id in (given.tenant_id, '*')))
-        and (given.token_kid is null or exists (
-          select from signing_key where signing_key.kid = given.token_kid)))
+      select from oauth_grant as given where given.id = :grantId::uuid and ${grantStands})
     ) as "isStanding"
   from tenant
     left join access_key as key_roles on :kind = 'accessKey' and key_roles.id = :id

@@ -1,8 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure } from '@temporalio/common';
 import { archivePortion, markArchive } from '../../commands/ageing/archive-usage.js';
 import type {
-  ArchiveFiles,
   ArchivedPortion,
   ArchivePlace,
   UsageArchive,
@@ -10,24 +8,12 @@ import type {
 import { findArchiveObstacle } from '../../models/ageing/usage-archive.js';
 import type { Platform } from '../../process/platform.js';
 import { alive } from '../heartbeat.js';
+import { archiveMeans, archiveRefusal } from './archive-means.js';
 import { portionsOfStep } from './portions-of-step.js';
 
-const trail = { actor: 'usage-archive', requestId: 'usage-archive' };
-
-const refusal = (message: string): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(message, 'ArchiveRefused');
-
 export function usageArchiveActivities(platform: Platform) {
-  const { database, metrics, log, now, archive: files } = platform;
-  const scopeOf = ({ tenantId }: UsageArchive) => ({
-    tenantId,
-    db: database.forTenant(tenantId, trail, 'batch'),
-    now,
-  });
-  const requireFiles = (): ArchiveFiles => {
-    if (files !== undefined) return files;
-    throw refusal('There is no place for archives: set ARCHIVE_URL for the workers.');
-  };
+  const { metrics, log } = platform;
+  const { scopeOf, requireFiles } = archiveMeans(platform);
 
   return {
     /** Refuses a month that is not over, or whose usage still waits. */
@@ -36,7 +22,7 @@ export function usageArchiveActivities(platform: Platform) {
         requireFiles();
         const scope = scopeOf(archive);
         const obstacle = await findArchiveObstacle(scope.db.read, archive);
-        if (obstacle !== null) throw refusal(obstacle);
+        if (obstacle !== null) throw archiveRefusal(obstacle);
         await markArchive(scope, archive, 'writing');
       }),
 

@@ -1,10 +1,8 @@
-import { ApplicationFailure } from '@temporalio/common';
 import { markArchive } from '../../commands/ageing/archive-usage.js';
 import { comparePortion, type ComparedPortion } from '../../commands/ageing/compare-archive.js';
 import { restorePortion } from '../../commands/ageing/restore-usage.js';
 import type {
   ArchivedPortion,
-  ArchiveFiles,
   ArchivePlace,
   UsageArchive,
 } from '../../messages/ageing/usage-archive.js';
@@ -24,12 +22,8 @@ import { findMonthDifference } from '../../models/ageing/usage-archive.js';
 import { everyTenant } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
 import { alive } from '../heartbeat.js';
+import { archiveMeans, archiveRefusal, archiveTrail } from './archive-means.js';
 import { portionsOfStep } from './portions-of-step.js';
-
-const trail = { actor: 'usage-archive', requestId: 'usage-archive' };
-
-const refusal = (message: string): ApplicationFailure =>
-  ApplicationFailure.nonRetryable(message, 'ArchiveRefused');
 
 /** The months of the tenants, of which each has an archive of its own. */
 const archivesOf = ({ tenants, month }: UsageDrop): UsageArchive[] =>
@@ -41,26 +35,12 @@ export const usageDropActivities = (platform: Platform) => ({
   ...restoreActivities(platform),
 });
 
-/** What both need. */
-function meansOf({ database, now, archive: files }: Platform) {
-  const scopeOf = ({ tenantId }: UsageArchive) => ({
-    tenantId,
-    db: database.forTenant(tenantId, trail, 'batch'),
-    now,
-  });
-  const requireFiles = (): ArchiveFiles => {
-    if (files !== undefined) return files;
-    throw refusal('There is no place for archives: set ARCHIVE_URL for the workers.');
-  };
-  return { scopeOf, requireFiles };
-}
-
 function dropActivities(platform: Platform) {
   const { database, metrics, log, now } = platform;
-  const { scopeOf, requireFiles } = meansOf(platform);
+  const { scopeOf, requireFiles } = archiveMeans(platform);
   /** The platform's handle in the cell of the tenants, which is that of the first one. */
   const platformOf = async ({ tenantId }: UsageDrop) =>
-    (await database.cellOf(tenantId)).forTenant(everyTenant, trail, 'batch').read;
+    (await database.cellOf(tenantId)).forTenant(everyTenant, archiveTrail, 'batch').read;
 
   const areDropped = async (drop: UsageDrop): Promise<boolean> => {
     for (const archive of archivesOf(drop)) {
@@ -77,14 +57,16 @@ function dropActivities(platform: Platform) {
         const cell = await database.cellOf(drop.tenantId);
         for (const archive of archivesOf(drop)) {
           if ((await database.cellOf(archive.tenantId)) !== cell) {
-            throw refusal(`The tenants ${drop.tenantId} and ${archive.tenantId} are in two cells.`);
+            throw archiveRefusal(
+              `The tenants ${drop.tenantId} and ${archive.tenantId} are in two cells.`,
+            );
           }
         }
         await watchUsagePartitions(await platformOf(drop), drop.month);
         for (const archive of archivesOf(drop)) {
           const scope = scopeOf(archive);
           const obstacle = await findDropObstacle(scope.db.read, archive);
-          if (obstacle !== null) throw refusal(obstacle);
+          if (obstacle !== null) throw archiveRefusal(obstacle);
           await scope.db.transaction((trx) => noteMonthTimes(trx, archive));
         }
       }),
@@ -100,7 +82,7 @@ function dropActivities(platform: Platform) {
         if (end.kind === 'busy') throw new Error(`The tables are in use: ${end.message}`);
         if (end.kind === 'refused') {
           await abandonUsageDrop(db, drop.month);
-          throw refusal(end.message);
+          throw archiveRefusal(end.message);
         }
         if (end.kind === 'dropped') {
           metrics.archiveDroppedBytes.inc(Math.max(0, end.freedBytes));
@@ -113,7 +95,7 @@ function dropActivities(platform: Platform) {
 }
 
 function compareActivities(platform: Platform) {
-  const { scopeOf, requireFiles } = meansOf(platform);
+  const { scopeOf, requireFiles } = archiveMeans(platform);
   return {
     /** Compares the archive with the database from a place on, for some seconds. */
     compareArchivedUsage: ({
@@ -138,7 +120,7 @@ function compareActivities(platform: Platform) {
           );
           if (compared.fault !== null) {
             await markArchive(scope, archive, 'differs', compared.fault);
-            throw refusal(`The archive of ${of} of ${month} differs: ${compared.fault}.`);
+            throw archiveRefusal(`The archive of ${of} of ${month} differs: ${compared.fault}.`);
           }
           return compared;
         });
@@ -148,7 +130,7 @@ function compareActivities(platform: Platform) {
 
 function restoreActivities(platform: Platform) {
   const { log } = platform;
-  const { scopeOf, requireFiles } = meansOf(platform);
+  const { scopeOf, requireFiles } = archiveMeans(platform);
   return {
     /** Puts rows back from a place on, for some seconds. */
     restoreUsageRows: ({
@@ -159,7 +141,9 @@ function restoreActivities(platform: Platform) {
         const scope = scopeOf(archive);
         const isDropped = await isMonthDropped(scope.db.read, archive);
         if (!isDropped) {
-          throw refusal(`The usage of ${archive.tenantId} of ${archive.month} is not dropped.`);
+          throw archiveRefusal(
+            `The usage of ${archive.tenantId} of ${archive.month} is not dropped.`,
+          );
         }
         return portionsOfStep(place, (from) =>
           restorePortion(scope, requireFiles(), archive, from),

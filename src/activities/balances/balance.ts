@@ -4,8 +4,8 @@ import { releaseDueHolds } from '../../commands/balances/hold.js';
 import { listDueTenants } from '../../models/balances/wallet-balance.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
+import { watchScope } from '../scope.js';
 
-const actor = 'balances';
 /** Wallets that are looked for at once, of all tenants; then of one. */
 const duesMax = 1_000;
 const walletsMax = 100;
@@ -22,16 +22,7 @@ export async function listTenantsWithDue({ now }: Platform, { platform }: Cell):
 
 /** Does what is due of a tenant's grants, holds and journal; false: there is no more. */
 export async function settleDueOf(platform: Platform, tenantId: string): Promise<boolean> {
-  const scope = {
-    tenantId,
-    orgId: null,
-    roles: [],
-    actor,
-    requestId: actor,
-    db: platform.database.forTenant(tenantId, { actor, requestId: actor }, 'batch'),
-    now: await platform.clocks.of(tenantId),
-    realNow: platform.now,
-  };
+  const scope = await watchScope(platform, tenantId, 'balances');
   const wallets = await settleDue(scope, walletsMax);
   const accounts = await releaseDueHolds(scope, walletsMax);
   const isJournalBehind = await keepJournal(scope);

@@ -1,9 +1,9 @@
 import { markOverdueInvoices } from '../../commands/billing/overdue-invoices.js';
 import type { Cell } from '../../platform/database/cell.js';
 import type { Platform } from '../../process/platform.js';
+import { watchScope } from '../scope.js';
 import { listTenants } from '../../access/tenants.js';
 
-const actor = 'overdue-invoices';
 /** Invoices marked in one transaction: each one's webhook event has its items. */
 const invoicesMax = 200;
 
@@ -19,15 +19,6 @@ export async function listBilledTenants({ database }: Platform, cell: Cell): Pro
 
 /** Marks all invoices of a tenant that have become overdue. */
 export async function markOverdue(platform: Platform, tenantId: string): Promise<void> {
-  const scope = {
-    tenantId,
-    orgId: null,
-    roles: [],
-    actor,
-    requestId: actor,
-    db: platform.database.forTenant(tenantId, { actor, requestId: actor }, 'batch'),
-    now: await platform.clocks.of(tenantId),
-    realNow: platform.now,
-  };
+  const scope = await watchScope(platform, tenantId, 'overdue-invoices');
   while ((await markOverdueInvoices(scope, invoicesMax)) === invoicesMax);
 }

@@ -7,6 +7,7 @@ import { WorkflowStarts, type ClaimedStart } from '../../models/workflows/trigge
 import { WorkflowSchedules } from '../../models/workflows/schedule.js';
 import { startDueSchedules } from '../../commands/workflows/schedule.js';
 import type { Platform } from '../../process/platform.js';
+import { watchScope } from '../scope.js';
 import { holds } from './listener.js';
 import type { Cell } from '../../platform/database/cell.js';
 
@@ -83,22 +84,12 @@ export const reclaimDefinedStarts = async (cell: Cell): Promise<readonly Defined
 /** Tenants, and schedules of one, that are looked for at once. */
 const tenantsMax = 200;
 const schedulesMax = 100;
-const scheduler = 'workflow-schedule';
 
 /** Starts the workflows of a cell whose schedule has come. */
 export async function startScheduled(platform: Platform, cell: Cell): Promise<void> {
   const tenants = await WorkflowSchedules.dueTenants(cell.platform, platform.now(), tenantsMax);
   for (const tenantId of tenants) {
-    const trail = { actor: scheduler, requestId: scheduler };
-    const scope = {
-      tenantId,
-      orgId: null,
-      roles: [],
-      ...trail,
-      db: platform.database.forTenant(tenantId, trail, 'batch'),
-      now: await platform.clocks.of(tenantId),
-      realNow: platform.now,
-    };
+    const scope = await watchScope(platform, tenantId, 'workflow-schedule');
     while ((await startDueSchedules(scope, schedulesMax)) === schedulesMax);
   }
 }

@@ -119,13 +119,12 @@ export async function insertAttributes(
   return inserted;
 }
 
-/** Adds one attribute after the others. 409: its name is taken. */
+/** Adds one priceable attribute after the others. 409: its name is taken. */
 export async function createAttribute(
   trx: Knex.Transaction,
   scope: Scope,
   owner: CatalogOwner,
   input: AttributeInput,
-  kind: AttributeKind = 'PRICEABLE',
 ): Promise<Attribute> {
   const last = await Attribute.query(trx)
     .forTenant(scope.tenantId)
@@ -134,7 +133,7 @@ export async function createAttribute(
     .orderBy('position', 'desc')
     .first();
   const after = (last?.position ?? -1) + 1;
-  const [created] = await insertAttributes(trx, scope, owner, kind, [input], after);
+  const [created] = await insertAttributes(trx, scope, owner, 'PRICEABLE', [input], after);
   if (!created) throw new Error('An insert of one attribute returned none.');
   return created;
 }

@@ -34,7 +34,7 @@ export async function explainCharges(
   scope: Scope,
   event: UsageEvent,
   message: ReadMessage,
-  knownOn: Date | null = null,
+  knownOn: Date | null,
 ): Promise<ExplainedTransactionDto[]> {
   const { tenantId, db } = scope;
   const transactions = await RatedTransaction.ofEvent(db.read, tenantId, event.id, knownOn);

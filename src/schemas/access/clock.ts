@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Instant, nullable, Uuid } from '../fields/field.js';
+import { Count, Instant, nullable, Uuid } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 
 const now = Instant('The time of the tenant.');
@@ -47,7 +47,7 @@ export const MovedClock = Type.Object(
     done: Type.Array(DoneWork, {
       description: 'What fell due on the way, in order; the first 1,000.',
     }),
-    doneCount: Type.Integer({ minimum: 0, description: 'How much fell due in all.' }),
+    doneCount: Count('How much fell due in all.'),
     executionId: Uuid('The execution that moved it.'),
   },
   { description: 'The time of a sandbox that was moved.' },

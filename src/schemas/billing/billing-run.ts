@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { daysFrom } from '../../kernel/time/date.js';
 import { problem } from '../../kernel/problem.js';
-import { DateText, Instant, nullable, optional, Uuid } from '../fields/field.js';
+import { Count, DateText, Instant, nullable, optional, Uuid } from '../fields/field.js';
 import { ExecutionState } from '../flows/execution.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';
@@ -54,8 +54,7 @@ export const billingRunWorkflow = {
   example: { periodStart: '2026-03-01', periodEnd: '2026-03-31', dryRun: true },
 } as const;
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-const atItsEnd = (description: string) => nullable(count(`${description} Null: it has not ended.`));
+const atItsEnd = (description: string) => nullable(Count(`${description} Null: it has not ended.`));
 
 const BillingRunFields = {
   id: Uuid('Id of the run, and of its execution.'),
@@ -81,7 +80,7 @@ const BillingTotal = Type.Object(
   {
     invoiceType: Type.String({ description: 'Invoice or Credit Note.' }),
     currency: Type.String({ description: 'ISO code.' }),
-    count: count('How many there are.'),
+    count: Count('How many there are.'),
     amount: DecimalValue({ description: 'Their sum without tax.' }),
     taxAmount: DecimalValue({ description: 'Sum of their tax.' }),
   },
@@ -107,10 +106,10 @@ export const BillingDraft = Type.Object(
 
 const BillingProgress = Type.Object(
   {
-    accountCount: count('Accounts that may have something to bill.'),
-    accountsDone: count('Those that are billed.'),
-    invoices: count('Invoices so far.'),
-    problems: count('What was left out so far.'),
+    accountCount: Count('Accounts that may have something to bill.'),
+    accountsDone: Count('Those that are billed.'),
+    invoices: Count('Invoices so far.'),
+    problems: Count('What was left out so far.'),
   },
   { description: 'How far a run is.' },
 );

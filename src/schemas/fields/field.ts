@@ -21,6 +21,9 @@ export const FreeText = (description: string, maxLength = 4000) =>
 export const Uuid = (description: string) =>
   Type.String({ description, format: 'uuid', canonicalUuid: true });
 
+/** How many of something there are. */
+export const Count = (description: string) => Type.Integer({ minimum: 0, description });
+
 /** A real calendar date, `YYYY-MM-DD`. */
 export const DateText = (description: string) =>
   Type.String({ description, format: 'calendar-date' });

@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox';
+import { Count } from '../fields/field.js';
 import { external, operation, reply } from '../http/operation.js';
 import { FlowError } from '../http/problem.js';
 import { ExecutionResult, flowBody, type Flow } from './flow.js';
@@ -14,15 +15,13 @@ const FlowBatchFailure = Type.Object(
   { description: 'Why a start node was not carried out.' },
 );
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-
 /** What became of a batch; the shape is that of bulk records (spec/platform.md R32). */
 export const FlowBatchResult = Type.Object(
   {
     success: Type.Boolean({ description: 'Whether none failed.' }),
-    totalProcessed: count('The number of start nodes.'),
-    completed: count('How many were carried out.'),
-    failed: count('How many were not.'),
+    totalProcessed: Count('The number of start nodes.'),
+    completed: Count('How many were carried out.'),
+    failed: Count('How many were not.'),
     data: Type.Array(
       Type.Unsafe<Static<typeof ExecutionResult> | Static<typeof FlowBatchFailure>>({
         anyOf: [ExecutionResult, FlowBatchFailure],

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox';
 import { examples } from '../http/examples.js';
-import { Instant, Text, Uuid, writeBody } from '../fields/field.js';
+import { Count, Instant, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { offsetQuery } from '../http/paging.js';
 import { RecordDeletion, recordTypePath } from './record-type.js';
@@ -65,13 +65,12 @@ export const RecordFailure = Type.Object(
   { description: 'An object that was not stored.' },
 );
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 export const RecordBulkResult = Type.Object(
   {
     success: Type.Boolean({ description: 'Whether none failed.' }),
-    totalProcessed: count('How many objects there were.'),
-    created: count('How many were stored.'),
-    failed: count('How many were not.'),
+    totalProcessed: Count('How many objects there were.'),
+    created: Count('How many were stored.'),
+    failed: Count('How many were not.'),
     data: Type.Array(
       Type.Unsafe<StoredRecord | Static<typeof RecordFailure>>({
         anyOf: [StoredRecord, RecordFailure],

@@ -1,12 +1,21 @@
 import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import type { ExecutionStatus } from '../../messages/flow-run.js';
-import { DateText, Instant, nullable, optional, Text, Uuid, writeBody } from '../fields/field.js';
+import {
+  Count,
+  DateText,
+  Instant,
+  nullable,
+  optional,
+  Text,
+  Uuid,
+  writeBody,
+} from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
 import { RepricingChange } from './repricing-change.js';
-import { ChargeExplanations, count, Kept, sums } from './usage-correction.js';
+import { ChargeExplanations, Kept, sums } from './usage-correction.js';
 
 const Time = (description: string) => Type.Unsafe<string>({ description, dateOrInstant: true });
 const Percent = (description: string) => DecimalValue({ description, minimum: '0' });
@@ -134,10 +143,10 @@ const RepricingFields = {
   actor: nullable(Type.String({ description: 'Who: subject of the token, or access key.' })),
   from: Instant('Usage from here on.'),
   to: Instant('Usage before here.'),
-  eventsDone: count('Events that were rated so far.'),
-  eventsTotal: count('About how many there are, from the counts by day.'),
-  events: nullable(count('Events that were rated.')),
-  accounts: nullable(count('Accounts that pay for them.')),
+  eventsDone: Count('Events that were rated so far.'),
+  eventsTotal: Count('About how many there are, from the counts by day.'),
+  events: nullable(Count('Events that were rated.')),
+  accounts: nullable(Count('Accounts that pay for them.')),
   rejected: Kept,
   before: sums('What the events cost in the books, by currency.'),
   after: sums('What they would cost.'),
@@ -201,7 +210,7 @@ export const RepricedAccount = Type.Object(
     name: nullable(Type.String({ description: 'Its name.' })),
     externalId: nullable(Type.String({ description: 'Its external id.' })),
     currency: Type.String({ description: 'ISO code.' }),
-    charges: count('How many charges.'),
+    charges: Count('How many charges.'),
     before: DecimalValue({ description: 'What they come to in the books.' }),
     after: DecimalValue({
       description:

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox';
 import { DecimalValue } from '../../kernel/numbers/decimal-value.js';
 import { Explanation } from './explanation.js';
 import { examples } from '../http/examples.js';
-import { Instant, nullable, optional, Text, Uuid, writeBody } from '../fields/field.js';
+import { Count, Instant, nullable, optional, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { Flag, offsetQuery } from '../http/paging.js';
 import { RecordId } from '../http/record-id.js';
@@ -56,13 +56,11 @@ const AccountSum = Type.Object(
   { description: 'What the charges of an account came to.' },
 );
 
-export const count = (description: string) => Type.Integer({ minimum: 0, description });
-
 export const Kept = Type.Array(
   Type.Object(
     {
       code: Type.String({ description: 'Why.' }),
-      events: count('Events that keep their charges for that reason.'),
+      events: Count('Events that keep their charges for that reason.'),
     },
     { description: 'A reason.' },
   ),
@@ -70,8 +68,8 @@ export const Kept = Type.Array(
 );
 
 const Figures = {
-  events: count('Events that were considered.'),
-  changed: count('Events whose charges came out different, with those whose counters moved.'),
+  events: Count('Events that were considered.'),
+  changed: Count('Events whose charges came out different, with those whose counters moved.'),
   rejected: Kept,
   before: sums('What the events cost before, by currency.'),
   after: sums('What they cost now.'),

@@ -3,7 +3,7 @@ import { rejectionCodes } from '../../rating/index.js';
 import { Explanation } from './explanation.js';
 import { examples } from '../http/examples.js';
 import { IngestionBody } from './ingestion.js';
-import { Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
+import { Count, Instant, nullable, Text, Uuid, writeBody } from '../fields/field.js';
 import { operation, reply } from '../http/operation.js';
 import { knownOnQuery, offsetQuery, timeRangeQuery } from '../http/paging.js';
 import { ChargeCorrection, RatedTransaction } from './rated-transaction.js';
@@ -81,14 +81,13 @@ export const UsageEvent = Type.Object(
   { description: 'A usage event, what became of it, and why it costs what it costs.' },
 );
 
-const count = (description: string) => Type.Integer({ minimum: 0, description });
 const Tally = {
-  accepted: count('Events that the broker has taken.'),
-  rated: count('Events that were rated.'),
-  duplicate: count('Repeats of another event.'),
-  rejected: count('Events that could not be rated.'),
-  canceled: count('Events that were canceled.'),
-  pending: count('Events that wait to be rated.'),
+  accepted: Count('Events that the broker has taken.'),
+  rated: Count('Events that were rated.'),
+  duplicate: Count('Repeats of another event.'),
+  rejected: Count('Events that could not be rated.'),
+  canceled: Count('Events that were canceled.'),
+  pending: Count('Events that wait to be rated.'),
 };
 
 export const UsageSummary = Type.Object(
@@ -130,9 +129,9 @@ export type RetryBody = Static<typeof RetryBody>;
 
 export const RetryResult = Type.Object(
   {
-    retried: count('Rejected events that were tried again.'),
-    rated: count('Those that were rated.'),
-    rejected: count('Those that were rejected again.'),
+    retried: Count('Rejected events that were tried again.'),
+    rated: Count('Those that were rated.'),
+    rejected: Count('Those that were rejected again.'),
   },
   { description: 'What came of a retry.' },
 );
@@ -169,7 +168,7 @@ export const UsageOutcomes = Type.Object(
     ...Tally,
     reasons: Type.Array(
       Type.Object(
-        { code: Code, events: count('Events that were rejected for it.') },
+        { code: Code, events: Count('Events that were rejected for it.') },
         { description: 'A reason.' },
       ),
       { description: 'Why events were rejected, the most frequent first.' },
