@@ -84,7 +84,10 @@ for (const kind of brokerKinds) {
       for (const published of rounds) {
         expect(published.map(({ partition }) => partition)).to.deep.equal(keys.map(partitionOf));
       }
-      for (const { partition, offset: end } of await broker.ends(tenantId)) {
+      const ends = await broker.ends(tenantId);
+      const partitions = ends.filter(({ offset }) => offset > 0).map(({ partition }) => partition);
+      expect(new Set(partitions)).to.deep.equal(new Set(keys.map(partitionOf)));
+      for (const { partition, offset: end } of ends) {
         const offsets = all.filter((each) => each.partition === partition);
         const sorted = offsets.map(({ offset }) => offset).sort((a, b) => a - b);
         expect(sorted).to.deep.equal(range(0, end));

@@ -126,6 +126,7 @@ describe('what a billing run also does', () => {
     const each = ['one', 'two'].flatMap((name) => services.map((id) => usage(name, id)));
     await story.send(...each);
     const { invoices = [] } = await story.preview('2026-03');
+    expect(invoices).to.have.length(2);
     // Of either service 100 x 0.01.
     for (const { amount, items, nextItemOffset } of invoices)
       expect({ amount, items: items.length, nextItemOffset }).to.deep.equal({

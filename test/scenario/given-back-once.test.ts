@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { openBalances } from '../support/billing/journal.js';
 import { usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
 import { priceOfEach, usdCard } from '../support/story/prices.js';
@@ -28,12 +29,8 @@ describe('what a correction and a credit note both take off is given back once',
   };
   /** The accounts of the ledger that do not stand at zero. */
   const balances = async (): Promise<Record<string, number>> => {
-    const { body } = await tenant.get('/v1/journal/trial-balance').expect(200);
     expect(await auditJournal(tenant.scope)).to.deep.equal({ count: 0, differences: [] });
-    const open = (body.accounts as { account: string; balance: number }[])
-      .filter(({ balance }) => balance !== 0)
-      .map(({ account, balance }) => [account, balance] as const);
-    return Object.fromEntries(open);
+    return openBalances(tenant);
   };
   const explained = async (id: string | undefined): Promise<void> => {
     for (const item of (await story.explain(id)).items) {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { keepJournal } from '../../src/commands/balances/journal.js';
 import { setTenantClock } from '../../src/models/access/tenant-clock.js';
 import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { openBalances } from '../support/billing/journal.js';
 import { usage } from '../support/billing/usage.js';
 import { external, type TestTenant } from '../support/servers/instance.js';
 import { useInstance } from '../support/servers/use-instance.js';
@@ -20,14 +21,7 @@ describe('a year in the journal', () => {
     while (await keepJournal(scope));
   };
   /** The accounts that do not stand at zero, at an instant. */
-  const balancesAt = async (at: string): Promise<Record<string, number>> => {
-    const { body } = await tenant.get(`/v1/journal/trial-balance?at=${at}`).expect(200);
-    for (const { debit, credit } of body.totals) expect(debit).to.equal(credit);
-    const open = (body.accounts as { account: string; balance: number }[])
-      .filter(({ balance }) => balance !== 0)
-      .map(({ account, balance }) => [account, balance] as const);
-    return Object.fromEntries(open);
-  };
+  const balancesAt = (at: string) => openBalances(tenant, `?at=${at}`);
 
   it('defers a subscription by day, draws on a grant, and has what expired of it as breakage', async () => {
     tenant = await instance.tenant();

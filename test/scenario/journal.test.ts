@@ -3,6 +3,7 @@ import pg from 'pg';
 import { keepJournal } from '../../src/commands/balances/journal.js';
 import { mergeUsageTotals } from '../../src/commands/usage/project-usage.js';
 import { auditJournal } from '../../src/queries/billing/journal/audit.js';
+import { openBalances } from '../support/billing/journal.js';
 import { readExport } from '../support/billing/exports.js';
 import { usage } from '../support/billing/usage.js';
 import { external } from '../support/servers/instance.js';
@@ -36,14 +37,7 @@ describe('the journal', () => {
         `${kind}: ${postings.map(({ account, amount }) => `${account} ${amount}`).join(', ')}`,
     );
   /** The accounts that do not stand at zero. */
-  const balances = async (query = ''): Promise<Record<string, number>> => {
-    const { body } = await tenant.get(`/v1/journal/trial-balance${query}`).expect(200);
-    for (const { debit, credit } of body.totals) expect(debit).to.equal(credit);
-    const open = (body.accounts as { account: string; balance: number }[])
-      .filter(({ balance }) => balance !== 0)
-      .map(({ account, balance }) => [account, balance] as const);
-    return Object.fromEntries(open);
-  };
+  const balances = (query = '') => openBalances(tenant, query);
   /** Recognizes what is over by the clock of the story. */
   const keep = async (): Promise<void> => {
     while (await keepJournal({ ...tenant.scope, now: instance.platform.now }));

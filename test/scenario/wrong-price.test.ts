@@ -148,9 +148,11 @@ describe('a wrong exception price, found after two invoices', function () {
     const { body: charges } = await tenant
       .get(`/v1/corrections/${correctionId}/charges?explain=true`)
       .expect(200);
-    for (const { firstDifference } of charges.data) {
-      expect(firstDifference).to.deep.include({ step: 'card' });
-    }
+    // One of either month.
+    const firstSteps = (charges.data as { firstDifference: { step: string } }[]).map(
+      ({ firstDifference }) => firstDifference.step,
+    );
+    expect(firstSteps).to.deep.equal(['card', 'card']);
   });
 
   it('or the price holds from now on, and credit notes give back at once what was too much', async () => {

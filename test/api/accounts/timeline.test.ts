@@ -97,10 +97,11 @@ describe('the timeline of an account', () => {
       seen.push(...part.data);
     }
     expect(seen).to.deep.equal(data);
-    expect(await events('?kind=payment')).to.deep.equal(
-      data.filter(({ kind }) => kind === 'payment').map(({ event }) => event),
-    );
-    expect((await page('?kind=flow')).data.every(({ kind }) => kind === 'flow')).to.equal(true);
+    for (const asked of ['payment', 'flow']) {
+      const own = data.filter(({ kind }) => kind === asked).map(({ event }) => event);
+      expect(own, asked).to.not.be.empty;
+      expect(await events(`?kind=${asked}`), asked).to.deep.equal(own);
+    }
     expect(await events('?from=2099-01-01')).to.deep.equal([]);
     expect(await events('?to=2020-01-01')).to.deep.equal([]);
     expect(await events(`?from=${data.at(-1)?.at}`)).to.have.length(data.length);

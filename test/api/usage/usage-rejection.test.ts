@@ -194,6 +194,7 @@ describe('usage events that cannot be rated', () => {
     const after = await waitUntilRated(tenant);
     expect(after.rejected - before.rejected).to.equal(3);
     const { body } = await tenant.get('/v1/usage-events?limit=3').expect(200);
+    expect(body.data).to.have.length(3);
     for (const each of body.data) {
       expect(each).to.include({ status: 'rejected', code: 'INVALID_EVENT' });
       expect(each.externalTransactionId).to.equal(null);

@@ -1,3 +1,4 @@
+import { expect } from 'chai';
 import {
   invoicesOf,
   itemLines,
@@ -175,8 +176,11 @@ export class Story {
     await this.tenant.post(`/v1/invoices/${id}/void`, body).expect(200);
   }
 
+  /** What an invoice is made of; it always has an item. */
   async explain(invoiceId: string | undefined) {
-    return (await this.tenant.get(`/v1/invoices/${invoiceId}/explain`).expect(200)).body;
+    const { body } = await this.tenant.get(`/v1/invoices/${invoiceId}/explain`).expect(200);
+    expect(body.items).to.not.be.empty;
+    return body;
   }
 
   /** A payment in cash, from the customer unless `more` says otherwise; as its creation answered. */
