@@ -24,7 +24,7 @@ import { loadChargeNames, type ChargeNames } from '../../queries/billing/charge-
 import { loadPeriodAdjustments } from '../../queries/billing/adjustments/period-adjustment.js';
 import { loadTaxRates } from '../../queries/billing/tax-rate.js';
 import { previewUsage } from '../../queries/billing/unbilled-usage.js';
-import { countCharges, type CountedCharge } from '../balances/figures.js';
+import { countCharges, type CountedCharge } from '../balances/alert-figures.js';
 import { payCharges, type UnpaidCharge } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import {

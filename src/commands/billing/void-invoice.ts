@@ -11,7 +11,7 @@ import { RecurringCharge } from '../../models/billing/recurring-charge.js';
 import { PaymentApplication } from '../../models/payments/payment-application.js';
 import { getInvoice, missingInvoice } from '../../queries/billing/invoice.js';
 import { releaseUsage } from '../../models/billing/unbilled-usage.js';
-import { countCharges } from '../balances/figures.js';
+import { countCharges } from '../balances/alert-figures.js';
 import { returnCredits } from '../balances/pay-charges.js';
 import { applyFreedPayments } from '../payments/freed-payments.js';
 import { lockPaymentsOf } from '../payments/lock-payments.js';

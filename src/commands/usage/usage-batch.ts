@@ -23,7 +23,7 @@ import { chargeRow } from './charge-row.js';
 import { UsageTotals } from './usage-totals.js';
 import type { WebhookOrigin } from '../webhooks/webhook-event.js';
 import { recordUsageOutcomes } from './usage-webhook-event.js';
-import { countCharges, countedCharge, type CountedCharge } from '../balances/figures.js';
+import { countCharges, countedCharge, type CountedCharge } from '../balances/alert-figures.js';
 import { payCharges } from '../balances/pay-charges.js';
 
 /** Which workflow run writes, and when by the tenant's clock. */

@@ -19,7 +19,7 @@ import type {
   RatedAgain,
 } from '../../../queries/usage/corrections/rerating/rerate-request.js';
 import type { RatingPlan } from '../../../rating/index.js';
-import { countCharges } from '../../balances/figures.js';
+import { countCharges } from '../../balances/alert-figures.js';
 import { Additions, CorrectionFigures } from './correction-additions.js';
 import { recordCorrectedEvents } from './correction-webhook-event.js';
 import { settleAll, settleWritten } from './settle-correction.js';
