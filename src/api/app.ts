@@ -9,7 +9,7 @@ import type { FillYear } from './console/demo-year.js';
 import { mountConsole } from './console/mount-console.js';
 import { mountDocs } from './pages/docs.js';
 import { mountFrontPage, showMissingPage } from './pages/front-page.js';
-import { answerBeforeEnd } from './server/drain.js';
+import { answerBeforeEnd } from './server/unread-body.js';
 import { mountGuide } from './guide/mount-guide.js';
 import { handlers } from './handlers/index.js';
 import { stringifyJson } from './server/json.js';

@@ -13,7 +13,7 @@ import { closesInGoodOrder } from './close-server.js';
 import { createApp } from './app.js';
 import type { FillYear } from './console/demo-year.js';
 import { answerClientErrors, limitConnections, refuseUnfit } from './server/connections.js';
-import { isEnding } from './server/drain.js';
+import { isEnding } from './server/unread-body.js';
 import { listenInTurns } from './server/in-turns.js';
 import { refuseRequests } from './server/refuse-request.js';
 

@@ -11,8 +11,7 @@ import {
 import { lastStep, step } from './runtime/flow.js';
 import { isAway, persist } from './runtime/persistence.js';
 import { longSteps, shortSteps } from './runtime/proxies.js';
-import { lastPeriod } from './runtime/schedule.js';
-import { auditPeriod } from './runtime/scheduled.js';
+import { auditPeriod, lastPeriod } from './runtime/scheduled-period.js';
 
 /** How far an audit is; one that goes on in another history is given it. */
 interface AuditState {

@@ -57,7 +57,10 @@ interface Whose {
   readonly subject?: string | undefined;
 }
 
-/** Records a sign-in that failed at the consent screen or at the provider, in log and audit. */
+/**
+ * Records a sign-in that failed at the consent screen or at the provider, in log and audit. How many an
+ * address may have is in access/address-limits.ts.
+ */
 export async function noteFailedSignIn(
   platform: Platform,
   ids: RequestIds,

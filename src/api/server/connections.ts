@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { problem, type Problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
-import { answerUnread } from './drain.js';
+import { answerUnread } from './unread-body.js';
 import { stringifyJson } from './json.js';
 import { familyOfPath, presentProblem } from '../presenters/problem.js';
 import { securityHeaders } from '../guards/security-headers.js';

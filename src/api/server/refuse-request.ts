@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { problem } from '../../kernel/problem.js';
 import type { Platform } from '../../process/platform.js';
-import { answerUnread } from './drain.js';
+import { answerUnread } from './unread-body.js';
 import { stringifyJson } from './json.js';
 import { requestIdOf } from '../mount.js';
 import { familyOfPath, presentProblem, retryAfterSeconds } from '../presenters/problem.js';

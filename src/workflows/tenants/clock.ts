@@ -17,7 +17,7 @@ import {
 import { lastStep, step } from '../runtime/flow.js';
 import { isAway, persist } from '../runtime/persistence.js';
 import { longSteps, shortSteps } from '../runtime/proxies.js';
-import { auditPeriod, billPeriod } from '../runtime/scheduled.js';
+import { auditPeriod, billPeriod } from '../runtime/scheduled-period.js';
 
 /** How far a move is; one that goes on in another history is given it. */
 interface MoveState {

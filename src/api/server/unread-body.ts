@@ -56,7 +56,7 @@ const ending = new WeakSet<Socket>();
 export const isEnding = ({ socket }: IncomingMessage): boolean => ending.has(socket);
 
 /** Reads and discards the rest of a body, within limits; then calls `done`, once. */
-function drain(request: IncomingMessage, done: () => void): void {
+function discardBody(request: IncomingMessage, done: () => void): void {
   let bytes = 0;
   let isDone = false;
   const finish = (): void => {
@@ -95,7 +95,7 @@ export function answerUnread(
 ): void {
   if (request.complete || isShort(request, response)) {
     response.end(body);
-    drain(request, () => {
+    discardBody(request, () => {
       if (!request.complete) request.socket.destroy();
     });
     return;
@@ -105,7 +105,7 @@ export function answerUnread(
   if (body.length === 0) response.flushHeaders();
   else response.write(body);
   // The end closes the connection.
-  drain(request, () => response.end());
+  discardBody(request, () => response.end());
 }
 
 /** The same for an answer of Koa, if the body is partly unread; Koa sends all others itself. */
