@@ -6,7 +6,9 @@ import { timeLimits, type WorkKind } from '../../src/platform/database/time-limi
 import { external, openTestInstance, type TestInstance } from '../support/servers/instance.js';
 import { buildWorld, type World } from '../support/http/world.js';
 
-describe('time limits in the database', () => {
+describe('time limits in the database', function () {
+  // Limits of seconds are waited for.
+  this.timeout(60_000);
   let instance: TestInstance;
   let world: World;
   let owner: pg.Client;

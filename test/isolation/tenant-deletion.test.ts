@@ -14,7 +14,9 @@ const sealed = {
   usage_unlisted: 0,
 };
 
-describe('a tenant that is deleted', () => {
+describe('a tenant that is deleted', function () {
+  // Two tenants have something of everything.
+  this.timeout(90_000);
   const instance = useInstance({ withWorkers: true });
 
   const rowsOf = (tenantId: string): Promise<Record<string, number>> =>

@@ -15,7 +15,9 @@ interface Page {
   readonly pagination: object;
 }
 
-describe('pages of rows that are long', () => {
+describe('pages of rows that are long', function () {
+  // Of each kind more than 8 MiB are written.
+  this.timeout(90_000);
   const instance = useInstance();
   const tenant = useTenant(instance);
 

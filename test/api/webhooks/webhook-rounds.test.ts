@@ -13,7 +13,9 @@ interface Delivery {
   readonly attempts: readonly { readonly round: number }[];
 }
 
-describe('a delivery that is asked for again and again', () => {
+describe('a delivery that is asked for again and again', function () {
+  // Twelve rounds, one after the other.
+  this.timeout(60_000);
   let instance: TestInstance;
   let tenant: TestTenant;
   let receiver: Receiver;
