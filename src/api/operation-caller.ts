@@ -68,7 +68,7 @@ export const openOperationCaller =
   (platform: Platform): CallOperation =>
   async (call) => {
     const found = callable.get(call.operationId);
-    // A version may be older than what is refused in new ones.
+    // An older version of a workflow may name what new versions may not.
     if (!found || !isCallable(found.operation))
       throw problem.notFound(`There is no operation '${call.operationId}'.`);
     const { operation, handler } = found;

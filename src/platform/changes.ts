@@ -14,7 +14,7 @@ type Listener = (changed: Changed) => void;
 
 const channel = 'tenant_change';
 /** Between two statements that notify, so that a busy process sends few. */
-const tellEveryMs = 100;
+const noticeEveryMs = 100;
 /** Between two calls of a listener; it hears of the first change at once. */
 const hearEveryMs = 250;
 /** Ids of a tenant that are named at once: a notice of PostgreSQL has at most 8,000 bytes. */
@@ -37,7 +37,7 @@ interface Hearing {
 }
 
 /**
- * Tells all processes what has changed, and calls whoever listens in this one. A process listens on one
+ * Notifies all processes of what has changed, and calls whoever listens in this one. A process listens on one
  * connection, from its first listener on. Nothing waits for a notice, and it may be lost with the process
  * that would have sent it: whoever listens has to look by itself now and then, too.
  */
@@ -45,8 +45,8 @@ export class Changes {
   readonly #db: Knex;
   readonly #listen: Listen;
   readonly #log: Logger;
-  readonly #told = new Map<string, Changed>();
-  #telling: NodeJS.Timeout | undefined;
+  readonly #noted = new Map<string, Changed>();
+  #sending: NodeJS.Timeout | undefined;
   readonly #hearings = new Map<string, Hearing>();
   #listening: Promise<() => Promise<void>> | undefined;
 
@@ -57,9 +57,9 @@ export class Changes {
   }
 
   /** To be called when a change is committed. */
-  tell(tenantId: string, changed: Changed): void {
-    this.#told.set(tenantId, together(this.#told.get(tenantId), changed));
-    this.#telling ??= setTimeout(() => void this.#notify(), tellEveryMs).unref();
+  notify(tenantId: string, changed: Changed): void {
+    this.#noted.set(tenantId, together(this.#noted.get(tenantId), changed));
+    this.#sending ??= setTimeout(() => void this.#sendNotices(), noticeEveryMs).unref();
   }
 
   /** Calls back with what changes of a tenant, until the returned function is called. */
@@ -88,22 +88,24 @@ export class Changes {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#telling);
+    clearTimeout(this.#sending);
     const stop = await this.#listening?.catch(() => undefined);
     await stop?.();
   }
 
-  async #notify(): Promise<void> {
-    const notices = JSON.stringify([...this.#told].map((notice) => JSON.stringify(notice)));
-    this.#told.clear();
+  async #sendNotices(): Promise<void> {
+    const notices = JSON.stringify([...this.#noted].map((notice) => JSON.stringify(notice)));
+    this.#noted.clear();
     const sql = `select pg_notify('${channel}', notice) from jsonb_array_elements_text(?::jsonb) notice`;
     await this.#db
       .raw(sql, [notices])
-      .catch((error: unknown) => this.#log.debug({ err: error }, 'cannot tell what has changed'));
-    this.#telling =
-      this.#told.size === 0
+      .catch((error: unknown) =>
+        this.#log.debug({ err: error }, 'cannot notify of what has changed'),
+      );
+    this.#sending =
+      this.#noted.size === 0
         ? undefined
-        : setTimeout(() => void this.#notify(), tellEveryMs).unref();
+        : setTimeout(() => void this.#sendNotices(), noticeEveryMs).unref();
   }
 
   #hear(payload: string): void {

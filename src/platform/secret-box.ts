@@ -61,7 +61,7 @@ export function secretBox(key: Buffer, previous: readonly Buffer[] = []): Secret
       try {
         return { text: openBytes(candidate, bytes).toString('utf8'), isCurrent: candidate === key };
       } catch {
-        // Sealed with another one.
+        // Sealed with another key.
       }
     }
     throw new Error(

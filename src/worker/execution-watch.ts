@@ -139,7 +139,7 @@ export class ExecutionWatch {
       ...subject,
       place: { workflow: type, workflowId, runId },
     });
-    this.#platform.changes.tell(subject.tenantId, { usage: false, executions: [executionId] });
+    this.#platform.changes.notify(subject.tenantId, { usage: false, executions: [executionId] });
   }
 
   /** Whether this installation started it: others must not write executions into a tenant. */

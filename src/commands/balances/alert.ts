@@ -51,9 +51,9 @@ export async function updateAlert(scope: Scope, id: string, input: AlertUpdate):
     await checkScope(trx, tenantId, merged);
     await Alert.change(trx, tenantId);
     const at = now();
-    // Neither its name nor what it starts is what it watches.
+    // Another name, or another workflow to start, leaves the figures as they are.
     const isOther = Object.keys(input).some((field) => !['name', 'workflowId'].includes(field));
-    // A workflow that is gone since is no fault of another change.
+    // A workflow that was deleted meanwhile hinders no change of other fields.
     const workflowId =
       input.workflowId === undefined
         ? before.workflowId

@@ -206,7 +206,7 @@ export class WalletLedger {
     this.#changed.add(grant);
     const wallet = this.#wallet(grant.walletId);
     this.#moved.add(wallet);
-    // Nothing of one that was not entered is in the balance.
+    // A grant that has not taken effect is not in the balance yet.
     if (grant.enteredAt === null) grant.rest = ZERO;
     else this.#takeEnded(grant);
     wallet.dueAt = nextDue(wallet);

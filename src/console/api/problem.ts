@@ -36,7 +36,7 @@ interface Answer<T> {
 export async function read<T>(asking: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asking;
   if (data !== undefined) return data;
-  // Done, and there is nothing to say of it.
+  // 204 has no body.
   if (response.status === 204) return undefined as T;
   throw new ApiProblem(messageOf(error), response.status, response.headers.get('x-request-id'));
 }

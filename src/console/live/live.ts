@@ -78,7 +78,7 @@ function openReader(client: QueryClient): (changed: Changed) => void {
         type: 'active',
         predicate: (query) => isChanged(query, changed),
       });
-      // What waited for a server to come back was no work of it.
+      // Time in which the server was away says nothing of how long reading takes.
       const tookMs = wasAway ? 0 : performance.now() - since;
       await wait(Math.min(Math.max(restMs, tookMs * restShare), restMsMax));
     }

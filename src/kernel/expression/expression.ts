@@ -363,7 +363,7 @@ function evaluate(
 ): unknown {
   const weighed = Object.values(values).map((value) => weigh(value, weightMax));
   const weight = weighed.reduce((sum, one) => sum + one.weight, 0);
-  // What is too much to be weighed may have such names, too.
+  // A value that is too large to be looked through may have such names, too.
   const isOdd = weighed.some((one) => one.isOdd || one.weight > weightMax);
   const own = { left: costMax, kibibytes: Math.ceil((weight + 1) / 64), isSpent: false };
   budget = own;

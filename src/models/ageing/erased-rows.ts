@@ -126,7 +126,7 @@ const tables: readonly ErasedTable[] = [
       key: 'id',
       type: 'uuid',
       content: joined('t.workflow_id', 't.input', 't.output', 't.error', 't.answer', 't.steps'),
-      // One that runs reads what it has kept of its steps.
+      // A running execution reads the results of its earlier steps.
       where: `t.status <> 'running'`,
       change: `update execution as t set input = ${json('t.input')}, output = ${json('t.output')},
         error = ${json('t.error')}, steps = ${json('t.steps')},
@@ -269,7 +269,7 @@ const tables: readonly ErasedTable[] = [
       key: 'id',
       type: 'uuid',
       content: joined('t.title', 't.details'),
-      // One that waits is decided by what it shows.
+      // Whoever decides a pending approval has to see what it is about.
       where: `t.status <> 'pending'`,
       change: `update approval as t set title = ${text('t.title')}, details = ${json('t.details')}`,
     }),

@@ -144,7 +144,7 @@ async function* whileInDatabase(
 ): AsyncGenerator<ExportPage, void> {
   const pages = open();
   if (!archivedKinds.includes(kind)) return yield* pages;
-  // The first page says whether the cursor is one.
+  // The first page is read first: it refuses a cursor that is none.
   let next = await pages.next();
   await refuseArchivedRange(scope, kind, choice);
   for (; next.done !== true; next = await pages.next()) yield next.value;

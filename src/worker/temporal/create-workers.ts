@@ -5,7 +5,7 @@ import { webhookQueue } from '../../messages/webhook.js';
 import { authenticateActivities } from '../../platform/temporal/workflow-signature.js';
 import { traceActivities, traceSinks } from '../../platform/temporal/workflow-tracing.js';
 import type { Platform } from '../../process/platform.js';
-import { tellChanges } from './tell-changes.js';
+import { notifyChanges } from './notify-changes.js';
 import { loadWorkflowBundle } from '../workflow-bundle.js';
 
 /**
@@ -52,7 +52,7 @@ export async function createWorkers(
         ...(tracing ? [traceActivities(tracing)] : []),
         authenticateActivities(temporal.signer, log),
         ...activityInterceptors,
-        tellChanges(changes),
+        notifyChanges(changes),
       ],
     },
     sinks: traceSinks(tracing),

@@ -139,7 +139,7 @@ export class Pass {
       const preparing = event && prepare(event.text);
       const prepared = preparing instanceof Promise ? await preparing : preparing;
       if (!event || !prepared || !this.#isAsItWas(prepared, event)) {
-        // Where one has changed others have, mostly.
+        // Where one event comes out different, those after it mostly do, too.
         this.#isQuick = false;
         return index;
       }

@@ -5,10 +5,10 @@ import { inputOfCall } from '../../messages/workflow-signature.js';
 import type { Changes } from '../../platform/changes.js';
 
 /**
- * Tells what the steps of workflows have changed, once each is committed: whatever changes data is a
+ * Notifies of what the steps of workflows have changed, once each is committed: whatever changes data is a
  * workflow (docs/decisions/0460).
  */
-export const tellChanges =
+export const notifyChanges =
   (changes: Changes): ActivityInterceptorsFactory =>
   ({ info }) => ({
     inbound: {
@@ -17,9 +17,9 @@ export const tellChanges =
         const { workflowType = '' } = info;
         const run = inputOfCall(workflowType, input.args[0]);
         if (isFlowRun(run)) {
-          changes.tell(run.tenantId, { usage: false, executions: [run.executionId] });
+          changes.notify(run.tenantId, { usage: false, executions: [run.executionId] });
         } else if (workflowType === 'rateUsage') {
-          changes.tell((run as UsageRange).tenantId, { usage: true, executions: [] });
+          changes.notify((run as UsageRange).tenantId, { usage: true, executions: [] });
         }
         return result;
       },
