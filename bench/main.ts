@@ -9,7 +9,7 @@ import { readConfig } from '../src/platform/config/config.js';
 import { openDatabase } from '../src/platform/database/database.js';
 import { freePort } from '../src/platform/free-port.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';
-import { openServers } from '../src/embedded/servers.js';
+import { openServers } from '../test/support/servers/open-servers.js';
 import { ensureTenant } from '../src/access/tenants.js';
 import { fillTenant } from '../test/support/servers/fill.js';
 import { benchClient, createAccounts, createServices } from './fixture.js';

@@ -10,12 +10,10 @@ import {
 } from './instance-lock.js';
 import { startEmbeddedPostgres } from './postgres.js';
 import {
-  areServersConfigured,
   configuredServers,
   configuredTemporal,
   reachDatabase,
   reachTemporal,
-  useConfiguredServers,
   type Progress,
   type TemporalServer,
   type Tenure,
@@ -25,39 +23,10 @@ import type { SupervisedServer } from './supervise.js';
 import { findTemporal } from './temporal-program.js';
 import { startEmbeddedTemporal } from './temporal.js';
 
-export interface Servers {
-  databaseUrl: string;
-  temporal: TemporalServer;
-  stop: () => Promise<void>;
-}
-
-/** Database and Temporal for this configuration, embedded or external, each on its own. */
-export async function openServers(config: Config, progress: Progress = {}): Promise<Servers> {
-  const tenure = areServersConfigured(config)
-    ? await useConfiguredServers(config)
-    : await occupy(config, progress);
-  try {
-    const [databaseUrl, temporal] = await settleAll([
-      tenure.openDatabase(progress),
-      tenure.openTemporal(progress),
-    ]);
-    await tenure.announce(null);
-    return { databaseUrl, temporal, stop: tenure.stop };
-  } catch (error) {
-    await tenure.stop();
-    throw error;
-  }
-}
-
-/** Like Promise.all, but fails only when all have ended: then nothing is still being started. */
-async function settleAll<A, B>(promises: [Promise<A>, Promise<B>]): Promise<[A, B]> {
-  await Promise.allSettled(promises);
-  return Promise.all(promises);
-}
-
 /**
- * Takes the data folder, for a configuration that leaves a server open. The first process on it owns the embedded servers; while it runs, more
- * processes of role api or worker join them, and a second one of role all is refused.
+ * Takes the data folder, for a configuration that leaves a server open. The first process on it owns
+ * the embedded servers; while it runs, more processes of role api or worker join them, and a second one
+ * of role all is refused.
  */
 export async function occupy(config: Config, progress: Progress = {}): Promise<Tenure> {
   const { dataDir } = config;

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { readConfig } from '../../../src/platform/config/config.js';
 import type { KafkaSettings } from '../../../src/adapters/kafka/kafka-broker.js';
 import { migrateDatabase } from '../../../src/platform/database/migrations.js';
-import { openServers } from '../../../src/embedded/servers.js';
+import { openServers } from './open-servers.js';
 import type { TemporalServer } from '../../../src/platform/servers.js';
 import { startPooler } from './pooler.js';
 
