@@ -73,7 +73,7 @@ describe('a product in which something fails for good', function () {
     await flow;
     expect(logged('ending, to be started again, because a worker has failed')).to.have.length(1);
     // The flow held the drain up for as long as it may: its servers were asked to end at the last moment.
-    await until(() => findProcesses(folder).length === 0, 10_000, 'the end of the servers');
+    await until(() => findProcesses(folder).length === 0, 30_000, 'the end of the servers');
   });
 
   for (const [kind, text] of [

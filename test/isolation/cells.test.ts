@@ -26,7 +26,7 @@ const platformTables = new Set([
 
 /** spec/platform.md R120 to R122. */
 describe('tenants in two cells', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let cell: CellServer;
   let instance: TestInstance;
   before(async () => {

@@ -33,7 +33,7 @@ const packages = {
 
 /** Corrections with more changes than are held in memory, and what goes on meanwhile. */
 describe('large corrections', function () {
-  this.timeout(180_000);
+  this.timeout(360_000);
   const story = useStory({ startsOn: '2026-04-02', forEachTest: true });
   const { tenant } = story;
   const reason = 'The meter was wrong.';

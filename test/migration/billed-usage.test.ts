@@ -127,7 +127,9 @@ async function fillEarlier(client: pg.Client): Promise<void> {
 
 const allEvents = Array.from({ length: 12 }, (_none, index) => `txn-${index}`).sort();
 
-describe('the migration that records billed usage beside the transactions', () => {
+describe('the migration that records billed usage beside the transactions', function () {
+  // All migrations run up, down and up again.
+  this.timeout(120_000);
   let databaseUrl = '';
   let client: pg.Client;
   before(async () => {

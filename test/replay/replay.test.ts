@@ -8,8 +8,8 @@ import { listHistories, readHistory } from './history-file.js';
 
 /** A workflow that was started by an older release has to go on under this one. */
 describe('replay', function () {
-  // Bundling for the first time takes seconds.
-  this.timeout(60_000);
+  // Bundling for the first time takes seconds, and there are many histories.
+  this.timeout(180_000);
 
   before(() => installRuntime(openLog('silent')));
 

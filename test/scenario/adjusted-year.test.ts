@@ -10,7 +10,9 @@ import { createWallet } from '../support/billing/wallets.js';
 const year = { periodStart: '2026-01-01', periodEnd: '2026-12-31', samplePercent: 100 };
 
 // spec/beyond.md R287 to R291
-describe('minimums, maximums and commitments', () => {
+describe('minimums, maximums and commitments', function () {
+  // A year is billed month by month.
+  this.timeout(120_000);
   const story = useStory({ forEachTest: true, startsOn: '2026-01-02' });
   const { tenant } = story;
 

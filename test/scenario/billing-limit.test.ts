@@ -51,7 +51,7 @@ describe('a billing run over many periods', () => {
     expect(named.problems).to.deep.equal([problem]);
     const shorter = await story.bill('2026-10');
     expect(shorter.run).to.deep.include({ invoiceCount: 1, problemCount: 0 });
-  }).timeout(60_000);
+  }).timeout(180_000);
 
   it('does not take lines into memory that are too many together', async () => {
     const accountId = await subscribe('heavy', 3);
@@ -125,7 +125,7 @@ describe('a billing run over usage at many rates', () => {
     );
     const again = await runBilling(tenant, '2026-03-01', '2026-03-31');
     expect(again).to.deep.include({ invoiceCount: 1, transactionCount: 20_001, problemCount: 0 });
-  }).timeout(60_000);
+  }).timeout(180_000);
 
   it('does not take usage into memory that is too much together', async () => {
     const serviceId = await story.service('Seats and calls', {

@@ -6,7 +6,7 @@ import { useInstance, useTenant } from '../support/servers/use-instance.js';
 const now = new Date('2026-11-25T12:00:00Z');
 
 describe('durabill demo --year', function () {
-  this.timeout(120_000);
+  this.timeout(180_000);
   const instance = useInstance({ withWorkers: true, now: () => now });
   const tenant = useTenant(instance);
 

@@ -157,5 +157,5 @@ describe('the clock of a tenant', () => {
       periodEnd: '2027-01-31',
       invoiceDate: '2027-02-01',
     });
-  }).timeout(60_000);
+  }).timeout(120_000);
 });

@@ -81,7 +81,7 @@ describe('embedded PostgreSQL', () => {
     const { url } = await start();
     const pid = await postmaster();
     process.kill(pid, 'SIGKILL');
-    await until(() => warnings.some((text) => text.includes('is back')), 10_000, 'coming back');
+    await until(() => warnings.some((text) => text.includes('is back')), 30_000, 'coming back');
     expect(warnings[0]).to.equal(`PostgreSQL (process ${pid}) has died; starting it again`);
     expect(await ask(url, 'select value from kept')).to.equal(7);
   });
@@ -165,7 +165,7 @@ describe('embedded Temporal', () => {
       expect((await fetch(server.uiUrl)).status).to.equal(200);
 
       for (const pid of before) process.kill(pid, 'SIGKILL');
-      await until(() => warnings.some((text) => text.includes('is back')), 15_000, 'coming back');
+      await until(() => warnings.some((text) => text.includes('is back')), 30_000, 'coming back');
       expect(pids()).not.to.deep.equal(before);
       await server.stop();
       expect(pids()).to.deep.equal([]);

@@ -36,7 +36,7 @@ describe('instance lock', () => {
 
   it('is taken over from a killed process', async () => {
     const other = await startModule(folder, holder.replace('FOLDER', JSON.stringify(folder)));
-    await until(() => other.output().includes('locked'), 10_000, 'locking');
+    await until(() => other.output().includes('locked'), 30_000, 'locking');
     expect(await acquireInstanceLock(folder)).to.equal(undefined);
     expect((await alreadyRunning(folder)).message).to.contain(`(process ${other.child.pid})`);
     other.child.kill('SIGKILL');

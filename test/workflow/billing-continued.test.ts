@@ -150,7 +150,7 @@ describe('a billing run that goes on in other histories', () => {
       progress = await handle.query<BillingProgress | null>('progress').catch(() => null);
       return progress?.accountsDone === 4;
     };
-    await until(isLast, 8_000, 'the last account');
+    await until(isLast, 30_000, 'the last account');
     const read = async () => {
       const path = `/v1/workflows/billing-run/executions/${executionId}`;
       return (await tenant.get(path).expect(200)).body;

@@ -20,7 +20,9 @@ const spoil = `
   update invoice set currency = '?' where (tenant_id, id) in (
     select tenant_id, id from invoice where tenant_id = $1 order by id limit 2)`;
 
-describe('the PDFs of a large billing run', () => {
+describe('the PDFs of a large billing run', function () {
+  // Histories are continued, and PDFs are rendered one at a time.
+  this.timeout(120_000);
   let instance: TestInstance;
   let tenant: TestTenant;
   let rendered = 0;
@@ -61,7 +63,7 @@ describe('the PDFs of a large billing run', () => {
       }
       return found;
     };
-    await until(async () => (await statuses()).includes(200), 10_000, 'the first PDF');
+    await until(async () => (await statuses()).includes(200), 60_000, 'the first PDF');
     const place = await workflowIdOf(tenant, executionId);
     const handle = instance.platform.temporal.waiter.workflow.getHandle(place);
     await handle.result();

@@ -51,11 +51,11 @@ describe('a billing schedule', () => {
     // Temporal's list follows its schedules within moments.
     const listed = async () =>
       (await listBillingSchedules(client)).find(({ tenantId: id }) => id === tenant.id);
-    await until(async () => (await listed())?.isPaused, 10_000, 'the pause');
+    await until(async () => (await listed())?.isPaused, 30_000, 'the pause');
     expect(await listed()).to.include({ note: 'Monthly, at 03:00 UTC' });
     // Another time is no leave to go on.
     await setBillingSchedule(place, { ...schedule, hour: 4 });
-    await until(async () => (await listed())?.note.includes('04:00'), 10_000, 'the new time');
+    await until(async () => (await listed())?.note.includes('04:00'), 30_000, 'the new time');
     expect(await listed()).to.include({ note: 'Monthly, at 04:00 UTC', isPaused: true });
     expect(await changeBillingSchedule(client, tenant.id, 'remove')).to.equal(true);
     expect(await changeBillingSchedule(client, tenant.id, 'pause')).to.equal(false);
@@ -72,7 +72,7 @@ describe('a billing schedule', () => {
     const isPaused = async ({ id }: { readonly id: string }) =>
       (await listBillingSchedules(client)).find(({ tenantId }) => tenantId === id)?.isPaused;
     const become = (tenant: { readonly id: string }, state: boolean) =>
-      until(async () => (await isPaused(tenant)) === state, 10_000, `paused: ${state}`);
+      until(async () => (await isPaused(tenant)) === state, 30_000, `paused: ${state}`);
     await become(held, false);
     await become(paused, true);
     for (const { id } of [held, paused]) await holdSchedules(client, id, true);

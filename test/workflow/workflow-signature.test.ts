@@ -219,7 +219,7 @@ describe('a workflow that somebody else starts', function () {
           found = info;
         return found !== undefined;
       },
-      10_000,
+      30_000,
       'the workflow in the list',
     );
     const { workflowId = '', memo = {} } = found ?? {};

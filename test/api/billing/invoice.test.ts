@@ -52,7 +52,7 @@ describe('invoices', () => {
       const beyond = await tenant.get(`${path}?itemOffset=20000`).expect(200);
       expect(beyond.body).to.deep.include({ items: [], nextItemOffset: null });
     }
-  }).timeout(60_000);
+  }).timeout(120_000);
 
   describe('lists', () => {
     let other: TestTenant;

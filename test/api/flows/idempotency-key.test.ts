@@ -156,5 +156,5 @@ describe('every operation that takes an Idempotency-Key and starts no workflow',
     const expected = declaredOperations.filter((one) => idempotencyOf(one) === 'transaction');
     expect([...seen].sort()).to.deep.equal(expected.map(({ id }) => id).sort());
     expect(seen.size).to.be.above(20);
-  }).timeout(120_000);
+  }).timeout(240_000);
 });

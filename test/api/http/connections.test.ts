@@ -18,7 +18,7 @@ describe('connections', () => {
     // Requests that have begun: idle connections would make room.
     for (const one of open) one.send('GET /healthz HTTP/1.1\r\nHost: localhost\r\n');
     const more = Array.from({ length: 5 }, () => new RawConnection(instance.url));
-    await until(() => Promise.resolve(more.every(({ isClosed }) => isClosed)), 5_000, 'refusals');
+    await until(() => Promise.resolve(more.every(({ isClosed }) => isClosed)), 30_000, 'refusals');
     expect(open.some(({ isClosed }) => isClosed)).to.equal(false);
     expect(await refusals()).to.equal(5);
     for (const one of open) one.send('\r\n');

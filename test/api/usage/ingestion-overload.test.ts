@@ -47,7 +47,7 @@ describe('more ingestion than can be published', () => {
       }),
     );
     try {
-      await until(() => held.length >= refused, 8_000, `refusal of ${refused}`);
+      await until(() => held.length >= refused, 30_000, `refusal of ${refused}`);
     } finally {
       isHeld = false;
       cable.release();
