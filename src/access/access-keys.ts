@@ -54,7 +54,7 @@ export const accessKeyId = (key: string): string => key.split('_')[1] ?? '';
 
 /**
  * The owner of a key, and whether the tenant is suspended; undefined for a key that is unknown or
- * revoked. Expiry is checked with the credential.
+ * revoked. Its end is looked at with every use (access/identity.ts).
  */
 export async function findAccessKey(
   db: Knex,
