@@ -13,6 +13,9 @@ const prefix = 'm';
 const kills = Number(process.env['DURABILL_KILLS'] ?? 1);
 const eventsBefore = 2_000;
 const endMs = 120_000;
+/** What starting and each kill may take; a kill takes some 20 s. */
+const startMs = 300_000;
+const killMs = 90_000;
 
 const total = `
   select (select count(*)::int from usage_event where tenant_id = $1) as events,
@@ -20,7 +23,7 @@ const total = `
 
 /** spec/platform.md R128 to R130. Two PostgreSQL servers. */
 describe('moves of a tenant while the product is killed with -9', function () {
-  this.timeout(3_600_000);
+  this.timeout(startMs + kills * killMs);
   let home: StoppableCell;
   let cell: StoppableCell;
   let product: KillableProduct;
