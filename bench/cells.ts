@@ -3,15 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/embedded/postgres.js';
 import { freePort } from '../src/platform/free-port.js';
 import { readConfig } from '../src/platform/config/config.js';
 import { migrateDatabase } from '../src/platform/database/migrations.js';
-import type { MoveProgress } from '../src/messages/cells/tenant-move.js';
 import { nameDatabase } from '../test/support/servers/cells.js';
-import { fillTenant } from '../test/support/servers/fill.js';
 import { benchClient, createAccounts, createServices, UsageMaker } from './fixture.js';
 import type { BenchClient } from './fixture.js';
 import { inTurn, measureCalls } from './load.js';
@@ -20,18 +17,14 @@ import type { BenchProcess } from './processes.js';
 import type { BenchRow } from './result.js';
 import type { Bench } from './rows.js';
 
-const movedEvents = Number(process.env['BENCH_MOVED_EVENTS'] ?? 1_000_000);
 const rounds = 5;
 const eventsPerRound = 20_000;
 const eventsPerBatch = 1_000;
 const readsPerRound = 10_000;
-const eventsPerSecond = 500;
-const moveMaxSeconds = 300;
-const pauseMaxMs = 1_000;
 const aim = 1.05;
 const accounts = 100;
-const services = 100;
-const otherCell = 'eu1';
+export const services = 100;
+export const otherCell = 'eu1';
 
 /** Seconds of processor time that a process and all of its children have used, those that ended, too. */
 function processorSeconds(pid: number): number {
@@ -63,7 +56,7 @@ async function postmasterOf(databaseUrl: string): Promise<number> {
 }
 
 /** A tenant that sends and reads. */
-interface BenchTenant {
+export interface BenchTenant {
   readonly id: string;
   readonly client: BenchClient;
   readonly maker: UsageMaker;
@@ -73,16 +66,34 @@ interface BenchTenant {
 }
 
 /** A product with workers, and two tenants that do as much as each other. */
-interface Side {
+export interface Side {
   readonly product: BenchProcess;
   readonly tenants: readonly BenchTenant[];
+  /** Another tenant in the home database. */
+  openAtHome(id: string): Promise<BenchTenant>;
   /** Seconds of processor time of its product and its servers. */
   used(): Promise<number>;
   close(): Promise<void>;
 }
 
+/** Makes a tenant in a cell, with what it rates by. */
+async function openTenantIn(
+  product: BenchProcess,
+  port: number,
+  id: string,
+  { cell, url }: { cell: string; url: string },
+): Promise<BenchTenant> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  const token = await product.ask<string>({ do: 'makeTenant', tenantId: id, cell });
+  const client = benchClient(`http://127.0.0.1:${port}`, token);
+  const [accountId = ''] = await createAccounts(client, accounts);
+  const maker = new UsageMaker(id, await createServices(client, services), accounts);
+  return { id, client, db, accountId, maker };
+}
+
 /** Both tenants are in the home database, unless there is a cell for the second one. */
-async function openSide(
+export async function openSide(
   bench: Bench,
   name: string,
   homeUrl: string,
@@ -93,25 +104,17 @@ async function openSide(
   const cells = cellUrl === undefined ? [] : [{ name: otherCell, url: cellUrl }];
   const setup = { databaseUrl: homeUrl, cells, port, secret, taskQueue: name, withWorkers: true };
   const product = await bench.openProduct(setup);
-  const places = [
-    { cell: 'home', url: homeUrl },
-    cellUrl === undefined ? { cell: 'home', url: homeUrl } : { cell: otherCell, url: cellUrl },
-  ];
+  const home = { cell: 'home', url: homeUrl };
+  const places = [home, cellUrl === undefined ? home : { cell: otherCell, url: cellUrl }];
+  const open = (id: string, place: { cell: string; url: string }) =>
+    openTenantIn(product, port, `${name}-${id}`, place);
   const tenants: BenchTenant[] = [];
-  for (const [index, { cell, url }] of places.entries()) {
-    const id = `${name}-${index}`;
-    const db = new pg.Client({ connectionString: url });
-    await db.connect();
-    const token = await product.ask<string>({ do: 'makeTenant', tenantId: id, cell });
-    const client = benchClient(`http://127.0.0.1:${port}`, token);
-    const [accountId = ''] = await createAccounts(client, accounts);
-    const maker = new UsageMaker(id, await createServices(client, services), accounts);
-    tenants.push({ id, client, db, accountId, maker });
-  }
+  for (const [index, place] of places.entries()) tenants.push(await open(`${index}`, place));
   const servers = await Promise.all([...new Set(places.map(({ url }) => url))].map(postmasterOf));
   return {
     product,
     tenants,
+    openAtHome: (id) => open(id, home),
     async used() {
       const own = await product.ask<number>({ do: 'processorSeconds' });
       return own + servers.reduce((sum, pid) => sum + processorSeconds(pid), 0);
@@ -133,14 +136,6 @@ async function makeDatabase(serverUrl: string, name: string): Promise<string> {
   url.pathname = `/${name}`;
   await migrateDatabase(url.href);
   return url.href;
-}
-
-async function countEvents(db: pg.Client, tenantId: string): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(
-    `select count(*)::int as count from usage_event where tenant_id = $1 and status = 'rated'`,
-    [tenantId],
-  );
-  return rows[0]?.count ?? 0;
 }
 
 /** Microseconds of processor time for each of what `work` does. */
@@ -182,103 +177,31 @@ const costRow = (what: string, { a, b, ratio }: { a: number; b: number; ratio: n
     floor: 'us with both in one',
   }) satisfies BenchRow;
 
-/** A row that is held to a limit instead of a floor. */
-const limitRow = (id: string, value: number, unit: string, max: number) => ({
-  id,
-  value,
-  floorValue: max,
-  ratio: value / max,
-  unit,
-  aim: `< ${max} ${unit}`,
-  isReached: value < max,
-  floor: `${unit} may be`,
-});
-
-/** Sends so many events a second until it is stopped; how many were confirmed. */
-function stream({ client, maker }: BenchTenant): () => Promise<number> {
-  let isStopped = false;
-  let confirmed = 0;
-  const isConfirmed = (body: object): Promise<boolean> =>
-    client.send('POST', '/v1/ingest/usage', body).then(
-      () => true,
-      () => false,
-    );
-  /** Refused while the tenant is moved: sent again. */
-  const until = async (body: object): Promise<void> => {
-    while (!(await isConfirmed(body))) await wait(20);
-    confirmed += 1;
-  };
-  const running = (async () => {
-    const begun = performance.now();
-    const under = new Set<Promise<void>>();
-    for (let sent = 0; !isStopped; sent += 1) {
-      const dueMs = (sent * 1_000) / eventsPerSecond - (performance.now() - begun);
-      if (dueMs > 0) await wait(dueMs);
-      const sending = until(maker.next()).finally(() => under.delete(sending));
-      under.add(sending);
-    }
-    await Promise.all(under);
-  })();
-  return async () => {
-    isStopped = true;
-    await running;
-    return confirmed;
-  };
-}
-
-/** Moves a tenant of many events to the other cell while it streams. */
-async function measureMove(bench: Bench, { product, tenants }: Side): Promise<BenchRow[]> {
-  const [mover, other] = tenants;
-  if (mover === undefined || other === undefined) throw new Error('There is no tenant to move.');
-  const { id: tenantId } = mover;
-  bench.tell(`filling ${tenantId} with ${movedEvents} rated events`);
-  await fillTenant(mover.db, { tenantId, accounts: 1_000, events: movedEvents, services });
-  await mover.db.query('vacuum analyze');
-  const before = await countEvents(mover.db, tenantId);
-  const stop = stream(mover);
-  await wait(2_000);
-  bench.tell('moving it while it streams');
-  const since = performance.now();
-  await product.ask({ do: 'move', tenantId, to: otherCell });
-  let progress: MoveProgress;
-  do {
-    await wait(200);
-    progress = await product.ask<MoveProgress>({ do: 'moveProgress', tenantId });
-  } while (progress.phase !== 'moved' && progress.phase !== 'removed');
-  const seconds = (performance.now() - since) / 1_000;
-  const sent = await stop();
-  await drain(other.db);
-  const lost = before + sent - (await countEvents(other.db, tenantId));
-  if (lost !== 0) throw new Error(`${lost} events of ${before + sent} are missing`);
-  bench.tell(`${sent} events were confirmed meanwhile, and all are rated there`);
-  const row = { transactions: movedEvents };
-  const { pauseMs } = progress;
-  return [
-    {
-      ...row,
-      ...limitRow('cells (move)', seconds, 's', moveMaxSeconds),
-      measure: `seconds until another cell serves a tenant of ${movedEvents} events that sends ${eventsPerSecond}/s`,
-    },
-    {
-      ...row,
-      ...limitRow('cells (pause)', pauseMs ?? NaN, 'ms', pauseMaxMs),
-      measure: 'for which that move lets the tenant wait',
-    },
-  ];
-}
-
-/** What a tenant costs in one of two cells, and how it gets from one to the other. */
-export async function measureCells(bench: Bench): Promise<BenchRow[]> {
+/** A PostgreSQL server beside the one of the bench, and a home database that knows it. */
+export async function openCell(bench: Bench) {
   const dataDir = await mkdtemp(join(tmpdir(), 'durabill-bench-cell-'));
   const { cacheDir } = readConfig({ ...process.env, DATA_DIR: dataDir });
   bench.tell('starting another PostgreSQL server');
   const cell = await startEmbeddedPostgres({ dataDir, cacheDir });
   await migrateDatabase(cell.url);
   await nameDatabase(cell.url, otherCell);
-  const homeUrl = await makeDatabase(bench.databaseUrl, 'bench_two');
+  const homeUrl = await makeDatabase(bench.databaseUrl, `bench_home_${Date.now()}`);
   await nameDatabase(homeUrl, 'home');
+  return {
+    homeUrl,
+    cellUrl: cell.url,
+    async close() {
+      await cell.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What a tenant costs where it is in one of two cells. */
+export async function measureCells(bench: Bench): Promise<BenchRow[]> {
+  const { homeUrl, cellUrl, close } = await openCell(bench);
   const one = await openSide(bench, 'one', await makeDatabase(bench.databaseUrl, 'bench_one'));
-  const two = await openSide(bench, 'two', homeUrl, cell.url);
+  const two = await openSide(bench, 'two', homeUrl, cellUrl);
   try {
     bench.tell('warming up');
     for (const side of [one, two]) for (let turn = 0; turn < 2; turn += 1) await rateOn(side);
@@ -293,14 +216,9 @@ export async function measureCells(bench: Bench): Promise<BenchRow[]> {
         ),
       );
     };
-    return [
-      await row('rated event', rateOn),
-      await row('read', readOn),
-      ...(await measureMove(bench, two)),
-    ];
+    return [await row('rated event', rateOn), await row('read', readOn)];
   } finally {
     await Promise.all([one.close(), two.close()]);
-    await cell.stop();
-    await rm(dataDir, { recursive: true, force: true });
+    await close();
   }
 }

@@ -27,6 +27,7 @@ import { measureAlert } from './alert.js';
 import { measureBalances } from './balances.js';
 import { measureHold } from './hold.js';
 import { measureCells } from './cells.js';
+import { measureMove } from './move.js';
 import { measureCorrect } from './correct.js';
 import { measureTotals } from './totals.js';
 import { measureWhatIf } from './what-if.js';
@@ -120,6 +121,7 @@ const measures = {
   'what-if': measureWhatIf,
   console: measureConsole,
   cells: measureCells,
+  move: measureMove,
 };
 
 async function run(asked: readonly string[], transactions: number): Promise<void> {
