@@ -8,10 +8,10 @@ export interface RowDifference {
   readonly target: string;
 }
 
-/** Which rows are compared: those whose ids are above a bound or not, or all. */
+/** Which rows are compared: those that have come after a moment or not, or all (`MovedTable`). */
 export interface CompareRange {
   readonly tenantId: string;
-  /** An id that grows with time; tables without such ids have no bound. */
+  /** An id that begins with the moment. */
   readonly bound: string;
   readonly side: 'old' | 'new';
 }
@@ -30,12 +30,13 @@ async function checksum(
   table: MovedTable,
   { tenantId, bound, side }: CompareRange,
 ): Promise<string> {
-  const range = table.hasTimedIds ? `and id ${side === 'old' ? '<=' : '>'} $2::uuid` : '';
+  const { newRowSql } = table;
+  const range = newRowSql === null ? '' : `and ${side === 'old' ? 'not' : ''} (${newRowSql})`;
   const { rows } = await client.query<{ count: string; sum: string }>(
     `select count(*)::text as count,
        coalesce(sum(hashtextextended(row_text::text, 0)::numeric), 0)::text as sum
      from ${tableSql(table)} as row_text where tenant_id = $1 ${range}`,
-    table.hasTimedIds ? [tenantId, bound] : [tenantId],
+    newRowSql?.includes('$2') === true ? [tenantId, bound] : [tenantId],
   );
   const { count = '0', sum = '0' } = rows[0] ?? {};
   return `${count} rows, checksum ${sum}`;
@@ -50,8 +51,8 @@ export async function compareRows(
 ): Promise<RowDifference[]> {
   const differences: RowDifference[] = [];
   for (const table of tables) {
-    // What has no such ids is compared with the new rows.
-    if (range.side === 'old' && !table.hasTimedIds) continue;
+    // What is not told apart is compared with the new rows.
+    if (range.side === 'old' && table.newRowSql === null) continue;
     const [ofSource, ofTarget] = await Promise.all([
       checksum(source, table, range),
       checksum(target, table, range),

@@ -17,9 +17,36 @@ const platformTables = [
 /** A table whose rows go with their tenant. */
 export interface MovedTable {
   readonly name: string;
-  /** Whether its rows have ids that grow with time: what is older than a moment changes rarely. */
-  readonly hasTimedIds: boolean;
+  /**
+   * SQL for whether a row has come after the moment of an id, `$2`, for the tenant `$1`: all others are
+   * compared before the tenant pauses. null: the table has few rows, or they change, so that all are
+   * compared within the pause.
+   */
+  readonly newRowSql: string | null;
 }
+
+/** The time that an id begins with. */
+const momentSql = `to_timestamp(('x' || translate(left($2, 13), '-', ''))::bit(48)::bigint / 1000.0)`;
+
+/**
+ * Of tables without ids that grow with time, those that get a row for each event or change. What is
+ * made from facts has no new rows: the audit compares it with them, and it can be made again.
+ */
+const newRowsSql: Readonly<Record<string, string>> = {
+  audit: `at > ${momentSql}`,
+  audit_seal: `audit_id in (select id from audit where tenant_id = $1 and at > ${momentSql})`,
+  rated_dimension: 'transaction_id > $2::uuid',
+  usage_combination: 'false',
+  usage_combination_part: 'false',
+  usage_identity: `external_id in (select external_transaction_id from usage_event
+    where tenant_id = $1 and id > $2::uuid and external_transaction_id is not null)`,
+  usage_list: 'false',
+  usage_message: `received_at > ${momentSql}`,
+  usage_search: 'false',
+  usage_total: 'false',
+  wallet_entry: `at > ${momentSql}`,
+  webhook_attempt: `started_at > ${momentSql}`,
+};
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -27,7 +54,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 export const tableSql = ({ name }: MovedTable): string => `public.${quoted(name)}`;
 
 export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> {
-  const { rows } = await client.query<MovedTable>(
+  const { rows } = await client.query<{ name: string; hasTimedIds: boolean }>(
     `select tables.relname as name, exists (
        select from pg_attribute join pg_index on indrelid = attrelid
        where attrelid = tables.oid and attname = 'id' and atttypid = 'uuid'::regtype
@@ -41,7 +68,10 @@ export async function listMovedTables(client: pg.Client): Promise<MovedTable[]> 
      order by relname`,
     [platformTables],
   );
-  return rows;
+  return rows.map(({ name, hasTimedIds }) => ({
+    name,
+    newRowSql: newRowsSql[name] ?? (hasTimedIds ? 'id > $2::uuid' : null),
+  }));
 }
 
 /** Where the numbers stand that a database has given to rows of tenants, by sequence. */
